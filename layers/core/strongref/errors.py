@@ -1,0 +1,344 @@
+"""Every error that a user can meet. Each carries data and builds its sentence in one place; no value is ever in one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+TAG_LIMIT = 50
+"""Tags of one parameter (AWS: AddTagsToResource)."""
+
+REASON_LIMIT = 1000
+"""Characters of a reason, by our own contract; CloudFormation's limit is on the whole answer (4,096 bytes)."""
+
+
+def some(names: Iterable[str], most: int = 10) -> str:
+    """`a, b and c`, or the first `most` `and N more`."""
+    listed = list(names)
+    if len(listed) > most:
+        return f"{', '.join(listed[:most])} and {len(listed) - most} more"
+    return f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
+
+
+class StrongRefError(Exception):
+    """The root: whatever strongref refuses, or could not do, and can explain."""
+
+
+class BadRequestError(StrongRefError):
+    """An event or a property that cannot be understood. Nothing was read or written for it."""
+
+    def __init__(self, prop: str, problem: str) -> None:
+        super().__init__(prop, problem)
+        self.prop = prop
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.prop}: {self.problem}"
+
+
+class StoreError(StrongRefError):
+    """Parameter Store refused a call or could not be reached.
+
+    Attributes:
+        action: the API action, as in `PutParameter`.
+        code: AWS's error code, as in `AccessDeniedException`.
+        target: the parameter or path that the call was about; never its value.
+        region: where.
+    """
+
+    def __init__(self, action: str, code: str, target: str, region: str) -> None:
+        super().__init__(action, code, target, region)
+        self.action = action
+        self.code = code
+        self.target = target
+        self.region = region
+
+    def __str__(self) -> str:
+        return f"{self.action} of {self.target} in {self.region} failed: {self.code}."
+
+
+class AccessDeniedError(StoreError):
+    """The function's role lacks a permission."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.action} of {self.target} in {self.region} was denied ({self.code}). "
+            "Check the function's role, its permissions boundary and service control policies."
+        )
+
+
+class ThrottledError(StoreError):
+    """AWS kept throttling until the time was up."""
+
+    def __str__(self) -> str:
+        return f"{self.action} in {self.region} was throttled ({self.code}) until the time was up. Deploy again."
+
+
+class OutOfTimeError(StoreError):
+    """The time that a call might be made in is up: the invocation's, or that of the fence it was to be made behind."""
+
+    def __str__(self) -> str:
+        return f"The time was up before {self.action} of {self.target} in {self.region}. Deploy again: it goes on from here."
+
+
+class TooManyTagsError(StoreError):
+    """The parameter would have more than 50 tags."""
+
+
+class AlreadyExistsError(StoreError):
+    """A parameter of that name exists already: a create never overwrites."""
+
+
+class NotFoundError(StoreError):
+    """No parameter of that name."""
+
+
+class StackLookupError(StrongRefError):
+    """CloudFormation could not be asked about a stack."""
+
+    def __init__(self, stack: str, region: str, code: str) -> None:
+        super().__init__(stack, region, code)
+        self.stack = stack
+        self.region = region
+        self.code = code
+
+    def __str__(self) -> str:
+        return f"CloudFormation in {self.region} could not be asked about stack {self.stack}: {self.code}."
+
+
+def stack_text(arn: str) -> str:
+    """`stack web (us-east-1, 111111111111)` from a stack's ARN; what is no ARN is shown as it is."""
+    found = re.fullmatch(r"arn:[^:]+:cloudformation:([^:]+):(\d+):stack/([^/]+)/.*", arn)
+    return f"stack {found[3]} ({found[1]}, {found[2]})" if found else f"'{arn}'"
+
+
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """A claimed value that an Export may not touch: its key, what it may not be, and the ARNs of who imports it."""
+
+    key: str
+    verb: str
+    importers: tuple[str, ...]
+
+
+class ExportsInUseError(StrongRefError):
+    """Raised before anything is written, when values that are to change or to go are claimed."""
+
+    def __init__(self, in_use: Sequence[InUse]) -> None:
+        super().__init__(in_use)
+        self.in_use = in_use
+
+    def __str__(self) -> str:
+        shown, more = list(self.in_use[:10]), len(self.in_use) - 10
+        sentences = []
+        for (verb, importers), keys in _grouped(shown).items():
+            last = (verb, importers) == (shown[-1].verb, shown[-1].importers)
+            names = some([*keys, f"{more} more"] if last and more > 0 else keys, 11)
+            one = len(keys) == 1 and not (last and more > 0)
+            by = some((stack_text(arn) for arn in importers), 5)
+            sentences.append(f"{names} cannot be {verb}: {'it is' if one else 'they are'} imported by {by}.")
+        changes = all(use.verb == "changed" for use in self.in_use)
+        way_out = "Remove that import first, or set OnChange: propagate." if changes else "Remove that import first."
+        return f"{cut(' '.join(sentences), REASON_LIMIT - 100)} {way_out} Nothing was changed."
+
+
+class ExportsKeptError(StrongRefError):
+    """An Export was taken out of its template while claimed: the claimed values stay, withdrawn."""
+
+    def __init__(self, kept: Sequence[InUse]) -> None:
+        super().__init__(kept)
+        self.kept = kept
+
+    def __str__(self) -> str:
+        sentences = [
+            f"{some(keys)} {'stays' if len(keys) == 1 else 'stay'}: imported by "
+            f"{some((stack_text(arn) for arn in importers), 5)}."
+            for (_, importers), keys in _grouped(self.kept).items()
+        ]
+        return (
+            f"{cut(' '.join(sentences), REASON_LIMIT - 150)} The export is withdrawn: nobody can import it anew, and the "
+            "value goes when its last import does."
+        )
+
+
+class ForeignParameterError(StrongRefError):
+    """Somebody else's parameters stand where values are to go. Raised before anything is written.
+
+    Attributes:
+        foreign: the parameters' names, and the ARN of the stack that each belongs to, if it says so.
+    """
+
+    def __init__(self, foreign: Mapping[str, str | None]) -> None:
+        super().__init__(foreign)
+        self.foreign = foreign
+
+    def __str__(self) -> str:
+        name, producer = next(iter(self.foreign.items()))
+        more = len(self.foreign) - 1
+        owner = f"it belongs to {stack_text(producer)}" if producer else "it was not made by strongref"
+        return (
+            f"Parameter {name}{f' (and {more} more)' if more else ''} is not this stack's to write: {owner}. "
+            "Delete that parameter, or export under another name. Nothing of it was touched."
+        )
+
+
+class ConflictingExportError(StrongRefError):
+    """Another Export of the same stack publishes a key with another value. Raised before anything is written."""
+
+    def __init__(self, keys: Sequence[str], logical_id: str) -> None:
+        super().__init__(keys, logical_id)
+        self.keys = keys
+        self.logical_id = logical_id
+
+    def __str__(self) -> str:
+        return (
+            f"{some(self.keys)} cannot be exported: {self.logical_id} in the same stack exports the same name with "
+            "another value. Give one of them another name, or both the same value. Nothing was changed."
+        )
+
+
+class ChangingError(StrongRefError):
+    """Somebody else is changing these exports right now."""
+
+    def __init__(self, producer: str, by: str) -> None:
+        super().__init__(producer, by)
+        self.producer = producer
+        self.by = by
+
+    def __str__(self) -> str:
+        return f"The exports of {self.producer} are being changed right now (by {self.by}). Deploy again in a moment."
+
+
+class UnreadableRecordError(StrongRefError):
+    """A record cannot be put together, although nobody is writing it: it was changed by hand."""
+
+    def __init__(self, name: str, logical_id: str) -> None:
+        super().__init__(name, logical_id)
+        self.name = name
+        self.logical_id = logical_id
+
+    def __str__(self) -> str:
+        return (
+            f"Record {self.name} cannot be read. Deploy {self.logical_id} with another Revision to write it anew; "
+            "until then nothing is changed beside it."
+        )
+
+
+class UnsettledError(StrongRefError):
+    """Parameters do not say what the Export's record says, although nobody is changing them."""
+
+    def __init__(self, keys: Sequence[str], producer: str) -> None:
+        super().__init__(keys, producer)
+        self.keys = keys
+        self.producer = producer
+
+    def __str__(self) -> str:
+        return (
+            f"What is stored for {some(self.keys)} is not what {self.producer} exports: a change of it did not come to "
+            "its end, or it was changed by hand. Deploy the exporting stack with another Revision, then this one again."
+        )
+
+
+class NoSuchProducerError(StrongRefError):
+    """The stack to import from does not exist in its region."""
+
+    def __init__(self, producer: str) -> None:
+        super().__init__(producer)
+        self.producer = producer
+
+    def __str__(self) -> str:
+        return (
+            f"Nothing to import: {self.producer} does not exist. Check From (Stack, Region, Account), or deploy that "
+            "stack first."
+        )
+
+
+class NothingExportedError(StrongRefError):
+    """The stack to import from exists, or cannot be asked about, but exports nothing to this consumer.
+
+    Attributes:
+        producer: whom it was asked of.
+        known: whether the producer's stack is known to exist.
+        consumer: for whom; None for the shared exports.
+        region: where.
+        elsewhere: whether it exports to the other of the two: shared, or this consumer.
+    """
+
+    def __init__(self, producer: str, consumer: str | None, region: str, *, known: bool, elsewhere: bool) -> None:
+        super().__init__(producer, consumer, region, known, elsewhere)
+        self.producer = producer
+        self.consumer = consumer
+        self.region = region
+        self.known = known
+        self.elsewhere = elsewhere
+
+    def __str__(self) -> str:
+        whom = f"to consumer {self.consumer}" if self.consumer else "as shared"
+        exists = "exists, but" if self.known else "(which cannot be asked about from here)"
+        if self.elsewhere:
+            hint = (
+                "It has shared exports: set Shared: true."
+                if self.consumer
+                else "It exports to this consumer alone: leave Shared out."
+            )
+        else:
+            hint = (
+                f"Check the Export's Region ({self.region}) and Consumer"
+                f"{f' ({self.consumer})' if self.consumer else ' (left out)'} there, or the Import's Consumer here."
+            )
+        return f"Nothing to import: {self.producer} {exists} exports nothing {whom} in {self.region}. {hint}"
+
+
+class NoSuchExportError(StrongRefError):
+    """The producer exports to this consumer, but not under these names.
+
+    Attributes:
+        missing: each name, and the closest ones that there are.
+        producer: of whom it was asked.
+    """
+
+    def __init__(self, missing: Mapping[str, Sequence[str]], producer: str) -> None:
+        super().__init__(missing, producer)
+        self.missing = missing
+        self.producer = producer
+
+    def __str__(self) -> str:
+        shown = [
+            f"{name} (did you mean {' or '.join(close)}?)" if close else name for name, close in self.missing.items()
+        ]
+        return (
+            f"{self.producer[0].upper()}{self.producer[1:]} does not export {cut(some(shown), REASON_LIMIT - 200)} to "
+            "this consumer. Export it there first, or correct Names."
+        )
+
+
+class TooManyClaimsError(StrongRefError):
+    """Values have as many tags as SSM allows: no further import fits. Told before anything is claimed."""
+
+    def __init__(self, keys: Sequence[str], producer: str) -> None:
+        super().__init__(keys, producer)
+        self.keys = keys
+        self.producer = producer
+
+    def __str__(self) -> str:
+        return (
+            f"{some(self.keys)} of {self.producer} cannot be imported once more: SSM allows {TAG_LIMIT} tags on a "
+            "parameter, and each import is one. Give this consumer an Export of its own (Consumer: …), or import weakly "
+            "(Strength: weak). Nothing was claimed."
+        )
+
+
+def cut(text: str, most: int) -> str:
+    """At most so many characters, with an ellipsis where something was left out."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for use in in_use:
+        groups.setdefault((use.verb, use.importers), []).append(use.key)
+    return groups

@@ -1,0 +1,82 @@
+"""What the tags of stored values mean: whose they are, and which of their claims still protect anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.address import BadArnError, Place, StackArn, claim_tag
+from strongref.plan import Holding, Owner, holding_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from strongref.address import Key
+    from strongref.ports import StackInfo, Stacks, Store
+
+
+class Inspector:
+    """Reads tags, and asks CloudFormation about the stacks that they name: about each once.
+
+    One inspector serves one attempt: what it was told is not true for ever.
+    """
+
+    def __init__(self, stacks: Stacks) -> None:
+        self._stacks = stacks
+        self._infos: dict[str, StackInfo | None] = {}
+        self._live_claims: dict[str, frozenset[str]] = {}
+
+    def inspect(self, store: Store, place: Place, keys: Iterable[Key], stack: str) -> dict[Key, Holding]:
+        """What the tags of these values say, as seen from a stack; a value that is gone by now is left out."""
+        holdings = {}
+        for key in keys:
+            tags = store.tags(place.value(key))
+            if tags is not None:
+                holdings[key] = self._holding(tags, stack)
+        return holdings
+
+    def exists(self, stack: str) -> bool:
+        """Whether a stack of that ARN exists."""
+        return self._info(stack) is not None
+
+    def _info(self, stack: str) -> StackInfo | None:
+        if stack not in self._infos:
+            self._infos[stack] = self._stacks.by_arn(stack)
+        return self._infos[stack]
+
+    def _holding(self, tags: dict[str, str], stack: str) -> Holding:
+        producer, owners, claims = holding_of(tags)
+        live = {tag: importer for tag, importer in claims.items() if self._protects(tag, importer)}
+        return Holding(
+            owner=self._owner(producer, stack),
+            producer=producer,
+            owners=frozenset(owners),
+            claims=live,
+            stale={tag: importer for tag, importer in claims.items() if tag not in live},
+        )
+
+    def _owner(self, producer: str | None, stack: str) -> Owner:
+        if producer == stack:
+            return Owner.OURS
+        try:
+            former = StackArn.parse(producer or "")
+        except BadArnError:
+            return Owner.FOREIGN
+        ours = StackArn.parse(stack)
+        same_name = (former.account, former.region, former.name) == (ours.account, ours.region, ours.name)
+        return Owner.NOBODYS if same_name and not self.exists(str(former)) else Owner.FOREIGN
+
+    def _protects(self, tag: str, importer: str) -> bool:
+        """Whether a claim holds: its stack exists, and is at work or has that generation of the import."""
+        try:
+            StackArn.parse(importer)
+        except BadArnError:
+            return True  # nobody can be asked about it: what is not known to be dead, lives
+        info = self._info(importer)
+        if info is None:
+            return False
+        if not info.at_rest:
+            return True
+        if importer not in self._live_claims:
+            physical_ids = self._stacks.physical_ids(importer)
+            self._live_claims[importer] = frozenset(claim_tag(physical_id) for physical_id in physical_ids)
+        return tag in self._live_claims[importer]

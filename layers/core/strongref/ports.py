@@ -1,0 +1,149 @@
+"""What the use cases ask of the outside: a parameter store in one region, knowledge of stacks, and time.
+
+`store.SsmStore`, `stacks.Stacks` and `clock.SystemClock` are the real ones; the tests' explorer plays the same
+parts over memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+
+class Kind(StrEnum):
+    """A parameter's type, in SSM's words."""
+
+    STRING = "String"
+    STRING_LIST = "StringList"
+    SECURE = "SecureString"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter as read, decrypted. `version` and `modified` together name one life and state of it."""
+
+    name: str
+    kind: Kind
+    text: str = field(repr=False)
+    version: int = 1
+    modified: str = ""
+    """LastModifiedDate, ISO 8601, UTC, with the precision that SSM gives."""
+
+
+class Store(Protocol):
+    """Parameter Store of one account and region.
+
+    Batches and pages as SSM's limits ask, paces itself, and retries what is throttled. Every method may raise
+    `StoreError` or one of its subclasses.
+    """
+
+    region: str
+
+    def get(self, names: Iterable[str]) -> dict[str, Parameter]:
+        """The parameters of these names that exist, by name (GetParameters, 10 a call)."""
+        ...
+
+    def under(self, path: str) -> dict[str, Parameter]:
+        """Every parameter below a path, at any depth, by name (GetParametersByPath, 10 a page)."""
+        ...
+
+    def create(self, name: str, kind: Kind, text: str, tags: Mapping[str, str]) -> None:
+        """Make a parameter with its tags in one call.
+
+        Raises:
+            AlreadyExistsError: there is one of that name; nothing was written.
+        """
+        ...
+
+    def overwrite(self, name: str, kind: Kind, text: str) -> int:
+        """Write a new version and return its number: 1 if the parameter was gone, and is now one without tags."""
+        ...
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Delete the parameters of these names; one that is not there is no error (DeleteParameters, 10 a call)."""
+        ...
+
+    def tags(self, name: str) -> dict[str, str] | None:
+        """A parameter's tags; None if there is no such parameter (ListTagsForResource)."""
+        ...
+
+    def tag(self, name: str, tags: Mapping[str, str]) -> bool:
+        """Add tags, or replace those of the same key; False if there is no such parameter.
+
+        Raises:
+            TooManyTagsError: it would have more than 50.
+        """
+        ...
+
+    def untag(self, name: str, keys: Iterable[str]) -> bool:
+        """Remove tags; a key that is not there is no error; False if there is no such parameter."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StackInfo:
+    """What CloudFormation says of a stack that exists (a deleted one does not).
+
+    Attributes:
+        arn: the stack's id.
+        name: its name.
+        status: its status in CloudFormation's words, as in `UPDATE_IN_PROGRESS`.
+        root_arn: the root stack's id, for a nested stack; else its own.
+    """
+
+    arn: str
+    name: str
+    status: str
+    root_arn: str
+
+    @property
+    def at_rest(self) -> bool:
+        """Nothing is going on in it: no custom resource of it can be running on its behalf."""
+        return not self.status.endswith("_IN_PROGRESS")
+
+    @property
+    def being_deleted(self) -> bool:
+        return self.status == "DELETE_IN_PROGRESS"
+
+    @property
+    def cleaning_up(self) -> bool:
+        """The clean-up phase of an update or of its roll-back, where nothing can be refused any more."""
+        return self.status in (
+            "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS",
+            "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS",
+        )
+
+
+class Stacks(Protocol):
+    """What CloudFormation knows of stacks. Every method may raise `StackLookupError`."""
+
+    def by_arn(self, arn: str) -> StackInfo | None:
+        """The stack of that id, asked in its own region; None if it was deleted or never was."""
+        ...
+
+    def by_name(self, name: str, region: str) -> StackInfo | None:
+        """The stack of that name in a region of the function's own account."""
+        ...
+
+    def physical_ids(self, arn: str) -> frozenset[str]:
+        """The physical ids of a stack's custom resources that are not deleted (ListStackResources, paged)."""
+        ...
+
+
+class Clock(Protocol):
+    """Time, and how much of it this invocation has."""
+
+    def now(self) -> datetime:
+        """UTC, aware."""
+        ...
+
+    def sleep(self, seconds: float) -> None: ...
+
+    def remaining(self) -> float:
+        """Seconds until this invocation has to have answered."""
+        ...

@@ -1,0 +1,130 @@
+"""Letting go: claims taken off, what nobody publishes or claims any more deleted, a deleted consumer's prefix cleaned."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from strongref.address import Place, claim_tag, consumer_prefix
+from strongref.errors import OutOfTimeError
+from strongref.fence import IN_FLIGHT, Fence
+from strongref.fencing import Fencing
+from strongref.inspection import Inspector
+from strongref.log import logger
+from strongref.patience import Allowance
+from strongref.record import decode
+from strongref.values import select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from strongref.address import Key
+    from strongref.event import Event
+    from strongref.patience import Patience
+    from strongref.ports import Clock, Stacks, Store
+
+
+@dataclass(frozen=True, slots=True)
+class LettingGo:
+    """One generation of an Import lets go.
+
+    Attributes:
+        stores: the parameter store of a region, for as long as a clock says.
+        region: the consumer's.
+        clock: the invocation's.
+        stacks: what CloudFormation knows.
+        patience: with exporters, before what could be deleted is left to them.
+        event: the Delete.
+        token: something never said before, to name a fence.
+    """
+
+    stores: Callable[[str, Clock], Store]
+    region: str
+    clock: Clock
+    stacks: Stacks
+    patience: Patience
+    event: Event
+    token: Callable[[], str]
+
+    def release(self, place: Place, names: Collection[str] | None) -> None:
+        """Take this generation's claims off; delete what no record holds any more and nobody else claims.
+
+        Such values are left from an Export that was withdrawn while they were claimed.
+        """
+        store = self.stores(self.region, self.clock)
+        there = [key for key in self._claimed(store, place, names) if store.untag(place.value(key), [self._claim])]
+        published = _published(store, place)
+        withdrawn = [key for key in there if key not in published]
+        if withdrawn:
+            self._behind_a_fence(place, withdrawn, unless_published=True)
+
+    def clean(self, consumer: str) -> None:
+        """Delete what is published for a consumer whose stack goes, by whomever, except what anyone else has claimed.
+
+        The records stay: a consumer that is created anew finds its exports again.
+        """
+        keys: dict[Place, list[Key]] = defaultdict(list)
+        for name in self.stores(self.region, self.clock).under(consumer_prefix(consumer)):
+            place = Place.of_value(name)
+            if place:
+                keys[place].append(place.key(name))
+        for place in sorted(keys):
+            self._behind_a_fence(place, keys[place], unless_published=False)
+
+    @property
+    def _claim(self) -> str:
+        return claim_tag(self.event.physical_id or "")
+
+    def _claimed(self, store: Store, place: Place, names: Collection[str] | None) -> list[Key]:
+        """The keys that an import of these names may have claimed, withdrawn ones included."""
+        selected = select(names, _published(store, place))
+        if names is None or any(keys != [name] for name, keys in selected.items()):
+            selected = select(names, [place.key(name) for name in store.under(place.values)])
+        return sorted({key for keys in selected.values() for key in keys})
+
+    def _behind_a_fence(self, place: Place, keys: list[Key], *, unless_published: bool) -> None:
+        """Delete what nobody else claims, giving way to an exporter at work like everyone who deletes.
+
+        If that one does not come to its end, only the claims are taken off.
+        """
+        waiting = self.patience.begin(self.clock)
+        while True:
+            allowance = Allowance.of(self.clock, len(keys))
+            store = self.stores(self.region, allowance)
+            fencing = Fencing(self.stores(self.region, self.clock), place, f"{self.event.logical_id}.{self.token()}")
+            try:
+                fencing.put_up(Fence(f"the clean-up of stack {self.event.stack_name}", allowance.ends + IN_FLIGHT))
+                if not fencing.others(self.clock.now()):
+                    published = _published(store, place) if unless_published else frozenset()
+                    self._delete(store, place, [key for key in keys if key not in published])
+                    return
+            except OutOfTimeError:
+                if self.clock.remaining() <= 0:
+                    raise
+                continue  # the fence's time is up, not the invocation's
+            finally:
+                fencing.take_away()
+            if not waiting.pause():
+                break
+        logger.warning("Exports are being changed: they are not cleaned up", extra={"place": place.values})
+        store = self.stores(self.region, self.clock)
+        for key in keys:
+            store.untag(place.value(key), [self._claim])
+
+    def _delete(self, store: Store, place: Place, keys: list[Key]) -> None:
+        holdings = Inspector(self.stacks).inspect(store, place, keys, self.event.stack)
+        ours = {key: holding for key, holding in holdings.items() if holding.producer is not None}
+        claimed = [key for key, holding in ours.items() if holding.claims.keys() - {self._claim}]
+        for key in claimed:
+            if self._claim in {**ours[key].claims, **ours[key].stale}:
+                store.untag(place.value(key), [self._claim])
+        going = [key for key in ours if key not in claimed]
+        store.delete([place.value(key) for key in going])
+        counts = {"deleted": len(going), "kept": len(keys) - len(going)}
+        logger.info("Exports are cleaned up", extra={"place": place.values, "region": store.region} | counts)
+
+
+def _published(store: Store, place: Place) -> frozenset[Key]:
+    found = decode(place.records, store.under(place.records))
+    return frozenset(key for each in found.values() if each.record for key in each.record.values)
