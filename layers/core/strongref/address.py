@@ -44,7 +44,7 @@ class BadArnError(StrongRefError):
     """Something that should be a stack's ARN is none."""
 
     def __str__(self) -> str:
-        return f"Not the ARN of a stack: {self.args[0]!r}."
+        return f"Not the ARN of a stack: {self.args[0]!r:.300}."
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -61,7 +61,7 @@ class StackArn:
     def parse(cls, text: str) -> StackArn:
         """Raises `BadArnError` if it is not a stack's ARN."""
         found = re.fullmatch(
-            r"arn:([^:]+):cloudformation:([^:]+):(\d{12}):stack/([A-Za-z][A-Za-z0-9-]*)/([^/:]+)", text
+            r"arn:([^:]+):cloudformation:([^:]+):([0-9]{12}):stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)", text
         )
         if not found:
             raise BadArnError(text)

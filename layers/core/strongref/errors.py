@@ -15,6 +15,9 @@ TAG_LIMIT = 50
 REASON_LIMIT = 1000
 """Characters of a reason, by our own contract; CloudFormation's limit is on the whole answer (4,096 bytes)."""
 
+NAMES_LIMIT = 500
+"""Characters of the names in a reason, so that room is left for who is concerned and for the next step."""
+
 
 def some(names: Iterable[str], most: int = 10) -> str:
     """`a, b and c`, or the first `most` `and N more`."""
@@ -37,7 +40,7 @@ class BadRequestError(StrongRefError):
         self.problem = problem
 
     def __str__(self) -> str:
-        return f"{self.prop}: {self.problem}"
+        return f"{cut(self.prop, NAMES_LIMIT // 2)}: {cut(self.problem, REASON_LIMIT - 300)}"
 
 
 class StoreError(StrongRefError):
@@ -58,7 +61,7 @@ class StoreError(StrongRefError):
         self.region = region
 
     def __str__(self) -> str:
-        return f"{self.action} of {self.target} in {self.region} failed: {self.code}."
+        return f"{self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region} failed: {self.code}."
 
 
 class AccessDeniedError(StoreError):
@@ -66,23 +69,26 @@ class AccessDeniedError(StoreError):
 
     def __str__(self) -> str:
         return (
-            f"{self.action} of {self.target} in {self.region} was denied ({self.code}). "
+            f"{self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region} was denied ({self.code}). "
             "Check the function's role, its permissions boundary and service control policies."
         )
-
-
-class ThrottledError(StoreError):
-    """AWS kept throttling until the time was up."""
-
-    def __str__(self) -> str:
-        return f"{self.action} in {self.region} was throttled ({self.code}) until the time was up. Deploy again."
 
 
 class OutOfTimeError(StoreError):
     """The time that a call might be made in is up: the invocation's, or that of the fence it was to be made behind."""
 
     def __str__(self) -> str:
-        return f"The time was up before {self.action} of {self.target} in {self.region}. Deploy again: it goes on from here."
+        return (
+            f"The time was up before {self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region}. "
+            "Deploy again: it goes on from here."
+        )
+
+
+class ThrottledError(OutOfTimeError):
+    """AWS kept throttling until the time was up."""
+
+    def __str__(self) -> str:
+        return f"{self.action} in {self.region} was throttled ({self.code}) until the time was up. Deploy again."
 
 
 class TooManyTagsError(StoreError):
@@ -133,14 +139,19 @@ class ExportsInUseError(StrongRefError):
         self.in_use = in_use
 
     def __str__(self) -> str:
-        shown, more = list(self.in_use[:10]), len(self.in_use) - 10
+        shown, hidden = self.in_use[:10], self.in_use[10:]
+        last = (shown[-1].verb, shown[-1].importers)
+        alike = {(use.verb, use.importers) for use in hidden} == {last}
         sentences = []
-        for (verb, importers), keys in _grouped(shown).items():
-            last = (verb, importers) == (shown[-1].verb, shown[-1].importers)
-            names = some([*keys, f"{more} more"] if last and more > 0 else keys, 11)
-            one = len(keys) == 1 and not (last and more > 0)
+        for group, keys in _grouped(shown).items():
+            verb, importers = group
+            named = [*keys, f"{len(hidden)} more"] if alike and group == last else keys
+            names = cut(some(named, 11), NAMES_LIMIT)
+            one = len(named) == 1
             by = some((stack_text(arn) for arn in importers), 5)
             sentences.append(f"{names} cannot be {verb}: {'it is' if one else 'they are'} imported by {by}.")
+        if hidden and not alike:
+            sentences.append(f"{len(hidden)} more cannot be changed or dropped either.")
         changes = all(use.verb == "changed" for use in self.in_use)
         way_out = "Remove that import first, or set OnChange: propagate." if changes else "Remove that import first."
         return f"{cut(' '.join(sentences), REASON_LIMIT - 100)} {way_out} Nothing was changed."
@@ -155,13 +166,13 @@ class ExportsKeptError(StrongRefError):
 
     def __str__(self) -> str:
         sentences = [
-            f"{some(keys)} {'stays' if len(keys) == 1 else 'stay'}: imported by "
+            f"{_brief(keys)} {'stays' if len(keys) == 1 else 'stay'}: imported by "
             f"{some((stack_text(arn) for arn in importers), 5)}."
             for (_, importers), keys in _grouped(self.kept).items()
         ]
         return (
-            f"{cut(' '.join(sentences), REASON_LIMIT - 150)} The export is withdrawn: nobody can import it anew, and the "
-            "value goes when its last import does."
+            f"{cut(' '.join(sentences), REASON_LIMIT - 150)} The export is withdrawn: nobody can import it anew, and "
+            "the value goes when its last import does."
         )
 
 
@@ -179,9 +190,10 @@ class ForeignParameterError(StrongRefError):
     def __str__(self) -> str:
         name, producer = next(iter(self.foreign.items()))
         more = len(self.foreign) - 1
+        which = f"{cut(name, NAMES_LIMIT)}{f' (and {more} more)' if more else ''}"
         owner = f"it belongs to {stack_text(producer)}" if producer else "it was not made by strongref"
         return (
-            f"Parameter {name}{f' (and {more} more)' if more else ''} is not this stack's to write: {owner}. "
+            f"Parameter {which} is not this stack's to write: {owner}. "
             "Delete that parameter, or export under another name. Nothing of it was touched."
         )
 
@@ -196,8 +208,8 @@ class ConflictingExportError(StrongRefError):
 
     def __str__(self) -> str:
         return (
-            f"{some(self.keys)} cannot be exported: {self.logical_id} in the same stack exports the same name with "
-            "another value. Give one of them another name, or both the same value. Nothing was changed."
+            f"{_brief(self.keys)} cannot be exported: {self.logical_id} in the same stack exports the same name "
+            "with another value. Give one of them another name, or both the same value. Nothing was changed."
         )
 
 
@@ -210,7 +222,8 @@ class ChangingError(StrongRefError):
         self.by = by
 
     def __str__(self) -> str:
-        return f"The exports of {self.producer} are being changed right now (by {self.by}). Deploy again in a moment."
+        by = cut(self.by, NAMES_LIMIT)
+        return f"The exports of {self.producer} are being changed right now (by {by}). Deploy again in a moment."
 
 
 class UnreadableRecordError(StrongRefError):
@@ -223,8 +236,8 @@ class UnreadableRecordError(StrongRefError):
 
     def __str__(self) -> str:
         return (
-            f"Record {self.name} cannot be read. Deploy {self.logical_id} with another Revision to write it anew; "
-            "until then nothing is changed beside it."
+            f"Record {cut(self.name, NAMES_LIMIT)} cannot be read. Deploy {self.logical_id} with another Revision to "
+            "write it anew; until then nothing is changed beside it."
         )
 
 
@@ -238,8 +251,9 @@ class UnsettledError(StrongRefError):
 
     def __str__(self) -> str:
         return (
-            f"What is stored for {some(self.keys)} is not what {self.producer} exports: a change of it did not come to "
-            "its end, or it was changed by hand. Deploy the exporting stack with another Revision, then this one again."
+            f"What is stored for {_brief(self.keys)} is not what {self.producer} exports: a change of it did not come "
+            "to its end, or it was changed by hand. Deploy the exporting stack with another Revision, then this one "
+            "again."
         )
 
 
@@ -311,7 +325,7 @@ class NoSuchExportError(StrongRefError):
             f"{name} (did you mean {' or '.join(close)}?)" if close else name for name, close in self.missing.items()
         ]
         return (
-            f"{self.producer[0].upper()}{self.producer[1:]} does not export {cut(some(shown), REASON_LIMIT - 200)} to "
+            f"{self.producer[0].upper()}{self.producer[1:]} does not export {_brief(shown)} to "
             "this consumer. Export it there first, or correct Names."
         )
 
@@ -326,15 +340,19 @@ class TooManyClaimsError(StrongRefError):
 
     def __str__(self) -> str:
         return (
-            f"{some(self.keys)} of {self.producer} cannot be imported once more: SSM allows {TAG_LIMIT} tags on a "
-            "parameter, and each import is one. Give this consumer an Export of its own (Consumer: …), or import weakly "
-            "(Strength: weak). Nothing was claimed."
+            f"{_brief(self.keys)} of {self.producer} cannot be imported once more: SSM allows {TAG_LIMIT} tags on a "
+            "parameter, and each import is one. Give this consumer an Export of its own (Consumer: …), or import "
+            "weakly (Strength: weak). Nothing was claimed."
         )
 
 
 def cut(text: str, most: int) -> str:
     """At most so many characters, with an ellipsis where something was left out."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _brief(names: Iterable[str]) -> str:
+    return cut(some(names), NAMES_LIMIT)
 
 
 def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[str]]:

@@ -229,7 +229,9 @@ class _Run:
     ) -> tuple[list[ExportPlan], list[Mapping[str, frozenset[int]]]]:
         """A plan for every place, or every refusal of them together; nothing is written."""
         inspector = Inspector(self._exports.stacks)
-        plans, numbers, in_use = [], [], []
+        plans: list[ExportPlan] = []
+        numbers: list[Mapping[str, frozenset[int]]] = []
+        in_use: list[InUse] = []
         for store, site in zip(stores, self._sites, strict=True):
             stock, used = self._look(store, site, inspector)
             keys = keys_to_inspect(self._me, site.wanted, stock)
@@ -350,9 +352,9 @@ class _Run:
         for key, importers in plan.kept.items():
             logger.warning("A claimed value is kept", extra=where | {"key": key, "importers": list(importers)})
         counts = {
-            "created": len(plan.create),
+            "made": len(plan.create),
             "changed": len(plan.overwrite) + len(plan.remake),
             "adopted": len(plan.adopt),
             "dropped": len(plan.delete) + len(plan.disown),
         }
-        logger.info("Exports are written", extra=where | counts)
+        logger.info("Exports are written", extra={**where, **counts})

@@ -33,11 +33,11 @@ class Fence:
         try:
             said = json.loads(parameter.text)
             return cls(str(said["by"]), datetime.fromisoformat(said["until"]).astimezone(UTC))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             pass
         try:
             since = datetime.fromisoformat(parameter.modified).astimezone(UTC)
-        except ValueError:
+        except (ValueError, OverflowError):
             since = datetime.min.replace(tzinfo=UTC)
         return cls("somebody", since + UNREADABLE)
 

@@ -44,13 +44,16 @@ if TYPE_CHECKING:
     from strongref.record import Record
 
 
+PHYSICAL_ID_PREFIX = "strongref-import/"
+
+
 def physical_id(stack: StackArn, logical_id: str, request: ImportRequest) -> str:
     """One generation of an import: another one as soon as it imports something else.
 
     So CloudFormation deletes the former generation in its clean-up phase, after everything else has succeeded: the
     new claims are made before the old ones are let go.
     """
-    return f"strongref-import/{stack.name}/{logical_id}/{short_hash(request.identity(stack, logical_id))}"
+    return f"{PHYSICAL_ID_PREFIX}{stack.name}/{logical_id}/{short_hash(request.identity(stack, logical_id))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +90,28 @@ class Imports:
         return Answer(generation, _attributes(values))
 
     def _delete(self, event: Event, stack: StackArn, store: Store, clock: Clock) -> Answer:
-        generation = event.physical_id or ""
         try:
             request = ImportRequest.parse(event.properties, stack)
         except BadRequestError:
-            return Answer(generation)  # such properties were refused when they came: nothing was claimed for them
+            # Such properties were refused when they came: nothing was claimed for them.
+            return Answer(event.physical_id or stack.name)
+        generation = event.physical_id or ""
+        if not generation.startswith(PHYSICAL_ID_PREFIX):
+            # A Create that never answered: CloudFormation made up an id, but claims may have been put on.
+            generation = physical_id(stack, event.logical_id, request)
         info = self.stacks.by_arn(event.stack)
         root = self.stacks.by_arn(info.root_arn) if info and info.root_arn != info.arn else info
         name = StackArn.parse(root.arn).name if root else stack.name
         place = Place(SHARED if request.shared else request.consumer or name, request.producer)
-        letting_go = LettingGo(self.stores, stack.region, clock, self.stacks, self.patience, event, self.token)
+        letting_go = LettingGo(
+            self.stores, stack.region, clock, self.stacks, self.patience, event, generation, self.token
+        )
         deleted = root is not None and root.being_deleted
         if deleted:
             letting_go.clean(name)
         if request.strength is Strength.STRONG and not (deleted and place.consumer == name):
             letting_go.release(place, request.names)
-        return Answer(generation)
+        return Answer(event.physical_id or generation)
 
     def _consumer(self, request: ImportRequest, stack: StackArn, arn: str) -> str:
         if request.shared:
@@ -186,6 +195,7 @@ class _Run:
         self._stack = stack
         self._request = request
         self._place = place
+        self._generation = generation
         self._claim = {claim_tag(generation): event.stack}
         self._same_generation = event.physical_id == generation
         self._before: set[Key] | None = None
@@ -218,7 +228,7 @@ class _Run:
         published = self._published()
         keys = self._select(published.values, held={})
         values = {key: published.values[key] for key in keys}
-        check_size(self._event, _attributes(values))
+        check_size(self._event, self._generation, _attributes(values))
         return values
 
     def _attempt(self) -> Mapping[Key, Value]:
@@ -227,21 +237,31 @@ class _Run:
         held = self._held(recorded) if self._event.request_type is RequestType.UPDATE else {}
         keys = self._select(recorded, held)
         seen = self._store.get([self._place.value(key) for key in keys])
+        if len(seen) < len(keys) and self._published() != published:
+            # What is put back must be what the record says *after* the value was found gone: the one read before may
+            # be older than a change that a clean-up has taken away since.
+            raise _TryAgainError(self._changing())
         values = {key: held.get(key) or self._value(key, seen, recorded) for key in keys}
-        check_size(self._event, _attributes(values))
+        check_size(self._event, self._generation, _attributes(values))
         self._note_what_was_there(keys, seen)
         self._no_fence()
         restored = self._put_on_claims(keys, seen, published)
         seen |= self._store.get([self._place.value(key) for key in restored])
         self._no_fence()
-        unlike = [key for key in restored if _value_of(seen.get(self._place.value(key))) != values[key]]
-        if unlike or self._store.get(list(seen)) != seen:
+        if not self._is_unchanged(seen, restored, values):
             raise _TryAgainError(self._changing())
         now = self._published()
         unsaid = [key for key in keys if key not in held and not now.says(key, values[key])]
         if unsaid:
             raise _TryAgainError(UnsettledError(unsaid, str(self._place.producer)))
         return values
+
+    def _is_unchanged(
+        self, seen: Mapping[str, Parameter], restored: Iterable[Key], values: Mapping[Key, Value]
+    ) -> bool:
+        """The second read: the very parameters that were claimed, version and date included, with these values."""
+        right = all(_value_of(seen.get(self._place.value(key))) == values[key] for key in restored)
+        return right and self._store.get(list(seen)) == seen
 
     def _published(self) -> Published:
         published = Published.read(self._store, self._place)

@@ -95,7 +95,7 @@ class Stock:
 
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
-    """What one Export has to do in one place; no two of its parts name the same key, `heal` apart.
+    """What one Export has to do in one place; no two of its parts name the same key, but for `heal` and `adopt`.
 
     Attributes:
         create: values that are not there, with the tags to make them with.
@@ -143,6 +143,7 @@ def settled(me: Self, wanted: Mapping[Key, Value], stock: Stock) -> bool:
         stock.mine == _record(me, wanted)
         and not stock.litter
         and all(stock.stored.get(key) == value for key, value in wanted.items())
+        and not _orphans(wanted, stock)
     )
 
 
@@ -261,9 +262,11 @@ def _importers(holding: Holding) -> tuple[str, ...]:
 
 
 def _orphans(wanted: Mapping[Key, Value], stock: Stock) -> dict[str, Record]:
+    """A former stack's records lose what this Export takes over: else that would outlive its being dropped here."""
     changed = {}
+    taken_over = wanted.keys() | stock.published.keys()
     for logical_id, record in stock.orphans.items():
-        kept = {key: value for key, value in record.values.items() if wanted.get(key, value) == value}
+        kept = {key: value for key, value in record.values.items() if key not in taken_over}
         if len(kept) < len(record.values):
             changed[logical_id] = Record(record.stack, kept)
     return changed

@@ -9,6 +9,7 @@ at once), then deleting the old tails. So a reader finds the old record or the n
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 PART_BYTES = 4096
 """What one parameter of the standard tier holds (AWS: PutParameter, Value)."""
+
+_NUMBER = re.compile(r"[1-9][0-9]*")
+_SPACE = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ def encode(record: Record, used: frozenset[int]) -> list[Part]:
     secure = {key: value.text for key, value in record.values.items() if value.kind is Kind.SECURE}
     number = max(used, default=0)
     tails: list[Part] = []
-    for chunk in _chunks(_compact(secure)) if secure else ():
+    for chunk in _chunks(_unspaced(_compact(secure))) if secure else ():
         number += 1
         tails.append(Part(number, Kind.SECURE, chunk))
     head: dict[str, object] = {"stack": record.stack}
@@ -92,6 +96,7 @@ def encode(record: Record, used: frozenset[int]) -> list[Part]:
     whole = _compact({**head, "values": json.loads(plain)})
     if len(whole.encode()) <= PART_BYTES:
         return [*tails, Part(0, Kind.STRING, whole)]
+    plain = _unspaced(plain)
     parts = [Part(number + at, Kind.STRING, chunk) for at, chunk in enumerate(_chunks(plain), start=1)]
     head |= {"parts": [part.number for part in parts], "sum": _sum(plain)}
     return [*tails, *parts, Part(0, Kind.STRING, _compact(head))]
@@ -101,8 +106,8 @@ def decode(path: str, parameters: Mapping[str, Parameter]) -> dict[str, Found]:
     """The records of a place, by logical id, from all parameters below its path of records."""
     texts: dict[str, dict[int, str]] = {}
     for name, parameter in parameters.items():
-        logical_id, _, number = name.removeprefix(f"{path}/").partition(".")
-        if not number or number.isdigit():
+        logical_id, dot, number = name.removeprefix(f"{path}/").partition(".")
+        if not dot or _NUMBER.fullmatch(number):
             texts.setdefault(logical_id, {})[int(number or 0)] = parameter.text
     found = {}
     for logical_id, parts in texts.items():
@@ -147,13 +152,16 @@ def _compact(given: object) -> str:
 
 
 def _chunks(text: str) -> Iterator[str]:
-    """Pieces of at most `PART_BYTES` bytes of UTF-8, none of which begins or ends with white space."""
+    """Pieces of at most `PART_BYTES` bytes of UTF-8."""
     while text:
         end = len(text.encode()[:PART_BYTES].decode(errors="ignore"))
-        while end < len(text) and (text[end - 1].isspace() or text[end].isspace()):
-            end -= 1
         yield text[:end]
         text = text[end:]
+
+
+def _unspaced(compact: str) -> str:
+    """The same JSON with white space escaped, so that no piece of it begins or ends with any."""
+    return _SPACE.sub(lambda found: f"\\u{ord(found[0]):04x}", compact)
 
 
 def _sum(text: str) -> str:

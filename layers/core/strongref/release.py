@@ -1,4 +1,4 @@
-"""Letting go: claims taken off, what nobody publishes or claims any more deleted, a deleted consumer's prefix cleaned."""
+"""Letting go: claims taken off, withdrawn values deleted with their last claim, a deleted consumer's prefix cleaned."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ class LettingGo:
         stacks: what CloudFormation knows.
         patience: with exporters, before what could be deleted is left to them.
         event: the Delete.
+        generation: the physical id by which it claimed.
         token: something never said before, to name a fence.
     """
 
@@ -45,6 +46,7 @@ class LettingGo:
     stacks: Stacks
     patience: Patience
     event: Event
+    generation: str
     token: Callable[[], str]
 
     def release(self, place: Place, names: Collection[str] | None) -> None:
@@ -74,7 +76,7 @@ class LettingGo:
 
     @property
     def _claim(self) -> str:
-        return claim_tag(self.event.physical_id or "")
+        return claim_tag(self.generation)
 
     def _claimed(self, store: Store, place: Place, names: Collection[str] | None) -> list[Key]:
         """The keys that an import of these names may have claimed, withdrawn ones included."""
@@ -122,7 +124,7 @@ class LettingGo:
         going = [key for key in ours if key not in claimed]
         store.delete([place.value(key) for key in going])
         counts = {"deleted": len(going), "kept": len(keys) - len(going)}
-        logger.info("Exports are cleaned up", extra={"place": place.values, "region": store.region} | counts)
+        logger.info("Exports are cleaned up", extra={"place": place.values, "region": store.region, **counts})
 
 
 def _published(store: Store, place: Place) -> frozenset[Key]:

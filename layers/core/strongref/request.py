@@ -31,8 +31,8 @@ Properties = Mapping[str, object]
 _E = TypeVar("_E", bound=Enum)
 
 _CLOUDFORMATIONS_OWN = ("ServiceToken", "ServiceTimeout")
-_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d{1,2}")
-_ACCOUNT = re.compile(r"\d{12}")
+_REGION = re.compile(r"[a-z]{2,4}(-[a-z]{2,12}){1,3}-[0-9]{1,2}")
+_ACCOUNT = re.compile(r"[0-9]{12}")
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from strongref.address import MAX_LEVELS, Key, is_level
-from strongref.errors import BadRequestError, some
+from strongref.errors import NAMES_LIMIT, BadRequestError, cut, some
 from strongref.ports import Kind
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ def parse_values(prop: str, given: object, secure: Iterable[str]) -> dict[Key, V
     secure = list(secure)
     unknown = [name for name in secure if not any(_is_or_below(key, name) for key in leaves)]
     if unknown:
-        raise BadRequestError("SecureKeys", f"{some(unknown)} is not in {prop}; name keys of it, with / between levels")
+        raise BadRequestError(
+            "SecureKeys", f"{cut(some(unknown), NAMES_LIMIT)} is not in {prop}; name keys of it, with / between levels"
+        )
     return {
         key: _value(f"{prop}.{key.replace('/', '.')}", leaf, any(_is_or_below(key, name) for name in secure))
         for key, leaf in sorted(leaves.items())
@@ -78,7 +80,7 @@ def check_levels(prop: str, levels: Iterable[str]) -> None:
     levels = list(levels)
     for level in levels:
         if not is_level(level):
-            raise BadRequestError(prop, f"{level!r} has characters other than letters, digits, _ and -")
+            raise BadRequestError(prop, f"{level[:60]!r} has characters other than letters, digits, _ and -")
     if len(levels) > MAX_LEVELS:
         raise BadRequestError(prop, f"it is {len(levels)} levels deep; at most {MAX_LEVELS} are allowed")
 
@@ -135,7 +137,10 @@ def _list(where: str, items: list[object]) -> Value:
 def _fit(where: str, text: str) -> str:
     if not text:
         raise BadRequestError(where, "it is empty, and Parameter Store holds no empty value")
-    size = len(text.encode())
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise BadRequestError(where, "it holds half a character (a lone surrogate), which cannot be stored") from None
     if size > MAX_BYTES:
         raise BadRequestError(where, f"it is {size} bytes long; a parameter holds at most {MAX_BYTES}")
     if "{{" in text:

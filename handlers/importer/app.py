@@ -1,0 +1,17 @@
+"""`Custom::CrossRegionImport`: the function that CloudFormation calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strongref.resource import CustomResource
+from strongref.wiring import importer
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+resource = CustomResource(importer())
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> None:
+    resource(event, context)

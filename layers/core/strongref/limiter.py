@@ -1,0 +1,220 @@
+"""How fast AWS is called, and how often a call is tried again. Time comes from the clock only.
+
+`Limiter` keeps under the quotas beforehand; `Caller` wraps each call, tries again what may succeed later, and
+turns botocore's errors into a code. Codes and types are kept, texts never: they may quote a parameter's value.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as UnreachableError
+
+from strongref.errors import BadRequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from strongref.ports import Clock
+
+T = TypeVar("T")
+
+OUT_OF_TIME = "OutOfTime"
+"""The code of a call that was never made, since its turn would have come after the deadline."""
+
+_CLASS = {
+    "GetParameters": "reads",
+    "GetParametersByPath": "reads",
+    "PutParameter": "writes",
+    "DeleteParameters": "deletes",
+    "AddTagsToResource": "tags",
+    "RemoveTagsFromResource": "tags",
+    "ListTagsForResource": "tags",
+    "DescribeStacks": "stacks",
+    "ListStackResources": "stacks",
+}
+_BURST_SECONDS = 0.25
+_RECOVERY_SECONDS = 60.0
+_SLOWEST = 1 / 16
+
+_THROTTLED = frozenset(
+    {
+        "ThrottlingException",
+        "Throttling",
+        "ThrottledException",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "TooManyRequestsException",
+        "RequestLimitExceeded",
+        "TooManyUpdates",  # Several at once on one parameter.
+    }
+)
+_BROKEN = frozenset({"InternalServerError", "InternalFailure", "ServiceUnavailable"})
+_SERVER_FAULT = 500
+
+_FIRST_PAUSE = 0.2
+_LONGEST_PAUSE = 20.0
+_CONNECTION_TRIES = 5
+"""A region that does not exist has no endpoint, however long one waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Calls a second, per region, that this process allows itself.
+
+    AWS shares its quotas among all of an account's callers: 40 reads and 3 puts by default (AWS General Reference,
+    Systems Manager quotas). The others are not published; these are guesses, which throttling corrects.
+    """
+
+    reads: float = 40
+    writes: float = 3
+    tags: float = 10
+    deletes: float = 5
+    stacks: float = 5
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Rates:
+        """Rates of `STRONGREF_READS_PER_SECOND` and its like; the defaults for what is not set.
+
+        Raises:
+            BadRequestError: naming the variable that is no number above zero.
+        """
+        names = {field.name: f"STRONGREF_{field.name.upper()}_PER_SECOND" for field in fields(cls)}
+        return cls(**{name: _rate(var, environment[var]) for name, var in names.items() if environment.get(var)})
+
+
+def _rate(variable: str, text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = math.nan
+    if not 0 < rate < math.inf:
+        raise BadRequestError(variable, f"a number of calls a second above 0 is needed, {text!r} came")
+    return rate
+
+
+class Limiter:
+    """A token bucket per class of action and region; it lives as long as the process."""
+
+    def __init__(self, rates: Rates) -> None:
+        self._rates = rates
+        self._buckets: dict[tuple[str, str], _Bucket] = {}
+
+    def take(self, action: str, region: str, now: datetime) -> float:
+        """Take a token; the seconds to wait before it may be used."""
+        return self._bucket(action, region).take(now)
+
+    def throttled(self, action: str, region: str) -> None:
+        """AWS found that we are too fast: halve the rate, which then recovers over a minute."""
+        self._bucket(action, region).slow_down()
+
+    def _bucket(self, action: str, region: str) -> _Bucket:
+        kind = _CLASS[action]
+        if (kind, region) not in self._buckets:
+            self._buckets[kind, region] = _Bucket(getattr(self._rates, kind))
+        return self._buckets[kind, region]
+
+
+class _Bucket:
+    """Tokens come in at a rate; a debt of tokens is a time to wait."""
+
+    def __init__(self, rate: float) -> None:
+        self._full_rate = self._rate = rate
+        self._burst = max(1.0, rate * _BURST_SECONDS)
+        self._tokens = self._burst
+        self._at: datetime | None = None
+
+    def take(self, now: datetime) -> float:
+        passed = max(0.0, (now - (self._at or now)).total_seconds())
+        self._at = now
+        self._tokens = min(self._burst, self._tokens + passed * self._rate)
+        self._rate = min(self._full_rate, self._rate + self._full_rate * passed / _RECOVERY_SECONDS)
+        self._tokens -= 1
+        return max(0.0, -self._tokens / self._rate)
+
+    def slow_down(self) -> None:
+        self._rate = max(self._rate / 2, self._full_rate * _SLOWEST)
+        self._tokens = min(self._tokens, 0.0)
+
+
+class CallFailedError(Exception):
+    """A call that failed, before it is told in the words of whoever made it.
+
+    Attributes:
+        code: AWS's error code, or the name of botocore's error where no answer came.
+        throttled: AWS throttled it until the time was up.
+        tries: how many in all are worth it.
+    """
+
+    def __init__(self, code: str, *, throttled: bool = False, tries: float = math.inf) -> None:
+        super().__init__(code)
+        self.code = code
+        self.throttled = throttled
+        self.tries = tries
+
+
+class Caller:
+    """Makes calls in one region, at the limiter's pace, and again while that may help and time is left."""
+
+    def __init__(
+        self, region: str, limiter: Limiter, clock: Clock, jitter: Callable[[], float] = random.random
+    ) -> None:
+        """Make a caller.
+
+        Args:
+            region: where the calls go.
+            limiter: shared by everyone who calls there.
+            clock: time, and how much of it is left.
+            jitter: a number from 0 to 1: the share of the longest pause that is waited.
+        """
+        self.region = region
+        self._limiter = limiter
+        self._clock = clock
+        self._jitter = jitter
+
+    def call(self, action: str, function: Callable[..., T], **request: Any) -> T:  # noqa: ANN401 (as botocore)
+        """What the function returns for the request.
+
+        Raises:
+            CallFailedError: with no other error behind it, since botocore's may quote values.
+        """
+        failure = CallFailedError(OUT_OF_TIME)
+        tried = 0
+        while True:
+            turn = self._limiter.take(action, self.region, self._clock.now())
+            if turn >= self._clock.remaining():
+                break
+            if turn:
+                self._clock.sleep(turn)
+            try:
+                return function(**request)
+            except (ClientError, BotoCoreError) as error:
+                failure = _read(error)
+            tried += 1
+            if tried >= failure.tries:
+                break
+            if failure.throttled:
+                self._limiter.throttled(action, self.region)
+            self._pause(tried)
+        raise failure  # Out here botocore's error is no longer in its context.
+
+    def _pause(self, tried: int) -> None:
+        """Full jitter: anything from no pause to one that doubles with each try."""
+        longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(tried, 10), max(0.0, self._clock.remaining()))
+        self._clock.sleep(longest * self._jitter())
+
+
+def _read(error: ClientError | BotoCoreError) -> CallFailedError:
+    if not isinstance(error, ClientError):
+        tries = _CONNECTION_TRIES if isinstance(error, (HTTPClientError, UnreachableError)) else 1
+        return CallFailedError(type(error).__name__, tries=tries)
+    code = error.response.get("Error", {}).get("Code", "Unknown")
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    passing = code in _THROTTLED | _BROKEN or status >= _SERVER_FAULT
+    return CallFailedError(code, throttled=code in _THROTTLED, tries=math.inf if passing else 1)

@@ -1,0 +1,39 @@
+"""The one logger: JSON lines with the event's ids as keys. Never a value, never a presigned URL."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from typing import TYPE_CHECKING
+
+from aws_lambda_powertools import Logger
+
+if TYPE_CHECKING:
+    from strongref.event import Event
+
+logger = Logger(service="strongref", level="INFO")
+
+_SILENT = ("crhelper", "boto3", "botocore", "urllib3")
+"""They log requests, events and error texts, which hold values and presigned URLs."""
+
+
+def begin(event: Event, invocation: str) -> None:
+    """Say in every line of this invocation which event it is about; forget the one before."""
+    for name in _SILENT:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    logger.clear_state()
+    logger.append_keys(
+        stack=event.stack,
+        logical_id=event.logical_id,
+        request=event.request_id,
+        request_type=event.request_type.value,
+        invocation=invocation,
+    )
+
+
+def frames(error: BaseException) -> list[str]:
+    """Where an error came from, without its text or any line of code: both could show a value."""
+    return [
+        f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} {frame.name}"
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]

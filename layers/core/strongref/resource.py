@@ -1,0 +1,228 @@
+"""The envelope between CloudFormation and a use case: every event answered once, correctly, whatever happens.
+
+crhelper calls the handler and routes what it raises; all else that it does with an event is done here instead: it
+answers over https only, without time-outs, without looking at what came back and without end; sends bodies that are
+too large or lack their ids; makes up physical ids; may answer twice near a time-out; and logs whole events, with
+their presigned URLs.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from crhelper import CfnResource
+
+from strongref.address import StackArn
+from strongref.answer import Answer, AnswerTooLargeError, Status, encode
+from strongref.clock import SystemClock
+from strongref.delivery import deliver
+from strongref.errors import StrongRefError
+from strongref.event import Event, MalformedEventError, RequestType
+from strongref.log import begin, frames, logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from strongref.ports import Clock
+
+FAILED_CREATE = "strongref-failed-create/"
+"""What the physical ids of Creates that left nothing behind begin with: their Delete has nothing to do."""
+
+LAST_CALL_SECONDS = 5.0
+"""How long before the function's end somebody answers who does not wait for the use case any more."""
+
+
+class Unfinished(StrongRefError):  # noqa: N818 (it is not what went wrong, but what is left of it)
+    """A Create that failed after it had begun to write: its Delete has to find what it left."""
+
+    def __init__(self, error: StrongRefError, physical_id: str) -> None:
+        super().__init__(error, physical_id)
+        self.error = error
+        self.physical_id = physical_id
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+
+class TimeUpError(StrongRefError):
+    """The function's time is nearly over, and the use case is still at work."""
+
+    def __str__(self) -> str:
+        return "The function's time was up before everything was done. Deploy again: it goes on from where it stopped."
+
+
+class InternalError(StrongRefError):
+    """A defect of ours. Its text may hold values, so only its type is told."""
+
+    def __init__(self, error: BaseException, invocation: str) -> None:
+        super().__init__(type(error).__name__, invocation)
+
+    def __str__(self) -> str:
+        return f"Internal error ({self.args[0]}). See the function's log, invocation {self.args[1]}."
+
+
+class CustomResource:
+    """A function's handler, made of a use case.
+
+    Warm functions serve one event after the other; nothing of one is kept for the next.
+    """
+
+    def __init__(self, handle: Callable[[Event, Clock], Answer]) -> None:
+        self._handle = handle
+        self._invocation: _Invocation | None = None
+        with _no_clients():
+            self._envelope = _Envelope(self._run)
+
+    def __call__(self, raw: object, context: LambdaContext) -> None:
+        """Carry out an event and answer it.
+
+        Raises:
+            DeliveryError: CloudFormation could not be told; raised for Lambda to invoke the function once more.
+        """
+        try:
+            event = Event.parse(raw)
+        except MalformedEventError as error:
+            logger.clear_state()
+            logger.error("An event is refused", extra={"error": str(error)})
+            return  # whom to answer cannot be told for sure; never the one before
+        begin(event, context.aws_request_id)
+        self._invocation = invocation = _Invocation(event, context)
+        try:
+            with invocation.watched():
+                self._envelope(_EMPTY | {"RequestType": event.request_type.value}, context)
+        finally:
+            self._invocation = None
+        if invocation.undelivered:
+            raise invocation.undelivered
+
+    def _run(self, _event: object, _context: object) -> None:
+        assert self._invocation is not None  # noqa: S101 (crhelper calls this within __call__ only)
+        self._invocation.carry_out(self._handle)
+
+
+class _Invocation:
+    """One event, from its coming to its answer."""
+
+    def __init__(self, event: Event, context: LambdaContext) -> None:
+        self.event = event
+        self.undelivered: StrongRefError | None = None
+        self._context = context
+        self._clock = SystemClock(context)
+        self._lock = threading.Lock()
+        self._answered = False
+
+    def carry_out(self, handle: Callable[[Event, Clock], Answer]) -> None:
+        """Run the use case and answer with what comes of it."""
+        if is_failed_create(self.event.physical_id) and self.event.request_type is RequestType.DELETE:
+            self.succeed(Answer(self.event.physical_id or ""))
+            return
+        try:
+            answer = handle(self.event, self._clock)
+        except StrongRefError as error:
+            self.fail(error)
+        except BaseException as error:  # noqa: BLE001 (SystemExit too must not leave CloudFormation waiting)
+            logger.error("A defect", extra={"error": type(error).__name__, "frames": frames(error)})
+            self.fail(InternalError(error, self._context.aws_request_id))
+        else:
+            self.succeed(answer)
+
+    def succeed(self, answer: Answer) -> None:
+        try:
+            body = encode(self.event, Status.SUCCESS, answer)
+        except AnswerTooLargeError as error:
+            self.fail(error)
+        except (TypeError, ValueError) as error:  # attributes that are no JSON
+            self.fail(InternalError(error, self._context.aws_request_id))
+        else:
+            self._answer(body, Status.SUCCESS, answer.reason)
+
+    def fail(self, error: StrongRefError) -> None:
+        reason = str(error) or type(error).__name__
+        self._answer(
+            encode(self.event, Status.FAILED, Answer(self._physical_id(error), reason=reason)), Status.FAILED, reason
+        )
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Answer FAILED in good time if the use case does not come to its end."""
+        left = self._context.get_remaining_time_in_millis() / 1000
+        timer = threading.Timer(max(left - LAST_CALL_SECONDS, left / 2), self.fail, [TimeUpError()])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _physical_id(self, error: StrongRefError) -> str:
+        if self.event.physical_id:
+            return self.event.physical_id
+        if isinstance(error, Unfinished):
+            return error.physical_id
+        return f"{FAILED_CREATE}{StackArn.parse(self.event.stack).name}/{self.event.logical_id}"
+
+    def _answer(self, body: bytes, status: Status, reason: str) -> None:
+        with self._lock:
+            if self._answered:
+                return
+            self._answered = True
+            log = logger.info if status is Status.SUCCESS else logger.warning
+            log("Answered", extra={"status": status.value, "reason": reason})
+            try:
+                deliver(self.event.response_url, body, self._clock)
+            except StrongRefError as error:
+                logger.error("An answer is lost", extra={"error": str(error)})
+                self.undelivered = error
+
+
+def is_failed_create(physical_id: str | None) -> bool:
+    """Whether a physical id is that of a Create that failed and left nothing behind."""
+    return physical_id is not None and physical_id.startswith(FAILED_CREATE)
+
+
+_EMPTY = {
+    "StackId": "",
+    "RequestId": "",
+    "LogicalResourceId": "",
+    "ResponseURL": "",
+    "PhysicalResourceId": "-",
+}
+"""What crhelper gets to see of an event: nothing that it could log or send."""
+
+
+class _Envelope(CfnResource):  # type: ignore[misc]
+    """crhelper without its answers, its timer and its logging."""
+
+    def __init__(self, run: Callable[[object, object], None]) -> None:
+        super().__init__(json_logging=False, log_level="ERROR", boto_level="ERROR", sleep_on_delete=0)
+        self.create(run)
+        self.update(run)
+        self.delete(run)
+
+    def _set_timeout(self) -> None:
+        """Its timer would answer beside ours."""
+
+    def _log_setup(self, event: object, context: object) -> None:
+        """It would set the level of every logger anew, at each event."""
+
+    def _send(self, status: Any = None, reason: Any = "", send_response: Any = None) -> None:  # noqa: ANN401
+        """Answered already, by the invocation itself."""
+
+
+@contextmanager
+def _no_clients() -> Iterator[None]:
+    """Keep crhelper from making three clients for its polling, which is not used: it looks for SAM's local mode."""
+    before = os.environ.get("AWS_SAM_LOCAL")
+    os.environ["AWS_SAM_LOCAL"] = "true"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["AWS_SAM_LOCAL"]
+        else:
+            os.environ["AWS_SAM_LOCAL"] = before

@@ -1,0 +1,113 @@
+"""Small builders of what the pure modules take: stacks, values, records and holdings."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from strongref.address import Key, Place, Producer, StackArn, claim_tag
+from strongref.plan import ExportPlan, Holding, Owner, Self, Stock, WhenClaimed, keys_to_inspect, plan_exports
+from strongref.ports import Kind
+from strongref.record import Record
+from strongref.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+ACCOUNT = "111111111111"
+
+
+def stack_arn(name: str, region: str = "us-east-1", account: str = ACCOUNT, unique: str = "1") -> str:
+    """The ARN of a stack."""
+    return str(StackArn("aws", region, account, name, unique))
+
+
+NETWORK = stack_arn("network", "eu-west-1", unique="2")
+"""The producer's stack."""
+
+FORMER = stack_arn("network", "eu-west-1", unique="1")
+"""A stack of the producer's name that is gone."""
+
+WEB = stack_arn("web")
+SHOP = stack_arn("shop")
+
+PLACE = Place("web", Producer(ACCOUNT, "eu-west-1", "network"))
+ME = Self(NETWORK, "Exports")
+
+
+def text(value: str) -> Value:
+    """A plain string to store."""
+    return Value(Kind.STRING, value)
+
+
+def secure(value: str) -> Value:
+    """A string to store as a SecureString."""
+    return Value(Kind.SECURE, value)
+
+
+def items(*values: str) -> Value:
+    """A list to store."""
+    return Value(Kind.STRING_LIST, ",".join(values))
+
+
+def values(**given: str | Value) -> dict[Key, Value]:
+    """Values by key; a plain string stands for itself, `__` for the `/` between levels."""
+    return {
+        Key(name.replace("__", "/")): text(value) if isinstance(value, str) else value for name, value in given.items()
+    }
+
+
+def record(stack: str = NETWORK, **given: str | Value) -> Record:
+    """What an Export of that stack publishes."""
+    return Record(stack, values(**given))
+
+
+def stock(
+    stored: Mapping[Key, Value] | None = None,
+    mine: Record | None = None,
+    *,
+    litter: bool = False,
+    others: Mapping[str, Record] | None = None,
+    orphans: Mapping[str, Record] | None = None,
+) -> Stock:
+    """What is there; nothing, where nothing is given."""
+    return Stock(stored or {}, mine, litter, others or {}, orphans or {})
+
+
+def claims(*importers: str) -> dict[str, str]:
+    """A claim of one import of each of these stacks, by tag."""
+    return {claim_tag(f"import of {importer}"): importer for importer in importers}
+
+
+def ours(*, by: tuple[str, ...] = (), stale: tuple[str, ...] = (), owners: tuple[str, ...] = ()) -> Holding:
+    """A value of the producer's stack, claimed by these stacks."""
+    return Holding(Owner.OURS, NETWORK, owners, claims(*by), claims(*stale))
+
+
+def nobodys(*, by: tuple[str, ...] = (), stale: tuple[str, ...] = (), owners: tuple[str, ...] = ()) -> Holding:
+    """A value of a former stack of the producer's name, claimed by these stacks."""
+    return Holding(Owner.NOBODYS, FORMER, owners, claims(*by), claims(*stale))
+
+
+def foreign(producer: str | None = None, *, by: tuple[str, ...] = ()) -> Holding:
+    """A value that is not this stack's."""
+    return Holding(Owner.FOREIGN, producer, (), claims(*by))
+
+
+def plan(
+    wanted: Mapping[Key, Value],
+    there: Stock,
+    holdings: Mapping[Key, Holding] | None = None,
+    when_claimed: WhenClaimed = WhenClaimed.REFUSE,
+    rewrite: Collection[Key] = (),
+) -> ExportPlan:
+    """A plan with the holdings of the keys whose tags decide; they are given exactly, so the choice is tested too."""
+    holdings = holdings or {}
+    assert sorted(keys_to_inspect(ME, wanted, there)) == sorted(holdings)
+    return plan_exports(PLACE, ME, wanted, there, holdings, when_claimed=when_claimed, rewrite=rewrite)
+
+
+def does(made: ExportPlan) -> dict[str, Any]:
+    """The parts of a plan that are not empty, without the place and the record that it ends with."""
+    parts = {field.name: getattr(made, field.name) for field in fields(made)}
+    return {name: part for name, part in parts.items() if part and name not in ("place", "record")}

@@ -1,0 +1,61 @@
+"""Custom resources' answers, held to CloudFormation's rules, which the emulator does not know."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+PATH = "/_ministack/cfn-response/"
+LIMIT = 4096
+_REQUIRED = ("Status", "PhysicalResourceId", "StackId", "RequestId", "LogicalResourceId")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One PUT to a response URL: the token in it tells the request that it answers."""
+
+    token: str
+    size: int
+    body: Any
+    violations: list[str]
+
+
+_answers: list[Answer] = []
+
+
+def take(token: str, body: bytes) -> bool:
+    """Record an answer; whether CloudFormation would read it at all."""
+    parsed = _parsed(body)
+    _answers.append(Answer(token, len(body), parsed, violations(parsed, len(body))))
+    return len(body) <= LIMIT
+
+
+def violations(body: object, size: int) -> list[str]:
+    """Where an answer breaks the rules."""
+    found = [f"{size} bytes, {LIMIT} are allowed"] if size > LIMIT else []
+    if not isinstance(body, dict):
+        return [*found, "no JSON object"]
+    found += [f"no {name}" for name in _REQUIRED if not isinstance(body.get(name), str) or not body[name]]
+    if body.get("Status") not in ("SUCCESS", "FAILED"):
+        found.append("Status is neither SUCCESS nor FAILED")
+    if body.get("Status") == "FAILED" and not body.get("Reason"):
+        found.append("FAILED without Reason")
+    if len(str(body.get("PhysicalResourceId", "")).encode()) > 1024:  # noqa: PLR2004
+        found.append("PhysicalResourceId over 1 KB")
+    return found
+
+
+def recorded() -> list[dict[str, Any]]:
+    """All answers so far, for JSON, each with the number of those with its token: more than one is an error."""
+    counts = Counter(answer.token for answer in _answers)
+    return [{**asdict(answer), "count": counts[answer.token]} for answer in _answers]
+
+
+def _parsed(body: bytes) -> object:
+    try:
+        parsed: object = json.loads(body)
+    except ValueError:
+        return None
+    return parsed

@@ -1,0 +1,64 @@
+"""Counts the API calls that reach SSM and CloudFormation, by who makes them: a design's cost, measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+from ministack import app as gateway
+from ministack.core.iam_evaluator import resolve_caller_identity
+from ministack.core.responses import get_region
+from ministack.core.router import extract_access_key_id
+
+from tests.support.emulator import iam
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_counts: Counter[tuple[str, str, str, str]] = Counter()
+
+
+def install() -> None:
+    """Count before IAM: a refused call is a call as well."""
+    original = gateway._dispatch_service_request
+
+    async def dispatch(  # noqa: PLR0913, PLR0917 (the emulator's signature)
+        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]], request_id: str
+    ) -> iam.Response:
+        found = called(headers, body, query)
+        if found:
+            _counts[*found, get_region(), caller(extract_access_key_id(headers, query))] += 1
+        answer: iam.Response = await original(method, path, headers, body, query, request_id)
+        return answer
+
+    gateway._dispatch_service_request = dispatch
+
+
+def called(headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> tuple[str, str] | None:
+    """Service and action of a call to one of the two; None for any other."""
+    if headers.get("x-amz-target", "").startswith("AmazonSSM."):
+        return "ssm", iam.action_of(headers)
+    if "/cloudformation/aws4_request" in headers.get("authorization", ""):
+        form = {**parse_qs(body.decode(errors="replace")), **query}
+        return "cloudformation", form.get("Action", ["?"])[0]
+    return None
+
+
+def caller(access_key: str) -> str:
+    """A function's or a user's name; the access key of an account's root."""
+    identity = resolve_caller_identity(access_key)
+    if not identity or identity["userArn"].endswith(":root"):
+        return access_key
+    name: str = identity["userArn"].rpartition("/")[2]
+    return name
+
+
+def counts() -> list[dict[str, Any]]:
+    """What was counted, for JSON."""
+    fields = ("service", "action", "region", "caller", "count")
+    return [dict(zip(fields, (*key, count), strict=True)) for key, count in sorted(_counts.items())]
+
+
+def reset() -> None:
+    _counts.clear()

@@ -1,0 +1,88 @@
+"""SSM's plural actions, authorized as AWS does it: each name on its own, and not all of Parameter Store at once."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ministack.core import iam_actions
+from ministack.core.iam_evaluator import AuthError, enforce
+from ministack.core.responses import get_account_id, get_region
+from ministack.core.router import extract_access_key_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Response = tuple[int, dict[str, str], bytes]
+_BY_NAMES = ("GetParameters", "DeleteParameters")
+
+
+def parameter_arn(name: str, region: str, account: str) -> str:
+    """The resource of a parameter, or of a path (whose trailing slash AWS keeps)."""
+    return name if name.startswith("arn:") else f"arn:aws:ssm:{region}:{account}:parameter/{name.removeprefix('/')}"
+
+
+def checks(action: str, request: Mapping[str, Any], region: str, account: str) -> list[tuple[str, str]]:
+    """The IAM actions and resources of a request that the emulator authorizes otherwise than AWS."""
+    if action in _BY_NAMES:
+        names = [name for name in request.get("Names") or () if isinstance(name, str)]
+        return [(f"ssm:{action}", parameter_arn(name, region, account)) for name in names]
+    if action == "GetParametersByPath":
+        return [(f"ssm:{action}", parameter_arn(str(request.get("Path", "/")), region, account))]
+    if action == "PutParameter" and request.get("Tags"):
+        arn = parameter_arn(str(request.get("Name", "")), region, account)
+        return [("ssm:PutParameter", arn), ("ssm:AddTagsToResource", arn)]
+    return []
+
+
+def action_of(headers: Mapping[str, str]) -> str:
+    """`PutParameter` of the target header's `AmazonSSM.PutParameter`."""
+    return headers.get("x-amz-target", "").rpartition(".")[2]
+
+
+def parsed(body: bytes) -> dict[str, Any]:
+    """A request's parameters; none of them, where it is malformed: the emulator answers that."""
+    try:
+        request = json.loads(body or b"{}")
+    except ValueError:
+        return {}
+    return request if isinstance(request, dict) else {}
+
+
+def install() -> None:
+    """Have the emulator ask for the first of a request's checks; `denial` asks for the others."""
+    original = iam_actions.extract_resource_arn
+
+    def extract_resource_arn(  # noqa: PLR0913 (the emulator's signature)
+        service: str,
+        method: str,
+        path: str,
+        headers: dict[str, str],
+        body: bytes,
+        query_params: dict[str, list[str]],
+        region: str,
+        account_id: str,
+    ) -> str:
+        if service == "ssm":
+            found = checks(action_of(headers), parsed(body), region, account_id)
+            if found:
+                return found[0][1]
+        arn: str = original(service, method, path, headers, body, query_params, region, account_id)
+        return arn
+
+    iam_actions.extract_resource_arn = extract_resource_arn
+
+
+def denial(headers: dict[str, str], body: bytes, query: dict[str, list[str]]) -> Response | None:
+    """The answer to a request whose caller lacks one of the permissions after the first; None if it has them."""
+    region, account = get_region(), get_account_id()
+    key = extract_access_key_id(headers, query)
+    for action, arn in checks(action_of(headers), parsed(body), region, account)[1:]:
+        denied = enforce(key, action, "ssm", region, resource_arn=arn)
+        if denied and not isinstance(denied, AuthError):
+            explicit = denied.decision == "Deny"
+            answer: Response = iam_actions.access_denied_response(
+                "ssm", action, denied.principal_arn, "", headers=headers, resource_arn=arn, explicit_deny=explicit
+            )
+            return answer
+    return None

@@ -1,0 +1,98 @@
+"""The AWS emulator, corrected where it is more lenient than AWS: `python server.py PORT`, see `control.Emulator`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    Scope = dict[str, Any]
+    Message = dict[str, Any]
+    Receive = Callable[[], Awaitable[Message]]
+    Send = Callable[[Message], Awaitable[None]]
+
+sys.path[0] = str(Path(__file__).resolve().parents[3])  # The repository, not this folder.
+
+from hypercorn.asyncio import serve  # noqa: E402
+from hypercorn.config import Config  # noqa: E402
+from ministack import app as gateway  # noqa: E402
+from ministack.core import hypercorn_compat  # noqa: E402
+
+from tests.support.emulator import answers, calls, cloudformation, iam, ssm_guard  # noqa: E402
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Our own routes, and the check of custom resources' answers; all else is the emulator's."""
+    path = scope.get("path", "")
+    if path.startswith("/_strongref/"):
+        await _respond(send, 200, _own(path))
+    elif scope["type"] == "http" and scope["method"] == "PUT" and path.startswith(answers.PATH):
+        await _answer(scope, receive, send)
+    else:
+        await gateway.app(scope, receive, send)
+
+
+def _own(path: str) -> object:
+    match path.removeprefix("/_strongref/"):
+        case "answers":
+            return answers.recorded()
+        case "calls":
+            return calls.counts()
+        case "calls/reset":
+            calls.reset()
+            return []
+    return {"error": f"no {path} here"}
+
+
+async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    if not answers.take(scope["path"].removeprefix(answers.PATH), body):
+        await _respond(send, 400, {"error": "the answer is too large"})
+        return
+
+    async def replay() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    await gateway.app(scope, replay, send)
+
+
+async def _respond(send: Send, status: int, content: object) -> None:
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps(content).encode()})
+
+
+def _end_with_parent() -> None:
+    """Leave nothing behind when whoever started this is gone without having stopped it."""
+    sys.stdin.buffer.read()  # Its end of the pipe closes when it dies, however it does.
+    shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def main(port: int) -> None:
+    """Serve on the loopback interface until stopped."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    for part in (iam, ssm_guard, calls, cloudformation):
+        part.install()
+    hypercorn_compat.install()
+    config = Config()
+    config.bind = [f"127.0.0.1:{port}"]
+    config.keep_alive_timeout = 75
+    asyncio.run(serve(app, config))  # type: ignore[arg-type, unused-ignore]
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,60 @@
+"""Parameter Store's limits, which the emulator does not know: checked after IAM, before a request is served."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ministack import app as gateway
+from ministack.core.responses import get_account_id, get_region
+from ministack.services import ssm
+
+from tests.support.emulator import iam
+from tests.support.ssm_rules import STANDARD_BYTES, Stored, refusal
+
+
+def install() -> None:
+    """Put AWS's authorization and limits before SSM's handler."""
+    original = gateway.SERVICE_HANDLERS["ssm"]
+
+    async def handler(
+        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
+    ) -> iam.Response:
+        action, request = iam.action_of(headers), iam.parsed(body)
+        refused = iam.denial(headers, body, query) or error(action, request)
+        if refused:
+            return refused
+        if action == "PutParameter" and request.get("Tier") == "Intelligent-Tiering":
+            body = json.dumps(request | {"Tier": tier(request)}).encode()
+        answer: iam.Response = await original(method, path, headers, body, query)
+        return answer
+
+    gateway.SERVICE_HANDLERS["ssm"] = handler
+
+
+def error(action: str, request: dict[str, Any]) -> iam.Response | None:
+    """The error that AWS would answer; None if it would serve the request."""
+    try:
+        found = refusal(action, request, stored, region=get_region(), account=get_account_id())
+    except (KeyError, TypeError, AttributeError):
+        return None  # Malformed: the emulator's to answer.
+    if found is None:
+        return None
+    code, message = found
+    body = json.dumps({"__type": code, "message": message})
+    return 400, {"Content-Type": "application/x-amz-json-1.1"}, body.encode()
+
+
+def stored(name: str) -> Stored | None:
+    """What the emulator has under that name, in the request's account and region."""
+    found: dict[str, Any] | None = ssm._parameters.get(name)
+    if found is None:
+        return None
+    return Stored(found["Type"], found["Tier"], frozenset(ssm._tags.get(found["ARN"]) or ()))
+
+
+def tier(request: dict[str, Any]) -> str:
+    """What becomes of Intelligent-Tiering, which is no tier of a stored parameter."""
+    found = stored(request["Name"])
+    large = len(request["Value"].encode()) > STANDARD_BYTES
+    return "Advanced" if large or (found and found.tier == "Advanced") else "Standard"

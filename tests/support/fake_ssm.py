@@ -1,0 +1,293 @@
+"""Parameter Store of one account and region in memory, at the level of a boto3 client, as strict as the real one.
+
+Records are immutable tuples in one plain dict, so that a state is copied and compared cheaply: a model checker
+takes hundreds of thousands of copies.
+"""
+
+# ruff: noqa: ANN401 (a boto3 client's keyword arguments are of every type)
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from botocore.exceptions import ClientError
+from tests.support import ssm_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from mypy_boto3_ssm import SSMClient
+
+EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
+
+Tags = tuple[tuple[str, str], ...]
+
+
+class Record(NamedTuple):
+    """A parameter as kept."""
+
+    kind: str
+    tier: str
+    text: str
+    version: int
+    modified: datetime
+    tags: Tags
+
+
+class Slot(NamedTuple):
+    """A name's history: how often it was written, and what it holds now."""
+
+    writes: int
+    record: Record | None
+
+
+Snapshot = frozenset[tuple[str, Slot]]
+
+
+class FakeClock:
+    """`ports.Clock` that moves only when it is slept on."""
+
+    def __init__(self, remaining: float = 600.0) -> None:
+        self.slept: list[float] = []
+        self._deadline = remaining
+
+    def now(self) -> datetime:
+        return EPOCH + timedelta(seconds=sum(self.slept))
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+    def remaining(self) -> float:
+        return self._deadline - sum(self.slept)
+
+
+class FakeSsm:
+    """What the tests use of an SSM client.
+
+    Attributes:
+        before_call: sees each call's action and request before it happens; may raise, to make it fail.
+    """
+
+    def __init__(
+        self,
+        region: str = "us-east-1",
+        account: str = "123456789012",
+        *,
+        clock: Callable[[], datetime] | None = None,
+        empty_pages: bool = False,
+        before_call: Callable[[str, dict[str, Any]], None] | None = None,
+    ) -> None:
+        """Make an empty store.
+
+        Args:
+            region: part of the parameters' ARNs.
+            account: likewise.
+            clock: gives LastModifiedDate; by default it counts the writes to each name, across deletions, so that
+                a parameter that is made anew differs from the one before and runs are alike.
+            empty_pages: put a page without parameters, but with a token, before each page: AWS allows itself that.
+            before_call: see above.
+        """
+        self.region = region
+        self.account = account
+        self.before_call = before_call
+        self._clock = clock
+        self._empty_pages = empty_pages
+        self._slots: dict[str, Slot] = {}
+        self._frozen: Snapshot | None = None
+
+    def as_client(self) -> SSMClient:
+        """Itself, for code that is typed with the real client."""
+        return cast("SSMClient", self)
+
+    def snapshot(self) -> Snapshot:
+        """The whole state: hashable, and equal for equal states."""
+        if self._frozen is None:
+            self._frozen = frozenset(self._slots.items())
+        return self._frozen
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a state."""
+        self._slots = dict(snapshot)
+        self._frozen = snapshot
+
+    def put_parameter(self, **request: Any) -> dict[str, Any]:
+        self._begin("PutParameter", request)
+        name, found = request["Name"], self._record(request["Name"])
+        if found and not request.get("Overwrite"):
+            raise _error("ParameterAlreadyExists", "The parameter already exists.", "PutParameter")
+        writes = self._slots[name].writes + 1 if name in self._slots else 1
+        record = Record(
+            kind=request.get("Type") or cast("Record", found).kind,
+            tier=_tier(request, found),
+            text=request["Value"],
+            version=found.version + 1 if found else 1,
+            modified=self._clock() if self._clock else EPOCH + timedelta(seconds=writes),
+            tags=found.tags if found else _sorted_tags(request.get("Tags", ())),
+        )
+        self._set(name, Slot(writes, record))
+        return {"Version": record.version, "Tier": record.tier}
+
+    def get_parameters(self, **request: Any) -> dict[str, Any]:
+        self._begin("GetParameters", request)
+        names = list(dict.fromkeys(request["Names"]))
+        found = {name: record for name in names if (record := self._record(name))}
+        return {
+            "Parameters": [self._shown(name, record, request) for name, record in found.items()],
+            "InvalidParameters": [name for name in names if name not in found],
+        }
+
+    def get_parameters_by_path(self, **request: Any) -> dict[str, Any]:
+        self._begin("GetParametersByPath", request)
+        path = request["Path"].rstrip("/") + "/"
+        below = [
+            name
+            for name in self._names()
+            if name.startswith(path) and (request.get("Recursive") or "/" not in name[len(path) :])
+        ]
+        page, token = self._page(below, request)
+        return {"Parameters": [self._shown(name, self._known(name), request) for name in page], **token}
+
+    def describe_parameters(self, **request: Any) -> dict[str, Any]:
+        self._begin("DescribeParameters", request)
+        filters = request.get("ParameterFilters", ())
+        kept = [name for name in self._names() if all(_passes(name, self._known(name), f) for f in filters)]
+        page, token = self._page(kept, request)
+        return {"Parameters": [self._described(name) for name in page], **token}
+
+    def delete_parameter(self, **request: Any) -> dict[str, Any]:
+        self._begin("DeleteParameter", request)
+        if not self._record(request["Name"]):
+            raise _error("ParameterNotFound", "No such parameter.", "DeleteParameter")
+        self._delete(request["Name"])
+        return {}
+
+    def delete_parameters(self, **request: Any) -> dict[str, Any]:
+        self._begin("DeleteParameters", request)
+        there = [name for name in request["Names"] if self._record(name)]
+        for name in there:
+            self._delete(name)
+        gone = [name for name in request["Names"] if name not in there]
+        return {"DeletedParameters": there, "InvalidParameters": gone}
+
+    def list_tags_for_resource(self, **request: Any) -> dict[str, Any]:
+        self._begin("ListTagsForResource", request)
+        tags = self._known(request["ResourceId"]).tags
+        return {"TagList": [{"Key": key, "Value": value} for key, value in tags]}
+
+    def add_tags_to_resource(self, **request: Any) -> dict[str, Any]:
+        self._begin("AddTagsToResource", request)
+        self._retag(request["ResourceId"], request["Tags"], ())
+        return {}
+
+    def remove_tags_from_resource(self, **request: Any) -> dict[str, Any]:
+        self._begin("RemoveTagsFromResource", request)
+        self._retag(request["ResourceId"], (), request["TagKeys"])
+        return {}
+
+    def _begin(self, action: str, request: dict[str, Any]) -> None:
+        if self.before_call:
+            self.before_call(action, request)
+        refused = ssm_rules.refusal(action, request, self._stored, region=self.region, account=self.account)
+        if refused:
+            raise _error(*refused, action)
+
+    def _stored(self, name: str) -> ssm_rules.Stored | None:
+        record = self._record(name)
+        if record is None:
+            return None
+        return ssm_rules.Stored(record.kind, record.tier, frozenset(key for key, _ in record.tags))
+
+    def _record(self, name: str) -> Record | None:
+        slot = self._slots.get(name)
+        return slot.record if slot else None
+
+    def _known(self, name: str) -> Record:
+        return cast("Record", self._slots[name].record)
+
+    def _names(self) -> list[str]:
+        return sorted(name for name, slot in self._slots.items() if slot.record)
+
+    def _set(self, name: str, slot: Slot) -> None:
+        self._slots[name] = slot
+        self._frozen = None
+
+    def _delete(self, name: str) -> None:
+        self._set(name, self._slots[name]._replace(record=None))
+
+    def _retag(self, name: str, add: Iterable[dict[str, str]], remove: Iterable[str]) -> None:
+        """Change tags; neither the version nor the modification date changes by that."""
+        slot, record = self._slots[name], self._known(name)
+        kept = {key: value for key, value in record.tags if key not in set(remove)}
+        tags = tuple(sorted((kept | dict(_sorted_tags(add))).items()))
+        self._set(name, slot._replace(record=record._replace(tags=tags)))
+
+    def _page(self, names: list[str], request: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
+        """A page and its token: the last name seen, so that what comes and goes meanwhile shifts nothing."""
+        token, size = request.get("NextToken", ""), request.get("MaxResults", 10)
+        if self._empty_pages and not token.endswith("!"):
+            return [], {"NextToken": f"{token}!"}
+        rest = [name for name in names if name > token.removesuffix("!")]
+        return rest[:size], {"NextToken": rest[size - 1]} if len(rest) > size else {}
+
+    def _shown(self, name: str, record: Record, request: dict[str, Any]) -> dict[str, Any]:
+        hidden = record.kind == "SecureString" and not request.get("WithDecryption")
+        return {
+            "Name": name,
+            "Type": record.kind,
+            "Value": sha256(record.text.encode()).hexdigest() if hidden else record.text,
+            "Version": record.version,
+            "LastModifiedDate": record.modified,
+            "ARN": f"arn:aws:ssm:{self.region}:{self.account}:parameter/{name.removeprefix('/')}",
+            "DataType": "text",
+        }
+
+    def _described(self, name: str) -> dict[str, Any]:
+        record = self._known(name)
+        shown = self._shown(name, record, {})
+        del shown["Value"]
+        return {**shown, "Tier": record.tier}
+
+
+def _passes(name: str, record: Record, condition: dict[str, Any]) -> bool:
+    """One of DescribeParameters' filters; those on tags read what is there, where AWS reads an index."""
+    key, values = condition["Key"], condition.get("Values", ())
+    if key == "Path":
+        recursive = condition.get("Option", "OneLevel") == "Recursive"
+        paths = [path.rstrip("/") + "/" for path in values]
+        return any(name.startswith(path) and (recursive or "/" not in name[len(path) :]) for path in paths)
+    if key.startswith("tag:"):
+        tags = dict(record.tags)
+        tag = key.removeprefix("tag:")
+        return tag in tags and (not values or tags[tag] in values)
+    found = {"Name": name, "Type": record.kind, "Tier": record.tier}.get(key)
+    if found is None:
+        raise _error("InvalidFilterKey", "The specified key isn't valid.", "DescribeParameters")
+    return _matches(found, condition.get("Option", "Equals"), values)
+
+
+def _matches(found: str, option: str, values: Sequence[str]) -> bool:
+    if option == "BeginsWith":
+        return found.startswith(tuple(values))
+    if option == "Contains":
+        return any(value in found for value in values)
+    return found in values
+
+
+def _tier(request: dict[str, Any], found: Record | None) -> str:
+    """Intelligent-Tiering takes what the value needs; an advanced parameter stays one."""
+    if found and found.tier == "Advanced":
+        return "Advanced"
+    tier: str = request.get("Tier", "Standard")
+    if tier != "Intelligent-Tiering":
+        return tier
+    return "Advanced" if len(request["Value"].encode()) > ssm_rules.STANDARD_BYTES else "Standard"
+
+
+def _sorted_tags(tags: Iterable[dict[str, str]]) -> Tags:
+    return tuple(sorted((tag["Key"], tag["Value"]) for tag in tags))
+
+
+def _error(code: str, message: str, action: str) -> ClientError:
+    answer = {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": 400}}
+    return ClientError(cast("Any", answer), action)

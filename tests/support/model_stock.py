@@ -1,0 +1,170 @@
+"""What is stored in a place, as a model: enough to carry a plan out on, one call at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from strongref.address import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, owner_tag
+from strongref.plan import Holding, Owner, Stock
+from strongref.record import Record
+from tests.support.builders import FORMER, ME, NETWORK, claims, stack_arn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from strongref.address import Key
+    from strongref.plan import ExportPlan
+    from strongref.values import Value
+
+GONE = stack_arn("gone")
+"""An importing stack that was deleted: its claims are stale."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A stored value with what its tags say, in plain words."""
+
+    value: Value
+    producer: str | None
+    owners: frozenset[str]
+    claims: frozenset[str]
+
+    @classmethod
+    def tagged(cls, value: Value, tags: Mapping[str, str]) -> Held:
+        """A value made with these tags."""
+        owners = frozenset(name for tag, name in tags.items() if tag.startswith(OWNER_TAG))
+        importers = frozenset(arn for tag, arn in tags.items() if tag.startswith(CLAIM_TAG))
+        return cls(value, tags.get(PRODUCER_TAG), owners, importers)
+
+    def claimed(self, importers: frozenset[str]) -> Held:
+        """The same value, claimed by these stacks alone."""
+        return replace(self, claims=importers)
+
+
+@dataclass
+class Model:
+    """A place: what is stored by key, and the records by logical id."""
+
+    values: dict[Key, Held]
+    records: dict[str, Record]
+
+    def stock(self) -> Stock:
+        """As an Export sees it, before any tag is read."""
+        others = {name: record for name, record in self.records.items() if name != ME.logical_id}
+        return Stock(
+            {key: held.value for key, held in self.values.items()},
+            self.records.get(ME.logical_id),
+            others={name: record for name, record in others.items() if record.stack == NETWORK},
+            orphans={name: record for name, record in others.items() if record.stack == FORMER},
+        )
+
+    def holding(self, key: Key) -> Holding:
+        """What the tags of one value say."""
+        held = self.values[key]
+        owner = {NETWORK: Owner.OURS, FORMER: Owner.NOBODYS}.get(held.producer or "", Owner.FOREIGN)
+        owners = [owner_tag(name) for name in held.owners]
+        return Holding(owner, held.producer, owners, claims(*self.live(held)), claims(*held.claims & {GONE}))
+
+    def live(self, held: Held) -> frozenset[str]:
+        """The claims that protect it."""
+        return held.claims - {GONE}
+
+    def importers(self, key: Key, values: Mapping[Key, Held] | None = None) -> tuple[str, ...]:
+        """Who imports a key, in order."""
+        return tuple(sorted(self.live((self.values if values is None else values)[key])))
+
+    def foreign(self, key: Key, values: Mapping[Key, Held] | None = None) -> bool:
+        """Whether a value is somebody else's."""
+        return (self.values if values is None else values)[key].producer not in (NETWORK, FORMER)
+
+    def publishing(self, key: Key) -> set[str]:
+        """The Exports whose records hold a key."""
+        return {name for name, record in self.records.items() if key in record.values}
+
+    def retire(self) -> None:
+        """The producing stack is deleted with its exports retained; its name is free for another."""
+        for key, held in self.values.items():
+            self.values[key] = replace(held, producer=FORMER if held.producer == NETWORK else held.producer)
+        self.records = {
+            "Old" if name == "Exports" and "Old" not in self.records else name: Record(FORMER, record.values)
+            for name, record in self.records.items()
+        }
+
+
+def finish(model: Model, plan: ExportPlan) -> None:
+    """Carry a plan out to its end."""
+    for step in steps(plan):
+        step(model)
+
+
+def steps(plan: ExportPlan) -> list[Callable[[Model], None]]:
+    """The calls of a plan, in the order in which they are made; SSM's refusals are assertions."""
+    done: list[Callable[[Model], None]] = []
+    if plan.rerecord:
+        done.append(_record(ME.logical_id, plan.record))
+    done += [_record(name, record if record.values else None) for name, record in plan.orphans.items()]
+    done += [_untag(key, frozenset(stale.values())) for key, stale in plan.heal.items() if key in plan.overwrite]
+    done += [_overwrite(key, value) for key, value in plan.overwrite.items()]
+    done += [_tag(key, tags) for key, tags in plan.adopt.items()]
+    done += [_delete(key) for key in plan.remake]
+    done += [_create(key, value, tags) for key, (value, tags) in (*plan.remake.items(), *plan.create.items())]
+    done += [_disown(key) for key in plan.disown]
+    return done + [_delete(key) for key in plan.delete]
+
+
+def _record(name: str, record: Record | None) -> Callable[[Model], None]:
+    def step(model: Model) -> None:
+        if record:
+            model.records[name] = record
+        else:
+            model.records.pop(name, None)
+
+    return step
+
+
+def _untag(key: Key, importers: frozenset[str]) -> Callable[[Model], None]:
+    def step(model: Model) -> None:
+        model.values[key] = model.values[key].claimed(model.values[key].claims - importers)
+
+    return step
+
+
+def _overwrite(key: Key, value: Value) -> Callable[[Model], None]:
+    def step(model: Model) -> None:
+        assert model.values[key].value.kind is value.kind
+        model.values[key] = replace(model.values[key], value=value)
+
+    return step
+
+
+def _tag(key: Key, tags: Mapping[str, str]) -> Callable[[Model], None]:
+    def step(model: Model) -> None:
+        held, new = model.values[key], Held.tagged(model.values[key].value, tags)
+        model.values[key] = Held(
+            held.value, new.producer or held.producer, held.owners | new.owners, held.claims | new.claims
+        )
+
+    return step
+
+
+def _create(key: Key, value: Value, tags: Mapping[str, str]) -> Callable[[Model], None]:
+    def step(model: Model) -> None:
+        assert key not in model.values
+        model.values[key] = Held.tagged(value, tags)
+
+    return step
+
+
+def _disown(key: Key) -> Callable[[Model], None]:
+    def step(model: Model) -> None:
+        model.values[key] = replace(model.values[key], owners=model.values[key].owners - {ME.logical_id})
+
+    return step
+
+
+def _delete(key: Key) -> Callable[[Model], None]:
+    def step(model: Model) -> None:
+        model.values.pop(key, None)
+
+    return step

@@ -1,0 +1,294 @@
+"""The answer to CloudFormation: whole, within the limit, and delivered with a bounded effort."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import ssl
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.response_server import SIGNATURE, ResponseServer
+
+from strongref.answer import (
+    ANSWER_LIMIT,
+    NO_REASON,
+    TRIES,
+    Answer,
+    AnswerTooLargeError,
+    DeliveryError,
+    Status,
+    check_size,
+    deliver,
+    encode,
+    size,
+)
+from strongref.event import Event, RequestType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+EVENT = Event(
+    request_type=RequestType.CREATE,
+    stack="arn:aws:cloudformation:us-east-1:222222222222:stack/web/51af3dc0-da77-11e4-872e-1234567db123",
+    logical_id="Imports",
+    request_id="9dbbbc4a-3c5e-4c77-9d0c-1e0a6c5d5a4f",
+    physical_id=None,
+    properties={},
+    old_properties=None,
+    response_url="http://127.0.0.1/",
+    resource_type="Custom::CrossRegionImport",
+)
+ID = "strongref-import/web/Imports/0123456789abcdef"
+
+
+class FakeClock:
+    """Moves only when it is slept on."""
+
+    def __init__(self, remaining: float = 60.0) -> None:
+        self.slept: list[float] = []
+        self._remaining = remaining
+
+    def now(self) -> datetime:
+        return datetime(2025, 1, 1, tzinfo=UTC)
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+    def remaining(self) -> float:
+        return self._remaining - sum(self.slept)
+
+
+def encoded(status: Status, answer: Answer) -> dict[str, Any]:
+    body = encode(EVENT, status, answer)
+    assert len(body) <= ANSWER_LIMIT
+    found: dict[str, Any] = json.loads(body)
+    return found
+
+
+def test_the_whole_body() -> None:
+    answer = Answer(ID, {"CertArn": "arn", "SubnetIds": ["a", "b"]}, "noted", no_echo=True)
+    assert encoded(Status.SUCCESS, answer) == {
+        "Status": "SUCCESS",
+        "Reason": "noted",
+        "PhysicalResourceId": ID,
+        "StackId": EVENT.stack,
+        "RequestId": EVENT.request_id,
+        "LogicalResourceId": "Imports",
+        "NoEcho": True,
+        "Data": {"CertArn": "arn", "SubnetIds": ["a", "b"]},
+    }
+
+
+def test_an_answers_data_is_not_shown() -> None:
+    assert "s3cret" not in repr(Answer(ID, {"Key": "s3cret"}))
+
+
+@pytest.mark.parametrize("reason", ["", " \n"])
+def test_a_failure_has_a_reason(reason: str) -> None:
+    assert encoded(Status.FAILED, Answer(ID, reason=reason))["Reason"] == NO_REASON
+    assert encoded(Status.SUCCESS, Answer(ID, reason=reason))["Reason"] == ""
+
+
+def test_a_long_reason_keeps_its_start() -> None:
+    reason = encoded(Status.FAILED, Answer(ID, reason="start " + "x" * 2000))["Reason"]
+    assert reason.startswith("start ")
+    assert reason.endswith("…")
+    assert len(reason) == 1000
+
+
+def test_a_reason_that_is_long_only_in_bytes_is_cut_to_fit() -> None:
+    reason = encoded(Status.FAILED, Answer(ID, reason="start " + "😀" * 900))["Reason"]
+    assert reason.startswith("start 😀")
+    assert reason.endswith("😀…")
+
+
+@pytest.mark.parametrize("physical_id", ["", "x" * 1025, "é" * 513])
+def test_a_physical_id_that_cloudformation_would_refuse(physical_id: str) -> None:
+    with pytest.raises(ValueError, match="1 to 1,024 bytes"):
+        encode(EVENT, Status.SUCCESS, Answer(physical_id))
+
+
+@pytest.mark.parametrize("value", [object(), b"bytes", float("nan"), {1, 2}])
+def test_what_is_not_json_is_refused(value: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        encode(EVENT, Status.SUCCESS, Answer(ID, {"Key": value}))
+
+
+def test_too_large_says_what_to_take_out() -> None:
+    data = {"Small": "s3cret", "Larger": "s3cret" * 300, "Largest": "s3cret" * 400}
+    with pytest.raises(AnswerTooLargeError) as caught:
+        encode(EVENT, Status.SUCCESS, Answer(ID, data))
+    bytes_ = len(json.dumps(data, separators=(",", ":"))) + len(encode(EVENT, Status.SUCCESS, Answer(ID))) - len("{}")
+    assert str(caught.value) == (
+        f"The answer would be {bytes_:,} bytes; CloudFormation takes 4,096. Leave out (largest first) Largest, "
+        "and use {{resolve:ssm:…}} for what is left out."
+    )
+    encode(EVENT, Status.SUCCESS, Answer(ID, {name: data[name] for name in data if name not in caught.value.names}))
+
+
+def test_many_to_take_out_are_the_first_ten_and_a_number() -> None:
+    with pytest.raises(AnswerTooLargeError, match="K000, K001, .*, K009 and [0-9]+ more, and use"):
+        encode(EVENT, Status.SUCCESS, Answer(ID, {f"K{i:03}": "x" * 40 for i in range(150)}))
+
+
+def test_at_the_limit_it_fits_and_one_byte_over_it_does_not() -> None:
+    room = ANSWER_LIMIT - len(encode(EVENT, Status.SUCCESS, Answer(ID, {"K": ""})))
+    assert len(encode(EVENT, Status.SUCCESS, Answer(ID, {"K": "x" * room}))) == ANSWER_LIMIT
+    with pytest.raises(AnswerTooLargeError):
+        encode(EVENT, Status.SUCCESS, Answer(ID, {"K": "x" * (room + 1)}))
+
+
+def test_a_reason_of_success_gives_way_to_data() -> None:
+    room = ANSWER_LIMIT - len(encode(EVENT, Status.SUCCESS, Answer(ID, {"K": ""})))
+    assert encoded(Status.SUCCESS, Answer(ID, {"K": "x" * room}, "noted"))["Reason"] == ""
+    assert encoded(Status.SUCCESS, Answer(ID, {"K": "x" * (room - 9)}, "noted and more"))["Reason"] == "not…"
+
+
+def test_a_failure_with_data_that_leaves_no_room_for_the_reason() -> None:
+    with pytest.raises(AnswerTooLargeError):
+        encode(EVENT, Status.FAILED, Answer(ID, {"K": "x" * 3700}, "y" * 500))
+
+
+def test_a_size_is_that_of_the_answer() -> None:
+    data = {"K": "é"}
+    assert size(EVENT, data, ID) == len(encode(EVENT, Status.SUCCESS, Answer(ID, data)))
+    assert size(EVENT, data) >= size(EVENT, data, ID)
+
+
+def test_a_size_is_checked_before_anything_is_done() -> None:
+    check_size(EVENT, {"K": "x" * 3000})
+    with pytest.raises(AnswerTooLargeError, match=r"\(largest first\) K, and"):
+        check_size(EVENT, {"K": "x" * 4000})
+
+
+texts = st.text(st.characters(codec=None, exclude_categories=[]), max_size=700)
+
+
+@given(st.dictionaries(texts, texts | st.lists(texts, max_size=5), max_size=30), texts, st.sampled_from(Status))
+def test_an_answer_fits_or_its_error_does(data: Mapping[str, object], reason: str, status: Status) -> None:
+    try:
+        body = encode(EVENT, status, Answer(ID, data, reason))
+    except AnswerTooLargeError as error:
+        body = encode(EVENT, Status.FAILED, Answer(ID, reason=str(error)))
+        data = {}
+        assert error.names  # noqa: PT017
+    found = json.loads(body)
+    assert len(body) <= ANSWER_LIMIT
+    assert found["StackId"] == EVENT.stack
+    assert found["RequestId"] == EVENT.request_id
+    assert found["LogicalResourceId"] == EVENT.logical_id
+    assert found["PhysicalResourceId"] == ID
+    assert set(found["Data"]) == {json.loads(json.dumps(name)) for name in data}
+    assert found["Reason"] or found["Status"] == "SUCCESS"
+
+
+def test_it_is_put_as_the_url_was_signed() -> None:
+    with ResponseServer() as server:
+        deliver(server.url, b"{}", FakeClock())
+    (received,) = server.received
+    assert received.method == "PUT"
+    assert received.path == f"/answer?X-Amz-Signature={SIGNATURE}"
+    assert received.body == b"{}"
+    headers = {name.lower(): value for name, value in received.headers.items()}
+    assert headers["content-type"] == ""
+    assert headers["content-length"] == "2"
+
+
+@pytest.mark.parametrize("passing", [500, 503, 429, "close"])
+def test_what_passes_is_tried_again(passing: Any) -> None:  # noqa: ANN401
+    clock = FakeClock()
+    with ResponseServer(passing, passing) as server:
+        deliver(server.url, b"{}", clock, lambda: 1.0)
+    assert len(server.received) == 3
+    assert clock.slept == [0.5, 1.0]
+
+
+def test_a_server_that_keeps_silent_is_given_up_in_time_for_another_try() -> None:
+    clock = FakeClock(0.5)
+    with ResponseServer("hang") as server:
+        deliver(server.url, b"{}", clock, lambda: -0.9)
+    assert len(server.received) == 2
+
+
+@pytest.mark.parametrize("final", [400, 403, 307])
+def test_what_will_not_pass_is_not_tried_again(final: int) -> None:
+    with ResponseServer(final) as server, pytest.raises(DeliveryError, match=rf"status {final} \(1 try\)") as caught:
+        deliver(server.url, b"{}", FakeClock())
+    assert len(server.received) == 1
+    assert SIGNATURE not in repr(caught.value)
+
+
+def test_tries_are_bounded() -> None:
+    with ResponseServer(*[500] * 9) as server, pytest.raises(DeliveryError, match=r"status 500 \(5 tries\)"):
+        deliver(server.url, b"{}", FakeClock())
+    assert len(server.received) == TRIES
+
+
+def test_tries_are_bounded_by_the_time_that_is_left() -> None:
+    clock = FakeClock(2.0)
+    with ResponseServer(*[500] * 9) as server, pytest.raises(DeliveryError, match="3 tries"):
+        deliver(server.url, b"{}", clock, lambda: 1.0)
+    assert sum(clock.slept) == 1.5
+
+
+def test_it_is_tried_once_even_if_there_is_no_time_left() -> None:
+    with ResponseServer() as server:
+        deliver(server.url, b"{}", FakeClock(-1))
+    assert len(server.received) == 1
+
+
+def test_nobody_there() -> None:
+    with ResponseServer() as server:
+        url = server.url
+    with pytest.raises(DeliveryError) as caught:
+        deliver(url, b"{}", FakeClock())
+    assert str(caught.value) == "The answer could not be delivered: NewConnectionError (5 tries)."
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> tuple[ssl.SSLContext, Path]:
+    """A server's end of TLS, and the certificate that it shows."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = tmp_path / "certificate.pem"
+    pem.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    secret = tmp_path / "key.pem"
+    plain = serialization.NoEncryption()
+    secret.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, plain)
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem, secret)
+    return context, pem
+
+
+def test_https_is_by_the_urls_scheme(tls: tuple[ssl.SSLContext, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    context, certificate = tls
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with ResponseServer(tls=context) as server:
+        deliver(server.url, b"{}", FakeClock())
+    assert server.url.startswith("https:")
+    assert len(server.received) == 1
+
+
+def test_a_certificate_is_checked(tls: tuple[ssl.SSLContext, Path]) -> None:
+    with ResponseServer(tls=tls[0]) as server, pytest.raises(DeliveryError, match="SSLError"):
+        deliver(server.url, b"{}", FakeClock())
+    assert server.received == []
