@@ -305,7 +305,9 @@ class Explorer:
                 raise AssertionError(f"more than {most} states")
         for node in self._nodes:
             if node.finished:
-                (report.succeeded if node.finished.answer else report.refused).add(f"{node.actor} {node.finished.error}")
+                (report.succeeded if node.finished.answer else report.refused).add(
+                    f"{node.actor} {node.finished.error}"
+                )
         report.states = len(came)
         return report
 

@@ -1,12 +1,15 @@
-"""Where CloudFormation waits for an answer: a real HTTP server on a free port of this machine."""
+"""Where CloudFormation waits for an answer: a real HTTP server on a free port; and what Lambda calls a handler with."""
 
 from __future__ import annotations
 
 import json
 import threading
+import time
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Literal, Self
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 if TYPE_CHECKING:
     import ssl
@@ -32,6 +35,15 @@ class Received:
     def answer(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.body)
         return found
+
+
+class FakeContext(LambdaContext):
+    """Lambda's, with so many seconds left."""
+
+    def __init__(self, seconds: float = 900.0) -> None:
+        self._aws_request_id = "function-request"
+        ends = time.monotonic() + seconds
+        self.get_remaining_time_in_millis = lambda: int((ends - time.monotonic()) * 1000)  # type: ignore[method-assign]
 
 
 class ResponseServer:
@@ -74,7 +86,7 @@ class ResponseServer:
         server = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_PUT(self) -> None:  # noqa: N802
+            def do_PUT(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 server.received.append(Received("PUT", self.path, dict(self.headers), body))
                 act = server._script.pop(0) if server._script else 200

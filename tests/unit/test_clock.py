@@ -2,52 +2,45 @@
 
 from __future__ import annotations
 
-from datetime import UTC, timedelta
+from datetime import UTC
 from typing import TYPE_CHECKING
 
-from strongref.clock import ANSWER_SECONDS, DEADLINE_SECONDS, LAST_SECONDS, SystemClock
+import pytest
+
+from strongref.clock import ANSWER_SECONDS, LAST_SECONDS, SystemClock
+from tests.support.response_server import FakeContext
 
 if TYPE_CHECKING:
-    import pytest
-
     from strongref.ports import Clock
 
 
-class Context:
-    """Lambda's, with so many seconds left."""
-
-    aws_request_id = "x"
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-
-    def get_remaining_time_in_millis(self) -> int:
-        return int(self.seconds * 1000)
-
-
 def test_what_remains_leaves_time_to_answer() -> None:
-    clock: Clock = SystemClock(Context(900))
-    assert clock.remaining() == 900 - ANSWER_SECONDS
-    assert SystemClock(Context(1)).remaining() < 0
+    clock: Clock = SystemClock(FakeContext(900))
+    assert clock.remaining() == pytest.approx(900 - ANSWER_SECONDS, abs=1)
 
 
-def test_what_remains_is_asked_anew_each_time() -> None:
-    context = Context(900)
-    clock = SystemClock(context, LAST_SECONDS)
-    context.seconds = 10
-    assert clock.remaining() == 10 - LAST_SECONDS
+def test_of_a_short_time_half_is_kept_back() -> None:
+    assert SystemClock(FakeContext(10)).remaining() == pytest.approx(5, abs=1)
 
 
-def test_use_cases_end_before_they_are_answered_for_and_that_before_the_end() -> None:
-    assert ANSWER_SECONDS > DEADLINE_SECONDS > LAST_SECONDS > 0
+def test_to_answer_there_is_nearly_all_that_is_left() -> None:
+    assert SystemClock(FakeContext(900), LAST_SECONDS).remaining() == pytest.approx(900 - LAST_SECONDS, abs=0.4)
+
+
+def test_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    clock = SystemClock(FakeContext(900))
+    now = 110.0
+    assert clock.remaining() == pytest.approx(890 - ANSWER_SECONDS)
 
 
 def test_now_is_aware_and_in_utc() -> None:
-    assert SystemClock(Context(9)).now().tzinfo is UTC
+    assert SystemClock(FakeContext(9)).now().tzinfo is UTC
 
 
 def test_sleeping_takes_time(monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
     monkeypatch.setattr("time.sleep", slept.append)
-    SystemClock(Context(9)).sleep(timedelta(seconds=2).total_seconds())
-    assert slept == [2]
+    SystemClock(FakeContext(9)).sleep(2.0)
+    assert slept == [2.0]

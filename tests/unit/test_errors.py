@@ -207,10 +207,17 @@ def test_who_imports_what_is_told_to_the_letter(uses: list[InUse], text: str) ->
             ),
         ),
         (
-            NoSuchExportError({"CertArm": ["CertArn", "Cert"], "Zone": []}, NETWORK),
+            NoSuchExportError({"CertArm": ["CertArn", "Cert"]}, NETWORK, ["CertArn", "Cert"]),
             (
-                "Stack network (eu-west-1, 111111111111) does not export CertArm (did you mean CertArn or Cert?) and "
-                "Zone to this consumer. Export it there first, or correct Names."
+                "Stack network (eu-west-1, 111111111111) does not export CertArm (did you mean CertArn or Cert?) to "
+                "this consumer. Export it there first, or correct Names."
+            ),
+        ),
+        (
+            NoSuchExportError({"A": ["AB"], "Zone": []}, NETWORK, ["AB", "B", "C", "D", "E", "F", "G"]),
+            (
+                "Stack network (eu-west-1, 111111111111) does not export A (did you mean AB?) and Zone to this "
+                "consumer. It exports AB, B, C, D, E and 2 more. Export it there first, or correct Names."
             ),
         ),
         (

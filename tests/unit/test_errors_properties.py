@@ -56,7 +56,7 @@ def test_every_text_is_short_whatever_the_data(keys: list[str], arns: list[str],
         UnsettledError(keys, PRODUCER),
         NoSuchProducerError(PRODUCER),
         NothingExportedError(PRODUCER, CONSUMER if yes else None, "us-isob-east-1", known=yes, elsewhere=not yes),
-        NoSuchExportError(dict.fromkeys(keys, keys[:2]), PRODUCER),
+        NoSuchExportError(dict.fromkeys(keys, keys[:2] if yes else ()), PRODUCER, keys),
         TooManyClaimsError(keys, PRODUCER),
     ]
     assert [str(error) for error in found if len(str(error)) >= 1000] == []

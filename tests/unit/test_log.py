@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.event import Event, RequestType
-from strongref.log import bind, logger, trace
+from strongref.log import begin, frames, logger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-class Context:
-    """Lambda's, as far as it is looked at."""
-
-    aws_request_id = "function-request"
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 9000
 
 
 def event(logical_id: str) -> Event:
@@ -54,7 +45,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 def test_every_line_is_json_with_the_ids(written: io.StringIO) -> None:
-    bind(event("Imports"), Context())
+    begin(event("Imports"), "function-request")
     logger.info("One")
     logger.warning("Two", extra={"key": "CertArn"})
     one, two = lines(written)
@@ -64,56 +55,39 @@ def test_every_line_is_json_with_the_ids(written: io.StringIO) -> None:
         assert line["service"] == "strongref"
         assert line["stack"] == "arn:aws:cloudformation:us-east-1:222222222222:stack/web/1"
         assert line["logical_id"] == "Imports"
-        assert line["request_id"] == "request"
+        assert line["request"] == "request"
         assert line["request_type"] == "Update"
-        assert line["function_request_id"] == "function-request"
+        assert line["invocation"] == "function-request"
     assert "s3cret" not in written.getvalue()
     assert "PRESIGNED" not in written.getvalue()
 
 
 def test_an_events_keys_end_with_it(written: io.StringIO) -> None:
-    bind(event("One"), Context())
+    begin(event("One"), "function-request")
     logger.append_keys(region="eu-west-1")
-    bind(event("Two"), Context())
+    begin(event("Two"), "function-request")
     logger.info("Hello")
-    bind(None, Context())
+    begin(None, "function-request")
     logger.info("Hello")
     two, none = lines(written)
     assert two["logical_id"] == "Two"
     assert "region" not in two
     assert "logical_id" not in none
-    assert none["function_request_id"] == "function-request"
+    assert none["invocation"] == "function-request"
 
 
-@pytest.mark.parametrize("name", ["crhelper", "crhelper.utils", "crhelper.resource_helper"])
-def test_crhelper_is_silent(name: str) -> None:
+@pytest.mark.parametrize("name", ["crhelper.utils", "crhelper.resource_helper", "botocore.hooks", "urllib3.connection"])
+def test_other_libraries_are_silent(name: str) -> None:
+    begin(event("Imports"), "function-request")
     assert not logging.getLogger(name).isEnabledFor(logging.CRITICAL)
 
 
-@pytest.mark.parametrize("name", ["boto3", "botocore.hooks", "urllib3.connectionpool"])
-def test_other_libraries_tell_errors_only(name: str) -> None:
-    assert not logging.getLogger(name).isEnabledFor(logging.WARNING)
-    assert logging.getLogger(name).isEnabledFor(logging.ERROR)
-
-
-def test_a_trace_has_types_and_places_but_no_texts() -> None:
+def test_frames_say_where_an_error_came_from_but_nothing_of_it() -> None:
     def inner() -> None:
         raise KeyError("s3cret")
 
-    def outer() -> None:
-        try:
-            inner()
-        except KeyError as error:
-            raise RuntimeError("s3cret too") from error
-
-    with pytest.raises(RuntimeError) as caught:
-        outer()
-    found = trace(caught.value)
-    assert [line.rsplit(" ")[-1] for line in found if "pytest" not in line][-5:] == [
-        "inner",
-        "KeyError",
-        "test_a_trace_has_types_and_places_but_no_texts",
-        "outer",
-        "RuntimeError",
-    ]
-    assert "s3cret" not in "".join(found)
+    with pytest.raises(KeyError) as caught:
+        inner()
+    assert [line.split(" ")[-1] for line in frames(caught.value)][-1] == "inner"
+    assert all(line.startswith("test_log.py:") for line in frames(caught.value))
+    assert "s3cret" not in "".join(frames(caught.value))

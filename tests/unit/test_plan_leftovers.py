@@ -86,7 +86,14 @@ def test_what_is_dropped_is_not_exported_on_by_a_former_stacks_record() -> None:
 def test_a_take_over_that_died_half_way_is_not_settled() -> None:
     there = stock(values(A="1"), record(A="1"), orphans={"Old": record(FORMER, A="2")})
     assert not settled(ME, values(A="1"), there)
-    assert does(plan(values(A="1"), there)) == {"orphans": {"Old": record(FORMER)}}
+    made = plan(values(A="1"), there)
+    assert does(made) == {"orphans": {"Old": record(FORMER)}}
+    assert made.writes == 1
+
+
+def test_a_value_put_back_from_a_former_stacks_record_is_adopted_with_its_change() -> None:
+    made = plan(values(A="2"), stock(values(A="1"), record(A="1")), {A: nobodys()})
+    assert does(made) == {"overwrite": values(A="2"), "adopt": {A: TAGS}, "rerecord": True}
 
 
 def test_a_change_that_died_after_its_record_is_finished() -> None:

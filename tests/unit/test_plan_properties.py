@@ -109,7 +109,7 @@ def _it_is_in_use(error: ExportsInUseError, model: Model, wanted: Mapping[Key, V
         assert wanted.get(key) != model.values[key].value
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(ANY, PUBLISHED, WHEN)
 def test_no_plan_touches_a_key_twice(model: Model, wanted: dict[Key, Value], when: WhenClaimed) -> None:
     plan = attempt(model, wanted, when)
@@ -122,7 +122,7 @@ def test_no_plan_touches_a_key_twice(model: Model, wanted: dict[Key, Value], whe
         assert not plan.kept.keys() & set(named)
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(ANY, PUBLISHED, WHEN)
 def test_no_claimed_value_changes_or_goes(model: Model, wanted: dict[Key, Value], when: WhenClaimed) -> None:
     before = dict(model.values)
@@ -138,7 +138,7 @@ def test_no_claimed_value_changes_or_goes(model: Model, wanted: dict[Key, Value]
         assert when is WhenClaimed.KEEP or not plan.kept
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(ANY, PUBLISHED, WHEN)
 def test_nothing_of_anybody_else_is_touched(model: Model, wanted: dict[Key, Value], when: WhenClaimed) -> None:
     before, records = dict(model.values), dict(model.records)
@@ -157,7 +157,7 @@ def test_nothing_of_anybody_else_is_touched(model: Model, wanted: dict[Key, Valu
         assert {name: model.records[name] for name in others} == {name: records[name] for name in others}
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(ANY, PUBLISHED, WHEN)
 def test_a_plan_is_enough(model: Model, wanted: dict[Key, Value], when: WhenClaimed) -> None:
     plan = attempt(model, wanted, when)
@@ -174,7 +174,7 @@ def test_a_plan_is_enough(model: Model, wanted: dict[Key, Value], when: WhenClai
         assert settled(ME, wanted, model.stock())
 
 
-@settings(max_examples=300)
+@settings(max_examples=250)
 @given(ANY, PUBLISHED)
 def test_what_is_created_changed_or_adopted_is_tagged(model: Model, wanted: dict[Key, Value]) -> None:
     plan = attempt(model, wanted, WhenClaimed.REFUSE)
@@ -187,7 +187,7 @@ def test_what_is_created_changed_or_adopted_is_tagged(model: Model, wanted: dict
             assert plan.create[key][1].keys() >= {owner_tag(name) for name in model.publishing(key)}
 
 
-@settings(max_examples=300)
+@settings(max_examples=250)
 @given(ANY, PUBLISHED, st.integers(0, 12))
 def test_a_plan_that_dies_anywhere_is_finished_by_the_next(model: Model, wanted: dict[Key, Value], done: int) -> None:
     before = dict(model.values)
@@ -203,7 +203,7 @@ def test_a_plan_that_dies_anywhere_is_finished_by_the_next(model: Model, wanted:
         assert planned(model, wanted).writes == 0
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(ANY, PUBLISHED)
 def test_settled_means_that_only_strays_are_left_to_write(model: Model, wanted: dict[Key, Value]) -> None:
     plan = attempt(model, wanted, WhenClaimed.REFUSE)

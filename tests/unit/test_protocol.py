@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from strongref import exports, fencing, imports
-from strongref.address import Key
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strongref import fencing, imports
+from strongref.address import Key, StackArn
 from strongref.event import Event, RequestType
+from strongref.inspection import Inspector
+from strongref.request import ImportRequest
 
-from tests.support.explorer import ACCOUNT, REGION, Actor, Explorer, Session, World, exporter, importer
+from tests.support.explorer import ACCOUNT, REGION, Actor, Explorer, Report, Session, World, exporter, importer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 PRODUCER = f"arn:aws:cloudformation:eu-west-1:{ACCOUNT}:stack/network/11111111-0000-0000-0000-000000000000"
 KEY = Key("K")
@@ -62,9 +68,6 @@ def I(name: str, *, lets_go: bool = False) -> Actor:  # noqa: E743, N802
     arn = stack(name)
     events = [event(RequestType.CREATE, arn, "Imports", IMPORT)]
     if lets_go:
-        from strongref.address import StackArn
-        from strongref.request import ImportRequest
-
         parsed = StackArn.parse(arn)
         generation = imports.physical_id(parsed, "Imports", ImportRequest.parse(IMPORT, parsed))
         events.append(event(RequestType.DELETE, arn, "Imports", IMPORT, physical_id=generation))
@@ -120,22 +123,70 @@ LARGE: list[Case] = [
 ]
 
 
-def walk(actors: list[Actor], before: Callable[[World], None], crashing: Iterable[str]) -> Explorer:
+def walk(actors: list[Actor], before: Callable[[World], None], crashing: Iterable[str] = ()) -> Report:
+    return explorer(actors, before, crashing).walk()
+
+
+def explorer(actors: list[Actor], before: Callable[[World], None], crashing: Iterable[str] = ()) -> Explorer:
     world = World(actors, {PRODUCER: "UPDATE_IN_PROGRESS"})
     before(world)
     return Explorer(actors, world, crashing=crashing)
 
 
-if __name__ == "__main__":
-    import sys
-    import time
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Millions of runs would log as many lines."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
 
-    for label, actors, before, crashing in SMALL + LARGE:
-        if len(sys.argv) > 1 and sys.argv[1] not in label:
-            continue
-        t = time.time()
-        ex = walk(actors, before, crashing)
-        r = ex.walk(30_000_000)
-        print(f"{label:45} {r.states:8} {time.time() - t:6.1f}s nodes {len(ex._nodes)} {'holds' if r.holds else 'LOST' if r.lost else 'torn'}", sorted(r.succeeded), sorted(r.refused), flush=True)
-        for line in r.lost or r.torn or []:
-            print("    ", line)
+
+@pytest.mark.parametrize(
+    ("label", "actors", "before", "crashing"), SMALL + LARGE, ids=[case[0] for case in SMALL + LARGE]
+)
+def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
+    label: str, actors: list[Actor], before: Callable[[World], None], crashing: str
+) -> None:
+    report = walk(actors, before, crashing)
+    sys.stdout.write(f"{label}: {report.states} states\n")
+    assert report.lost is None
+    assert report.torn is None
+    assert {f"{actor.name} " for actor in actors} <= report.succeeded  # in some order each of them gets through
+
+
+@pytest.mark.parametrize(
+    ("owner", "part", "without", "label"),
+    [
+        (fencing.Fencing, "put_up", lambda *_: None, "there: change x import"),
+        (fencing.Fencing, "others", lambda *_: None, "there: 2 exporters x import"),
+        (imports._Run, "_is_unchanged", lambda *_: True, "there: clean-up x 2 imports"),
+        (imports.Published, "says", lambda *_: True, "there: drop x import"),
+        (Inspector, "inspect", lambda *_: {}, "there: drop x import"),
+    ],
+    ids=["fence", "giving way", "second read", "record", "claims"],
+)
+def test_without_any_one_part_of_the_protocol_a_reference_is_lost_or_torn(
+    monkeypatch: pytest.MonkeyPatch, owner: type, part: str, without: object, label: str
+) -> None:
+    _, actors, before, crashing = next(case for case in SMALL + LARGE if case[0] == label)
+    monkeypatch.setattr(owner, part, without)
+    assert not walk(actors, before, crashing).holds
+
+
+ANY_VALUES = st.sampled_from(["v1", "v2", "v3", "drop"])
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_in_long_histories_of_many_actors_no_reference_is_lost(data: st.DataObject) -> None:
+    """Up to seven actors with several events each, dying or not, in an order of hypothesis's choice."""
+    actors = [
+        E(*data.draw(st.lists(ANY_VALUES, min_size=1, max_size=4)), name=n)
+        for n in "EFG"[: data.draw(st.integers(1, 3))]
+    ]
+    actors += [I(n, lets_go=data.draw(st.booleans())) for n in "IJK"[: data.draw(st.integers(1, 3))]]
+    actors += [C()] if data.draw(st.booleans()) else []
+    crashing = data.draw(st.sets(st.sampled_from("EFC")))
+    chosen = explorer(actors, data.draw(st.sampled_from([there, gone])), crashing)
+    report = chosen.wander(lambda most: data.draw(st.integers(0, most - 1)), most=400)
+    assert report.lost is None

@@ -58,7 +58,7 @@ def test_the_head_has_the_exports_name_and_tails_a_number_after_it() -> None:
     assert part_name("/records", "Exports", 12) == "/records/Exports.12"
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(RECORDS)
 @example(Record(NETWORK, {Key(f"Key{number}"): text("ä" * 20) for number in range(400)}))
 @example(Record(NETWORK, {Key("Spaces"): text(" " * MAX_BYTES), Key("Secret"): secure("a " * 4096)}))
@@ -67,7 +67,7 @@ def test_any_record_comes_back_as_it_was(written: Record) -> None:
     assert found(parameters(encode(written, NOTHING))).record == written
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(RECORDS, st.frozensets(st.integers(0, 40)))
 def test_parts_are_what_parameter_store_takes(written: Record, used: frozenset[int]) -> None:
     for part in encode(written, used):
@@ -76,7 +76,7 @@ def test_parts_are_what_parameter_store_takes(written: Record, used: frozenset[i
         assert "{{" not in part.text
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(RECORDS, st.frozensets(st.integers(0, 40)))
 def test_the_head_is_last_and_numbers_are_not_reused(written: Record, used: frozenset[int]) -> None:
     numbers = [part.number for part in encode(written, used)]

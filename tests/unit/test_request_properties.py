@@ -58,7 +58,7 @@ def outcome_of(parse: Callable[[dict[str, Any], StackArn], object], given: dict[
         return error
 
 
-@settings(max_examples=400)
+@settings(max_examples=300)
 @given(EXPORT)
 def test_no_error_tells_a_value_or_is_long(properties: dict[str, Any]) -> None:
     outcome = outcome_of(ExportRequest.parse, properties, EXPORTER)
@@ -111,7 +111,7 @@ def what_it_imports(given: dict[str, Any]) -> object:
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(IMPORTED, SCOPE, IMPORTED, SCOPE)
 def test_an_imports_identity_changes_exactly_with_what_it_imports(
     one: dict[str, Any], one_scope: dict[str, str], other: dict[str, Any], other_scope: dict[str, str]

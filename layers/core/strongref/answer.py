@@ -12,13 +12,16 @@ from strongref.errors import REASON_LIMIT, StrongRefError, cut, some
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref.event import Event
+    from strongref.event import Event, Sender
 
 ANSWER_LIMIT = 4096
 """Bytes of the whole body (AWS: CloudFormation User Guide, custom resource response objects)."""
 
 PHYSICAL_ID_LIMIT = 1024
 """Bytes of a physical id (the same)."""
+
+REASON_AT_LEAST = 100
+"""Bytes of a failure's reason that data has to leave room for."""
 
 
 class Status(StrEnum):
@@ -57,22 +60,27 @@ class AnswerTooLargeError(StrongRefError):
         self.names = names
 
     def __str__(self) -> str:
+        names = cut(some(self.names), REASON_LIMIT - 350)
         return (
             f"The values are too large together for CloudFormation: an answer of {self.size} bytes, {ANSWER_LIMIT} are "
-            f"allowed. Take {some(self.names)} out into another Import, or use {{{{resolve:ssm:…}}}} for them with "
+            f"allowed. Take {names} out into another Import, or use {{{{resolve:ssm:…}}}} for them with "
             "Strength and Names as they are there. Nothing was claimed."
         )
 
 
-def encode(event: Event, status: Status, answer: Answer) -> bytes:
-    """The whole body, with the event's ids, whatever the answer holds.
+def encode(event: Event | Sender, status: Status, answer: Answer) -> bytes:
+    """The whole body, with the event's ids, whatever the answer holds. A notice gives way to data.
 
     Raises:
         AnswerTooLargeError: it is over `ANSWER_LIMIT` bytes.
+        TypeError: its data is no JSON.
+        ValueError: the same.
     """
+    failed = status is Status.FAILED
+    reason = cut(answer.reason.strip(), REASON_LIMIT) or ("See the function's log." if failed else "")
     body = {
         "Status": status.value,
-        "Reason": cut(answer.reason, REASON_LIMIT) or ("See the function's log." if status is Status.FAILED else ""),
+        "Reason": "",
         "PhysicalResourceId": fit_physical_id(answer.physical_id),
         "StackId": event.stack,
         "RequestId": event.request_id,
@@ -80,14 +88,11 @@ def encode(event: Event, status: Status, answer: Answer) -> bytes:
         "NoEcho": False,
         "Data": dict(answer.data),
     }
-    encoded = _json(body)
-    if len(encoded) <= ANSWER_LIMIT:
-        return encoded
-    if not answer.data:  # a reason in a script that takes six bytes a character
-        over = len(encoded) - ANSWER_LIMIT
-        body["Reason"] = cut(str(body["Reason"]), max(1, len(str(body["Reason"])) - over))
-        return _json(body)
-    raise AnswerTooLargeError(len(encoded), _too_many(answer.data, len(encoded) - ANSWER_LIMIT))
+    room = ANSWER_LIMIT - len(_json(body))
+    least = min(_cost(reason), REASON_AT_LEAST) if failed else 0
+    if room < least:
+        raise AnswerTooLargeError(ANSWER_LIMIT - room + least, _too_many(answer.data, least - room))
+    return _json(body | {"Reason": _shorten(reason, room)})
 
 
 def check_size(event: Event, physical_id: str, data: Mapping[str, object]) -> None:
@@ -101,11 +106,23 @@ def check_size(event: Event, physical_id: str, data: Mapping[str, object]) -> No
 
 def fit_physical_id(physical_id: str) -> str:
     """A physical id that CloudFormation takes: not empty, and not too long."""
-    return physical_id.encode()[:PHYSICAL_ID_LIMIT].decode(errors="ignore") or "strongref"
+    return physical_id.encode(errors="replace")[:PHYSICAL_ID_LIMIT].decode(errors="ignore") or "strongref"
 
 
 def _json(body: Mapping[str, object]) -> bytes:
-    return json.dumps(body, separators=(",", ":")).encode()
+    # Escaped to ASCII: however CloudFormation counts, it does not count more. NaN is no JSON.
+    return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _cost(text: str) -> int:
+    return len(json.dumps(text)) - len('""')
+
+
+def _shorten(text: str, room: int) -> str:
+    """As much of a text's start as takes so many bytes: up to twelve a character, escaped."""
+    while _cost(text) > room:
+        text = cut(text, len(text) - 1) if len(text) > 1 else ""
+    return text
 
 
 def _too_many(data: Mapping[str, object], over: int) -> list[str]:

@@ -12,14 +12,17 @@ if TYPE_CHECKING:
 ANSWER_SECONDS = 15.0
 """Kept back from every invocation to tell CloudFormation how it ended, tries included."""
 
+LAST_SECONDS = 0.5
+"""Before the function's end: nothing is begun any more, not even a try to answer."""
+
 
 class SystemClock:
     """`ports.Clock` of one invocation."""
 
-    def __init__(self, context: LambdaContext) -> None:
+    def __init__(self, context: LambdaContext, kept_back: float = ANSWER_SECONDS) -> None:
         """Measure from here on: the share for the answer is kept back, at most half of the time."""
         left = context.get_remaining_time_in_millis() / 1000
-        self._deadline = time.monotonic() + max(left - ANSWER_SECONDS, left / 2)
+        self._deadline = time.monotonic() + max(left - kept_back, left / 2)
 
     def now(self) -> datetime:
         return datetime.now(UTC)

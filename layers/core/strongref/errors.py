@@ -313,20 +313,23 @@ class NoSuchExportError(StrongRefError):
     Attributes:
         missing: each name, and the closest ones that there are.
         producer: of whom it was asked.
+        there: what it does export.
     """
 
-    def __init__(self, missing: Mapping[str, Sequence[str]], producer: str) -> None:
-        super().__init__(missing, producer)
+    def __init__(self, missing: Mapping[str, Sequence[str]], producer: str, there: Sequence[str]) -> None:
+        super().__init__(missing, producer, there)
         self.missing = missing
         self.producer = producer
+        self.there = there
 
     def __str__(self) -> str:
         shown = [
             f"{name} (did you mean {' or '.join(close)}?)" if close else name for name, close in self.missing.items()
         ]
+        exported = "" if all(self.missing.values()) else f" It exports {cut(some(self.there, 5), 300)}."
         return (
-            f"{self.producer[0].upper()}{self.producer[1:]} does not export {_brief(shown)} to "
-            "this consumer. Export it there first, or correct Names."
+            f"{self.producer[0].upper()}{self.producer[1:]} does not export {cut(some(shown), REASON_LIMIT - 600)} to "
+            f"this consumer.{exported} Export it there first, or correct Names."
         )
 
 

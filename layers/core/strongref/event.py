@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 from strongref.address import BadArnError, StackArn
 from strongref.errors import StrongRefError
@@ -22,13 +23,46 @@ class RequestType(StrEnum):
     DELETE = "Delete"
 
 
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """As much of an event as an answer to it needs; what a malformed one may still have."""
+
+    stack: str
+    logical_id: str
+    request_id: str
+    physical_id: str | None
+    response_url: str = field(repr=False)
+
+    @classmethod
+    def find(cls, raw: Mapping[str, object]) -> Sender | None:
+        """Whom to answer, if the event says so completely."""
+        physical_id = raw.get("PhysicalResourceId")
+        try:
+            return cls(
+                stack=_text(raw, "StackId"),
+                logical_id=_text(raw, "LogicalResourceId"),
+                request_id=_text(raw, "RequestId"),
+                physical_id=physical_id if isinstance(physical_id, str) and physical_id else None,
+                response_url=_url(raw, "ResponseURL"),
+            )
+        except MalformedEventError:
+            return None
+
+
 class MalformedEventError(StrongRefError):
-    """Something called the function with what is no event of CloudFormation's."""
+    """Something called the function with what is no event of CloudFormation's.
+
+    Attributes:
+        name: of the field.
+        problem: with it; never what it holds.
+        sender: whom to answer all the same, if that can be told.
+    """
 
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(name, problem)
         self.name = name
         self.problem = problem
+        self.sender: Sender | None = None
 
     def __str__(self) -> str:
         return f"Not a CloudFormation event: {self.name} {self.problem}."
@@ -69,6 +103,14 @@ class Event:
         """
         if not isinstance(raw, Mapping):
             raise MalformedEventError("the event", "is not a map")
+        try:
+            return cls._parse(raw)
+        except MalformedEventError as error:
+            error.sender = Sender.find(raw)
+            raise
+
+    @classmethod
+    def _parse(cls, raw: Mapping[str, object]) -> Event:
         kind = _text(raw, "RequestType")
         if kind not in list(RequestType):
             raise MalformedEventError("RequestType", "is none of Create, Update and Delete")
@@ -77,9 +119,6 @@ class Event:
             StackArn.parse(stack)
         except BadArnError:
             raise MalformedEventError("StackId", "is not a stack's ARN") from None
-        url = _text(raw, "ResponseURL")
-        if not url.startswith(("https://", "http://")):
-            raise MalformedEventError("ResponseURL", "is not an http address")
         return cls(
             request_type=RequestType(kind),
             stack=stack,
@@ -88,13 +127,21 @@ class Event:
             physical_id=None if kind == RequestType.CREATE else _text(raw, "PhysicalResourceId"),
             properties=_map(raw, "ResourceProperties"),
             old_properties=_map(raw, "OldResourceProperties") if kind == RequestType.UPDATE else None,
-            response_url=url,
+            response_url=_url(raw, "ResponseURL"),
             resource_type=_text(raw, "ResourceType"),
         )
 
     @property
     def stack_name(self) -> str:
         return StackArn.parse(self.stack).name
+
+    @property
+    def partition(self) -> str:
+        return StackArn.parse(self.stack).partition
+
+    @property
+    def region(self) -> str:
+        return StackArn.parse(self.stack).region
 
     @property
     def account(self) -> str:
@@ -108,8 +155,20 @@ def _text(raw: Mapping[str, object], name: str) -> str:
     return given
 
 
+def _url(raw: Mapping[str, object], name: str) -> str:
+    given = _text(raw, name)
+    try:
+        parts = urlsplit(given)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise MalformedEventError(name, "is not an http address")
+    return given
+
+
 def _map(raw: Mapping[str, object], name: str) -> Mapping[str, object]:
-    given = raw.get(name, {})
-    if not isinstance(given, Mapping):
-        raise MalformedEventError(name, "is not a map")
+    given = raw.get(name)
+    if not isinstance(given, Mapping):  # Missing too: a Delete without properties would seem to have nothing to do.
+        raise MalformedEventError(name, "is missing, or not a map")
     return given

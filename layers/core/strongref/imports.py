@@ -390,4 +390,5 @@ class _Run:
         return NoSuchExportError(
             {attribute_name(Key(name)): get_close_matches(attribute_name(Key(name)), there, 2) for name in names},
             str(producer),
+            there,
         )

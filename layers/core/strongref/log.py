@@ -17,18 +17,19 @@ _SILENT = ("crhelper", "boto3", "botocore", "urllib3")
 """They log requests, events and error texts, which hold values and presigned URLs."""
 
 
-def begin(event: Event, invocation: str) -> None:
-    """Say in every line of this invocation which event it is about; forget the one before."""
+def begin(event: Event | None, invocation: str) -> None:
+    """Say in every line of this invocation which event it is about, if that is known; forget the one before."""
     for name in _SILENT:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     logger.clear_state()
-    logger.append_keys(
-        stack=event.stack,
-        logical_id=event.logical_id,
-        request=event.request_id,
-        request_type=event.request_type.value,
-        invocation=invocation,
-    )
+    logger.append_keys(invocation=invocation)
+    if event:
+        logger.append_keys(
+            stack=event.stack,
+            logical_id=event.logical_id,
+            request=event.request_id,
+            request_type=event.request_type.value,
+        )
 
 
 def frames(error: BaseException) -> list[str]:

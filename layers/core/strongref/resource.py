@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from crhelper import CfnResource
 
-from strongref.address import StackArn
 from strongref.answer import Answer, AnswerTooLargeError, Status, encode
-from strongref.clock import SystemClock
+from strongref.clock import LAST_SECONDS, SystemClock
 from strongref.delivery import deliver
 from strongref.errors import StrongRefError
 from strongref.event import Event, MalformedEventError, RequestType
@@ -28,10 +27,14 @@ if TYPE_CHECKING:
 
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
+    from strongref.event import Sender
     from strongref.ports import Clock
 
 FAILED_CREATE = "strongref-failed-create/"
 """What the physical ids of Creates that left nothing behind begin with: their Delete has nothing to do."""
+
+UNFINISHED_CREATE = "strongref-unfinished-create/"
+"""What the physical ids of Creates begin with of which nobody knows how far they came: their Delete has to look."""
 
 LAST_CALL_SECONDS = 5.0
 """How long before the function's end somebody answers who does not wait for the use case any more."""
@@ -87,18 +90,21 @@ class CustomResource:
         try:
             event = Event.parse(raw)
         except MalformedEventError as error:
-            logger.clear_state()
+            begin(None, context.aws_request_id)
             logger.error("An event is refused", extra={"error": str(error)})
-            return  # whom to answer cannot be told for sure; never the one before
+            if error.sender:  # whom it names itself completely; never the one before
+                _refuse(error, error.sender, context)
+            return
         begin(event, context.aws_request_id)
         self._invocation = invocation = _Invocation(event, context)
         try:
             with invocation.watched():
                 self._envelope(_EMPTY | {"RequestType": event.request_type.value}, context)
+                invocation.make_sure()
         finally:
             self._invocation = None
         if invocation.undelivered:
-            raise invocation.undelivered
+            raise invocation.undelivered from None  # what went before, and is printed with it, may show a value
 
     def _run(self, _event: object, _context: object) -> None:
         assert self._invocation is not None  # noqa: S101 (crhelper calls this within __call__ only)
@@ -126,23 +132,33 @@ class _Invocation:
         except StrongRefError as error:
             self.fail(error)
         except BaseException as error:  # noqa: BLE001 (SystemExit too must not leave CloudFormation waiting)
-            logger.error("A defect", extra={"error": type(error).__name__, "frames": frames(error)})
-            self.fail(InternalError(error, self._context.aws_request_id))
+            self._defect(error)
         else:
             self.succeed(answer)
+
+    def make_sure(self) -> None:
+        """Answer if nobody has: crhelper swallows what goes wrong in it, or around it."""
+        with self._lock:
+            answered = self._answered
+        if not answered:
+            self.fail(InternalError(RuntimeError(), self._context.aws_request_id))
 
     def succeed(self, answer: Answer) -> None:
         try:
             body = encode(self.event, Status.SUCCESS, answer)
-        except AnswerTooLargeError as error:
-            self.fail(error)
-        except (TypeError, ValueError) as error:  # attributes that are no JSON
-            self.fail(InternalError(error, self._context.aws_request_id))
+        except AnswerTooLargeError as error:  # after everything was done: there is something to delete
+            self.fail(Unfinished(error, answer.physical_id))
+        except Exception as error:  # noqa: BLE001 (attributes that are no JSON, or no Answer at all)
+            self._defect(error)
         else:
             self._answer(body, Status.SUCCESS, answer.reason)
 
+    def _defect(self, error: BaseException) -> None:
+        logger.error("A defect", extra={"error": type(error).__name__, "frames": frames(error)})
+        self.fail(InternalError(error, self._context.aws_request_id))
+
     def fail(self, error: StrongRefError) -> None:
-        reason = str(error) or type(error).__name__
+        reason = str(error).strip() or type(error).__name__
         self._answer(
             encode(self.event, Status.FAILED, Answer(self._physical_id(error), reason=reason)), Status.FAILED, reason
         )
@@ -164,7 +180,8 @@ class _Invocation:
             return self.event.physical_id
         if isinstance(error, Unfinished):
             return error.physical_id
-        return f"{FAILED_CREATE}{StackArn.parse(self.event.stack).name}/{self.event.logical_id}"
+        unknown = isinstance(error, TimeUpError | InternalError)
+        return f"{UNFINISHED_CREATE if unknown else FAILED_CREATE}{self.event.stack_name}/{self.event.logical_id}"
 
     def _answer(self, body: bytes, status: Status, reason: str) -> None:
         with self._lock:
@@ -174,10 +191,20 @@ class _Invocation:
             log = logger.info if status is Status.SUCCESS else logger.warning
             log("Answered", extra={"status": status.value, "reason": reason})
             try:
-                deliver(self.event.response_url, body, self._clock)
+                deliver(self.event.response_url, body, SystemClock(self._context, LAST_SECONDS))
             except StrongRefError as error:
                 logger.error("An answer is lost", extra={"error": str(error)})
                 self.undelivered = error
+
+
+def _refuse(error: MalformedEventError, sender: Sender, context: LambdaContext) -> None:
+    """Answer what is no event, so that its stack does not wait for an hour. Nothing was done for it."""
+    physical_id = sender.physical_id or f"{FAILED_CREATE}{sender.logical_id}"
+    try:
+        body = encode(sender, Status.FAILED, Answer(physical_id, reason=str(error)))
+    except AnswerTooLargeError:  # ids of thousands of characters
+        return
+    deliver(sender.response_url, body, SystemClock(context, LAST_SECONDS))
 
 
 def is_failed_create(physical_id: str | None) -> bool:
@@ -195,7 +222,7 @@ _EMPTY = {
 """What crhelper gets to see of an event: nothing that it could log or send."""
 
 
-class _Envelope(CfnResource):  # type: ignore[misc]
+class _Envelope(CfnResource):
     """crhelper without its answers, its timer and its logging."""
 
     def __init__(self, run: Callable[[object, object], None]) -> None:

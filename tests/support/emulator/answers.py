@@ -42,7 +42,7 @@ def violations(body: object, size: int) -> list[str]:
         found.append("Status is neither SUCCESS nor FAILED")
     if body.get("Status") == "FAILED" and not body.get("Reason"):
         found.append("FAILED without Reason")
-    if len(str(body.get("PhysicalResourceId", "")).encode()) > 1024:  # noqa: PLR2004
+    if len(str(body.get("PhysicalResourceId", "")).encode()) > 1024:
         found.append("PhysicalResourceId over 1 KB")
     return found
 

@@ -51,8 +51,8 @@ def with_ancestors(describe: Callable[..., tuple[int, Any, Any]]) -> Callable[..
 
 
 def _ancestors(arn: str) -> str:
-    stack = next((stack for stack in _stacks.values() if stack["StackId"] == arn), {})
-    parent = root = stack.get("ParentId")
-    while root and (above := next((s.get("ParentId") for s in _stacks.values() if s["StackId"] == root), None)):
+    parents = {stack["StackId"]: stack.get("ParentId") for stack in _stacks.values()}
+    parent = root = parents.get(arn)
+    while root and (above := parents.get(root)):
         root = above
     return f"<ParentId>{parent}</ParentId><RootId>{root}</RootId>" if parent else ""

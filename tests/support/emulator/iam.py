@@ -53,7 +53,7 @@ def install() -> None:
     """Have the emulator ask for the first of a request's checks; `denial` asks for the others."""
     original = iam_actions.extract_resource_arn
 
-    def extract_resource_arn(  # noqa: PLR0913 (the emulator's signature)
+    def extract_resource_arn(  # noqa: PLR0913, PLR0917 (the emulator's signature)
         service: str,
         method: str,
         path: str,

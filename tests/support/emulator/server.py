@@ -77,7 +77,7 @@ async def _respond(send: Send, status: int, content: object) -> None:
 
 def _end_with_parent() -> None:
     """Leave nothing behind when whoever started this is gone without having stopped it."""
-    sys.stdin.buffer.read()  # Its end of the pipe closes when it dies, however it does.
+    os.read(0, 1)  # Its end of the pipe closes when it dies, however it does.
     shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
     os.killpg(os.getpgrp(), signal.SIGKILL)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ministack import app as gateway
 from ministack.core.responses import get_account_id, get_region

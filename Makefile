@@ -1,0 +1,81 @@
+# One word for each thing to do: `make demo`, `make test`, `make lint`, `make check`. Each sets up what it needs.
+# The only needs are make and a Python of 3.11 or newer; PYTHON=python3.13 chooses another one than python3.
+
+PYTHON ?= python3
+BUILD := .build
+BIN := $(BUILD)/venv-dev/bin
+SETUP := $(foreach name,project emulator sam,$(BUILD)/$(name).installed)
+TEMPLATES := template.yaml $(wildcard examples/*/*.yaml tests/*/templates/*.yaml tests/*/templates/*/*.yaml)
+SCRIPTS := $(wildcard examples/*.py)
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+# A lock file is complete, so there is nothing to resolve, and every file that comes is one that it knows.
+LOCKED := --no-deps --require-hashes
+
+export PATH := $(CURDIR)/$(BUILD)/venv-sam/bin:$(PATH)
+
+.PHONY: help setup test unit e2e lint check demo lock clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make demo   the story of a strong reference, told by real deployments into a local emulator of AWS'
+	@echo 'make test   all tests; make unit and make e2e are its halves'
+	@echo 'make lint   style, types and templates'
+	@echo 'make check  lint and test'
+	@echo 'make lock   brings requirements/*.txt up to date'
+	@echo 'make clean  takes away what the others made'
+
+# Three environments, because the emulator and sam each pin versions that the others do not want. Made side by side.
+setup:
+	@$(MAKE) --no-print-directory -j3 $(SETUP)
+
+$(BUILD)/%.installed: requirements/%.txt
+	@mkdir -p $(BUILD)
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=…" if sys.version_info < (3, 11) else 0)'
+	@echo 'installing $< into $(BUILD)/venv-$*'
+	@rm -rf $(BUILD)/venv-$*
+	@$(PYTHON) -m venv $(BUILD)/venv-$*
+	@$(BUILD)/venv-$*/bin/python $(PIP_INSTALL) $(LOCKED) -r $<
+	@touch $@
+
+$(BUILD)/project.installed: $(BUILD)/dev.installed pyproject.toml
+	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+test: unit e2e
+
+# The core's branches are to be covered by what needs no deployment.
+unit: setup
+	$(BIN)/pytest tests --ignore=tests/e2e -n auto --cov --cov-fail-under=95
+
+e2e: setup
+	$(BIN)/pytest tests/e2e -n 4
+
+lint: setup
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy layers/core/strongref handlers tests $(SCRIPTS)
+	$(BIN)/cfn-lint $(TEMPLATES)
+	AWS_DEFAULT_REGION=us-east-1 SAM_CLI_TELEMETRY=0 sam validate --lint
+
+check: lint test
+
+demo: setup
+	@$(BIN)/python -m examples.demo
+
+# The project's own requirements first: the others must agree with the layer's.
+lock: $(BUILD)/project.installed
+	$(call compile,layer,layers/core/requirements.txt)
+	$(foreach name,dev emulator sam,$(call compile,$(name),requirements/$(name).txt)$(newline))
+
+define newline
+
+
+endef
+define compile
+$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-config \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' requirements/$(1).in -o $(2)
+endef
+
+clean:
+	rm -rf $(BUILD) .aws-sam .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

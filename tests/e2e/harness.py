@@ -1,0 +1,238 @@
+"""What the end-to-end tests do with AWS: stacks, parameters, functions, in the words of the tests."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from tests.support.emulator.control import ACCOUNT
+from tests.support.emulator.listener import listening
+from tests.support.emulator.sam import APPLICATION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tests.support.emulator.control import Call, Emulator
+
+Template = dict[str, Any]
+
+EXPORTS = "/strongref/exports/"
+_BEGINNINGS = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "DELETE_IN_PROGRESS")
+_POLL_SECONDS = 0.05
+_LONGEST_SECONDS = 180
+
+
+def failing_resource(*depends_on: str) -> Template:
+    """A resource whose creation fails, after those that it depends on were created or updated."""
+    function = "arn:aws:lambda:${AWS::Region}:${AWS::AccountId}:function:no-such-function"
+    resource: Template = {"Type": "Custom::Failing", "Properties": {"ServiceToken": {"Fn::Sub": function}}}
+    return resource | ({"DependsOn": list(depends_on)} if depends_on else {})
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """How a stack's operation ended."""
+
+    arn: str
+    status: str
+    outputs: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """How a function that a test invoked ended.
+
+    Attributes:
+        result: what it returned, or its error.
+        failed: whether that is an error.
+        bodies: what it PUT to the response URL, as it came.
+    """
+
+    result: Any
+    failed: bool
+    bodies: list[bytes]
+
+    @property
+    def answers(self) -> list[dict[str, Any]]:
+        return [json.loads(body) for body in self.bodies]
+
+
+@dataclass
+class Aws:
+    """The emulated AWS, as an account's root."""
+
+    emulator: Emulator
+    account: str = ACCOUNT
+    _clients: dict[tuple[str, str], Any] = field(default_factory=dict)
+    _arns: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def client(self, service: str, region: str) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
+        if (service, region) not in self._clients:
+            self._clients[service, region] = self.emulator.client(service, region, self.account)
+        return self._clients[service, region]
+
+    def deploy(
+        self, stack: str, template: Template, region: str, expect: str | None = None, **options: object
+    ) -> Deployed:
+        """Create or update a stack, and wait for the end: which is `expect`, if that is given."""
+        self.begin(stack, template, region, **options)
+        return self.wait(stack, region, expect)
+
+    def begin(self, stack: str, template: Template, region: str, **options: object) -> str:
+        """Begin to create or update a stack; its ARN."""
+        client = self.client("cloudformation", region)
+        there = self.status(stack, region)
+        action = client.update_stack if there else client.create_stack
+        request = {"Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"], **options}
+        try:
+            arn: str = action(StackName=stack, TemplateBody=json.dumps(template), **request)["StackId"]
+        except ClientError as error:
+            if "No updates are to be performed" not in str(error):
+                raise
+            arn = self.stack_arn(stack, region)
+        self._arns[stack, region] = arn
+        return arn
+
+    def wait(self, stack: str, region: str, expect: str | None = None) -> Deployed:
+        """Wait until a stack is not in progress any more."""
+        deadline = time.monotonic() + _LONGEST_SECONDS
+        while True:
+            found = self._describe(self.stack_arn(stack, region), region)
+            if found and not found["StackStatus"].endswith("IN_PROGRESS"):
+                break
+            assert time.monotonic() < deadline, f"{stack} is still {found and found['StackStatus']}"
+            time.sleep(_POLL_SECONDS)
+        status = found["StackStatus"]
+        assert expect in (None, status), f"{stack} is {status}, not {expect}: {self.reasons(stack, region)}"
+        return Deployed(found["StackId"], status, _outputs(found))
+
+    def delete(self, stack: str, region: str, expect: str | None = "DELETE_COMPLETE", **options: object) -> str:
+        """Delete a stack; its last status."""
+        self.stack_arn(stack, region)  # Remembered: there is no asking by name afterwards.
+        self.client("cloudformation", region).delete_stack(StackName=stack, **options)
+        return self.wait(stack, region, expect).status
+
+    def continue_rollback(self, stack: str, region: str, expect: str | None = "UPDATE_ROLLBACK_COMPLETE") -> str:
+        """Try a failed rollback again; the stack's status after it."""
+        self.client("cloudformation", region).continue_update_rollback(StackName=stack)
+        return self.wait(stack, region, expect).status
+
+    def status(self, stack: str, region: str) -> str | None:
+        """A stack's status; None if there is none of that name any more."""
+        found = self._describe(stack, region)
+        return found["StackStatus"] if found else None
+
+    def outputs(self, stack: str, region: str) -> dict[str, str]:
+        found = self._describe(stack, region)
+        assert found, f"no stack {stack} in {region}"
+        return _outputs(found)
+
+    def stack_arn(self, stack: str, region: str) -> str:
+        """The ARN of a stack of that name, or of the last one."""
+        found = self._describe(stack, region)
+        if found:
+            self._arns[stack, region] = found["StackId"]
+        return self._arns[stack, region]
+
+    def events(self, stack: str, region: str) -> list[dict[str, Any]]:
+        """A stack's events since its last operation began, in their order."""
+        pages = self.client("cloudformation", region).get_paginator("describe_stack_events")
+        arn = self.stack_arn(stack, region)
+        found: list[dict[str, Any]] = []
+        for event in (event for page in pages.paginate(StackName=arn) for event in page["StackEvents"]):
+            found.insert(0, event)
+            if event["PhysicalResourceId"] == arn and _begins(event):
+                break
+        return found
+
+    def reasons(self, stack: str, region: str) -> list[str]:
+        """What the events of a stack's last operation give as reasons; also a deleted stack's."""
+        found = (event.get("ResourceStatusReason") for event in self.events(stack, region))
+        return [reason for reason in found if reason]
+
+    def physical_ids(self, stack: str, region: str) -> dict[str, str]:
+        """The physical ids of a stack's resources, by logical id."""
+        pages = self.client("cloudformation", region).get_paginator("list_stack_resources").paginate(StackName=stack)
+        found = (resource for page in pages for resource in page["StackResourceSummaries"])
+        return {resource["LogicalResourceId"]: resource["PhysicalResourceId"] for resource in found}
+
+    def parameters(self, region: str, path: str = EXPORTS) -> dict[str, dict[str, Any]]:
+        """The parameters below a path as SSM tells them, by name, in clear."""
+        pages = self.client("ssm", region).get_paginator("get_parameters_by_path")
+        found = pages.paginate(Path=path, Recursive=True, WithDecryption=True)
+        return {parameter["Name"]: parameter for page in found for parameter in page["Parameters"]}
+
+    def values(self, region: str, prefix: str = EXPORTS) -> dict[str, str]:
+        """The values of the parameters below a path, by name."""
+        return {name: parameter["Value"] for name, parameter in self.parameters(region, prefix).items()}
+
+    def tags(self, region: str, name: str) -> dict[str, str]:
+        answer = self.client("ssm", region).list_tags_for_resource(ResourceType="Parameter", ResourceId=name)
+        return {tag["Key"]: tag["Value"] for tag in answer["TagList"]}
+
+    def put_foreign(
+        self,
+        region: str,
+        name: str,
+        *,
+        value: str = "somebody else's",
+        kind: str = "String",
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
+        """Store a parameter that no stack published."""
+        tag_list = [{"Key": key, "Value": text} for key, text in (tags or {}).items()]
+        self.client("ssm", region).put_parameter(Name=name, Value=value, Type=kind, Tags=tag_list)
+
+    def invoke(self, function: str, event: Mapping[str, Any], region: str, *, status: int = 200) -> Invocation:
+        """Invoke a function of the application, by its logical id, as CloudFormation does but for the response URL.
+
+        Args:
+            function: `Exporter` or `Importer`.
+            event: any; `ResponseURL` is set here, unless it has one.
+            region: of the function.
+            status: what the response URL answers.
+        """
+        name = self.physical_ids(APPLICATION, region)[function]
+        with listening(status) as listener:
+            payload = json.dumps({"ResponseURL": listener.url, **event})
+            answer = self.client("lambda", region).invoke(FunctionName=name, Payload=payload)
+            result = json.loads(answer["Payload"].read() or b"null")
+            return Invocation(result, "FunctionError" in answer, list(listener.bodies))
+
+    def logs(self, region: str) -> str:
+        """All that the functions of a region logged."""
+        client = self.client("logs", region)
+        groups = client.get_paginator("describe_log_groups").paginate(logGroupNamePrefix="/aws/lambda/")
+        names = [group["logGroupName"] for page in groups for group in page["logGroups"]]
+        pages = client.get_paginator("filter_log_events")
+        events = (page["events"] for name in names for page in pages.paginate(logGroupName=name))
+        return "\n".join(event["message"] for found in events for event in found)
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls to SSM and CloudFormation so far."""
+        return self.emulator.calls()
+
+    def _describe(self, stack: str, region: str) -> dict[str, Any] | None:
+        try:
+            found = self.client("cloudformation", region).describe_stacks(StackName=stack)["Stacks"]
+        except ClientError as error:
+            if "does not exist" in str(error):
+                return None
+            raise
+        described: dict[str, Any] = found[0]
+        return described
+
+
+def _outputs(stack: Mapping[str, Any]) -> dict[str, str]:
+    return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
+
+
+def _begins(event: Mapping[str, Any]) -> bool:
+    """Whether an event of a stack itself is the first of an operation."""
+    status, reason = event["ResourceStatus"], event.get("ResourceStatusReason")
+    return status in _BEGINNINGS or (status == "UPDATE_ROLLBACK_IN_PROGRESS" and reason == "User Initiated")

@@ -1,0 +1,190 @@
+"""What the emulator was corrected for: without this, the other tests would prove less than they say."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from botocore.exceptions import ClientError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.e2e.harness import Aws
+    from tests.support.emulator.control import Emulator
+
+REGION = "us-east-1"
+ARN = "arn:aws:ssm:us-east-1:111111111111:parameter"
+ANSWER = {
+    "Status": "SUCCESS",
+    "PhysicalResourceId": "id",
+    "StackId": "stack",
+    "RequestId": "request",
+    "LogicalResourceId": "Exports",
+}
+
+Statement = dict[str, Any]
+
+
+def allow(*actions: str, on: str) -> Statement:
+    """A policy's statement."""
+    return {"Effect": "Allow", "Action": [f"ssm:{action}" for action in actions], "Resource": on}
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """Parameter Store as a user with a narrow policy sees it."""
+
+    emulator: Emulator
+    aws: Aws
+    name: str
+
+    def ssm(self, *statements: Statement) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
+        iam = self.aws.client("iam", REGION)
+        iam.create_user(UserName=self.name)
+        document = json.dumps({"Version": "2012-10-17", "Statement": statements})
+        iam.put_user_policy(UserName=self.name, PolicyName="narrow", PolicyDocument=document)
+        key = iam.create_access_key(UserName=self.name)["AccessKey"]
+        return self.emulator.client("ssm", REGION, key=(key["AccessKeyId"], key["SecretAccessKey"]))
+
+
+@pytest.fixture
+def narrow(emulator: Emulator, aws: Aws, names: Callable[[str], str]) -> Narrow:
+    return Narrow(emulator, aws, names("narrow"))
+
+
+def refused(code: str, call: Callable[..., object], **request: object) -> str:
+    """The message with which a call is refused."""
+    with pytest.raises(ClientError) as caught:
+        call(**request)
+    assert caught.value.response["Error"]["Code"] == code
+    message: str = caught.value.response["Error"]["Message"]
+    return message
+
+
+@pytest.mark.parametrize(("call", "result"), [("get_parameters", "Parameters"), ("delete_parameters", None)])
+def test_each_name_of_a_batch_needs_the_permission(
+    narrow: Narrow, aws: Aws, names: Callable[[str], str], call: str, result: str | None
+) -> None:
+    mine, other = f"/{names('mine')}", f"/{names('other')}"
+    for name in (mine, other):
+        aws.put_foreign(REGION, name)
+    batch = getattr(narrow.ssm(allow("GetParameters", "DeleteParameters", on=f"{ARN}{mine}")), call)
+
+    message = refused("AccessDeniedException", batch, Names=[mine, other])
+    assert f"{ARN}{other}" in message
+    answer = batch(Names=[mine])
+    assert [found["Name"] for found in answer[result]] == [mine] if result else answer["DeletedParameters"] == [mine]
+    assert aws.values(REGION, other.rpartition("/")[0] or "/")[other]
+
+
+def test_a_path_is_the_resource_of_its_listing(narrow: Narrow, aws: Aws, names: Callable[[str], str]) -> None:
+    path = f"/{names('listed')}"
+    aws.put_foreign(REGION, f"{path}/web/a")
+    ssm = narrow.ssm(allow("GetParametersByPath", on=f"{ARN}{path}/web*"))
+
+    assert ssm.get_parameters_by_path(Path=f"{path}/web", Recursive=True)["Parameters"]
+    refused("AccessDeniedException", ssm.get_parameters_by_path, Path=path, Recursive=True)
+
+
+def test_tags_of_a_put_need_a_permission_of_their_own(narrow: Narrow, names: Callable[[str], str]) -> None:
+    name = f"/{names('tagged')}"
+    ssm = narrow.ssm(allow("PutParameter", on=f"{ARN}/*"))
+    put = {"Name": name, "Value": "1", "Type": "String"}
+
+    message = refused("AccessDeniedException", ssm.put_parameter, **put, Tags=[{"Key": "owner", "Value": "me"}])
+    assert "ssm:AddTagsToResource" in message
+    ssm.put_parameter(**put)
+
+
+@pytest.mark.parametrize(
+    ("code", "call", "request_"),
+    [
+        ("ValidationException", "get_parameters", {"Names": [f"/{i}" for i in range(11)]}),
+        ("ValidationException", "delete_parameters", {"Names": [f"/{i}" for i in range(11)]}),
+        ("ValidationException", "get_parameters_by_path", {"Path": "/a", "MaxResults": 11}),
+        ("ValidationException", "put_parameter", {"Name": "/a", "Value": "{{b}}", "Type": "String"}),
+        ("ValidationException", "put_parameter", {"Name": "/a", "Value": "x" * 4097, "Type": "String"}),
+        (
+            "HierarchyLevelLimitExceededException",
+            "put_parameter",
+            {"Name": "/a" * 16, "Value": "x", "Type": "String"},
+        ),
+        (
+            "InvalidResourceId",
+            "list_tags_for_resource",
+            {"ResourceType": "Parameter", "ResourceId": "/strongref/none"},
+        ),
+    ],
+    ids=["11 names", "11 deletes", "page of 11", "braces", "4097 bytes", "16 levels", "tags of nothing"],
+)
+def test_what_parameter_store_refuses_is_refused(aws: Aws, code: str, call: str, request_: Mapping[str, Any]) -> None:
+    refused(code, getattr(aws.client("ssm", REGION), call), **request_)
+
+
+def test_limits_know_what_is_stored(aws: Aws, names: Callable[[str], str]) -> None:
+    name = f"/{names('stored')}"
+    ssm = aws.client("ssm", REGION)
+    tags = [{"Key": f"key{number}", "Value": ""} for number in range(50)]
+    ssm.put_parameter(Name=name, Value="x" * 4097, Type="String", Tier="Intelligent-Tiering", Tags=tags)
+    tagging = {"ResourceType": "Parameter", "ResourceId": name}
+
+    refused("TooManyTagsError", ssm.add_tags_to_resource, **tagging, Tags=[{"Key": "one more", "Value": ""}])
+    ssm.add_tags_to_resource(**tagging, Tags=[{"Key": "key1", "Value": "again"}])
+    refused(
+        "HierarchyTypeMismatchException", ssm.put_parameter, Name=name, Value="x", Type="SecureString", Overwrite=True
+    )
+    small = {"Name": name, "Value": "x", "Type": "String", "Overwrite": True}
+    refused("ValidationException", ssm.put_parameter, **small, Tier="Standard")
+    assert ssm.put_parameter(**small, Tier="Intelligent-Tiering")["Tier"] == "Advanced"
+
+
+def put_answer(emulator: Emulator, token: str, body: bytes) -> int:
+    """The status that an answer of a custom resource gets."""
+    try:
+        with urlopen(Request(f"{emulator.url}/_ministack/cfn-response/{token}", body, method="PUT")) as response:  # noqa: S310
+            status: int = response.status
+    except HTTPError as error:
+        return error.code
+    return status
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "violations"),
+    [
+        (ANSWER, 200, []),
+        (ANSWER | {"Status": "FAILED"}, 200, ["FAILED without Reason"]),
+        (ANSWER | {"Status": "FAILED", "Reason": "x"}, 200, []),
+        ({"Status": "SUCCESS", **dict.fromkeys(list(ANSWER)[1:], "")}, 200, [f"no {name}" for name in list(ANSWER)[1:]]),
+        (ANSWER | {"Data": {"a": "é" * 700}}, 400, ["4327 bytes, 4096 are allowed"]),
+    ],
+    ids=["good", "no reason", "reason", "empty ids", "too large"],
+)
+def test_answers_are_held_to_the_rules(  # noqa: PLR0913, PLR0917
+    emulator: Emulator,
+    names: Callable[[str], str],
+    answer: Mapping[str, Any],
+    status: int,
+    violations: list[str],
+) -> None:
+    token, body = names("token"), json.dumps(answer).encode()
+
+    assert put_answer(emulator, token, body) == status
+    assert put_answer(emulator, token, body) == status
+    found = [recorded for recorded in emulator.answers() if recorded.token == token]
+    assert [(each.body, each.violations, each.count) for each in found] == [(answer, violations, 2)] * 2
+
+
+def test_calls_are_counted_by_caller(narrow: Narrow, aws: Aws, emulator: Emulator) -> None:
+    ssm = narrow.ssm(allow("GetParameters", on=f"{ARN}/b"))
+    for _ in range(3):
+        refused("AccessDeniedException", ssm.get_parameters, Names=["/a", "/b"])
+    aws.status("no-such-stack", REGION)
+
+    counts = {(call.action, call.region, call.caller): call.count for call in emulator.calls()}
+    assert counts["GetParameters", REGION, narrow.name] == 3
+    assert counts["DescribeStacks", REGION, "111111111111"] >= 1

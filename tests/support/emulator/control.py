@@ -1,0 +1,203 @@
+"""Starts and stops the emulator, and talks to it: for the end-to-end tests and the demonstration."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+from urllib.request import Request, urlopen
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+ROOT = Path(__file__).resolve().parents[3]
+ACCOUNT = "111111111111"
+OTHER_ACCOUNT = "222222222222"
+_SERVICES = "cloudformation,iam,kms,lambda,logs,s3,ssm,sts,cloudwatch,sqs,sns,events"
+_START_SECONDS = 60
+_STOP_SECONDS = 10
+
+
+def executable(variable: str, default: str) -> str:
+    """A tool's path: of the environment, or where `make` installs it."""
+    return os.environ.get(variable) or str(ROOT / default)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a custom resource told CloudFormation.
+
+    Attributes:
+        token: of the request that it answers.
+        size: of the body, in bytes.
+        body: as JSON; None if it is none.
+        violations: of CloudFormation's rules.
+        count: how many answers that request got.
+    """
+
+    token: str
+    size: int
+    body: dict[str, Any] | None
+    violations: list[str]
+    count: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """How often a caller (a function's or a user's name, or root's account) called an action in a region."""
+
+    service: str
+    action: str
+    region: str
+    caller: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Emulator:
+    """A running emulator; any number of processes may use it by its URL, only the starter stops it."""
+
+    url: str
+    process: subprocess.Popen[bytes] | None = None
+    folder: Path | None = None
+
+    @classmethod
+    def start(cls, log: Path) -> Self:
+        """Start one, on a free port and with a folder of its own; its output goes to `log`.
+
+        Raises:
+            RuntimeError: it did not come up.
+        """
+        folder = Path(tempfile.mkdtemp(prefix="strongref-emulator-"))
+        port = _free_port()
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "TMPDIR": str(folder),
+            "AUTH": "true",
+            "GATEWAY_PORT": str(port),
+            "MINISTACK_HOST": "127.0.0.1",
+            "SERVICES": _SERVICES,
+            "IOT_MTLS_ENABLED": "0",  # It would listen on all interfaces.
+            "LOG_LEVEL": "WARNING",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        python = executable("STRONGREF_EMULATOR_PYTHON", ".build/venv-emulator/bin/python")
+        server = str(Path(__file__).with_name("server.py"))
+        emulator = cls(f"http://127.0.0.1:{port}", None, folder)
+        try:
+            with log.open("ab") as output:
+                process = subprocess.Popen(  # noqa: S603
+                    [python, server, str(port)],
+                    env=environment,
+                    cwd=folder,
+                    stdin=subprocess.PIPE,  # Never written to: it closes when we die, and the server ends itself.
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,  # A process group for it and its functions, to be ended by its id.
+                )
+            emulator = replace(emulator, process=process)
+            emulator._wait(log)
+        except BaseException:
+            emulator.stop()
+            raise
+        return emulator
+
+    def _wait(self, log: Path) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline and self.process and self.process.poll() is None:
+            try:
+                self._ask("/_ministack/health")
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+        raise RuntimeError(f"the emulator did not start:\n{log.read_text(errors='replace')[-2000:]}")
+
+    def stop(self) -> None:
+        """End it, its functions with it, and remove what it wrote."""
+        if self.process:
+            _end(self.process)
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def env(self, account: str = ACCOUNT, region: str = "eu-west-1") -> dict[str, str]:
+        """What boto3, sam and the command line need to talk to it as an account's root, and to no one else."""
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder or tempfile.gettempdir()),
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_ACCESS_KEY_ID": account,
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_REGION": region,
+            "AWS_DEFAULT_REGION": region,
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "SAM_CLI_TELEMETRY": "0",
+        }
+
+    def client(
+        self,
+        service: str,
+        region: str = "eu-west-1",
+        account: str = ACCOUNT,
+        *,
+        key: tuple[str, str] | None = None,
+    ) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
+        """A client of boto3: of the account's root, or of an access key with its secret."""
+        from boto3.session import Session  # noqa: PLC0415 (starting and stopping does without)
+        from botocore.config import Config  # noqa: PLC0415
+
+        access_key, secret = key or (account, "test")
+        session = Session(aws_access_key_id=access_key, aws_secret_access_key=secret, region_name=region)
+        config = Config(retries={"total_max_attempts": 1}, max_pool_connections=50)
+        return session.client(service, endpoint_url=self.url, config=config)  # type: ignore[call-overload]
+
+    def answers(self) -> list[Answer]:
+        """All answers of custom resources so far."""
+        return [Answer(**answer) for answer in self._ask("/_strongref/answers")]
+
+    def calls(self) -> list[Call]:
+        """The calls since the last reset."""
+        return [Call(**call) for call in self._ask("/_strongref/calls")]
+
+    def reset_calls(self) -> None:
+        self._ask("/_strongref/calls/reset", "POST")
+
+    def _ask(self, path: str, method: str = "GET") -> Any:  # noqa: ANN401 (JSON)
+        with urlopen(Request(self.url + path, method=method), timeout=10) as response:  # noqa: S310
+            return json.load(response)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and its group at once: nothing that they hold outlives them."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(_STOP_SECONDS)
+    if process.stdin:
+        process.stdin.close()
