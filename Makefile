@@ -26,7 +26,7 @@ help:
 
 # Three environments, because the emulator and sam each pin versions that the others do not want. Made side by side.
 setup:
-	@$(MAKE) --no-print-directory -j3 $(SETUP)
+	@$(MAKE) -s -j3 $(SETUP)
 
 $(BUILD)/%.installed: requirements/%.txt
 	@mkdir -p $(BUILD)

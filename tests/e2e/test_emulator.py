@@ -26,6 +26,8 @@ ANSWER = {
     "RequestId": "request",
     "LogicalResourceId": "Exports",
 }
+IDS = list(ANSWER)[1:]
+TOO_LARGE = ANSWER | {"Data": {"a": "é" * 700}}
 
 Statement = dict[str, Any]
 
@@ -159,12 +161,16 @@ def put_answer(emulator: Emulator, token: str, body: bytes) -> int:
         (ANSWER, 200, []),
         (ANSWER | {"Status": "FAILED"}, 200, ["FAILED without Reason"]),
         (ANSWER | {"Status": "FAILED", "Reason": "x"}, 200, []),
-        ({"Status": "SUCCESS", **dict.fromkeys(list(ANSWER)[1:], "")}, 200, [f"no {name}" for name in list(ANSWER)[1:]]),
+        (
+            {"Status": "SUCCESS", **dict.fromkeys(list(ANSWER)[1:], "")},
+            200,
+            [f"no {name}" for name in list(ANSWER)[1:]],
+        ),
         (ANSWER | {"Data": {"a": "é" * 700}}, 400, ["4327 bytes, 4096 are allowed"]),
     ],
     ids=["good", "no reason", "reason", "empty ids", "too large"],
 )
-def test_answers_are_held_to_the_rules(  # noqa: PLR0913, PLR0917
+def test_answers_are_held_to_the_rules(
     emulator: Emulator,
     names: Callable[[str], str],
     answer: Mapping[str, Any],

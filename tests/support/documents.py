@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+
 from strongref.address import StackArn
 
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ def rows(page: str, heading: str) -> list[list[str]]:
     section = re.split(rf"^#+ {re.escape(heading)}$", text, maxsplit=1, flags=re.MULTILINE)[1]
     lines = section[section.index("|") :].split("\n\n")[0].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def names_in(table: list[list[str]]) -> set[str]:
+    """What stands in backticks in a table's first column."""
+    return {name for first, *_ in table for name in re.findall("`([^`]+)`", first)}
 
 
 def example(name: str) -> str:
@@ -162,7 +168,9 @@ _Loader.add_multi_constructor("!", _function)
 
 
 def _blocks(page: Path) -> Iterator[Block]:
-    above, start, language, inside = "", 0, None, []
+    above, start = "", 0
+    language: str | None = None
+    inside: list[str] = []
     for number, line in enumerate(page.read_text().splitlines(), start=1):
         if language is None and line.startswith("```"):
             start, language, inside = number, line[3:], []

@@ -282,25 +282,48 @@ class Explorer:
         self._snapshots: list[Any] = []
         self._snapshot_ids: dict[Any, int] = {}
         self._effects: dict[tuple[int, int, Operation], tuple[Hashable, Any, int]] = {}
-        self._lost: dict[tuple[int, int, int], bool] = {}
 
-    def walk(self, most: int = 30_000_000) -> Report:
+    def walk(self, most: int = 60_000_000) -> Report:
         """Every reachable state, up to a bound that is an error to reach."""
         first = self._first()
         came = {first: first}
         todo = [first]
         report = Report(0, None, None, set(), set())
+        count = len(self.actors)
+        shifts = [(i, _BITS * (count - 1 - i)) for i in range(count)]
+        whole = _BITS * count
+        deltas: list[dict[int, tuple[int, ...]]] = [{} for _ in self.actors]
+        relies: dict[int, int] = {}
+        stays = [(i, shift) for i, shift in shifts if self.actors[i].stays]
         while todo:
             state = todo.pop()
-            if report.torn is None and self._is_torn(state):
-                report.torn = self._story(came, state)
-            for target, _ in self._moves(state):
-                if target in came:
+            snapshot = state >> whole
+            resting = True
+            for i, shift in shifts:
+                local = snapshot << _BITS | state >> shift & _MASK
+                steps = deltas[i].get(local)
+                if steps is None:
+                    steps = deltas[i][local] = tuple(
+                        target - state for target, who, _ in self._moves(state) if who == i
+                    )
+                if not steps:
                     continue
-                came[target] = state
-                if report.lost is None and self._is_lost(target):
-                    report.lost = self._story(came, target)
-                todo.append(target)
+                resting = False
+                for step in steps:
+                    target = state + step
+                    if target in came:
+                        continue
+                    came[target] = state
+                    todo.append(target)
+                    for each, at in stays:
+                        seen = (target >> whole) << _BITS | target >> at & _MASK
+                        lost = relies.get(seen)
+                        if lost is None:
+                            lost = relies[seen] = self._is_lost(target, each)
+                        if lost and report.lost is None:
+                            report.lost = self._story(came, target)
+            if resting and report.torn is None and self._is_torn(state):
+                report.torn = self._story(came, state)
             if len(came) > most:
                 raise AssertionError(f"more than {most} states")
         for node in self._nodes:
@@ -316,13 +339,13 @@ class Explorer:
         state = self._first()
         came = {state: state}
         for _ in range(most):
-            targets = [target for target, _ in self._moves(state)]
+            targets = [target for target, *_ in self._moves(state)]
             if not targets:
                 break
             target = targets[choose(len(targets))]
             came.setdefault(target, state)
             state = target
-            if self._is_lost(state):
+            if any(self._is_lost(state, i) for i in range(len(self.actors))):
                 return Report(len(came), self._story(came, state), None, set(), set())
         return Report(len(came), None, self._story(came, state) if self._is_torn(state) else None, set(), set())
 
@@ -344,7 +367,7 @@ class Explorer:
             state >>= _BITS
         return state, places[::-1]
 
-    def _moves(self, state: int) -> Iterator[tuple[int, tuple[int, str]]]:
+    def _moves(self, state: int) -> Iterator[tuple[int, int, str]]:
         """The states that are one call, one choice or one death away, and who did what."""
         snapshot, places = self._unpack(state)
         count = len(places)
@@ -355,20 +378,20 @@ class Explorer:
             shift = _BITS * (count - 1 - i)
             rest = state & ~(_MASK << shift)
             if node.operation[0] == "pause":
-                yield rest | self._restart(i, node) << shift, (i, "waits")
-                yield rest | self._answer(i, place, "over", False) << shift, (i, "is out of patience")
+                yield rest | self._restart(i, node) << shift, i, "waits"
+                yield rest | self._answer(i, place, "over", False) << shift, i, "is out of patience"
             else:
                 key, answer, after = self._effect(snapshot, i, place)
                 then = self._answer(i, place, key, answer)
                 moved = rest | then << shift
                 if after != snapshot:
                     moved += (after - snapshot) << (_BITS * count)
-                yield moved, (i, "calls")
+                yield moved, i, "calls"
             if self.actors[i].name in self.crashing:
                 self.world.restore(self._snapshots[snapshot])
                 self.world.bury(self.actors[i])
                 moved = rest + ((self._id(self.world.snapshot()) - snapshot) << (_BITS * count))
-                yield moved | DEAD << shift, (i, "dies")
+                yield moved | DEAD << shift, i, "dies"
 
     def _effect(self, snapshot: int, i: int, place: int) -> tuple[Hashable, Any, int]:
         node = self._nodes[place]
@@ -431,19 +454,13 @@ class Explorer:
         self._nodes.append(_Node(actor.name, event, history, operation, perform, finished, session.remembered))
         return len(self._nodes) - 1
 
-    def _is_lost(self, state: int) -> bool:
-        """Whether somebody relies on a value that is not stored, not claimed by them, or not in the record."""
+    def _is_lost(self, state: int, i: int) -> bool:
+        """Whether an actor relies on a value that is not stored, not claimed by it, or not in the record."""
         snapshot, places = self._unpack(state)
-        for i, place in enumerate(places):
-            finished = self._nodes[place].finished
-            if not self.actors[i].stays or not (finished and finished.answer):
-                continue
-            memo = (snapshot, i, place)
-            if memo not in self._lost:
-                self._lost[memo] = not _relied_on(self._snapshots[snapshot][0], self.actors[i], finished.answer)
-            if self._lost[memo]:
-                return True
-        return False
+        finished = self._nodes[places[i]].finished
+        if not self.actors[i].stays or not (finished and finished.answer):
+            return False
+        return not _relied_on(self._snapshots[snapshot][0], self.actors[i], finished.answer)
 
     def _is_torn(self, state: int) -> bool:
         """Whether everybody is at rest, nobody died, and record and parameters say different things."""
@@ -458,7 +475,7 @@ class Explorer:
         story: list[str] = []
         while came[state] != state:
             before = came[state]
-            i, did = next(what for target, what in self._moves(before) if target == state)
+            i, did = next((i, did) for target, i, did in self._moves(before) if target == state)
             operation = self._nodes[self._unpack(before)[1][i]].operation
             call = f" {operation[1]} {operation[2][:200]}" if operation and did == "calls" else ""
             story.append(f"{self.actors[i].name} {did}{call}")

@@ -245,10 +245,13 @@ class _Run:
         check_size(self._event, self._generation, _attributes(values))
         self._note_what_was_there(keys, seen)
         self._no_fence()
-        restored = self._put_on_claims(keys, seen, published)
-        seen |= self._store.get([self._place.value(key) for key in restored])
+        seen |= self._put_back([key for key in keys if self._place.value(key) not in seen], published)
+        if any(_value_of(seen.get(self._place.value(key))) != values[key] for key in keys):
+            raise _TryAgainError(self._changing())
+        for key in keys:
+            self._put_on_claim(key)
         self._no_fence()
-        if not self._is_unchanged(seen, restored, values):
+        if not self._is_unchanged(seen):
             raise _TryAgainError(self._changing())
         now = self._published()
         unsaid = [key for key in keys if key not in held and not now.says(key, values[key])]
@@ -256,12 +259,9 @@ class _Run:
             raise _TryAgainError(UnsettledError(unsaid, str(self._place.producer)))
         return values
 
-    def _is_unchanged(
-        self, seen: Mapping[str, Parameter], restored: Iterable[Key], values: Mapping[Key, Value]
-    ) -> bool:
-        """The second read: the very parameters that were claimed, version and date included, with these values."""
-        right = all(_value_of(seen.get(self._place.value(key))) == values[key] for key in restored)
-        return right and self._store.get(list(seen)) == seen
+    def _is_unchanged(self, seen: Mapping[str, Parameter]) -> bool:
+        """The second read: the very parameters that were read before they were claimed, version and date included."""
+        return self._store.get(list(seen)) == seen
 
     def _published(self) -> Published:
         published = Published.read(self._store, self._place)
@@ -329,30 +329,28 @@ class _Run:
         self._before = before if thorough else set(keys if before else ())
         self._skip = before if self._same_generation else set()
 
-    def _put_on_claims(self, keys: list[Key], seen: Mapping[str, Parameter], published: Published) -> list[Key]:
-        """Claim every key; return those whose values were gone, and were put back with the claim on them."""
-        restored = []
+    def _put_back(self, keys: list[Key], published: Published) -> dict[str, Parameter]:
+        """Make values that are gone from the record, and read them.
+
+        They are made with the claim on them, against clean-ups. That is not enough to hold them: by the time they are
+        read, what stands there may have been deleted and made anew. So they are claimed like all others afterwards.
+        """
         for key in keys:
-            name = self._place.value(key)
-            if name in seen:
-                self._claim_one(key, name)
-                continue
-            value = published.values[key]
+            name, value = self._place.value(key), published.values[key]
             self._put_on.add(key)
             try:
                 self._store.create(name, value.kind, value.text, published.tags(key) | self._claim)
             except AlreadyExistsError:
                 raise _TryAgainError(self._changing()) from None
             logger.warning("A value that was gone is put back", extra={"parameter": name})
-            restored.append(key)
-        return restored
+        return self._store.get([self._place.value(key) for key in keys])
 
-    def _claim_one(self, key: Key, name: str) -> None:
+    def _put_on_claim(self, key: Key) -> None:
         if key in self._skip:
             return
         self._put_on.add(key)
         try:
-            there = self._store.tag(name, self._claim)
+            there = self._store.tag(self._place.value(key), self._claim)
         except TooManyTagsError:
             raise TooManyClaimsError([key], str(self._place.producer)) from None
         if not there:

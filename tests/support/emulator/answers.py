@@ -47,6 +47,15 @@ def violations(body: object, size: int) -> list[str]:
     return found
 
 
+def failed_create(stack: str, logical_id: str) -> str | None:
+    """The physical id in the last answer of a resource that failed; None if it answered nothing."""
+    for answer in reversed(_answers):
+        body = answer.body if isinstance(answer.body, dict) else {}
+        if body.get("StackId") == stack and body.get("LogicalResourceId") == logical_id:
+            return body.get("PhysicalResourceId") if body.get("Status") == "FAILED" else None
+    return None
+
+
 def recorded() -> list[dict[str, Any]]:
     """All answers so far, for JSON, each with the number of those with its token: more than one is an error."""
     counts = Counter(answer.token for answer in _answers)

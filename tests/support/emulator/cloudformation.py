@@ -1,4 +1,4 @@
-"""CloudFormation's stack statuses and nesting, where the emulator tells them otherwise than AWS."""
+"""CloudFormation's statuses, ancestors and roll-backs, where the emulator's differ from AWS's."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import unescape
 
+from ministack.core.responses import new_uuid, now_iso
 from ministack.services.cloudformation import _stacks, handlers, stacks
 
+from tests.support.emulator import answers
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
 CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
+_FAILED = "_failed_creates"
 _STACK_ID = re.compile(r"<StackId>([^<]*)</StackId>")
 
 
 def install() -> None:
-    """Patch what is told while an update cleans up, and about nested stacks."""
+    """Patch what is told while an update cleans up and about nested stacks, and what a roll-back deletes."""
     stacks._delete_resource = in_cleanup(stacks._delete_resource)
+    stacks._provision_keeping_seed = remembering_failures(stacks._provision_keeping_seed)
+    stacks._roll_back_operation = deleting_failures(stacks._roll_back_operation)
     handlers._ACTION_HANDLERS["DescribeStacks"] = with_ancestors(handlers._describe_stacks)
 
 
@@ -56,3 +62,43 @@ def _ancestors(arn: str) -> str:
     while root and (above := parents.get(root)):
         root = above
     return f"<ParentId>{parent}</ParentId><RootId>{root}</RootId>" if parent else ""
+
+
+def remembering_failures(provision: Callable[..., Any]) -> Callable[..., Any]:
+    """A custom resource (or a nested stack) whose creation failed is there, for all that CloudFormation knows.
+
+    One that could not be called at all is not: that is another error.
+    """
+
+    def provisioning(resource_type: str, logical_id: str, properties: object, stack_name: str) -> object:
+        try:
+            return provision(resource_type, logical_id, properties, stack_name)
+        except (RuntimeError, TimeoutError) as error:
+            stack = _stacks[stack_name]
+            told = getattr(error, "physical_id", None) or answers.failed_create(stack["StackId"], logical_id)
+            stack.setdefault(_FAILED, {})[logical_id] = {
+                "PhysicalResourceId": told or f"{stack_name}-{logical_id}-{new_uuid()[:12].upper()}",
+                "ResourceType": resource_type,
+                "ResourceStatus": "CREATE_FAILED",
+                "LogicalResourceId": logical_id,
+                "Properties": properties,
+                "Attributes": {},
+                "Timestamp": now_iso(),
+            }
+            raise
+
+    return provisioning
+
+
+def deleting_failures(roll_back: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """A roll-back sends a Delete to what failed to be created as well, and to that first."""
+
+    async def rolling_back(
+        name: str, arn: str, stack: dict[str, Any], operation: dict[str, Any], *rest: object
+    ) -> None:
+        for logical_id, resource in stack.pop(_FAILED, {}).items():
+            stack["_resources"][logical_id] = resource
+            operation["created"].append(logical_id)
+        await roll_back(name, arn, stack, operation, *rest)
+
+    return rolling_back

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[3]
 ACCOUNT = "111111111111"
 OTHER_ACCOUNT = "222222222222"
-_SERVICES = "cloudformation,iam,kms,lambda,logs,s3,ssm,sts,cloudwatch,sqs,sns,events"
 _START_SECONDS = 60
 _STOP_SECONDS = 10
+_LIFELINE = "lifeline"
 
 
 def executable(variable: str, default: str) -> str:
@@ -64,11 +64,22 @@ class Call:
 
 @dataclass(frozen=True)
 class Emulator:
-    """A running emulator; any number of processes may use it by its URL, only the starter stops it."""
+    """A running emulator.
+
+    Any number of processes may use it: it ends itself as soon as none of them holds its lifeline any more, however
+    that came about.
+
+    Attributes:
+        url: of all its services.
+        folder: what it keeps while it runs.
+        lifeline: the writing end of a pipe that nothing is ever written to.
+        process: for whoever started it.
+    """
 
     url: str
+    folder: Path
+    lifeline: int
     process: subprocess.Popen[bytes] | None = None
-    folder: Path | None = None
 
     @classmethod
     def start(cls, log: Path) -> Self:
@@ -86,21 +97,22 @@ class Emulator:
             "AUTH": "true",
             "GATEWAY_PORT": str(port),
             "MINISTACK_HOST": "127.0.0.1",
-            "SERVICES": _SERVICES,
             "IOT_MTLS_ENABLED": "0",  # It would listen on all interfaces.
             "LOG_LEVEL": "WARNING",
-            "PYTHONDONTWRITEBYTECODE": "1",
         }
         python = executable("STRONGREF_EMULATOR_PYTHON", ".build/venv-emulator/bin/python")
         server = str(Path(__file__).with_name("server.py"))
-        emulator = cls(f"http://127.0.0.1:{port}", None, folder)
+        os.mkfifo(folder / _LIFELINE)
+        reading = os.open(folder / _LIFELINE, os.O_RDONLY | os.O_NONBLOCK)  # Nobody writes yet: do not wait for it.
+        os.set_blocking(reading, True)
+        emulator = cls(f"http://127.0.0.1:{port}", folder, os.open(folder / _LIFELINE, os.O_WRONLY))
         try:
             with log.open("ab") as output:
                 process = subprocess.Popen(  # noqa: S603
                     [python, server, str(port)],
                     env=environment,
                     cwd=folder,
-                    stdin=subprocess.PIPE,  # Never written to: it closes when we die, and the server ends itself.
+                    stdin=reading,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,  # A process group for it and its functions, to be ended by its id.
@@ -110,7 +122,14 @@ class Emulator:
         except BaseException:
             emulator.stop()
             raise
+        finally:
+            os.close(reading)
         return emulator
+
+    @classmethod
+    def join(cls, url: str, folder: Path) -> Self:
+        """Use one that another process started, and hold it."""
+        return cls(url, folder, os.open(folder / _LIFELINE, os.O_WRONLY | os.O_NONBLOCK))
 
     def _wait(self, log: Path) -> None:
         deadline = time.monotonic() + _START_SECONDS
@@ -123,12 +142,16 @@ class Emulator:
                 return
         raise RuntimeError(f"the emulator did not start:\n{log.read_text(errors='replace')[-2000:]}")
 
+    def release(self) -> None:
+        """Use it no longer; if nobody else does, it ends."""
+        os.close(self.lifeline)
+
     def stop(self) -> None:
-        """End it, its functions with it, and remove what it wrote."""
+        """End it, its functions with it, and remove what it wrote, whoever else uses it."""
         if self.process:
             _end(self.process)
-        if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        self.release()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self
@@ -142,7 +165,7 @@ class Emulator:
         """What boto3, sam and the command line need to talk to it as an account's root, and to no one else."""
         return {
             "PATH": os.environ["PATH"],
-            "HOME": str(self.folder or tempfile.gettempdir()),
+            "HOME": str(self.folder),
             "AWS_ENDPOINT_URL": self.url,
             "AWS_ACCESS_KEY_ID": account,
             "AWS_SECRET_ACCESS_KEY": "test",
@@ -199,5 +222,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait(_STOP_SECONDS)
-    if process.stdin:
-        process.stdin.close()

@@ -1,89 +1,69 @@
-"""Builds and deploys the application with the real sam: for the end-to-end tests and the demonstration."""
+"""The application as its users install it: real `sam build` and real `sam deploy`, into the emulator."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING
 
-from tests.support.emulator.control import ACCOUNT, ROOT, executable
+from tests.support.emulator.control import ACCOUNT, ROOT, Emulator, executable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from tests.support.emulator.control import Emulator
-
 APPLICATION = "strongref"
-"""The name of the application's stack in each region."""
+"""The application's stack in each region, as in samconfig.toml."""
 
 REGIONS = ("eu-west-1", "us-east-1")
 
-QUICK = {"ReadsPerSecond": "200", "WritesPerSecond": "100", "TagsPerSecond": "100", "DeletesPerSecond": "100"}
-"""Parameters that let the functions call faster than AWS's quotas allow."""
+# The emulator has no quotas that a deployment could exceed, and nobody wants to wait for them.
+_UNHURRIED = " ".join(f"{name}PerSecond=1000" for name in ("Reads", "Writes", "Tags", "Deletes"))
 
 
-def build(workdir: Path, template: Path = ROOT / "template.yaml") -> Path:
-    """The built template, which names what it needs beside it.
-
-    Raises:
-        RuntimeError: with what sam said.
-    """
-    built = workdir / "build"
-    environment = os.environ | {
-        "SAM_CLI_TELEMETRY": "0",
-        "__SAM_CLI_APP_DIR": str(workdir / "sam"),
-        "AWS_DEFAULT_REGION": REGIONS[0],
-        "AWS_CONFIG_FILE": os.devnull,
-        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-    }
-    _sam(["build", "--template-file", str(template), "--build-dir", str(built)], environment, workdir)
-    return built / "template.yaml"
+class SamError(RuntimeError):
+    """A command failed; the text is what it printed."""
 
 
-def deploy_application(  # noqa: PLR0913 (all but the first two by name)
-    emulator: Emulator,
-    built: Path,
-    *,
-    region: str,
-    overrides: Mapping[str, str] = QUICK,
-    account: str = ACCOUNT,
-    stack: str = APPLICATION,
-) -> None:
-    """Deploy the built application into a region.
-
-    Raises:
-        RuntimeError: with what sam said.
-    """
-    arguments = [
-        *("deploy", "--template-file", str(built), "--stack-name", stack, "--region", region),
-        *("--resolve-s3", "--s3-prefix", stack, "--capabilities", "CAPABILITY_IAM"),
-        *("--no-confirm-changeset", "--no-fail-on-empty-changeset", "--no-progressbar"),
-    ]
-    if overrides:
-        arguments += ["--parameter-overrides", *(f"{name}={value}" for name, value in overrides.items())]
-    _sam(arguments, emulator.env(account, region), built.parent)
+def build(emulator: Emulator, folder: Path) -> Path:
+    """Build the application into a folder, and return the built template."""
+    _sam(emulator, emulator.env(), "build", "--template-file", str(ROOT / "template.yaml"), "--build-dir", str(folder))
+    return folder / "template.yaml"
 
 
-def deploy_everywhere(
-    emulator: Emulator,
-    built: Path,
-    regions: Iterable[str] = REGIONS,
-    overrides: Mapping[str, str] = QUICK,
-) -> None:
-    """Deploy the built application into several regions at once."""
-    deploy = partial(deploy_application, emulator, built, overrides=overrides)
+def deploy(emulator: Emulator, template: Path, region: str, account: str = ACCOUNT) -> None:
+    """Deploy what was built into one region, with the repository's own samconfig.toml."""
+    config = ("--config-file", str(ROOT / "samconfig.toml"), "--parameter-overrides", _UNHURRIED)
+    _sam(
+        emulator, emulator.env(account, region), "deploy", "--template-file", str(template), "--region", region, *config
+    )
+
+
+def deploy_everywhere(emulator: Emulator, template: Path) -> None:
+    """Deploy what was built into all regions at once."""
     with ThreadPoolExecutor() as pool:
-        for done in [pool.submit(deploy, region=region) for region in regions]:
+        for done in [pool.submit(deploy, emulator, template, region) for region in REGIONS]:
             done.result()
 
 
-def _sam(arguments: list[str], environment: Mapping[str, str], folder: Path) -> None:
-    command = [executable("STRONGREF_SAM", ".build/venv-sam/bin/sam"), *arguments]
+def _sam(emulator: Emulator, environment: dict[str, str], *arguments: str) -> None:
+    sam = executable("STRONGREF_SAM", ".build/venv-sam/bin/sam")
+    # The layer's Makefile wants a Python that has pip: sam's own.
+    path = f"{os.path.dirname(sam)}{os.pathsep}{environment['PATH']}"  # noqa: PTH120 (a link's folder, not its target's)
     done = subprocess.run(  # noqa: S603
-        command, env=environment, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        [sam, *arguments],
+        cwd=ROOT,
+        env={**environment, **_reach(), "PATH": path, "__SAM_CLI_APP_DIR": str(emulator.folder)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
-        raise RuntimeError(f"sam {arguments[0]} failed:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+        raise SamError(f"sam {' '.join(arguments)}:\n{done.stdout}{done.stderr}")
+
+
+def _reach() -> dict[str, str]:
+    """How pip reaches its package index here, which the layer's build needs."""
+    settings = ("HOME", "PIP_", "SSL_CERT_", "HTTPS_PROXY", "https_proxy")
+    return {name: value for name, value in os.environ.items() if name.startswith(settings)}

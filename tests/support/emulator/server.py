@@ -27,7 +27,7 @@ from hypercorn.config import Config  # noqa: E402
 from ministack import app as gateway  # noqa: E402
 from ministack.core import hypercorn_compat  # noqa: E402
 
-from tests.support.emulator import answers, calls, cloudformation, iam, ssm_guard  # noqa: E402
+from tests.support.emulator import answers, calls, cloudformation, iam, nested, ssm_guard  # noqa: E402
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,17 +75,17 @@ async def _respond(send: Send, status: int, content: object) -> None:
     await send({"type": "http.response.body", "body": json.dumps(content).encode()})
 
 
-def _end_with_parent() -> None:
-    """Leave nothing behind when whoever started this is gone without having stopped it."""
-    os.read(0, 1)  # Its end of the pipe closes when it dies, however it does.
+def _end_with_last_user() -> None:
+    """Leave nothing behind when nobody holds the lifeline any more, see `control.Emulator`."""
+    os.read(0, 1)  # Nothing is ever written: this returns when the last writing end closes.
     shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 def main(port: int) -> None:
     """Serve on the loopback interface until stopped."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    for part in (iam, ssm_guard, calls, cloudformation):
+    threading.Thread(target=_end_with_last_user, daemon=True).start()
+    for part in (iam, ssm_guard, calls, cloudformation, nested):
         part.install()
     hypercorn_compat.install()
     config = Config()

@@ -1,0 +1,280 @@
+"""What README and docs say is so: properties, permissions, texts, commands, links.
+
+Every ```text block is the text of an error; the comment above it names the case here that makes it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import fields
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from botocore import xform_name
+from botocore.session import get_session
+
+from strongref import answer as answer_module
+from strongref import errors, resource
+from strongref.address import StackArn
+from strongref.answer import AnswerTooLargeError
+from strongref.errors import BadRequestError, InUse, StrongRefError
+from strongref.limiter import Rates
+from strongref.request import ExportRequest, ImportRequest
+from tests.support.builders import ACCOUNT, NETWORK, PLACE, SHOP, WEB, stack_arn
+from tests.support.documents import PAGES, ROOT, Block, blocks, load, names_in, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+
+PRODUCER = str(PLACE.producer)
+CERT = PLACE.value(next(iter(ExportRequest.parse({"Values": {"CertArn": "x"}}, StackArn.parse(NETWORK)).values)))
+US = "us-east-1"
+
+
+def refused_export(**properties: object) -> Callable[[], StrongRefError]:
+    return lambda: _refusal(lambda: ExportRequest.parse({"Values": {}} | properties, StackArn.parse(NETWORK)))
+
+
+def refused_import(**properties: object) -> Callable[[], StrongRefError]:
+    given = {"From": {"Stack": "network"}} | properties
+    return lambda: _refusal(lambda: ImportRequest.parse(given, StackArn.parse(WEB)))
+
+
+def _refusal(parse: Callable[[], object]) -> StrongRefError:
+    with pytest.raises(StrongRefError) as refused:
+        parse()
+    return refused.value
+
+
+def nothing_exported(
+    producer: str = PRODUCER, consumer: str | None = "web", *, known: bool = True, elsewhere: bool = False
+) -> Callable[[], StrongRefError]:
+    return lambda: errors.NothingExportedError(producer, consumer, US, known=known, elsewhere=elsewhere)
+
+
+CASES: Mapping[str, Callable[[], StrongRefError]] = {
+    "readme-in-use": lambda: errors.ExportsInUseError(
+        [InUse("CertificateArn", "changed", (stack_arn("site", "eu-west-1"),))]
+    ),
+    "in-use-changed": lambda: errors.ExportsInUseError([InUse("CertArn", "changed", (WEB,))]),
+    "in-use-dropped": lambda: errors.ExportsInUseError(
+        [InUse("Alb/Arn", "dropped", (SHOP, WEB)), InUse("SubnetIds", "dropped", (SHOP, WEB))]
+    ),
+    "kept": lambda: errors.ExportsKeptError([InUse("CertArn", "kept", (WEB,))]),
+    "foreign": lambda: errors.ForeignParameterError({CERT: None}),
+    "foreign-stack": lambda: errors.ForeignParameterError(
+        dict.fromkeys([CERT, "/b", "/c"], stack_arn("imposter", "eu-west-1"))
+    ),
+    "conflicting": lambda: errors.ConflictingExportError(["CertArn"], "MoreExports"),
+    "changing": lambda: errors.ChangingError(PRODUCER, f"MoreExports of {PRODUCER}, until 2026-01-31 12:00:00 UTC"),
+    "unreadable": lambda: errors.UnreadableRecordError(f"{PLACE.records}/MoreExports", "MoreExports"),
+    "unsettled": lambda: errors.UnsettledError(["CertArn"], PRODUCER),
+    "no-such-producer": lambda: errors.NoSuchProducerError(PRODUCER),
+    "nothing-exported": nothing_exported(),
+    "nothing-exported-but-shared": nothing_exported(elsewhere=True),
+    "nothing-exported-but-alone": nothing_exported(consumer=None, elsewhere=True),
+    "nothing-exported-unknown": nothing_exported(PRODUCER.replace(ACCOUNT, "222222222222"), known=False),
+    "no-such-export": lambda: errors.NoSuchExportError({"CertArm": ["CertArn"]}, PRODUCER, ["CertArn"]),
+    "no-such-export-at-all": lambda: errors.NoSuchExportError(
+        {"Queue": []}, PRODUCER, ["Alb.Arn", "CertArn", "SubnetIds"]
+    ),
+    "too-many-claims": lambda: errors.TooManyClaimsError(["VpcId"], PRODUCER),
+    "too-large": lambda: AnswerTooLargeError(5206, ["Policy", "SubnetIds"]),
+    "denied": lambda: errors.AccessDeniedError("PutParameter", "AccessDeniedException", CERT, US),
+    "throttled": lambda: errors.ThrottledError("PutParameter", "ThrottlingException", CERT, US),
+    "out-of-time": lambda: errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US),
+    "store": lambda: errors.StoreError("PutParameter", "ParameterLimitExceeded", CERT, US),
+    "stack-lookup": lambda: errors.StackLookupError("network", US, "AccessDenied"),
+    "time-up": resource.TimeUpError,
+    "internal": lambda: resource.InternalError(KeyError("hidden"), "8f507cfc-xmpl-4697-b07a-ac58fc914c95"),
+    "bad-unknown-property": refused_export(Vaules={}),
+    "bad-values-missing": lambda: _refusal(lambda: ExportRequest.parse({}, StackArn.parse(NETWORK))),
+    "bad-account": refused_export(Account="222222222222"),
+    "bad-region": refused_export(Region="Ireland"),
+    "bad-consumer": refused_export(Consumer="my web"),
+    "bad-on-change": refused_export(OnChange="ignore"),
+    "bad-secure-key": refused_export(Values={"DbPassword": "x"}, SecureKeys=["DbPasswort"]),
+    "bad-secure-list": refused_export(Values={"Hosts": ["a", "b"]}, SecureKeys=["Hosts"]),
+    "bad-comma": refused_export(Values={"Hosts": ["a", "b,c"]}),
+    "bad-empty": refused_export(Values={"CertArn": ""}),
+    "bad-too-long": refused_export(Values={"Policy": "x" * 9000}),
+    "bad-characters": refused_export(Values={"Cert Arn": "x"}),
+    "bad-import-unknown-property": refused_import(Form={}),
+    "bad-from": lambda: _refusal(lambda: ImportRequest.parse({}, StackArn.parse(WEB))),
+    "bad-from-key": refused_import(From={"Stak": "network"}),
+    "bad-from-stack": refused_import(From={"Region": "eu-west-1"}),
+    "bad-from-account": refused_import(From={"Stack": "network", "Account": "1234"}),
+    "bad-names": refused_import(Names=[]),
+    "bad-shared": refused_import(Shared="yes"),
+    "bad-strength": refused_import(Strength="firm"),
+    "bad-shared-consumer": refused_import(Shared="true", Consumer="web"),
+}
+
+
+def case_of(block: Block) -> str:
+    named = re.fullmatch(r"<!-- error: ([a-z-]+) -->", block.above)
+    assert named, f"{block} has no comment above it that names a case"
+    return named[1]
+
+
+@pytest.mark.parametrize("block", blocks("text"), ids=str)
+def test_an_error_text_is_what_the_error_says(block: Block) -> None:
+    assert " ".join(block.text.split()) == str(CASES[case_of(block)]())
+
+
+def test_every_case_is_shown_somewhere() -> None:
+    assert {case_of(block) for block in blocks("text")} == set(CASES)
+
+
+def test_every_error_is_explained() -> None:
+    explained = (ROOT / "docs/operations.md").read_text()
+    modules = (errors, answer_module, resource)
+    kinds = {
+        name
+        for module in modules
+        for name, kind in vars(module).items()
+        if isinstance(kind, type) and issubclass(kind, StrongRefError) and kind.__module__ == module.__name__
+    }
+    wrappers = {"StrongRefError", "Unfinished"}  # these have no text of their own
+    assert {
+        name for name in kinds - wrappers if f"`{name}`" not in explained and f"### {name}\n" not in explained
+    } == set()
+
+
+@pytest.mark.parametrize(
+    ("page", "refused"),
+    [
+        ("docs/exporter.md", refused_export(Unknown="")),
+        ("docs/importer.md", refused_import(Unknown="")),
+    ],
+)
+def test_the_documented_properties_are_those_that_are_accepted(
+    page: str, refused: Callable[[], StrongRefError]
+) -> None:
+    cloudformations_own = {"ServiceToken", "ServiceTimeout"}
+    assert names_in(rows(page, "Properties")) == allowed_by(refused) | cloudformations_own
+
+
+def test_the_documented_keys_of_from_are_those_that_are_accepted() -> None:
+    text = (ROOT / "docs/importer.md").read_text()
+    table = text[text.index("The keys of `From`:") :].split("\n\n")[1]
+    documented = set(re.findall(r"^\| `(\w+)`", table, flags=re.MULTILINE))
+    assert documented == allowed_by(refused_import(From={"Unknown": ""}))
+
+
+def allowed_by(refused: Callable[[], StrongRefError]) -> set[str]:
+    error = refused()
+    assert isinstance(error, BadRequestError)
+    return set(re.split(", | and ", error.problem.partition("allowed are ")[2]))
+
+
+def test_the_documented_rates_are_the_defaults_and_the_templates() -> None:
+    documented = rows("docs/operations.md", "Rates")
+    assert {variable.strip("`"): float(rate) for _, variable, rate, _ in documented} == {
+        f"STRONGREF_{field.name.upper()}_PER_SECOND": getattr(Rates(), field.name) for field in fields(Rates)
+    }
+    template = load((ROOT / "template.yaml").read_text())
+    variables = template["Globals"]["Function"]["Environment"]["Variables"]
+    for parameter, variable, rate, _ in documented:
+        if parameter:
+            assert variables[variable.strip("`")] == {"Ref": parameter.strip("`")}
+            assert template["Parameters"][parameter.strip("`")]["Default"] == float(rate)
+
+
+def test_the_documented_parameters_are_the_installations() -> None:
+    documented = names_in(rows("docs/operations.md", "Installing in several regions"))
+    assert documented == set(load((ROOT / "template.yaml").read_text())["Parameters"])
+
+
+@pytest.mark.parametrize(("role", "heading"), [("ExporterRole", "The exporter"), ("ImporterRole", "The importer")])
+def test_the_documented_permissions_are_those_of_the_role(role: str, heading: str) -> None:
+    documented = {
+        (action, branch)
+        for actions, on, _ in rows("docs/permissions.md", heading)
+        for action in re.findall("`([^`]+)`", actions)
+        for branch in re.findall("`([^`]+)`", on) or [""]
+    }
+    properties = load((ROOT / "template.yaml").read_text())["Resources"][role]["Properties"]
+    statements = [each for policy in properties["Policies"] for each in policy["PolicyDocument"]["Statement"]]
+    granted = {
+        (action, branch)
+        for statement in statements
+        for action in listed(statement["Action"])
+        for resource_ in listed(statement["Resource"])
+        for branch in re.findall(r"parameter/strongref/(\w+)/\*", str(resource_)) or [""]
+    }
+    assert documented == granted
+
+
+def listed(given: object) -> list[object]:
+    return given if isinstance(given, list) else [given]
+
+
+def test_the_documented_log_messages_are_logged() -> None:
+    sources = "".join(path.read_text() for path in ROOT.glob("layers/core/strongref/*.py"))
+    for _, message, _ in rows("docs/operations.md", "Logs"):
+        assert f'"{message.strip("`")}"' in sources
+
+
+def commands() -> list[tuple[str, str]]:
+    found = [(str(block), line) for block in blocks("sh") for line in block.text.splitlines()]
+    assert found
+    return found
+
+
+@pytest.mark.parametrize(("where", "command"), commands())
+def test_a_command_exists(where: str, command: str) -> None:
+    program, *arguments = shlex.split(command)
+    checks = {"make": _make, "sam": _sam, "aws": _aws}
+    assert program in checks, where
+    checks[program](arguments)
+
+
+def _make(arguments: list[str]) -> None:
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert set(arguments) <= set(targets)
+
+
+def _sam(arguments: list[str]) -> None:
+    assert arguments[0] in ("build", "deploy", "validate")
+
+
+def _aws(arguments: list[str]) -> None:
+    """Service, operation and options are those of AWS's own model; files exist."""
+    service, operation, *options = arguments
+    for before, argument in pairwise(options):
+        if before == "--template-file":
+            assert (ROOT / argument).is_file()
+    if (service, operation) == ("cloudformation", "deploy"):  # the command line's own
+        return
+    model = get_session().get_service_model(service)
+    (found,) = [name for name in model.operation_names if xform_name(name, "-") == operation]
+    shape = model.operation_model(found).input_shape
+    assert shape is not None
+    known = {f"--{xform_name(member, '-')}" for member in shape.members} | {"--region"}
+    assert {option for option in options if option.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if re.match("https?://", target):
+            continue
+        file, _, anchor = target.partition("#")
+        linked = (page.parent / file).resolve() if file else page
+        assert linked.exists(), target
+        assert not anchor or anchor in _anchors(linked), target
+
+
+def _anchors(page: Path) -> set[str]:
+    """Of each heading: in lower case, without punctuation, with a hyphen for each space."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) < 200
