@@ -1,70 +1,85 @@
-"""One emulator for all workers, with the application built once and deployed into both regions."""
+"""One emulator for all of a run's end-to-end tests, with the application in both regions."""
 
 from __future__ import annotations
 
 import fcntl
 import json
-import secrets
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+import os
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
-from tests.e2e.harness import REGIONS, Aws
+from tests.e2e.harness import Aws
 from tests.support.emulator import sam
-from tests.support.emulator.control import Emulator
+from tests.support.emulator.control import OTHER_ACCOUNT, Emulator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+_HERE = Path(__file__).parent
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
+        if _HERE in item.path.parents:
             item.add_marker(pytest.mark.e2e)
-            item.add_marker(pytest.mark.timeout(240))
 
 
 @pytest.fixture(scope="session")
-def emulator(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Emulator]:
-    """The emulator that the first worker starts, held by each, and gone with the last of them."""
-    folder = tmp_path_factory.getbasetemp()
-    shared = folder if worker_id == "master" else folder.parent
-    found = shared / "emulator.json"
-    with (shared / "emulator.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # The first worker installs, the others wait for it.
-        if found.exists():
-            running = json.loads(found.read_text())
-            emulator = Emulator.join(running["url"], Path(running["folder"]))
-        else:
-            emulator = Emulator.start(shared / "emulator.log")
-            _install(emulator, shared / "build")
-            found.write_text(json.dumps({"url": emulator.url, "folder": str(emulator.folder)}))
-    yield emulator
-    emulator.release()
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
+    """The run's emulator: whichever worker comes first starts it, and with the last one that uses it, it ends."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent  # Of all workers of this run, and of no other run.
+    with _locked(shared):
+        ours = _join(shared) or _start(shared)
+    yield ours
+    ours.release()
 
 
-def _install(emulator: Emulator, folder: Path) -> None:
+def _join(shared: Path) -> Emulator | None:
+    with suppress(OSError):  # There is none, or it has ended: the workers before this one had no more use for it.
+        url, folder = json.loads((shared / "emulator.json").read_text())
+        return Emulator.join(url, Path(folder))
+    return None
+
+
+def _start(shared: Path) -> Emulator:
+    """An emulator with the application in it."""
+    emulator = Emulator.start(shared / "emulator.log")
     try:
-        template = sam.build(emulator, folder)
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(partial(sam.deploy, emulator, template), REGIONS))
+        sam.deploy_everywhere(emulator, sam.build(shared))
     except BaseException:
         emulator.stop()
         raise
+    (shared / "emulator.json").write_text(json.dumps([emulator.url, str(emulator.folder)]))
+    return emulator
 
 
-@pytest.fixture(scope="session")
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with (folder / "emulator.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture
 def aws(emulator: Emulator) -> Aws:
-    """AWS with the application deployed."""
+    """The account that has the application."""
     return Aws(emulator)
 
 
 @pytest.fixture
+def other_account(emulator: Emulator) -> Aws:
+    """An account that has nothing to do with it."""
+    return Aws(emulator, OTHER_ACCOUNT)
+
+
+@pytest.fixture
 def names() -> Callable[[str], str]:
-    """Makes a stack's name this test's own, so that tests can run side by side: `names("web")` is `web-3fa9c1`."""
-    suffix = secrets.token_hex(3)
+    """Makes a name this test's own, so that tests may run side by side."""
+    suffix = uuid4().hex[:6]
     return lambda name: f"{name}-{suffix}"

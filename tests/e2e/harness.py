@@ -1,239 +1,243 @@
-"""What a scenario does to AWS and sees of it: stacks deployed and deleted, their events, parameters, tags, logs.
-
-CloudFormation is asked as its users ask it; the functions run with their own roles, IAM enforced.
-"""
+"""What the end-to-end tests do with AWS: stacks, parameters, functions, in the words of the tests."""
 
 from __future__ import annotations
 
 import json
 import time
-import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from tests.support.emulator.control import ACCOUNT, Answer, Call, Emulator
+from tests.support.emulator.control import ACCOUNT
+from tests.support.emulator.listener import listening
+from tests.support.emulator.sam import APPLICATION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
-EU, US = "eu-west-1", "us-east-1"
-REGIONS = (EU, US)
-APPLICATION = "strongref"
-EXPORTS = "/strongref/exports"
-_POLL_SECONDS = 0.1
-_GIVE_UP_SECONDS = 120
-_NO_UPDATE = "No updates are to be performed"
+    from tests.support.emulator.control import Call, Emulator
+
+Template = dict[str, Any]
+
+EXPORTS = "/strongref/exports/"
+_BEGINNINGS = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "DELETE_IN_PROGRESS")
+_POLL_SECONDS = 0.05
+_LONGEST_SECONDS = 180
 
 
-@dataclass(frozen=True)
-class Happened:
-    """One of a stack's events."""
-
-    resource: str
-    kind: str
-    status: str
-    reason: str
-    physical_id: str
+def failing_resource(*depends_on: str) -> Template:
+    """A resource whose creation fails, after those that it depends on were created or updated."""
+    function = "arn:aws:lambda:${AWS::Region}:${AWS::AccountId}:function:no-such-function"
+    resource: Template = {"Type": "Custom::Failing", "Properties": {"ServiceToken": {"Fn::Sub": function}}}
+    return resource | ({"DependsOn": list(depends_on)} if depends_on else {})
 
 
 @dataclass(frozen=True)
-class StackResult:
-    """How a deployment or a deletion ended, with the events that it caused, oldest first."""
+class Deployed:
+    """How a stack's operation ended."""
 
     arn: str
     status: str
     outputs: dict[str, str]
-    events: list[Happened]
-
-    @property
-    def reasons(self) -> str:
-        """Why whatever failed did, a line each."""
-        failed = (event for event in self.events if event.reason and "FAILED" in event.status)
-        return "\n".join(f"{event.resource} {event.status}: {event.reason}" for event in failed)
-
-    def statuses(self, resource: str) -> list[str]:
-        """What became of one resource, in order."""
-        return [event.status for event in self.events if event.resource == resource]
 
 
 @dataclass(frozen=True)
-class Started:
-    """A deployment or a deletion under way."""
+class Invocation:
+    """How a function that a test invoked ended.
 
-    arn: str
-    region: str
-    seen: frozenset[str]
-    unchanged: bool = False
+    Attributes:
+        result: what it returned, or its error.
+        failed: whether that is an error.
+        bodies: what it PUT to the response URL, as it came.
+    """
+
+    result: Any
+    failed: bool
+    bodies: list[bytes]
+
+    @property
+    def answers(self) -> list[dict[str, Any]]:
+        return [json.loads(body) for body in self.bodies]
 
 
+@dataclass
 class Aws:
-    """AWS as one account sees it, the application deployed in both regions."""
+    """The emulated AWS, as an account's root."""
 
-    def __init__(self, emulator: Emulator, account: str = ACCOUNT) -> None:
-        self.emulator = emulator
-        self.account = account
-        self._clients: dict[tuple[str, str], Any] = {}
+    emulator: Emulator
+    account: str = ACCOUNT
+    _clients: dict[tuple[str, str], Any] = field(default_factory=dict)
+    _arns: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def client(self, service: str, region: str = EU) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
-        """The account's root, asking a service in a region."""
-        key = (service, region)
-        if key not in self._clients:
-            self._clients[key] = self.emulator.client(service, region, self.account)
-        return self._clients[key]
+    def client(self, service: str, region: str) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
+        if (service, region) not in self._clients:
+            self._clients[service, region] = self.emulator.client(service, region, self.account)
+        return self._clients[service, region]
 
     def deploy(
-        self,
-        stack: str,
-        region: str,
-        template: str | Mapping[str, Any],
-        *,
-        expect: str = "",
-        parameters: Mapping[str, str] | None = None,
-    ) -> StackResult:
-        """Create the stack or update it, wait, and check how that ended.
+        self, stack: str, template: Template, region: str, expect: str | None = None, **options: object
+    ) -> Deployed:
+        """Create or update a stack, and wait for the end: which is `expect`, if that is given."""
+        self.begin(stack, template, region, **options)
+        return self.wait(stack, region, expect)
 
-        Args:
-            stack: its name.
-            region: where it is, or shall be.
-            template: as text, or as data.
-            expect: the status that it has to end in; CREATE_COMPLETE or UPDATE_COMPLETE unless given.
-            parameters: of the template.
-        """
-        exists = self.status(stack, region) != ""
-        started = self.start(stack, region, template, parameters=parameters)
-        result = self.wait(started)
-        if not started.unchanged:
-            _check(stack, result, expect or ("UPDATE_COMPLETE" if exists else "CREATE_COMPLETE"))
-        return result
-
-    def start(
-        self, stack: str, region: str, template: str | Mapping[str, Any], *, parameters: Mapping[str, str] | None = None
-    ) -> Started:
-        """Begin to create or update a stack; `wait` tells how it ends."""
-        cloudformation = self.client("cloudformation", region)
-        request = {
-            "StackName": stack,
-            "TemplateBody": template if isinstance(template, str) else json.dumps(template),
-            "Parameters": [{"ParameterKey": key, "ParameterValue": value} for key, value in (parameters or {}).items()],
-            "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
-        }
-        before = self._describe(stack, region)
-        if not before:
-            return Started(cloudformation.create_stack(**request)["StackId"], region, frozenset())
-        arn = str(before["StackId"])
-        seen = frozenset(event["EventId"] for event in self._events(arn, region))
+    def begin(self, stack: str, template: Template, region: str, **options: object) -> str:
+        """Begin to create or update a stack; its ARN."""
+        client = self.client("cloudformation", region)
+        there = self.status(stack, region)
+        action = client.update_stack if there else client.create_stack
+        request = {"Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"], **options}
         try:
-            cloudformation.update_stack(**request)
+            arn: str = action(StackName=stack, TemplateBody=json.dumps(template), **request)["StackId"]
         except ClientError as error:
-            if _NO_UPDATE not in str(error):
+            if "No updates are to be performed" not in str(error):
                 raise
-            return Started(arn, region, seen, unchanged=True)
-        return Started(arn, region, seen)
+            arn = self.stack_arn(stack, region)
+        self._arns[stack, region] = arn
+        return arn
 
-    def delete(
-        self, stack: str, region: str, *, expect: str = "DELETE_COMPLETE", retain: Sequence[str] = ()
-    ) -> StackResult:
-        """Delete a stack, wait, and check how that ended; resources to retain are for one that failed before."""
-        result = self.wait(self.start_delete(stack, region, retain=retain))
-        _check(stack, result, expect)
-        return result
-
-    def start_delete(self, stack: str, region: str, *, retain: Sequence[str] = ()) -> Started:
-        """Begin to delete a stack; `wait` tells how it ends."""
-        arn = str(self._describe(stack, region)["StackId"])
-        seen = frozenset(event["EventId"] for event in self._events(arn, region))
-        more = {"RetainResources": list(retain)} if retain else {}
-        self.client("cloudformation", region).delete_stack(StackName=arn, **more)
-        return Started(arn, region, seen)
-
-    def wait(self, started: Started) -> StackResult:
-        """Wait until nothing goes on in the stack any more."""
-        deadline = time.monotonic() + _GIVE_UP_SECONDS
+    def wait(self, stack: str, region: str, expect: str | None = None) -> Deployed:
+        """Wait until a stack is not in progress any more."""
+        deadline = time.monotonic() + _LONGEST_SECONDS
         while True:
-            found = self._describe(started.arn, started.region)
-            events = [
-                event for event in self._events(started.arn, started.region) if event["EventId"] not in started.seen
-            ]
-            if (events or started.unchanged) and not found["StackStatus"].endswith("_IN_PROGRESS"):
-                outputs = {item["OutputKey"]: str(item["OutputValue"]) for item in found.get("Outputs", ())}
-                return StackResult(started.arn, found["StackStatus"], outputs, [_happened(event) for event in events])
-            assert time.monotonic() < deadline, f"{started.arn} is still {found['StackStatus']}"
+            found = self._describe(self.stack_arn(stack, region), region)
+            if found and not found["StackStatus"].endswith("IN_PROGRESS"):
+                break
+            assert time.monotonic() < deadline, f"{stack} is still {found and found['StackStatus']}"
             time.sleep(_POLL_SECONDS)
+        status = found["StackStatus"]
+        assert expect in (None, status), f"{stack} is {status}, not {expect}: {self.reasons(stack, region)}"
+        return Deployed(found["StackId"], status, _outputs(found))
 
-    def status(self, stack: str, region: str) -> str:
-        """A stack's status; empty if there is no such stack. By ARN also that of a deleted one."""
-        return str(self._describe(stack, region).get("StackStatus", ""))
+    def delete(self, stack: str, region: str, expect: str | None = "DELETE_COMPLETE", **options: object) -> str:
+        """Delete a stack; its last status."""
+        self.stack_arn(stack, region)  # Remembered: there is no asking by name afterwards.
+        self.client("cloudformation", region).delete_stack(StackName=stack, **options)
+        return self.wait(stack, region, expect).status
 
-    def events(self, stack: str, region: str) -> list[Happened]:
-        """All that ever happened to a stack, oldest first."""
-        return [_happened(event) for event in self._events(stack, region)]
+    def continue_rollback(self, stack: str, region: str, expect: str | None = "UPDATE_ROLLBACK_COMPLETE") -> str:
+        """Try a failed rollback again; the stack's status after it."""
+        self.client("cloudformation", region).continue_update_rollback(StackName=stack)
+        return self.wait(stack, region, expect).status
 
-    def parameters(self, region: str, path: str = EXPORTS) -> dict[str, str]:
-        """The values below a path, decrypted, by their names."""
+    def status(self, stack: str, region: str) -> str | None:
+        """A stack's status; None if there is none of that name any more."""
+        found = self._describe(stack, region)
+        return found["StackStatus"] if found else None
+
+    def outputs(self, stack: str, region: str) -> dict[str, str]:
+        found = self._describe(stack, region)
+        assert found, f"no stack {stack} in {region}"
+        return _outputs(found)
+
+    def stack_arn(self, stack: str, region: str) -> str:
+        """The ARN of a stack of that name, or of the last one."""
+        found = self._describe(stack, region)
+        if found:
+            self._arns[stack, region] = found["StackId"]
+        return self._arns[stack, region]
+
+    def events(self, stack: str, region: str) -> list[dict[str, Any]]:
+        """A stack's events since its last operation began, in their order."""
+        pages = self.client("cloudformation", region).get_paginator("describe_stack_events")
+        arn = self.stack_arn(stack, region)
+        found: list[dict[str, Any]] = []
+        for event in (event for page in pages.paginate(StackName=arn) for event in page["StackEvents"]):
+            found.insert(0, event)
+            if event["PhysicalResourceId"] == arn and _begins(event):
+                break
+        return found
+
+    def statuses(self, stack: str, resource: str, region: str) -> list[str]:
+        """What became of a resource (of the stack itself, by its name) in a stack's last operation."""
+        found = self.events(stack, region)
+        return [event["ResourceStatus"] for event in found if event["LogicalResourceId"] == resource]
+
+    def reasons(self, stack: str, region: str) -> list[str]:
+        """What the events of a stack's last operation give as reasons; also a deleted stack's."""
+        found = (event.get("ResourceStatusReason") for event in self.events(stack, region))
+        return [reason for reason in found if reason]
+
+    def physical_ids(self, stack: str, region: str) -> dict[str, str]:
+        """The physical ids of a stack's resources, by logical id."""
+        pages = self.client("cloudformation", region).get_paginator("list_stack_resources").paginate(StackName=stack)
+        found = (resource for page in pages for resource in page["StackResourceSummaries"])
+        return {resource["LogicalResourceId"]: resource["PhysicalResourceId"] for resource in found}
+
+    def parameters(self, region: str, path: str = EXPORTS) -> dict[str, dict[str, Any]]:
+        """The parameters below a path as SSM tells them, by name, in clear."""
         pages = self.client("ssm", region).get_paginator("get_parameters_by_path")
         found = pages.paginate(Path=path, Recursive=True, WithDecryption=True)
-        return {parameter["Name"]: parameter["Value"] for page in found for parameter in page["Parameters"]}
+        return {parameter["Name"]: parameter for page in found for parameter in page["Parameters"]}
+
+    def values(self, region: str, prefix: str = EXPORTS) -> dict[str, str]:
+        """The values of the parameters below a path, by name."""
+        return {name: parameter["Value"] for name, parameter in self.parameters(region, prefix).items()}
 
     def tags(self, region: str, name: str) -> dict[str, str]:
-        """A parameter's tags."""
         answer = self.client("ssm", region).list_tags_for_resource(ResourceType="Parameter", ResourceId=name)
         return {tag["Key"]: tag["Value"] for tag in answer["TagList"]}
 
-    def claims(self, region: str, name: str) -> list[str]:
-        """The ARNs of the stacks that claim a parameter, one for each claim."""
-        tags = self.tags(region, name)
-        return sorted(value for key, value in tags.items() if key.startswith("strongref:claim:"))
+    def put_foreign(
+        self,
+        region: str,
+        name: str,
+        *,
+        value: str = "somebody else's",
+        kind: str = "String",
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
+        """Store a parameter that no stack published."""
+        tag_list = [{"Key": key, "Value": text} for key, text in (tags or {}).items()]
+        self.client("ssm", region).put_parameter(Name=name, Value=value, Type=kind, Tags=tag_list)
 
-    def token(self, function: str, region: str = EU) -> str:
-        """The ARN of `exporter` or `importer`."""
-        return self.parameters(region, "/strongref/service-tokens")[f"/strongref/service-tokens/{function}"]
+    def invoke(self, function: str, event: Mapping[str, Any], region: str, *, status: int = 200) -> Invocation:
+        """Invoke a function of the application, by its logical id, as CloudFormation does but for the response URL.
 
-    def invoke(self, function: str, event: Mapping[str, Any], region: str = EU) -> list[Answer]:
-        """Call `exporter` or `importer` as CloudFormation does, and return its answers to this one event."""
-        address = f"{self.emulator.url}/_ministack/cfn-response/{uuid.uuid4()}"
-        payload = json.dumps({"ResponseURL": address, **event})
-        self.client("lambda", region).invoke(FunctionName=self.token(function, region), Payload=payload)
-        return [answer for answer in self.emulator.answers() if address.endswith(answer.token)]
+        Args:
+            function: `Exporter` or `Importer`.
+            event: any; `ResponseURL` is set here, unless it has one.
+            region: of the function.
+            status: what the response URL answers.
+        """
+        name = self.physical_ids(APPLICATION, region)[function]
+        with listening(status) as listener:
+            payload = json.dumps({"ResponseURL": listener.url, **event})
+            answer = self.client("lambda", region).invoke(FunctionName=name, Payload=payload)
+            result = json.loads(answer["Payload"].read() or b"null")
+            return Invocation(result, "FunctionError" in answer, list(listener.bodies))
 
-    def logs(self, function: str, region: str = EU) -> str:
-        """All that `exporter` or `importer` has logged in a region."""
-        pages = self.client("logs", region).get_paginator("filter_log_events")
-        found = pages.paginate(logGroupName=f"/aws/lambda/{APPLICATION}-{function}")
-        return "\n".join(event["message"] for page in found for event in page["events"])
+    def logs(self, region: str) -> str:
+        """All that the functions of a region logged."""
+        client = self.client("logs", region)
+        groups = client.get_paginator("describe_log_groups").paginate(logGroupNamePrefix="/aws/lambda/")
+        names = [group["logGroupName"] for page in groups for group in page["logGroups"]]
+        pages = client.get_paginator("filter_log_events")
+        events = (page["events"] for name in names for page in pages.paginate(logGroupName=name))
+        return "\n".join(event["message"] for found in events for event in found)
 
-    def answers(self, stack: str = "") -> list[Answer]:
-        """All answers of custom resources, or those for the stack of an ARN."""
-        return [
-            answer for answer in self.emulator.answers() if not stack or (answer.body or {}).get("StackId") == stack
-        ]
+    @property
+    def calls(self) -> list[Call]:
+        """The calls to SSM and CloudFormation so far."""
+        return self.emulator.calls()
 
-    def calls(self, services: Iterable[str] = ("ssm",)) -> list[Call]:
-        """The calls that the functions and everybody else made since the emulator's last `reset_calls`."""
-        wanted = frozenset(services)
-        return [call for call in self.emulator.calls() if call.service in wanted]
-
-    def _describe(self, stack: str, region: str) -> dict[str, Any]:
+    def _describe(self, stack: str, region: str) -> dict[str, Any] | None:
         try:
-            answer = self.client("cloudformation", region).describe_stacks(StackName=stack)
+            found = self.client("cloudformation", region).describe_stacks(StackName=stack)["Stacks"]
         except ClientError as error:
-            if error.response["Error"]["Code"] != "ValidationError":
-                raise
-            return {}
-        found: dict[str, Any] = answer["Stacks"][0]
-        return found
-
-    def _events(self, stack: str, region: str) -> list[dict[str, Any]]:
-        pages = self.client("cloudformation", region).get_paginator("describe_stack_events")
-        newest_first = [event for page in pages.paginate(StackName=stack) for event in page["StackEvents"]]
-        return newest_first[::-1]
+            if "does not exist" in str(error):
+                return None
+            raise
+        described: dict[str, Any] = found[0]
+        return described
 
 
-def _happened(event: Mapping[str, Any]) -> Happened:
-    fields = ("LogicalResourceId", "ResourceType", "ResourceStatus", "ResourceStatusReason", "PhysicalResourceId")
-    return Happened(*(str(event.get(field, "")) for field in fields))
+def _outputs(stack: Mapping[str, Any]) -> dict[str, str]:
+    return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}
 
 
-def _check(stack: str, result: StackResult, expected: str) -> None:
-    assert result.status == expected, f"{stack} is {result.status}, not {expected}:\n{result.reasons}"
+def _begins(event: Mapping[str, Any]) -> bool:
+    """Whether an event of a stack itself is the first of an operation."""
+    status, reason = event["ResourceStatus"], event.get("ResourceStatusReason")
+    return status in _BEGINNINGS or (status == "UPDATE_ROLLBACK_IN_PROGRESS" and reason == "User Initiated")

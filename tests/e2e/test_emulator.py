@@ -1,4 +1,7 @@
-"""What the emulator was corrected for: without this, the other tests would prove less than they say."""
+"""What the emulator was corrected for in IAM, in SSM's limits and in custom resources' answers.
+
+Without this, the other tests would prove less than they say. It has an emulator of its own: bad answers are sent here.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ from urllib.request import Request, urlopen
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.e2e.harness import Aws
+from tests.support.emulator.control import Emulator
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from tests.e2e.harness import Aws
-    from tests.support.emulator.control import Emulator
-
-REGION = "us-east-1"
+US = "us-east-1"
 ARN = "arn:aws:ssm:us-east-1:111111111111:parameter"
 ANSWER = {
     "Status": "SUCCESS",
@@ -30,6 +33,17 @@ IDS = list(ANSWER)[1:]
 TOO_LARGE = ANSWER | {"Data": {"a": "é" * 700}}
 
 Statement = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
+    with Emulator.start(tmp_path_factory.mktemp("emulator") / "log") as emulator:
+        yield emulator
+
+
+@pytest.fixture(scope="module")
+def aws(emulator: Emulator) -> Aws:
+    return Aws(emulator)
 
 
 def allow(*actions: str, on: str) -> Statement:
@@ -46,17 +60,21 @@ class Narrow:
     name: str
 
     def ssm(self, *statements: Statement) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
-        iam = self.aws.client("iam", REGION)
+        iam = self.aws.client("iam", US)
         iam.create_user(UserName=self.name)
         document = json.dumps({"Version": "2012-10-17", "Statement": statements})
         iam.put_user_policy(UserName=self.name, PolicyName="narrow", PolicyDocument=document)
         key = iam.create_access_key(UserName=self.name)["AccessKey"]
-        return self.emulator.client("ssm", REGION, key=(key["AccessKeyId"], key["SecretAccessKey"]))
+        return self.emulator.client("ssm", US, key=(key["AccessKeyId"], key["SecretAccessKey"]))
 
 
 @pytest.fixture
 def narrow(emulator: Emulator, aws: Aws, names: Callable[[str], str]) -> Narrow:
     return Narrow(emulator, aws, names("narrow"))
+
+
+def put(aws: Aws, name: str) -> None:
+    aws.client("ssm", US).put_parameter(Name=name, Value="1", Type="String")
 
 
 def refused(code: str, call: Callable[..., object], **request: object) -> str:
@@ -74,19 +92,19 @@ def test_each_name_of_a_batch_needs_the_permission(
 ) -> None:
     mine, other = f"/{names('mine')}", f"/{names('other')}"
     for name in (mine, other):
-        aws.put_foreign(REGION, name)
+        put(aws, name)
     batch = getattr(narrow.ssm(allow("GetParameters", "DeleteParameters", on=f"{ARN}{mine}")), call)
 
     message = refused("AccessDeniedException", batch, Names=[mine, other])
     assert f"{ARN}{other}" in message
     answer = batch(Names=[mine])
     assert [found["Name"] for found in answer[result]] == [mine] if result else answer["DeletedParameters"] == [mine]
-    assert aws.values(REGION, other.rpartition("/")[0] or "/")[other]
+    assert other in aws.parameters(US, "/")
 
 
 def test_a_path_is_the_resource_of_its_listing(narrow: Narrow, aws: Aws, names: Callable[[str], str]) -> None:
     path = f"/{names('listed')}"
-    aws.put_foreign(REGION, f"{path}/web/a")
+    put(aws, f"{path}/web/a")
     ssm = narrow.ssm(allow("GetParametersByPath", on=f"{ARN}{path}/web*"))
 
     assert ssm.get_parameters_by_path(Path=f"{path}/web", Recursive=True)["Parameters"]
@@ -96,11 +114,11 @@ def test_a_path_is_the_resource_of_its_listing(narrow: Narrow, aws: Aws, names: 
 def test_tags_of_a_put_need_a_permission_of_their_own(narrow: Narrow, names: Callable[[str], str]) -> None:
     name = f"/{names('tagged')}"
     ssm = narrow.ssm(allow("PutParameter", on=f"{ARN}/*"))
-    put = {"Name": name, "Value": "1", "Type": "String"}
+    request = {"Name": name, "Value": "1", "Type": "String"}
 
-    message = refused("AccessDeniedException", ssm.put_parameter, **put, Tags=[{"Key": "owner", "Value": "me"}])
+    message = refused("AccessDeniedException", ssm.put_parameter, **request, Tags=[{"Key": "owner", "Value": "me"}])
     assert "ssm:AddTagsToResource" in message
-    ssm.put_parameter(**put)
+    ssm.put_parameter(**request)
 
 
 @pytest.mark.parametrize(
@@ -125,12 +143,12 @@ def test_tags_of_a_put_need_a_permission_of_their_own(narrow: Narrow, names: Cal
     ids=["11 names", "11 deletes", "page of 11", "braces", "4097 bytes", "16 levels", "tags of nothing"],
 )
 def test_what_parameter_store_refuses_is_refused(aws: Aws, code: str, call: str, request_: Mapping[str, Any]) -> None:
-    refused(code, getattr(aws.client("ssm", REGION), call), **request_)
+    refused(code, getattr(aws.client("ssm", US), call), **request_)
 
 
 def test_limits_know_what_is_stored(aws: Aws, names: Callable[[str], str]) -> None:
     name = f"/{names('stored')}"
-    ssm = aws.client("ssm", REGION)
+    ssm = aws.client("ssm", US)
     tags = [{"Key": f"key{number}", "Value": ""} for number in range(50)]
     ssm.put_parameter(Name=name, Value="x" * 4097, Type="String", Tier="Intelligent-Tiering", Tags=tags)
     tagging = {"ResourceType": "Parameter", "ResourceId": name}
@@ -161,12 +179,8 @@ def put_answer(emulator: Emulator, token: str, body: bytes) -> int:
         (ANSWER, 200, []),
         (ANSWER | {"Status": "FAILED"}, 200, ["FAILED without Reason"]),
         (ANSWER | {"Status": "FAILED", "Reason": "x"}, 200, []),
-        (
-            {"Status": "SUCCESS", **dict.fromkeys(list(ANSWER)[1:], "")},
-            200,
-            [f"no {name}" for name in list(ANSWER)[1:]],
-        ),
-        (ANSWER | {"Data": {"a": "é" * 700}}, 400, ["4327 bytes, 4096 are allowed"]),
+        ({"Status": "SUCCESS"} | dict.fromkeys(IDS, ""), 200, [f"no {name}" for name in IDS]),
+        (TOO_LARGE, 400, [f"{len(json.dumps(TOO_LARGE))} bytes, 4096 are allowed"]),
     ],
     ids=["good", "no reason", "reason", "empty ids", "too large"],
 )
@@ -189,8 +203,8 @@ def test_calls_are_counted_by_caller(narrow: Narrow, aws: Aws, emulator: Emulato
     ssm = narrow.ssm(allow("GetParameters", on=f"{ARN}/b"))
     for _ in range(3):
         refused("AccessDeniedException", ssm.get_parameters, Names=["/a", "/b"])
-    aws.status("no-such-stack", REGION)
+    aws.status("no-such-stack", US)
 
     counts = {(call.action, call.region, call.caller): call.count for call in emulator.calls()}
-    assert counts["GetParameters", REGION, narrow.name] == 3
-    assert counts["DescribeStacks", REGION, "111111111111"] >= 1
+    assert counts["GetParameters", US, narrow.name] == 3
+    assert counts["DescribeStacks", US, "111111111111"] >= 1

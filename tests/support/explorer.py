@@ -486,8 +486,8 @@ class Explorer:
 def _without_what_nobody_reads(actor: Actor, operation: Operation, answer: Any) -> Any:  # noqa: ANN401
     """An answer without what the code does not look at, so that states that differ in nothing else are one.
 
-    Of several fences of others, one is enough to step back from; exporters do not look at versions and dates, nor at
-    who else has a claim once one is found; importers do not look at others' claims.
+    Of several fences of others, one is enough to step back from, and of several claims of others one to keep a value;
+    exporters do not look at versions and dates.
     """
     _, call, request = operation
     if call == "get_parameters_by_path" and "/strongref/fences/" in request:
@@ -498,7 +498,8 @@ def _without_what_nobody_reads(actor: Actor, operation: Operation, answer: Any) 
         return {"Parameters": [{**found, "Version": 1, "LastModifiedDate": EPOCH} for found in answer["Parameters"]]}
     if call == "list_tags_for_resource":
         claims = [tag for tag in answer["TagList"] if tag["Key"].startswith(CLAIM_TAG)]
-        seen = claims[:1] if actor.fences else [tag for tag in claims if tag["Value"] == actor.stack]
+        own = [tag for tag in claims if tag["Value"] == actor.stack]
+        seen = own + [tag for tag in claims if tag not in own][:1]
         return {"TagList": [tag for tag in answer["TagList"] if tag not in claims] + seen}
     return answer
 

@@ -122,14 +122,14 @@ def test_too_large_says_what_to_take_out() -> None:
     with pytest.raises(AnswerTooLargeError) as caught:
         encode(EVENT, Status.SUCCESS, Answer(ID, data))
     bytes_ = len(json.dumps(data, separators=(",", ":"))) + len(encode(EVENT, Status.SUCCESS, Answer(ID))) - len("{}")
-    assert f"an answer of {bytes_} bytes, 4096 are allowed. Take Largest out" in str(caught.value)
+    assert f"an answer of {bytes_} bytes, 4096 are allowed. Move Largest to another" in str(caught.value)
     assert "{{resolve:ssm:…}}" in str(caught.value)
     assert "s3cret" not in str(caught.value)
     encode(EVENT, Status.SUCCESS, Answer(ID, {name: data[name] for name in data if name not in caught.value.names}))
 
 
 def test_many_to_take_out_are_the_first_ten_and_a_number() -> None:
-    with pytest.raises(AnswerTooLargeError, match=r"K000, K001, .*, K009 and [0-9]+ more out"):
+    with pytest.raises(AnswerTooLargeError, match=r"K000, K001, .*, K009 and [0-9]+ more to another"):
         encode(EVENT, Status.SUCCESS, Answer(ID, {f"K{i:03}": "x" * 40 for i in range(150)}))
 
 
@@ -153,7 +153,7 @@ def test_a_failure_with_data_that_leaves_no_room_for_the_reason() -> None:
 
 def test_a_size_is_checked_before_anything_is_done() -> None:
     check_size(EVENT, ID, {"K": "x" * 3000})
-    with pytest.raises(AnswerTooLargeError, match="Take K out"):
+    with pytest.raises(AnswerTooLargeError, match="Move K to another"):
         check_size(EVENT, ID, {"K": "x" * 4000})
 
 

@@ -194,7 +194,7 @@ def test_an_answer_over_the_limit_is_a_failure_that_its_delete_can_find(server: 
     answering(Answer(NEW, {"Big": "x" * 5000}))(load("create_import", server), FakeContext())
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
-    assert "Take Big out" in answer["Reason"]
+    assert "Move Big to another" in answer["Reason"]
     assert answer["PhysicalResourceId"] == NEW
 
 

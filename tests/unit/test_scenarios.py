@@ -520,3 +520,51 @@ def test_two_exporters_at_one_place_do_not_meet(claimed: Cloud) -> None:
     claimed.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b2"})})
     assert 30 <= sum(claimed.clock.slept) <= 34
     assert not [each for each in claimed.texts(US) if each.startswith("strongref/fences")]
+
+
+def test_a_propagated_change_is_rolled_back(claimed: Cloud) -> None:
+    with pytest.raises(LaterResourceError):
+        claimed.deploy("network", EU, {"Exports": exports({"A": "a2"}, OnChange="propagate")}, fails=True)
+    assert claimed.stack("network", EU).status == "UPDATE_ROLLBACK_COMPLETE"
+    assert claimed.values(US) == {name("A"): "a1", name("B"): "b1"}
+    assert claimed.claims(US, name("A")) == ["web"]
+
+
+def test_what_an_update_published_and_somebody_claimed_at_once_is_kept_by_its_roll_back(claimed: Cloud) -> None:
+    network = claimed.stack("network", EU)
+    new = exports({"A": "a1", "B": "b1", "C": "c1"})
+    claimed.send(network, RequestType.UPDATE, "Exports", new, "x", exports({"A": "a1", "B": "b1"}))
+    claimed.deploy("web", US, {"Imports": imports("A", "C")})
+    network.status = "UPDATE_ROLLBACK_IN_PROGRESS"
+    back = claimed.send(network, RequestType.UPDATE, "Exports", exports({"A": "a1", "B": "b1"}), "x", new)
+    assert back.reason.startswith("C stays: imported by stack web")
+    assert claimed.values(US)[name("C")] == "c1"
+    claimed.deploy("web", US, {"Imports": imports("A")})
+    assert claimed.values(US) == {name("A"): "a1", name("B"): "b1"}
+
+
+def test_a_value_that_was_changed_and_then_claimed_does_not_go_back(claimed: Cloud) -> None:
+    network = claimed.stack("network", EU)
+    new = exports({"A": "a1", "B": "b2"})
+    claimed.send(network, RequestType.UPDATE, "Exports", new, "x", exports({"A": "a1", "B": "b1"}))
+    claimed.deploy("web", US, {"Imports": imports("A", "B")})
+    network.status = "UPDATE_ROLLBACK_IN_PROGRESS"
+    with pytest.raises(ExportsInUseError, match="B cannot be changed"):
+        claimed.send(network, RequestType.UPDATE, "Exports", exports({"A": "a1", "B": "b1"}), "x", new)
+    assert claimed.values(US)[name("B")] == "b2"
+
+
+def test_a_claimed_value_changed_by_hand_is_made_right_by_a_revision(claimed: Cloud) -> None:
+    claimed.ssm(US).put_parameter(
+        Name=f"/strongref/exports/{name('A')}", Type="String", Value="by hand", Overwrite=True
+    )
+    claimed.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"}, Revision="2")})
+    assert claimed.values(US)[name("A")] == "a1"
+    assert claimed.claims(US, name("A")) == ["web"]
+
+
+def test_a_value_made_anew_by_hand_is_foreign_even_to_a_revision(claimed: Cloud) -> None:
+    claimed.ssm(US).delete_parameter(Name=f"/strongref/exports/{name('B')}")
+    claimed.ssm(US).put_parameter(Name=f"/strongref/exports/{name('B')}", Type="String", Value="b1")
+    with pytest.raises(ForeignParameterError, match="was not made by strongref"):
+        claimed.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"}, Revision="2")})

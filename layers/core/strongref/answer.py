@@ -63,8 +63,8 @@ class AnswerTooLargeError(StrongRefError):
         names = cut(some(self.names), REASON_LIMIT - 350)
         return (
             f"The values are too large together for CloudFormation: an answer of {self.size} bytes, {ANSWER_LIMIT} are "
-            f"allowed. Take {names} out into another Import, or use {{{{resolve:ssm:…}}}} for them with "
-            "Strength and Names as they are there. Nothing was claimed."
+            f"allowed. Move {names} to another Import resource, or leave them out and use {{{{resolve:ssm:…}}}}, which "
+            "claims nothing. Nothing was claimed."
         )
 
 

@@ -108,12 +108,29 @@ class Exports:
         if event.request_type is RequestType.UPDATE and not again and run.settled():
             return answer
         try:
-            plans = run.carry_out(when_claimed)
+            plans = self._carry_out(event, run, when_claimed, former)
         except StrongRefError as error:
             if run.wrote and event.request_type is RequestType.CREATE:
                 raise Unfinished(error, answer.physical_id) from error
             raise
         return replace(answer, reason=_notice(plans))
+
+    def _carry_out(
+        self, event: Event, run: _Run, when_claimed: WhenClaimed, former: ExportRequest | None
+    ) -> list[ExportPlan]:
+        """Do it; in a roll-back, refuse as little as can be, since the stack would be stuck in UPDATE_ROLLBACK_FAILED.
+
+        What an update published and somebody claimed at once is withdrawn, but kept; what it propagated is propagated
+        back. A value that it changed and somebody claimed since cannot go back: that is refused all the same.
+        """
+        try:
+            return run.carry_out(when_claimed)
+        except ExportsInUseError:
+            info = self.stacks.by_arn(event.stack) if former else None
+            if not (info and info.rolling_back):
+                raise
+        propagated = former is not None and former.on_change is OnChange.PROPAGATE
+        return run.carry_out(WhenClaimed.KEEP | (WhenClaimed.PROPAGATE if propagated else when_claimed))
 
     def _delete(self, event: Event, clock: Clock) -> Answer:
         stack = StackArn.parse(event.stack)
@@ -129,8 +146,7 @@ class Exports:
             run.carry_out(WhenClaimed.REFUSE)
             return answer
         plans = run.carry_out(WhenClaimed.KEEP)
-        kept = [InUse(key, "kept", importers) for plan in plans for key, importers in plan.kept.items()]
-        if kept:
+        if kept := _kept(plans):
             raise ExportsKeptError(kept)
         return answer
 
@@ -145,13 +161,22 @@ def _former(event: Event, stack: StackArn) -> ExportRequest | None:
         return None
 
 
+def _kept(plans: Sequence[ExportPlan]) -> list[InUse]:
+    return [InUse(key, "kept", importers) for plan in plans for key, importers in plan.kept.items()]
+
+
 def _notice(plans: Sequence[ExportPlan]) -> str:
-    """What a change of claimed values is to be told with, if there was one."""
+    """What is to be told of claimed values that were changed or kept all the same."""
     told = {key: importers for plan in plans for key, importers in plan.told.items()}
-    if not told:
-        return ""
     importers = sorted({stack_text(arn) for arns in told.values() for arn in arns})
-    return f"{some(told)} changed although imported by {some(importers)}: deploy these anew to use the new value."
+    notices = []
+    if told:
+        notices.append(
+            f"{some(told)} changed although imported by {some(importers, 5)}: deploy these anew to use the new value."
+        )
+    if kept := _kept(plans):
+        notices.append(str(ExportsKeptError(kept)))
+    return " ".join(notices)
 
 
 class _Run:
@@ -234,7 +259,7 @@ class _Run:
         in_use: list[InUse] = []
         for store, site in zip(stores, self._sites, strict=True):
             stock, used = self._look(store, site, inspector)
-            keys = keys_to_inspect(self._me, site.wanted, stock)
+            keys = keys_to_inspect(self._me, site.wanted, stock, self._rewrite)
             holdings = inspector.inspect(store, site.place, keys, self._me.stack)
             gone = set(keys) - holdings.keys()
             stock = replace(stock, stored={key: value for key, value in stock.stored.items() if key not in gone})

@@ -7,7 +7,7 @@ parameters and their tags say. Reading tags costs a call a key, so `keys_to_insp
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, Flag, auto
 from typing import TYPE_CHECKING
 
 from strongref.address import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, owner_tag
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from strongref.values import Value
 
 
-class WhenClaimed(Enum):
-    """What to do about a claimed value that is to change or go."""
+class WhenClaimed(Flag):
+    """What to do about a claimed value that is to change or to go; the two may be combined."""
 
-    REFUSE = "refuse"
-    PROPAGATE = "propagate"
-    """Change it all the same, and say to whom; a drop is refused."""
-    KEEP = "keep"
-    """Leave it, withdrawn: for the clean-up phase, where nothing can be refused any more."""
+    REFUSE = 0
+    PROPAGATE = auto()
+    """Change it all the same, and say to whom."""
+    KEEP = auto()
+    """Leave one that is to go where it is, withdrawn: for where nothing can be refused any more."""
 
 
 class Owner(Enum):
@@ -154,14 +154,14 @@ def holding_of(tags: Mapping[str, str]) -> tuple[str | None, dict[str, str], dic
     return tags.get(PRODUCER_TAG), owners, claims
 
 
-def keys_to_inspect(me: Self, wanted: Mapping[Key, Value], stock: Stock) -> list[Key]:
-    """The keys whose tags decide: values that are to differ or to go, and those that are not this Export's yet."""
+def keys_to_inspect(me: Self, wanted: Mapping[Key, Value], stock: Stock, rewrite: Collection[Key] = ()) -> list[Key]:
+    """The keys whose tags decide: values to be written or to go, and those that are not this Export's yet."""
     others = {key for record in stock.others.values() for key in record.values}
     orphans = {key for record in stock.orphans.values() for key in record.values}
     inspected = []
     for key, value in stock.stored.items():
         if key in wanted:
-            if value != wanted[key] or not _published_by(me, key, stock):
+            if value != wanted[key] or key in rewrite or not _published_by(me, key, stock):
                 inspected.append(key)
         elif key not in others and (key in stock.published or key not in orphans):
             inspected.append(key)
@@ -206,10 +206,12 @@ def plan_exports(  # noqa: PLR0913 (what is wanted, and what is there)
     going = [key for key in dropped if key not in others and key not in leave]
     differing = [key for key in wanted if key in stock.stored and stock.stored[key] != wanted[key]]
     drops = {key: claimed[key] for key in going if key in claimed}
-    changes = {key: claimed[key] for key in differing if key in claimed}
+    # What the record says already is what was claimed: a parameter that says something else was changed by hand, or by
+    # a change that died half-way, and is made right.
+    changes = {key: claimed[key] for key in differing if key in claimed and stock.published.get(key) != wanted[key]}
     _check_claims(
-        {} if when_claimed is WhenClaimed.PROPAGATE else changes,
-        {} if when_claimed is WhenClaimed.KEEP else drops,
+        {} if WhenClaimed.PROPAGATE in when_claimed else changes,
+        {} if WhenClaimed.KEEP in when_claimed else drops,
     )
     delete = tuple(
         [key for key in going if key not in drops] + [key for key in strays if key not in claimed and key not in leave]
@@ -244,7 +246,7 @@ def plan_exports(  # noqa: PLR0913 (what is wanted, and what is there)
         rerecord=stock.litter or stock.mine != _record(me, wanted),
         orphans=_orphans(wanted, stock),
         told=changes,
-        kept=drops | withdrawn if when_claimed is WhenClaimed.KEEP else {},
+        kept=drops | withdrawn if WhenClaimed.KEEP in when_claimed else {},
     )
 
 

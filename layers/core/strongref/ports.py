@@ -111,6 +111,11 @@ class StackInfo:
         return self.status == "DELETE_IN_PROGRESS"
 
     @property
+    def rolling_back(self) -> bool:
+        """An update of it failed, and its resources are sent back to what they were."""
+        return self.status == "UPDATE_ROLLBACK_IN_PROGRESS"
+
+    @property
     def cleaning_up(self) -> bool:
         """The clean-up phase of an update or of its roll-back, where nothing can be refused any more."""
         return self.status in (

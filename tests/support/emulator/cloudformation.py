@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import unescape
 
-from ministack.core.responses import new_uuid, now_iso
-from ministack.services.cloudformation import _stacks, handlers, stacks
+from ministack.core.responses import get_region, new_uuid, now_iso
+from ministack.services.cloudformation import _stacks, handlers, provisioners, stacks
 
 from tests.support.emulator import answers
 
@@ -24,22 +24,31 @@ def install() -> None:
     stacks._delete_resource = in_cleanup(stacks._delete_resource)
     stacks._provision_keeping_seed = remembering_failures(stacks._provision_keeping_seed)
     stacks._roll_back_operation = deleting_failures(stacks._roll_back_operation)
+    provisioners._physical_name = regional_names(provisioners._physical_name)
     handlers._ACTION_HANDLERS["DescribeStacks"] = with_ancestors(handlers._describe_stacks)
 
 
 def in_cleanup(delete: Callable[..., Any]) -> Callable[..., Any]:
     """An update that succeeds deletes what it replaced or removed in a status of its own.
 
-    Before, it deletes nothing: so a delete in UPDATE_IN_PROGRESS is the first of that phase.
+    Before, it deletes nothing: so a delete in UPDATE_IN_PROGRESS is the first of that phase. It has events as well.
     """
 
     def deleting(resource_type: str, physical_id: str, properties: object, stack_name: str, logical_id: str) -> object:
         stack = _stacks.get(stack_name)
-        if stack and stack["StackStatus"] == "UPDATE_IN_PROGRESS":
+        if not stack or stack["StackStatus"] not in ("UPDATE_IN_PROGRESS", CLEANUP):
+            return delete(resource_type, physical_id, properties, stack_name, logical_id)
+
+        def event(resource: str, kind: str, status: str, physical: str) -> None:
+            stacks._add_event(stack["StackId"], stack_name, resource, kind, status, physical_id=physical)
+
+        if stack["StackStatus"] != CLEANUP:
             stack["StackStatus"] = CLEANUP
-            arn = stack["StackId"]
-            stacks._add_event(arn, stack_name, stack_name, "AWS::CloudFormation::Stack", CLEANUP, physical_id=arn)
-        return delete(resource_type, physical_id, properties, stack_name, logical_id)
+            event(stack_name, "AWS::CloudFormation::Stack", CLEANUP, stack["StackId"])
+        event(logical_id, resource_type, "DELETE_IN_PROGRESS", physical_id)
+        done = delete(resource_type, physical_id, properties, stack_name, logical_id)
+        event(logical_id, resource_type, "DELETE_COMPLETE", physical_id)
+        return done
 
     return deleting
 
@@ -102,3 +111,19 @@ def deleting_failures(roll_back: Callable[..., Awaitable[None]]) -> Callable[...
         await roll_back(name, arn, stack, operation, *rest)
 
     return rolling_back
+
+
+def regional_names(name: Callable[..., str]) -> Callable[..., str]:
+    """Names of their own for the resources that stacks of one name have in several regions.
+
+    The emulator makes them of the stack's name; roles are of no region, so one stack would get another one's.
+    """
+
+    def named(*arguments: object, **options: object) -> str:
+        token = provisioners._NAME_SEED.set(f"{provisioners._NAME_SEED.get()}{get_region()}")
+        try:
+            return name(*arguments, **options)
+        finally:
+            provisioners._NAME_SEED.reset(token)
+
+    return named

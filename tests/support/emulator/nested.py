@@ -97,7 +97,8 @@ def _request(name: str, props: Mapping[str, Any], parent: str) -> Params:
     params = {"StackName": [name], "TemplateURL": [str(props.get("TemplateURL", ""))]}
     given = (props.get("Parameters") or {}).items()
     params |= _members("Parameters", ({"ParameterKey": key, "ParameterValue": str(value)} for key, value in given))
-    params |= _members("Tags", props.get("Tags") or ())
+    tags = props.get("Tags") or ()
+    params |= _members("Tags", (tag for tag in tags if not tag["Key"].startswith("aws:")))
     for number, capability in enumerate(_stacks[parent].get("Capabilities") or (), 1):
         params[f"Capabilities.member.{number}"] = [capability]
     return params

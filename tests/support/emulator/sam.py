@@ -5,65 +5,78 @@ from __future__ import annotations
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.support.emulator.control import ACCOUNT, ROOT, Emulator, executable
+from tests.support.emulator.control import ACCOUNT, ROOT, executable
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
+
+    from tests.support.emulator.control import Emulator
 
 APPLICATION = "strongref"
 """The application's stack in each region, as in samconfig.toml."""
 
 REGIONS = ("eu-west-1", "us-east-1")
 
-# The emulator has no quotas that a deployment could exceed, and nobody wants to wait for them.
-_UNHURRIED = " ".join(f"{name}PerSecond=1000" for name in ("Reads", "Writes", "Tags", "Deletes"))
+QUICK = {"ReadsPerSecond": "200", "WritesPerSecond": "100", "TagsPerSecond": "100", "DeletesPerSecond": "100"}
+"""Parameters that let the functions call faster than AWS's quotas allow: the emulator has none."""
 
 
 class SamError(RuntimeError):
     """A command failed; the text is what it printed."""
 
 
-def build(emulator: Emulator, folder: Path) -> Path:
-    """Build the application into a folder, and return the built template."""
-    _sam(emulator, emulator.env(), "build", "--template-file", str(ROOT / "template.yaml"), "--build-dir", str(folder))
-    return folder / "template.yaml"
+def build(workdir: Path) -> Path:
+    """Build the application into a folder of that one, and return the built template."""
+    built = workdir / "build"
+    environment = os.environ | {
+        "AWS_DEFAULT_REGION": REGIONS[0],
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
+    _sam(environment, workdir, "build", "--template-file", str(ROOT / "template.yaml"), "--build-dir", str(built))
+    return built / "template.yaml"
 
 
-def deploy(emulator: Emulator, template: Path, region: str, account: str = ACCOUNT) -> None:
-    """Deploy what was built into one region, with the repository's own samconfig.toml."""
-    config = ("--config-file", str(ROOT / "samconfig.toml"), "--parameter-overrides", _UNHURRIED)
-    _sam(
-        emulator, emulator.env(account, region), "deploy", "--template-file", str(template), "--region", region, *config
-    )
+def deploy_application(
+    emulator: Emulator, built: Path, *, region: str, overrides: Mapping[str, str] = QUICK, account: str = ACCOUNT
+) -> None:
+    """Deploy what was built into a region, with the repository's own samconfig.toml."""
+    options = ["--template-file", str(built), "--region", region, "--config-file", str(ROOT / "samconfig.toml")]
+    if overrides:
+        options += ["--parameter-overrides", " ".join(f"{name}={value}" for name, value in overrides.items())]
+    _sam(emulator.env(account, region), built.parents[1], "deploy", *options)
 
 
-def deploy_everywhere(emulator: Emulator, template: Path) -> None:
-    """Deploy what was built into all regions at once."""
+def deploy_everywhere(
+    emulator: Emulator, built: Path, regions: Iterable[str] = REGIONS, overrides: Mapping[str, str] = QUICK
+) -> None:
+    """Deploy what was built into several regions at once."""
     with ThreadPoolExecutor() as pool:
-        for done in [pool.submit(deploy, emulator, template, region) for region in REGIONS]:
-            done.result()
+        jobs = [
+            pool.submit(deploy_application, emulator, built, region=region, overrides=overrides) for region in regions
+        ]
+        for job in jobs:
+            job.result()
 
 
-def _sam(emulator: Emulator, environment: dict[str, str], *arguments: str) -> None:
-    sam = executable("STRONGREF_SAM", ".build/venv-sam/bin/sam")
-    # The layer's Makefile wants a Python that has pip: sam's own.
-    path = f"{os.path.dirname(sam)}{os.pathsep}{environment['PATH']}"  # noqa: PTH120 (a link's folder, not its target's)
+def _sam(environment: Mapping[str, str], folder: Path, *arguments: str) -> None:
+    sam = Path(executable("STRONGREF_SAM", ".build/venv-sam/bin/sam"))
+    own = {
+        "SAM_CLI_TELEMETRY": "0",
+        "__SAM_CLI_APP_DIR": str(folder / "sam"),
+        "PATH": f"{sam.parent}{os.pathsep}{environment['PATH']}",  # The layer's build wants a Python with pip: sam's.
+    }
     done = subprocess.run(  # noqa: S603
-        [sam, *arguments],
-        cwd=ROOT,
-        env={**environment, **_reach(), "PATH": path, "__SAM_CLI_APP_DIR": str(emulator.folder)},
+        [str(sam), *arguments],
+        env={**environment, **own},
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
-        raise SamError(f"sam {' '.join(arguments)}:\n{done.stdout}{done.stderr}")
-
-
-def _reach() -> dict[str, str]:
-    """How pip reaches its package index here, which the layer's build needs."""
-    settings = ("HOME", "PIP_", "SSL_CERT_", "HTTPS_PROXY", "https_proxy")
-    return {name: value for name, value in os.environ.items() if name.startswith(settings)}
+        raise SamError(f"sam {' '.join(arguments)}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")

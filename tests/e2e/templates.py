@@ -1,0 +1,51 @@
+"""Templates of the scenarios: as users write them, with the service tokens that the application exports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Template = dict[str, Any]
+Properties = dict[str, Any]
+
+EU, US = "eu-west-1", "us-east-1"
+
+
+def stack(resources: Template, outputs: dict[str, Any] | None = None) -> Template:
+    """A template; one without resources has one that does nothing, since CloudFormation wants at least one."""
+    nothing = {"Nothing": {"Type": "AWS::CloudFormation::WaitConditionHandle"}}
+    found: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Resources": resources | nothing}
+    if outputs:
+        found["Outputs"] = {name: {"Value": value} for name, value in outputs.items()}
+    return found
+
+
+def export(values: Properties, *, consumer: str | None = None, region: Any = US, **more: Any) -> Template:  # noqa: ANN401
+    properties = {"Region": region, "Values": values, **more} | ({"Consumer": consumer} if consumer else {})
+    return {
+        "Type": "Custom::CrossRegionExport",
+        "Properties": {"ServiceToken": {"Fn::ImportValue": "strongref-exporter"}, **properties},
+    }
+
+
+def imported(producer: str, *names: str, region: str = EU, **more: Any) -> Template:  # noqa: ANN401
+    properties = {"From": {"Stack": producer, "Region": region}, **({"Names": list(names)} if names else {}), **more}
+    return {
+        "Type": "Custom::CrossRegionImport",
+        "Properties": {"ServiceToken": {"Fn::ImportValue": "strongref-importer"}, **properties},
+    }
+
+
+def exporting(values: Properties, **more: Any) -> Template:  # noqa: ANN401
+    """A stack with one Export."""
+    return stack({"Exports": export(values, **more)})
+
+
+def importing(producer: str, *names: str, **more: Any) -> Template:  # noqa: ANN401
+    """A stack with one Import, its values as outputs."""
+    return stack(
+        {"Imports": imported(producer, *names, **more)},
+        {name.replace(".", ""): {"Fn::GetAtt": ["Imports", name]} for name in names},
+    )
+
+
+EMPTY = stack({})

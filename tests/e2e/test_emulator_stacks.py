@@ -1,0 +1,225 @@
+"""What the emulator was corrected for in CloudFormation, as a custom resource's function sees it.
+
+Functions decide by the status of their stack, so a wrong one would make the other tests prove the wrong thing.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.e2e.harness import Aws
+from tests.support.emulator.control import Emulator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Template = dict[str, Any]
+
+US = "us-east-1"
+PROBE = """
+import boto3, json, urllib.request
+def handler(event, context):
+    stack = boto3.client("cloudformation").describe_stacks(StackName=event["StackId"])["Stacks"][0]
+    asked = event["ResourceProperties"]
+    answer = {key: event[key] for key in ("StackId", "RequestId", "LogicalResourceId")}
+    answer["PhysicalResourceId"] = asked.get("Id") or event.get("PhysicalResourceId", "probe")
+    answer["Status"] = "FAILED" if event["RequestType"] in asked.get("Fail", ()) else "SUCCESS"
+    answer["Reason"] = "as told"
+    saw = {"Saw": stack["StackStatus"], "Root": stack.get("RootId", ""), "Of": event.get("PhysicalResourceId", "")}
+    answer["Data"] = {"Type": event["RequestType"], **saw}
+    put = urllib.request.Request(event["ResponseURL"], json.dumps(answer).encode(), method="PUT")
+    urllib.request.urlopen(put)
+"""
+TRUST = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+DESCRIBE = {
+    "Effect": "Allow",
+    "Action": "cloudformation:DescribeStacks",
+    "Resource": {"Fn::Sub": "arn:aws:cloudformation:*:${AWS::AccountId}:stack/*/*"},
+}
+PROBES = {
+    "Resources": {
+        "Role": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {
+                "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [TRUST]},
+                "Policies": [
+                    {"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17", "Statement": [DESCRIBE]}}
+                ],
+            },
+        },
+        "Probe": {
+            "Type": "AWS::Lambda::Function",
+            "Properties": {
+                "Runtime": "python3.13",
+                "Handler": "index.handler",
+                "Timeout": 30,
+                "Role": {"Fn::GetAtt": ["Role", "Arn"]},
+                "Code": {"ZipFile": PROBE},
+            },
+        },
+    },
+    "Outputs": {"Probe": {"Value": {"Fn::GetAtt": ["Probe", "Arn"]}, "Export": {"Name": "probe"}}},
+}
+
+
+@pytest.fixture(scope="module")
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
+    with Emulator.start(tmp_path_factory.mktemp("emulator") / "log") as emulator:
+        yield emulator
+
+
+@pytest.fixture(scope="module")
+def aws(emulator: Emulator) -> Aws:
+    aws = Aws(emulator)
+    aws.deploy("probes", PROBES, US)
+    aws.client("s3", US).create_bucket(Bucket="templates")
+    return aws
+
+
+def probe(**properties: object) -> Template:
+    return {"Type": "Custom::Probe", "Properties": {"ServiceToken": {"Fn::ImportValue": "probe"}, **properties}}
+
+
+def failing(*depends_on: str) -> Template:
+    """Fails without ever being called, after others."""
+    token = {"Fn::Sub": "arn:aws:lambda:${AWS::Region}:${AWS::AccountId}:function:none"}
+    return {"Type": "Custom::Failing", "DependsOn": list(depends_on), "Properties": {"ServiceToken": token}}
+
+
+def stack(**resources: Template) -> Template:
+    return {"Resources": resources}
+
+
+def nested(aws: Aws, name: str, **resources: Template) -> Template:
+    """A nested stack of these resources."""
+    aws.client("s3", US).put_object(Bucket="templates", Key=name, Body=json.dumps(stack(**resources)))
+    url = f"{aws.emulator.url}/templates/{name}"
+    return {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}
+
+
+def seen(aws: Aws, arn_part: str) -> list[tuple[str, str, str, str]]:
+    """Request, resource, physical id and status of the stack, of each call for the stacks of a name, in order."""
+    bodies = (answer.body or {} for answer in aws.emulator.answers())
+    ours = (body for body in bodies if f":stack/{arn_part}" in body.get("StackId", ""))
+    return [(x["Data"]["Type"], x["LogicalResourceId"], x["Data"]["Of"], x["Data"]["Saw"]) for x in ours]
+
+
+CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
+ROLLBACK_CLEANUP = "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"
+
+
+def test_an_update_cleans_up_in_a_status_of_its_own(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("cleanup")
+    aws.deploy(name, stack(A=probe(), B=probe(Id="old")), US)
+    aws.deploy(name, stack(B=probe(Id="new")), US)
+    statuses = aws.statuses(name, name, US), aws.statuses(name, "A", US)
+    aws.delete(name, US)
+
+    assert seen(aws, name)[2:] == [
+        ("Update", "B", "old", "UPDATE_IN_PROGRESS"),
+        ("Delete", "B", "old", CLEANUP),
+        ("Delete", "A", "probe", CLEANUP),
+        ("Delete", "B", "new", "DELETE_IN_PROGRESS"),
+    ]
+    assert statuses[0] == ["UPDATE_IN_PROGRESS", CLEANUP, "UPDATE_COMPLETE"]
+    assert statuses[1] == ["DELETE_IN_PROGRESS", "DELETE_COMPLETE"]
+
+
+def test_a_roll_back_cleans_up_in_a_status_of_its_own(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("back")
+    aws.deploy(name, stack(A=probe(V="1")), US)
+    changed = stack(A=probe(V="2"), B=probe(), F=failing("A", "B"))
+    aws.deploy(name, changed, US, "UPDATE_ROLLBACK_COMPLETE")
+
+    assert seen(aws, name)[1:] == [
+        ("Update", "A", "probe", "UPDATE_IN_PROGRESS"),
+        ("Create", "B", "", "UPDATE_IN_PROGRESS"),
+        ("Update", "A", "probe", "UPDATE_ROLLBACK_IN_PROGRESS"),
+        ("Delete", "B", "probe", ROLLBACK_CLEANUP),
+    ]
+
+
+def test_what_failed_to_be_created_is_deleted(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("failed")
+    template = stack(A=probe(), B={**probe(Id="half", Fail=["Create"]), "DependsOn": "A"})
+    aws.deploy(name, template, US, "ROLLBACK_COMPLETE")
+
+    assert seen(aws, name)[2:] == [
+        ("Delete", "B", "half", "ROLLBACK_IN_PROGRESS"),
+        ("Delete", "A", "probe", "ROLLBACK_IN_PROGRESS"),
+    ]
+
+
+def test_what_an_update_failed_to_create_is_deleted(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("failed")
+    aws.deploy(name, stack(A=probe()), US)
+    aws.deploy(name, stack(A=probe(), B=probe(Fail=["Create"])), US, "UPDATE_ROLLBACK_COMPLETE")
+
+    assert seen(aws, name)[2:] == [("Delete", "B", "probe", ROLLBACK_CLEANUP)]
+
+
+def test_a_nested_stack_tells_its_root(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("root")
+    middle = nested(aws, f"{name}-middle", Inner=nested(aws, f"{name}-inner", A=probe()))
+    root = aws.deploy(name, stack(Middle=middle), US)
+
+    (answer,) = (
+        x.body or {} for x in aws.emulator.answers() if f":stack/{name}-Middle" in (x.body or {}).get("StackId", "")
+    )
+    assert answer["Data"]["Root"] == root.arn
+
+
+def test_a_nested_stack_is_updated_as_any(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("nested")
+    aws.deploy(name, stack(Inner=nested(aws, f"{name}-1", A=probe(Id="old"), B=probe())), US)
+    aws.deploy(name, stack(Inner=nested(aws, f"{name}-2", A=probe(Id="new"))), US)
+
+    assert seen(aws, f"{name}-Inner")[2:] == [
+        ("Update", "A", "old", "UPDATE_IN_PROGRESS"),
+        ("Delete", "A", "old", CLEANUP),
+        ("Delete", "B", "probe", CLEANUP),
+    ]
+
+
+def test_a_nested_stack_that_fails_takes_its_root_back(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("nested")
+    aws.deploy(name, stack(Inner=nested(aws, f"{name}-1", A=probe(V="1"))), US)
+    worse = nested(aws, f"{name}-2", A=probe(V="2"), F=failing("A"))
+    aws.deploy(name, stack(Inner=worse), US, "UPDATE_ROLLBACK_COMPLETE")
+
+    assert [status for *_, status in seen(aws, f"{name}-Inner")[1:]] == [
+        "UPDATE_IN_PROGRESS",
+        "UPDATE_ROLLBACK_IN_PROGRESS",
+    ]
+    assert "resource(s) failed to create: [F]" in " ".join(aws.reasons(name, US))
+
+
+def test_a_nested_stack_that_cannot_be_created_is_deleted(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("nested")
+    inner = nested(aws, f"{name}-1", A=probe(), F=failing("A"))
+    aws.deploy(name, stack(Inner=inner), US, "ROLLBACK_COMPLETE")
+
+    assert seen(aws, f"{name}-Inner") == [
+        ("Create", "A", "", "CREATE_IN_PROGRESS"),
+        ("Delete", "A", "probe", "ROLLBACK_IN_PROGRESS"),
+    ]
+    assert "DELETE_COMPLETE" in aws.statuses(name, "Inner", US)
+
+
+def test_a_nested_stack_that_cannot_be_deleted_keeps_its_root(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("nested")
+    aws.deploy(name, stack(Inner=nested(aws, f"{name}-1", A=probe(Fail=["Delete"]))), US)
+    aws.delete(name, US, "DELETE_FAILED")
+
+    assert seen(aws, f"{name}-Inner")[1:] == [("Delete", "A", "probe", "DELETE_IN_PROGRESS")]
+    assert "resource(s) failed to delete: [A]" in " ".join(aws.reasons(name, US))
+    assert aws.status(name, US) == "DELETE_FAILED"
+
+
+def test_stacks_of_one_name_have_roles_of_their_own(aws: Aws) -> None:
+    aws.deploy("probes", PROBES, "eu-west-1")
+
+    assert aws.physical_ids("probes", "eu-west-1")["Role"] != aws.physical_ids("probes", US)["Role"]
