@@ -7,7 +7,7 @@ BIN := $(BUILD)/venv-dev/bin
 SETUP := $(foreach name,project emulator sam,$(BUILD)/$(name).installed)
 TEMPLATES := template.yaml $(wildcard examples/*/*.yaml tests/*/templates/*.yaml tests/*/templates/*/*.yaml)
 SCRIPTS := $(wildcard examples/*.py)
-PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 # A lock file is complete, so there is nothing to resolve, and every file that comes is one that it knows.
 LOCKED := --no-deps --require-hashes
 # sam wants a region and credentials even for what it does without AWS; nobody's own are to be touched.

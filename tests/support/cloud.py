@@ -18,9 +18,8 @@ from strongref.exports import Exports
 from strongref.imports import Imports
 from strongref.limiter import Limiter, Rates
 from strongref.patience import Patience
-from strongref.ports import StackInfo
+from strongref.ports import Ports, StackInfo
 from strongref.store import SsmStore
-
 from tests.support.fake_ssm import FakeClock, FakeSsm
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ class Cloud:
         """A resource's attributes."""
         return self.stack(name, region).resources[logical_id].attributes
 
-    def send(  # noqa: PLR0913
+    def send(  # noqa: PLR0913, PLR0917
         self,
         stack: Stack,
         kind: RequestType,
@@ -167,9 +166,9 @@ class Cloud:
             response_url="http://127.0.0.1/",
             resource_type="Custom::CrossRegionImport" if "From" in properties else "Custom::CrossRegionExport",
         )
-        if "From" in properties:
-            return Imports(self.stores, self, Patience(20, 2, lambda: 0.5), self.token).handle(event, self.clock)
-        return Exports(self.stores, self, Patience(120, 2, lambda: 0.5), self.token).handle(event, self.clock)
+        imports = "From" in properties
+        ports = Ports(self.stores, self, Patience(20 if imports else 120, 2, lambda: 0.5), self.token)
+        return (Imports(ports) if imports else Exports(ports)).handle(event, self.clock)
 
     # -- ports ---------------------------------------------------------------------------------------------------
 

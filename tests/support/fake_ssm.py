@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from botocore.exceptions import ClientError
+
 from tests.support import ssm_rules
 
 if TYPE_CHECKING:

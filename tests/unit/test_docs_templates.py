@@ -18,7 +18,7 @@ from strongref.exports import Exports
 from strongref.imports import Imports
 from strongref.limiter import Limiter, Rates
 from strongref.patience import Patience
-from strongref.ports import StackInfo
+from strongref.ports import Ports, StackInfo
 from strongref.request import ExportRequest, ImportRequest
 from strongref.store import Stores
 from tests.support.builders import ACCOUNT, NETWORK, WEB, stack_arn
@@ -77,7 +77,7 @@ class Cloud:
 
     def _handler(self, kind: str) -> Callable[[Event, Clock], Answer]:
         use_case = Exports if kind == "Custom::CrossRegionExport" else Imports
-        return use_case(self._stores, AllStacks(), Patience(0, 0, lambda: 0), lambda: "token").handle
+        return use_case(Ports(self._stores, AllStacks(), Patience(0, 0, lambda: 0), lambda: "token")).handle
 
     def names(self, region: str) -> set[str]:
         store = self.regions.get(region, FakeSsm())

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
-from tests.support.fake_ssm import FakeClock
 
 from strongref.errors import BadRequestError
 from strongref.limiter import OUT_OF_TIME, Caller, CallFailedError, Limiter, Rates
+from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

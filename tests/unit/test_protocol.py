@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from strongref import fencing, imports
 from strongref.address import Key, StackArn
+from strongref.claiming import Claiming
 from strongref.event import Event, RequestType
 from strongref.inspection import Inspector
+from strongref.published import Published
 from strongref.request import ImportRequest
-
 from tests.support.explorer import ACCOUNT, REGION, Actor, Explorer, Report, Session, World, exporter, importer
 
 if TYPE_CHECKING:
@@ -159,8 +161,8 @@ def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
     [
         (fencing.Fencing, "put_up", lambda *_: None, "there: change x import"),
         (fencing.Fencing, "others", lambda *_: None, "there: 2 exporters x import"),
-        (imports._Run, "_is_unchanged", lambda *_: True, "there: clean-up x 2 imports"),
-        (imports.Published, "says", lambda *_: True, "there: drop x import"),
+        (Claiming, "_is_unchanged", lambda *_: True, "there: clean-up x 2 imports"),
+        (Published, "says", lambda *_: True, "gone: change; E and I may crash"),
         (Inspector, "inspect", lambda *_: {}, "there: drop x import"),
     ],
     ids=["fence", "giving way", "second read", "record", "claims"],

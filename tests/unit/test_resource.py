@@ -16,9 +16,9 @@ from crhelper import CfnResource
 
 from strongref.answer import Answer
 from strongref.delivery import DeliveryError
-from strongref.errors import StrongRefError
+from strongref.errors import StrongRefError, Unfinished
 from strongref.log import logger
-from strongref.resource import CustomResource, Unfinished, is_failed_create
+from strongref.resource import CustomResource, is_failed_create
 from tests.support.response_server import SIGNATURE, FakeContext, ResponseServer
 
 if TYPE_CHECKING:

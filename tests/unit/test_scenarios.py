@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from strongref.errors import (
     ChangingError,
     ConflictingExportError,
@@ -18,7 +19,6 @@ from strongref.errors import (
     UnsettledError,
 )
 from strongref.event import RequestType
-
 from tests.support.cloud import ACCOUNT, Cloud, LaterResourceError
 
 EU, US, AP = "eu-west-1", "us-east-1", "ap-southeast-2"
@@ -90,7 +90,7 @@ def test_a_claimed_value_is_not_changed(claimed: Cloud) -> None:
 )
 def test_a_claimed_value_is_not_dropped(claimed: Cloud, wanted: dict[str, Any]) -> None:
     before = claimed.texts(US)
-    with pytest.raises(ExportsInUseError, match="^A cannot be dropped: it is imported by stack web"):
+    with pytest.raises(ExportsInUseError, match=r"^A cannot be dropped: it is imported by stack web"):
         claimed.deploy("network", EU, {"Exports": wanted})
     assert claimed.texts(US) == before
     assert claimed.texts(AP) == {}
@@ -374,7 +374,7 @@ def test_a_former_selfs_other_export_is_taken_over_key_by_key(cloud: Cloud) -> N
 def test_two_exports_of_one_stack(cloud: Cloud) -> None:
     cloud.deploy("network", EU, {"One": exports({"A": "a", "B": "b"}), "Two": exports({"B": "b", "C": "c"})})
     assert sorted(cloud.values(US)) == [name("A"), name("B"), name("C")]
-    with pytest.raises(ConflictingExportError, match="^B cannot be exported: One in the same stack"):
+    with pytest.raises(ConflictingExportError, match=r"^B cannot be exported: One in the same stack"):
         cloud.deploy("network", EU, {"One": exports({"A": "a", "B": "b"}), "Two": exports({"B": "other"})})
     cloud.deploy("network", EU, {"Two": exports({"B": "b", "C": "c"})})
     assert sorted(cloud.values(US)) == [name("B"), name("C")]
@@ -411,7 +411,7 @@ def test_a_clean_up_deletion_tried_again_tells_the_same(claimed: Cloud) -> None:
     network = claimed.deploy("network", EU, {})
     network.status = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
     for _ in range(2):
-        with pytest.raises(StrongRefError, match="^A stays"):
+        with pytest.raises(StrongRefError, match=r"^A stays"):
             claimed.send(network, RequestType.DELETE, "Exports", exports({"A": "a1", "B": "b1"}), "x")
     claimed.deploy("web", US, {})
     claimed.send(network, RequestType.DELETE, "Exports", exports({"A": "a1", "B": "b1"}), "x")

@@ -9,6 +9,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
+
 from tests.support.fake_ssm import EPOCH, FakeSsm
 
 if TYPE_CHECKING:

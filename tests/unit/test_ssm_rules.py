@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from tests.support.ssm_rules import Stored, refusal
 
 if TYPE_CHECKING:

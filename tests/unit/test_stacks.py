@@ -12,12 +12,12 @@ import pytest
 from botocore.exceptions import InvalidRegionError
 from botocore.stub import Stubber
 from moto import mock_aws
-from tests.support.fake_ssm import FakeClock
 
 from strongref.errors import StackLookupError
 from strongref.limiter import Limiter, Rates
 from strongref.ports import StackInfo
 from strongref.stacks import CloudFormationStacks
+from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

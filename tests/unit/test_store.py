@@ -15,7 +15,6 @@ from botocore.exceptions import (
     ParamValidationError,
 )
 from moto import mock_aws
-from tests.support.fake_ssm import FakeClock, FakeSsm
 
 from strongref.errors import (
     AccessDeniedError,
@@ -30,6 +29,7 @@ from strongref.fence import IN_FLIGHT
 from strongref.limiter import Limiter, Rates
 from strongref.ports import Kind
 from strongref.store import CONNECT_SECONDS, READ_SECONDS, Clients, SsmStore, Stores
+from tests.support.fake_ssm import FakeClock, FakeSsm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -31,6 +31,18 @@ class StrongRefError(Exception):
     """The root: whatever strongref refuses, or could not do, and can explain."""
 
 
+class Unfinished(StrongRefError):  # noqa: N818 (it is not what went wrong, but what is left of it)
+    """A Create that failed after it had begun to write: its Delete has to find what it left."""
+
+    def __init__(self, error: StrongRefError, physical_id: str) -> None:
+        super().__init__(error, physical_id)
+        self.error = error
+        self.physical_id = physical_id
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+
 class BadRequestError(StrongRefError):
     """An event or a property that cannot be understood. Nothing was read or written for it."""
 

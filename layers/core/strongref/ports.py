@@ -11,8 +11,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
+
+    from strongref.patience import Patience
 
 
 class Kind(StrEnum):
@@ -152,3 +154,20 @@ class Clock(Protocol):
     def remaining(self) -> float:
         """Seconds until this invocation has to have answered."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What a use case is wired to.
+
+    Attributes:
+        stores: the parameter store of a region, for as long as a clock says.
+        stacks: what CloudFormation knows.
+        patience: with others at work in the same place.
+        token: something never said before, to name a fence.
+    """
+
+    stores: Callable[[str, Clock], Store]
+    stacks: Stacks
+    patience: Patience
+    token: Callable[[], str]

@@ -17,12 +17,11 @@ from strongref.record import decode
 from strongref.values import select
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from strongref.address import Key
     from strongref.event import Event
-    from strongref.patience import Patience
-    from strongref.ports import Clock, Stacks, Store
+    from strongref.ports import Clock, Ports, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +29,23 @@ class LettingGo:
     """One generation of an Import lets go.
 
     Attributes:
-        stores: the parameter store of a region, for as long as a clock says.
-        region: the consumer's.
+        ports: what calls go through.
         clock: the invocation's.
-        stacks: what CloudFormation knows.
-        patience: with exporters, before what could be deleted is left to them.
         event: the Delete.
         generation: the physical id by which it claimed.
-        token: something never said before, to name a fence.
     """
 
-    stores: Callable[[str, Clock], Store]
-    region: str
+    ports: Ports
     clock: Clock
-    stacks: Stacks
-    patience: Patience
     event: Event
     generation: str
-    token: Callable[[], str]
 
     def release(self, place: Place, names: Collection[str] | None) -> None:
         """Take this generation's claims off; delete what no record holds any more and nobody else claims.
 
         Such values are left from an Export that was withdrawn while they were claimed.
         """
-        store = self.stores(self.region, self.clock)
+        store = self.ports.stores(self.event.region, self.clock)
         there = [key for key in self._claimed(store, place, names) if store.untag(place.value(key), [self._claim])]
         published = _published(store, place)
         withdrawn = [key for key in there if key not in published]
@@ -67,7 +58,7 @@ class LettingGo:
         The records stay: a consumer that is created anew finds its exports again.
         """
         keys: dict[Place, list[Key]] = defaultdict(list)
-        for name in self.stores(self.region, self.clock).under(consumer_prefix(consumer)):
+        for name in self.ports.stores(self.event.region, self.clock).under(consumer_prefix(consumer)):
             place = Place.of_value(name)
             if place:
                 keys[place].append(place.key(name))
@@ -90,11 +81,13 @@ class LettingGo:
 
         If that one does not come to its end, only the claims are taken off.
         """
-        waiting = self.patience.begin(self.clock)
+        waiting = self.ports.patience.begin(self.clock)
         while True:
             allowance = Allowance.of(self.clock, len(keys))
-            store = self.stores(self.region, allowance)
-            fencing = Fencing(self.stores(self.region, self.clock), place, f"{self.event.logical_id}.{self.token()}")
+            store = self.ports.stores(self.event.region, allowance)
+            fencing = Fencing(
+                self.ports.stores(self.event.region, self.clock), place, f"{self.event.logical_id}.{self.ports.token()}"
+            )
             try:
                 fencing.put_up(Fence(f"the clean-up of stack {self.event.stack_name}", allowance.ends + IN_FLIGHT))
                 if not fencing.others(self.clock.now()):
@@ -110,12 +103,12 @@ class LettingGo:
             if not waiting.pause():
                 break
         logger.warning("Exports are being changed: they are not cleaned up", extra={"place": place.values})
-        store = self.stores(self.region, self.clock)
+        store = self.ports.stores(self.event.region, self.clock)
         for key in keys:
             store.untag(place.value(key), [self._claim])
 
     def _delete(self, store: Store, place: Place, keys: list[Key]) -> None:
-        holdings = Inspector(self.stacks).inspect(store, place, keys, self.event.stack)
+        holdings = Inspector(self.ports.stacks).inspect(store, place, keys, self.event.stack)
         ours = {key: holding for key, holding in holdings.items() if holding.producer is not None}
         claimed = [key for key, holding in ours.items() if holding.claims.keys() - {self._claim}]
         for key in claimed:

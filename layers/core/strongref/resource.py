@@ -18,7 +18,7 @@ from crhelper import CfnResource
 from strongref.answer import Answer, AnswerTooLargeError, Status, encode
 from strongref.clock import LAST_SECONDS, SystemClock
 from strongref.delivery import deliver
-from strongref.errors import StrongRefError
+from strongref.errors import StrongRefError, Unfinished
 from strongref.event import Event, MalformedEventError, RequestType
 from strongref.log import begin, frames, logger
 
@@ -38,18 +38,6 @@ UNFINISHED_CREATE = "strongref-unfinished-create/"
 
 LAST_CALL_SECONDS = 5.0
 """How long before the function's end somebody answers who does not wait for the use case any more."""
-
-
-class Unfinished(StrongRefError):  # noqa: N818 (it is not what went wrong, but what is left of it)
-    """A Create that failed after it had begun to write: its Delete has to find what it left."""
-
-    def __init__(self, error: StrongRefError, physical_id: str) -> None:
-        super().__init__(error, physical_id)
-        self.error = error
-        self.physical_id = physical_id
-
-    def __str__(self) -> str:
-        return str(self.error)
 
 
 class TimeUpError(StrongRefError):

@@ -11,6 +11,7 @@ from strongref.exports import Exports
 from strongref.imports import Imports
 from strongref.limiter import Limiter, Rates
 from strongref.patience import Patience
+from strongref.ports import Ports
 from strongref.stacks import CloudFormationStacks
 from strongref.store import Clients, Stores
 
@@ -29,31 +30,23 @@ PAUSE = 2.0
 
 def exporter() -> Callable[[Event, Clock], Answer]:
     """What the exporter's function calls for each event."""
-    clients, limiter = Clients(), Limiter(Rates.from_environment())
-
-    def handle(event: Event, clock: Clock) -> Answer:
-        exports = Exports(
-            stores=Stores(clients.ssm, limiter),
-            stacks=CloudFormationStacks(clients.cloudformation, limiter, clock, account=event.account),
-            patience=Patience(EXPORTERS_PATIENCE, PAUSE, random.random),
-            token=partial(secrets.token_hex, 4),
-        )
-        return exports.handle(event, clock)
-
-    return handle
+    ports = _ports(EXPORTERS_PATIENCE)
+    return lambda event, clock: Exports(ports(event, clock)).handle(event, clock)
 
 
 def importer() -> Callable[[Event, Clock], Answer]:
     """What the importer's function calls for each event."""
+    ports = _ports(IMPORTERS_PATIENCE)
+    return lambda event, clock: Imports(ports(event, clock)).handle(event, clock)
+
+
+def _ports(patience: float) -> Callable[[Event, Clock], Ports]:
+    """An invocation's ports, over clients and a limiter that live as long as the function."""
     clients, limiter = Clients(), Limiter(Rates.from_environment())
-
-    def handle(event: Event, clock: Clock) -> Answer:
-        imports = Imports(
-            stores=Stores(clients.ssm, limiter),
-            stacks=CloudFormationStacks(clients.cloudformation, limiter, clock, account=event.account),
-            patience=Patience(IMPORTERS_PATIENCE, PAUSE, random.random),
-            token=partial(secrets.token_hex, 4),
-        )
-        return imports.handle(event, clock)
-
-    return handle
+    return lambda event, clock: Ports(
+        stores=Stores(clients.ssm, limiter),
+        # The function runs in the account of its stack, so the clients have that account's credentials.
+        stacks=CloudFormationStacks(clients.cloudformation, limiter, clock, account=event.account),
+        patience=Patience(patience, PAUSE, random.random),
+        token=partial(secrets.token_hex, 4),
+    )

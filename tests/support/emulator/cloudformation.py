@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import unescape
 
-from ministack.core.responses import get_region, new_uuid, now_iso
-from ministack.services.cloudformation import _stacks, handlers, provisioners, stacks
+from ministack.core.responses import new_uuid, now_iso
+from ministack.services.cloudformation import _stacks, handlers, stacks
 
 from tests.support.emulator import answers
 
@@ -20,11 +20,10 @@ _STACK_ID = re.compile(r"<StackId>([^<]*)</StackId>")
 
 
 def install() -> None:
-    """Patch what is told while an update cleans up and about nested stacks, and what a roll-back deletes."""
+    """Patch clean-ups, roll-backs, and what is told about nested stacks."""
     stacks._delete_resource = in_cleanup(stacks._delete_resource)
     stacks._provision_keeping_seed = remembering_failures(stacks._provision_keeping_seed)
     stacks._roll_back_operation = deleting_failures(stacks._roll_back_operation)
-    provisioners._physical_name = regional_names(provisioners._physical_name)
     handlers._ACTION_HANDLERS["DescribeStacks"] = with_ancestors(handlers._describe_stacks)
 
 
@@ -111,19 +110,3 @@ def deleting_failures(roll_back: Callable[..., Awaitable[None]]) -> Callable[...
         await roll_back(name, arn, stack, operation, *rest)
 
     return rolling_back
-
-
-def regional_names(name: Callable[..., str]) -> Callable[..., str]:
-    """Names of their own for the resources that stacks of one name have in several regions.
-
-    The emulator makes them of the stack's name; roles are of no region, so one stack would get another one's.
-    """
-
-    def named(*arguments: object, **options: object) -> str:
-        token = provisioners._NAME_SEED.set(f"{provisioners._NAME_SEED.get()}{get_region()}")
-        try:
-            return name(*arguments, **options)
-        finally:
-            provisioners._NAME_SEED.reset(token)
-
-    return named

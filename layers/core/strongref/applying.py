@@ -1,0 +1,130 @@
+"""Carries an export's plan out: one call after the other, no decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from strongref.address import owner_tag
+from strongref.errors import AlreadyExistsError, ForeignParameterError
+from strongref.log import logger
+from strongref.plan import holding_of
+from strongref.record import encode, part_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from strongref.address import Place
+    from strongref.plan import ExportPlan, Self
+    from strongref.ports import Store
+    from strongref.record import Record
+    from strongref.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Applying:
+    """One Export's plans, carried out in one store.
+
+    Attributes:
+        store: where; no call of it is begun after the fence's time.
+        me: which Export.
+    """
+
+    store: Store
+    me: Self
+
+    def apply(self, plan: ExportPlan, used: Mapping[str, frozenset[int]]) -> None:
+        """Carry a plan out: the record first, so that a value that is lost on the way comes back from it.
+
+        Args:
+            plan: for this self.store.
+            used: the numbers of the parts that records have there, by logical id.
+
+        Raises:
+            ForeignParameterError: somebody else's parameter has come to stand where a value is to go.
+        """
+        report(self.store.region, plan)
+        self._write_records(plan, used)
+        self._change(plan)
+        self._make(plan)
+        self._take_away(plan)
+
+    def _write_records(self, plan: ExportPlan, used: Mapping[str, frozenset[int]]) -> None:
+        if plan.rerecord:
+            self._record(plan.place, self.me.logical_id, plan.record, used)
+        for logical_id, record in plan.orphans.items():
+            self._record(plan.place, logical_id, record if record.values else None, used)
+
+    def _change(self, plan: ExportPlan) -> None:
+        place = plan.place
+        for key, stale in plan.heal.items():
+            if key in plan.overwrite:
+                self.store.untag(place.value(key), stale)
+        for key, value in plan.overwrite.items():
+            if self.store.overwrite(place.value(key), value.kind, value.text) == 1:
+                self.store.tag(place.value(key), self.me.tags)  # it had just gone, and came back as nobody's
+        for key, tags in plan.adopt.items():
+            if not self.store.tag(place.value(key), tags):
+                self._create(place.value(key), plan.published[key], tags)
+
+    def _make(self, plan: ExportPlan) -> None:
+        place = plan.place
+        self.store.delete([place.value(key) for key in plan.remake])
+        for key, (value, tags) in (*plan.remake.items(), *plan.create.items()):
+            self._create(place.value(key), value, tags)
+
+    def _take_away(self, plan: ExportPlan) -> None:
+        place = plan.place
+        for key in plan.disown:
+            self.store.untag(place.value(key), [owner_tag(self.me.logical_id)])
+        self.store.delete([place.value(key) for key in plan.delete])
+
+    def _create(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
+        """Make a value, or make right what came to stand there since it was looked for."""
+        try:
+            self.store.create(name, value.kind, value.text, tags)
+        except AlreadyExistsError:
+            # This very call, tried again after its answer was lost; or an import that put the value back from the
+            # old record, and will let go of it because our fence stands.
+            producer, _, _ = holding_of(self.store.tags(name) or {})
+            if producer != self.me.stack:
+                raise ForeignParameterError({name: producer}) from None
+            self.store.overwrite(name, value.kind, value.text)
+            self.store.tag(name, tags)
+
+    def _record(
+        self,
+        place: Place,
+        logical_id: str,
+        record: Record | None,
+        used: Mapping[str, frozenset[int]],
+    ) -> None:
+        """Change a record at once: its tails first, then its head, then the old tails away."""
+        before = used.get(logical_id, frozenset())
+        parts = encode(record, before) if record else []
+        for part in parts:
+            self.store.overwrite(part.name(place.records, logical_id), part.kind, part.text)
+        left = sorted(before - {part.number for part in parts})
+        self.store.delete([part_name(place.records, logical_id, number) for number in left])
+
+
+def report(region: str, plan: ExportPlan) -> None:
+    """Log what a plan does, and to whom; never a value."""
+    where = {"place": plan.place.values, "region": region}
+    for key, stale in plan.heal.items():
+        for importer in stale.values():
+            logger.warning(
+                "A stale claim protects nothing: its stack is gone, or has no such import any more",
+                extra=where | {"key": key, "importer": importer},
+            )
+    for key, importers in plan.told.items():
+        logger.warning("A claimed value is changed", extra=where | {"key": key, "importers": list(importers)})
+    for key, importers in plan.kept.items():
+        logger.warning("A claimed value is kept", extra=where | {"key": key, "importers": list(importers)})
+    counts = {
+        "made": len(plan.create),
+        "changed": len(plan.overwrite) + len(plan.remake),
+        "adopted": len(plan.adopt),
+        "dropped": len(plan.delete) + len(plan.disown),
+    }
+    logger.info("Exports are written", extra={**where, **counts})

@@ -1,0 +1,139 @@
+"""Takes a guard out of a copy of the project, and shows that the tests which rest on it fail.
+
+A test that passes with and without what it tests proves nothing. Run by `make guards`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+ROOT = Path(__file__).resolve().parents[1]
+LEFT_BEHIND = (".git", ".build", ".aws-sam", ".hypothesis", "__pycache__", ".*_cache")
+
+SMALLEST = "every_order and (change or drop) and not imports and not exporters"
+"""The protocol's smallest cases: a change or a drop meets one import."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A piece of code that protects, and the tests that must fail without it.
+
+    Attributes:
+        name: what is taken out.
+        file: where it stands.
+        code: the code, which stands there once.
+        instead: what stands there without it.
+        tests: pytest's selection.
+        must_fail: the beginnings of the names of tests, each of which has to be among those run, and to fail.
+    """
+
+    name: str
+    file: str
+    code: str
+    instead: str
+    tests: tuple[str, ...]
+    must_fail: tuple[str, ...]
+
+
+GUARDS = (
+    Guard(
+        name="the refusal to change or drop what is claimed",
+        file="layers/core/strongref/plan.py",
+        code="    if in_use:\n        raise ExportsInUseError(in_use)\n",
+        instead="",
+        tests=(
+            "tests/e2e/test_refusals.py",
+            "tests/e2e/test_importing.py",
+            "tests/unit/test_protocol.py",
+            "-k",
+            f"test_02 or test_03 or test_05 or test_07 or ({SMALLEST})",
+        ),
+        must_fail=(
+            "test_02_a_claimed_value_is_not_changed",
+            "test_03_a_claimed_value_is_not_dropped[dropped]",
+            "test_03_a_claimed_value_is_not_dropped[moved to another region]",
+            "test_03_a_claimed_value_is_not_dropped[moved to another consumer]",
+            "test_03_a_claimed_producer_is_not_deleted",
+            "test_05_of_a_change_that_is_refused_in_part_nothing_is_applied",
+            "test_07_an_update_that_fails_later_keeps_the_old_claim_all_along",
+            "test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn[there: change x import]",
+            "test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn[there: drop x import]",
+        ),
+    ),
+    Guard(
+        name="the fence that an exporter puts up before it looks at the claims",
+        file="layers/core/strongref/fencing.py",
+        code="        self.store.overwrite(self.name, Kind.STRING, fence.encode())\n",
+        instead="        _ = Kind, fence\n",
+        tests=(
+            "tests/unit/test_protocol.py",
+            "-k",
+            SMALLEST,
+        ),
+        must_fail=(
+            "test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn[there: change x import]",
+            "test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn[there: drop x import]",
+        ),
+    ),
+)
+
+
+def outcomes(report: Path) -> dict[str, bool]:
+    """Of each test that ran, whether it failed; by name."""
+    found = {}
+    for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 (pytest wrote it just now)
+        found[case.get("name", "")] = case.find("failure") is not None
+    return found
+
+
+def without(guard: Guard, folder: Path) -> dict[str, bool]:
+    """Run a guard's tests in a copy that lacks it."""
+    copy = folder / "project"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
+    source = copy / guard.file
+    text = source.read_text()
+    if text.count(guard.code) != 1:
+        sys.exit(f"{guard.name}: its code stands {text.count(guard.code)} times in {guard.file}, not once")
+    source.write_text(text.replace(guard.code, guard.instead))
+    report = folder / "report.xml"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{copy / 'layers/core'}{os.pathsep}{copy}",
+        "STRONGREF_EMULATOR_PYTHON": _tool("STRONGREF_EMULATOR_PYTHON", ".build/venv-emulator/bin/python"),
+        "STRONGREF_SAM": _tool("STRONGREF_SAM", ".build/venv-sam/bin/sam"),
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--tb=no", f"--junitxml={report}", *guard.tests]
+    subprocess.run(command, cwd=copy, env=environment, stdout=subprocess.DEVNULL, check=False)  # noqa: S603
+    return outcomes(report)
+
+
+def _tool(variable: str, installed: str) -> str:
+    return os.environ.get(variable) or str(ROOT / installed)
+
+
+def main() -> int:
+    """Take out one guard after the other; 1 if a test does not miss it."""
+    missed = 0
+    for guard in GUARDS:
+        sys.stdout.write(f"without {guard.name}:\n")
+        with tempfile.TemporaryDirectory(prefix="strongref-guards-") as folder:
+            found = without(guard, Path(folder))
+        for beginning in guard.must_fail:
+            ran = [failed for name, failed in found.items() if name.startswith(beginning)]
+            fails = bool(ran) and all(ran)
+            missed += not fails
+            sys.stdout.write(
+                f"  {'fails, as it should' if fails else 'PASSES' if ran else 'DID NOT RUN'}: {beginning}\n"
+            )
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
