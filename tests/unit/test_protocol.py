@@ -144,7 +144,9 @@ def quiet() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("label", "actors", "before", "crashing"), SMALL + LARGE, ids=[case[0] for case in SMALL + LARGE]
+    ("label", "actors", "before", "crashing"),
+    [pytest.param(*case, id=case[0]) for case in SMALL]
+    + [pytest.param(*case, id=case[0], marks=pytest.mark.exhaustive) for case in LARGE],
 )
 def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
     label: str, actors: list[Actor], before: Callable[[World], None], crashing: str

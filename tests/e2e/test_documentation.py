@@ -1,0 +1,186 @@
+"""What the documentation tells people to type is typed here, as it stands, and its examples are deployed.
+
+The stacks have the names that the documentation gives them, so all this happens in an emulator of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.harness import Aws
+from tests.e2e.templates import EMPTY, EU, US, export, exporting, imported, importing, stack
+from tests.support.documents import ROOT, blocks, example, load
+from tests.support.emulator.control import Emulator, executable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.support.documents import Block
+
+PARTS = ("template.yaml", "samconfig.toml", "handlers", "layers", "examples")
+BY_MAKE = {"README.md", "CONTRIBUTING.md"}
+"""Pages with blocks of `make` commands: the demo is run below, and the tests are what runs here."""
+
+
+def commands() -> list[Block]:
+    """Every block of commands on every page, but those of `make`."""
+    found = blocks("sh")
+    by_make = [block for block in found if all(line.startswith("make ") for line in block.text.splitlines())]
+    assert {block.page.name for block in by_make} == BY_MAKE
+    return [block for block in found if block not in by_make]
+
+
+class Reader:
+    """Somebody who follows the documentation, with a checkout of the project and an account of their own."""
+
+    def __init__(self, aws: Aws, checkout: Path) -> None:
+        self.aws = aws
+        self.checkout = checkout
+        self.left = commands()
+
+    def run(self, beginning: str, *, fails: bool = False) -> str:
+        """Run the next blocks that begin like this, once on each page; what the last one printed."""
+        ran = [block for block in self.left if block.text.startswith(beginning)]
+        assert ran, f"no block of commands begins with {beginning!r} any more"
+        printed = ""
+        for block in {block.text: block for block in ran}.values():
+            done = self._shell(block.text)
+            assert fails == (done.returncode != 0), f"{block}:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+            printed = done.stdout
+        self.left = [block for block in self.left if block not in ran]
+        return printed
+
+    def _shell(self, text: str) -> subprocess.CompletedProcess[str]:
+        tools = Path(executable("STRONGREF_SAM", ".build/venv-sam/bin/sam")).parent
+        environment = {
+            **os.environ,
+            **self.aws.emulator.env(),
+            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            "SAM_CLI_TELEMETRY": "0",
+            "AWS_PAGER": "",
+        }
+        return subprocess.run(  # noqa: S603
+            ["bash", "-euc", text],  # noqa: S607
+            cwd=self.checkout,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[Reader]:
+    checkout = tmp_path / "checkout"
+    for part in PARTS:
+        source = ROOT / part
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        checkout.mkdir(exist_ok=True)
+        copy(source, checkout / part)
+    with Emulator.start(tmp_path / "emulator.log") as emulator:
+        yield Reader(Aws(emulator), checkout)
+
+
+def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) -> None:
+    aws = reader.aws
+    aws.client("iam", US).create_policy(
+        PolicyName="boundary",
+        PolicyDocument='{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}',
+    )
+    reader.run("sam build\nsam deploy --region us-east-1\nsam deploy --region eu-west-1\n")
+    reader.run("sam deploy --region us-east-1 --parameter-overrides PermissionsBoundary=")
+    roles = aws.client("iam", US).list_roles()["Roles"]
+    assert any(
+        "PermissionsBoundary" in aws.client("iam", US).get_role(RoleName=role["RoleName"])["Role"] for role in roles
+    )
+
+    reader.run("sam deploy --stack-name certificate")
+    certificate = aws.outputs("site", EU)["CertificateArn"]
+    assert certificate.startswith("arn:aws:acm:us-east-1:")
+
+    # The network of the operations page: a value is claimed, and its stack cannot be deleted.
+    aws.deploy("network", exporting({"CertArn": "arn:x"}, consumer="web"), EU, "CREATE_COMPLETE")
+    aws.deploy("web", importing("network", "CertArn"), US, "CREATE_COMPLETE")
+    assert "strongref:claim:" in reader.run("aws ssm get-parameters-by-path --recursive --path /strongref/exports/web")
+    reader.run("aws ssm get-parameters-by-path --recursive --path /strongref/fences")
+    aws.delete("network", EU, "DELETE_FAILED")
+    reader.run("aws cloudformation delete-stack --stack-name network --retain-resources Exports")
+    aws.wait("network", EU, "DELETE_COMPLETE")
+    assert aws.values(US, "/strongref/exports/web")
+
+    # A successor adopts what was retained; then an update that cannot be rolled back, twice.
+    for beginning, released in (
+        ("aws cloudformation continue-update-rollback --stack-name network --region", True),
+        ("aws cloudformation continue-update-rollback --stack-name network --resources-to-skip", False),
+    ):
+        _stick(aws)
+        if released:
+            aws.deploy("web", EMPTY, US, "UPDATE_COMPLETE")
+        reader.run(beginning)
+        aws.wait("network", EU, "UPDATE_ROLLBACK_COMPLETE")
+        assert ("old" in aws.values(US, "/strongref/exports/web").values()) == released
+    assert reader.left == []
+
+
+def _stick(aws: Aws) -> None:
+    """Get the network into UPDATE_ROLLBACK_FAILED: a value that its update changes is claimed before that fails."""
+    values = {"CertArn": "arn:x", "New": "old"}
+    if aws.status("web", US):
+        aws.deploy("web", EMPTY, US)
+    aws.deploy("network", exporting(values, consumer="web", Revision="1"), EU)
+    fence = f"/strongref/fences/network/{aws.account}/{US}/nobody/x"
+    fences = aws.client("ssm", EU)
+    fences.put_parameter(
+        Name=fence, Type="String", Overwrite=True, Value='{"by":"a test","until":"2099-01-01T00:00:00+00:00"}'
+    )
+    # An import that waits for a fence, and fails after twenty seconds: time enough to claim.
+    slow = imported("nobody", "A", region=US) | {"DependsOn": "Exports"}
+    changed = export({**values, "New": "new"}, consumer="web", Revision="1")
+    aws.begin("network", stack({"Exports": changed, "Slow": slow}), EU)
+    while "new" not in aws.values(US, "/strongref/exports/web").values():
+        assert (aws.status("network", EU) or "").endswith("_IN_PROGRESS")
+    aws.deploy("web", importing("network", "New"), US)
+    aws.wait("network", EU, "UPDATE_ROLLBACK_FAILED")
+    fences.delete_parameter(Name=fence)
+
+
+def test_the_examples_are_deployed_and_read_each_other(aws: Aws) -> None:
+    password = [{"ParameterKey": "DatabasePassword", "ParameterValue": "correct-horse"}]
+    aws.deploy("network", load(example("network/network")), EU, "CREATE_COMPLETE")
+    for region in (EU, US):
+        aws.deploy("service", load(example("network/service")), region, "CREATE_COMPLETE")
+    aws.deploy("producer", load(example("structured/producer")), EU, "CREATE_COMPLETE", Parameters=password)
+    aws.deploy("consumer", load(example("structured/consumer")), US, "CREATE_COMPLETE")
+    assert "correct-horse" not in str(aws.outputs("consumer", US)) + aws.logs(EU) + aws.logs(US)
+
+    aws.delete("network", EU, "DELETE_FAILED")
+    assert "cannot be dropped: they are imported by stack service" in "".join(aws.reasons("network", EU))
+    for stack_name, region in (("service", EU), ("service", US), ("network", EU), ("consumer", US), ("producer", EU)):
+        aws.delete(stack_name, region)
+
+
+def test_the_demo_tells_its_story_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "examples.demo"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "CertificateArn and DomainName cannot be changed: they are imported by stack site" in " ".join(
+        done.stdout.split()
+    )
+    assert "nothing is left over" in done.stdout
+    assert len(done.stdout.splitlines()) <= 20
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,129 @@
+"""What a deployment costs in calls: counted, and held to a bound."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.cloud import Cloud
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EU, US = "eu-west-1", "us-east-1"
+WRITES = {"PutParameter", "DeleteParameters", "AddTagsToResource", "RemoveTagsFromResource"}
+
+
+def exports(count: int, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    values = {
+        f"Key{number:04d}": f"arn:aws:service:eu-west-1:111111111111:thing/{number:08d}" for number in range(count)
+    }
+    return {"Region": US, "Consumer": "web", "Values": values} | more
+
+
+def imports(names: list[str] | None = None, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {"From": {"Stack": "network", "Region": EU}} | ({"Names": names} if names else {}) | more
+
+
+def in_answers(count: int, size: int = 40) -> dict[str, dict[str, Any]]:
+    """As many imports as it takes for each to fit into an answer."""
+    keys = [f"Key{number:04d}" for number in range(count)]
+    return {f"Imports{at}": imports(keys[at : at + size]) for at in range(0, count, size)}
+
+
+def counted(cloud: Cloud, do: Callable[[], object]) -> Counter[str]:
+    """The calls to SSM, by action, and to CloudFormation (`asked`), that something makes."""
+    cloud.calls.clear()
+    cloud.asked = 0
+    do()
+    return Counter(action for action, _ in cloud.calls) + Counter({"asked": cloud.asked})
+
+
+@pytest.mark.parametrize("count", [1, 10, 40, 100, 1000])
+def test_a_create_of_n_values_takes_at_most_n_and_a_twentieth_and_twelve_calls(count: int) -> None:
+    cloud = Cloud()
+    calls = counted(cloud, lambda: cloud.deploy("network", EU, {"Exports": exports(count)}))
+    assert calls["PutParameter"] >= count
+    assert calls.total() <= count + count / 20 + 12
+
+
+@pytest.mark.parametrize("count", [1, 10, 40])
+def test_an_import_of_n_values_takes_at_most_n_and_a_quarter_and_twelve_calls(count: int) -> None:
+    cloud = Cloud()
+    cloud.deploy("network", EU, {"Exports": exports(count)})
+    for properties in (imports(), imports(list(exports(count)["Values"]))):
+        calls = counted(cloud, lambda properties=properties: cloud.deploy("web", US, {"Imports": properties}))
+        assert calls["AddTagsToResource"] == count
+        assert calls.total() <= count + count / 4 + 12
+        cloud.deploy("web", US, {})
+
+
+@pytest.mark.parametrize("count", [100, 1000])
+def test_a_large_import_which_returns_nothing_since_its_values_are_secure_keeps_to_the_same_bound(count: int) -> None:
+    """No answer holds a thousand values; secure ones are claimed and not returned."""
+    cloud = Cloud()
+    values = exports(count)
+    cloud.deploy("network", EU, {"Exports": values | {"SecureKeys": list(values["Values"])}})
+    calls = counted(cloud, lambda: cloud.deploy("web", US, {"Imports": imports()}))
+    assert calls["AddTagsToResource"] == count
+    assert calls.total() <= count + count / 4 + 12
+
+
+@pytest.mark.parametrize("count", [1, 10, 40, 100, 1000])
+def test_a_delete_of_n_exports_takes_at_most_n_and_a_quarter_and_twelve_calls(count: int) -> None:
+    cloud = Cloud()
+    cloud.deploy("network", EU, {"Exports": exports(count)})
+    calls = counted(cloud, lambda: cloud.delete("network", EU))
+    assert calls["DeleteParameters"] >= count / 10
+    assert calls.total() <= count + count / 4 + 12
+    assert not cloud.texts(US)
+
+
+@pytest.mark.parametrize("count", [1, 10, 40, 100, 1000])
+def test_a_consumers_end_takes_at_most_n_and_a_quarter_and_twelve_calls(count: int) -> None:
+    """Its claims are taken off, and its prefix is cleaned."""
+    cloud = Cloud()
+    values = exports(count)
+    cloud.deploy("network", EU, {"Exports": values | {"SecureKeys": list(values["Values"])}})
+    cloud.deploy("web", US, {"Imports": imports()})
+    calls = counted(cloud, lambda: cloud.delete("web", US))
+    assert calls.total() <= count + count / 4 + 12
+    assert not cloud.values(US)
+
+
+@pytest.mark.parametrize("count", [10, 40])
+def test_an_import_taken_out_takes_at_most_n_and_a_quarter_and_twelve_calls(count: int) -> None:
+    cloud = Cloud()
+    cloud.deploy("network", EU, {"Exports": exports(count)})
+    cloud.deploy("web", US, {"Imports": imports()})
+    calls = counted(cloud, lambda: cloud.deploy("web", US, {}))
+    assert calls["RemoveTagsFromResource"] == count
+    assert calls.total() <= count + count / 4 + 12
+
+
+@pytest.mark.parametrize("count", [10, 100])
+def test_an_update_that_changes_nothing_writes_nothing(count: int) -> None:
+    cloud = Cloud()
+    cloud.deploy("network", EU, {"Exports": exports(count)})
+    cloud.deploy("web", US, in_answers(count))
+    again = {name: properties | {"ServiceTimeout": "60"} for name, properties in in_answers(count).items()}
+    calls = counted(cloud, lambda: cloud.deploy("network", EU, {"Exports": exports(count, ServiceTimeout="60")}))
+    assert not calls.keys() & WRITES
+    assert calls.total() <= count / 5 + 12
+    calls = counted(cloud, lambda: cloud.deploy("web", US, again))
+    assert not calls.keys() & WRITES
+
+
+def test_what_others_publish_and_import_does_not_make_it_dearer() -> None:
+    costs = []
+    for neighbours in (0, 30):
+        cloud = Cloud()
+        for number in range(neighbours):
+            cloud.deploy(f"other{number}", EU, {"Exports": exports(20)})
+            cloud.deploy(f"other{number}", EU, {"Exports": exports(20, Consumer=f"else{number}")})
+        made = counted(cloud, lambda cloud=cloud: cloud.deploy("network", EU, {"Exports": exports(20)}))
+        read = counted(cloud, lambda cloud=cloud: cloud.deploy("web", US, {"Imports": imports()}))
+        costs.append((made, read))
+    assert costs[0] == costs[1]
