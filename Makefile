@@ -18,12 +18,12 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup test unit e2e lint guards check demo lock clean
+.PHONY: help setup test unit deep e2e lint guards check demo lock clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo   the story of a strong reference, told by real deployments into a local emulator of AWS'
-	@echo 'make test   all tests; make unit and make e2e are its halves'
+	@echo 'make test   all tests; make unit and make deep are its halves, make e2e the deployments alone'
 	@echo 'make lint   style, types and templates'
 	@echo 'make guards takes each guard out of the code and sees that a test fails'
 	@echo 'make check  lint, test and guards'
@@ -47,17 +47,19 @@ $(BUILD)/project.installed: $(BUILD)/dev.installed pyproject.toml
 	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-test: unit e2e
+test: unit deep
 
-# The core's branches are to be covered by what needs no deployment. The explorer's largest cases add none to what its
-# small ones cover, and would take several times as long if each step were measured.
-LARGE := every_order and (clean-up or exporters)
+# The core's branches are to be covered by what is quick.
 unit: setup
-	$(BIN)/pytest tests --ignore=tests/e2e -k 'not ($(LARGE))' -n auto --dist worksteal --cov --cov-fail-under=95
-	$(BIN)/pytest tests/unit/test_protocol.py -k '$(LARGE)' -n auto --dist worksteal
+	$(BIN)/pytest -m 'not exhaustive and not e2e' -n auto --cov --cov-fail-under=95
+
+# The protocol's largest cases take the processors, the deployments mostly wait: side by side they take little longer
+# than either.
+deep: setup
+	$(BIN)/pytest -m 'exhaustive or e2e' -n 4 --maxschedchunk 1
 
 e2e: setup
-	$(BIN)/pytest tests/e2e -n 4
+	$(BIN)/pytest -m e2e -n 4
 
 lint: setup
 	$(BIN)/ruff check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -54,7 +55,7 @@ def test_an_import_of_n_values_takes_at_most_n_and_a_quarter_and_twelve_calls(co
     cloud = Cloud()
     cloud.deploy("network", EU, {"Exports": exports(count)})
     for properties in (imports(), imports(list(exports(count)["Values"]))):
-        calls = counted(cloud, lambda properties=properties: cloud.deploy("web", US, {"Imports": properties}))
+        calls = counted(cloud, partial(cloud.deploy, "web", US, {"Imports": properties}))
         assert calls["AddTagsToResource"] == count
         assert calls.total() <= count + count / 4 + 12
         cloud.deploy("web", US, {})
@@ -123,7 +124,7 @@ def test_what_others_publish_and_import_does_not_make_it_dearer() -> None:
         for number in range(neighbours):
             cloud.deploy(f"other{number}", EU, {"Exports": exports(20)})
             cloud.deploy(f"other{number}", EU, {"Exports": exports(20, Consumer=f"else{number}")})
-        made = counted(cloud, lambda cloud=cloud: cloud.deploy("network", EU, {"Exports": exports(20)}))
-        read = counted(cloud, lambda cloud=cloud: cloud.deploy("web", US, {"Imports": imports()}))
+        made = counted(cloud, partial(cloud.deploy, "network", EU, {"Exports": exports(20)}))
+        read = counted(cloud, partial(cloud.deploy, "web", US, {"Imports": imports()}))
         costs.append((made, read))
     assert costs[0] == costs[1]

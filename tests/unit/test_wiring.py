@@ -1,0 +1,54 @@
+"""The functions as they are wired: real clients, against moto."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from strongref.event import Event, RequestType
+from strongref.wiring import exporter, importer
+from tests.support.fake_ssm import FakeClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STACK = "arn:aws:cloudformation:eu-west-1:123456789012:stack/network/1"
+EXPORT = {
+    "Region": ["us-east-1", "eu-west-1"],
+    "Consumer": "web",
+    "Values": {"A": "a1", "P": "p1"},
+    "SecureKeys": ["P"],
+}
+
+
+@pytest.fixture(autouse=True)
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("STRONGREF_WRITES_PER_SECOND", "1000")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        yield
+
+
+def event(kind: RequestType, logical_id: str, properties: dict[str, object], physical_id: str | None = None) -> Event:
+    return Event(kind, STACK, logical_id, "1", physical_id, properties, None, "https://example.com/", "Custom::Test")
+
+
+def test_an_export_an_import_and_their_deletion_over_moto() -> None:
+    export, take = exporter(), importer()
+    imported: dict[str, object] = {"From": {"Stack": "network"}, "Consumer": "web"}
+    made = export(event(RequestType.CREATE, "Exports", EXPORT), FakeClock())
+    assert made.data == {"Prefix": "/strongref/exports/web/123456789012/eu-west-1/network", "Count": 2}
+    taken = take(event(RequestType.CREATE, "Imports", imported), FakeClock())
+    assert taken.data == {"A": "a1"}
+    for region in ("us-east-1", "eu-west-1"):
+        stored = boto3.client("ssm", region).get_parameters_by_path(Path="/strongref/exports", Recursive=True)
+        assert {each["Type"] for each in stored["Parameters"]} == {"String", "SecureString"}
+    take(event(RequestType.DELETE, "Imports", imported, taken.physical_id), FakeClock())
+    export(event(RequestType.DELETE, "Exports", EXPORT, made.physical_id), FakeClock())
+    for region in ("us-east-1", "eu-west-1"):
+        assert boto3.client("ssm", region).describe_parameters()["Parameters"] == []
