@@ -97,10 +97,9 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     )
     reader.run("sam build\nsam deploy --region us-east-1\nsam deploy --region eu-west-1\n")
     reader.run("sam deploy --region us-east-1 --parameter-overrides PermissionsBoundary=")
-    roles = aws.client("iam", US).list_roles()["Roles"]
-    assert any(
-        "PermissionsBoundary" in aws.client("iam", US).get_role(RoleName=role["RoleName"])["Role"] for role in roles
-    )
+    application = aws.client("cloudformation", US).describe_stacks(StackName="strongref")["Stacks"][0]
+    given = {each["ParameterKey"]: each["ParameterValue"] for each in application["Parameters"]}
+    assert (given["PermissionsBoundary"][-15:], given["LogRetentionDays"]) == ("policy/boundary", "30")
 
     reader.run("sam deploy --stack-name certificate")
     certificate = aws.outputs("site", EU)["CertificateArn"]

@@ -13,7 +13,7 @@ from strongref.wiring import exporter, importer
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 STACK = "arn:aws:cloudformation:eu-west-1:123456789012:stack/network/1"
 EXPORT = {
@@ -34,7 +34,9 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def event(kind: RequestType, logical_id: str, properties: dict[str, object], physical_id: str | None = None) -> Event:
+def event(
+    kind: RequestType, logical_id: str, properties: Mapping[str, object], physical_id: str | None = None
+) -> Event:
     return Event(kind, STACK, logical_id, "1", physical_id, properties, None, "https://example.com/", "Custom::Test")
 
 
