@@ -47,7 +47,7 @@ def test_everything_for_a_consumer_stands_under_its_prefix_and_nothing_of_a_long
 def test_a_name_tells_its_place_and_key(consumer: str, account: str, region: str, stack: str, key: list[str]) -> None:
     place = Place(consumer, Producer(account, region, stack))
     name = place.value(Key("/".join(key)))
-    assert Place.of_value(name) == place
+    assert Place.of("exports", name) == place
     assert place.key(name) == "/".join(key)
 
 
@@ -56,7 +56,7 @@ def test_a_name_tells_its_place_and_key(consumer: str, account: str, region: str
     ["/strongref/exports", "/strongref/exports/web/1/eu-west-1", "/strongref/exports/web/1/eu-west-1/network", ""],
 )
 def test_a_name_with_too_few_levels_has_no_place(name: str) -> None:
-    assert Place.of_value(name) is None
+    assert Place.of("exports", name) is None
 
 
 def test_a_stacks_arn_is_taken_apart_and_put_together() -> None:

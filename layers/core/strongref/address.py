@@ -14,9 +14,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import NewType
+from typing import TYPE_CHECKING, NewType
 
 from strongref.errors import StrongRefError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Key = NewType("Key", str)
 """An export's key: one to nine levels joined by `/`."""
@@ -116,9 +119,9 @@ class Place:
         return Key(name.removeprefix(f"{self.values}/"))
 
     @classmethod
-    def of_value(cls, name: str) -> Place | None:
-        """The place that a value's parameter belongs to; None if the name has not enough levels."""
-        levels = name.removeprefix("/strongref/exports/").split("/")
+    def of(cls, branch: str, name: str) -> Place | None:
+        """The place of a parameter of a branch (`exports`, `records`); None if it has not enough levels."""
+        levels = name.removeprefix(f"/strongref/{branch}/").split("/")
         if len(levels) < 5:  # noqa: PLR2004 (consumer, account, region, stack, key)
             return None
         consumer, account, region, stack, *_ = levels
@@ -143,6 +146,11 @@ def owner_tag(logical_id: str) -> str:
 def claim_tag(physical_id: str) -> str:
     """The key of the tag by which one generation of an Import claims a value; the tag's value is its stack's ARN."""
     return CLAIM_TAG + short_hash(physical_id)
+
+
+def claims_in(tags: Mapping[str, str]) -> tuple[str, ...]:
+    """The ARNs of the stacks that claim a value, from its tags; each once."""
+    return tuple(sorted({stack for key, stack in tags.items() if key.startswith(CLAIM_TAG)}))
 
 
 def is_level(text: str) -> bool:

@@ -59,7 +59,7 @@ class LettingGo:
         """
         keys: dict[Place, list[Key]] = defaultdict(list)
         for name in self.ports.stores(self.event.region, self.clock).under(consumer_prefix(consumer)):
-            place = Place.of_value(name)
+            place = Place.of("exports", name)
             if place:
                 keys[place].append(place.key(name))
         for place in sorted(keys):
