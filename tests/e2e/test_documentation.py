@@ -62,7 +62,7 @@ class Reader:
         environment = {
             **os.environ,
             **self.aws.emulator.env(),
-            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]]),
             "SAM_CLI_TELEMETRY": "0",
             "AWS_PAGER": "",
         }
@@ -108,7 +108,12 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     # The network of the operations page: a value is claimed, and its stack cannot be deleted.
     aws.deploy("network", exporting({"CertArn": "arn:x"}, consumer="web"), EU, "CREATE_COMPLETE")
     aws.deploy("web", importing("network", "CertArn"), US, "CREATE_COMPLETE")
-    assert "strongref:claim:" in reader.run("aws ssm get-parameters-by-path --recursive --path /strongref/exports/web")
+    assert '"importers": ["arn:aws:cloudformation:us-east-1:111111111111:stack/web/' in reader.run("strongref ls")
+    assert "strongref:claim:" in reader.run("aws ssm list-tags-for-resource")
+    aws.client("ssm", US).delete_parameter(Name=f"/strongref/exports/web/{aws.account}/{EU}/network/CertArn")
+    assert reader.run("strongref republish").endswith("/network/CertArn is back\n")
+    again = importing("network", "CertArn", Revision="2")
+    aws.deploy("web", again, US, "UPDATE_COMPLETE")
     reader.run("aws ssm get-parameters-by-path --recursive --path /strongref/fences")
     aws.delete("network", EU, "DELETE_FAILED")
     reader.run("aws cloudformation delete-stack --stack-name network --retain-resources Exports")

@@ -214,3 +214,32 @@ def test_24_an_export_taken_out_unclaimed_is_gone(world: World) -> None:
     world.publish({"A": "a1"}, "CREATE_COMPLETE")
     world.aws.deploy(world.producer, EMPTY, EU, "UPDATE_COMPLETE")
     assert world.all_stored() == {}
+
+
+def test_no_value_and_no_presigned_url_reaches_a_log_and_every_event_is_answered_once(world: World) -> None:
+    secret = {"Plain": SECRET, "Password": f"{SECRET}-2", "List": [f"{SECRET}-3"]}
+    world.publish(secret, "CREATE_COMPLETE", SecureKeys=["Password"])
+    world.consume("Plain", "List", expect="CREATE_COMPLETE")
+    world.publish({**secret, "Plain": f"{SECRET}-4"}, "UPDATE_ROLLBACK_COMPLETE", SecureKeys=["Password"])
+    world.publish({"Bad": [f"{SECRET},5"]}, "UPDATE_ROLLBACK_COMPLETE")
+    assert SECRET not in world.why()
+    world.aws.delete(world.consumer, US)
+    world.aws.delete(world.producer, EU)
+    logged = world.aws.logs(EU) + world.aws.logs(US)
+    assert f"/{world.producer}/" in logged
+    assert SECRET not in logged
+    assert "cfn-response" not in logged
+    ours = [each for each in world.aws.emulator.answers() if f"/{world.producer}/" in str(each.body)]
+    assert len(ours) >= 6
+    assert [(each.count, each.violations) for each in ours] == [(1, [])] * len(ours)
+
+
+def test_the_service_tokens_stand_in_parameters_too(aws: Aws) -> None:
+    for region in (EU, US):
+        tokens = aws.values(region, "/strongref/service-tokens/")
+        exports = aws.client("cloudformation", region).list_exports()["Exports"]
+        found = {export["Name"]: export["Value"] for export in exports if export["Name"].startswith("strongref-")}
+        assert tokens == {
+            "/strongref/service-tokens/exporter": found["strongref-exporter"],
+            "/strongref/service-tokens/importer": found["strongref-importer"],
+        }

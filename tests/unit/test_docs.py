@@ -19,6 +19,7 @@ from strongref import answer as answer_module
 from strongref import errors, resource
 from strongref.address import StackArn
 from strongref.answer import AnswerTooLargeError
+from strongref.cli import _parser
 from strongref.errors import BadRequestError, InUse, StrongRefError
 from strongref.limiter import Rates
 from strongref.request import ExportRequest, ImportRequest
@@ -229,7 +230,7 @@ def commands() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("where", "command"), commands())
 def test_a_command_exists(where: str, command: str) -> None:
     program, *arguments = shlex.split(command)
-    checks = {"make": _make, "sam": _sam, "aws": _aws}
+    checks = {"make": _make, "sam": _sam, "aws": _aws, "strongref": _strongref}
     assert program in checks, where
     checks[program](arguments)
 
@@ -237,6 +238,10 @@ def test_a_command_exists(where: str, command: str) -> None:
 def _make(arguments: list[str]) -> None:
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     assert set(arguments) <= set(targets)
+
+
+def _strongref(arguments: list[str]) -> None:
+    _parser().parse_args(arguments)  # ends the test if it does not understand
 
 
 def _sam(arguments: list[str]) -> None:
