@@ -17,12 +17,17 @@ LAST_SECONDS = 0.5
 
 
 class SystemClock:
-    """`ports.Clock` of one invocation."""
+    """`ports.Clock` of the machine."""
 
-    def __init__(self, context: LambdaContext, kept_back: float = ANSWER_SECONDS) -> None:
-        """Measure from here on: the share for the answer is kept back, at most half of the time."""
+    def __init__(self, seconds: float) -> None:
+        """Give out so much time, from here on."""
+        self._deadline = time.monotonic() + seconds
+
+    @classmethod
+    def of(cls, context: LambdaContext, kept_back: float = ANSWER_SECONDS) -> SystemClock:
+        """An invocation's; a share for the answer is kept back, at most half of the time."""
         left = context.get_remaining_time_in_millis() / 1000
-        self._deadline = time.monotonic() + max(left - kept_back, left / 2)
+        return cls(max(left - kept_back, left / 2))
 
     def now(self) -> datetime:
         return datetime.now(UTC)

@@ -8,18 +8,35 @@ meet, at least one sees the other.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from strongref.errors import StrongRefError
-from strongref.fence import Fence
+from strongref.errors import ChangingError, OutOfTimeError, StrongRefError
+from strongref.fence import IN_FLIGHT, Fence
 from strongref.log import logger
+from strongref.patience import Allowance
 from strongref.ports import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from strongref.address import Place
-    from strongref.ports import Store
+    from strongref.ports import Clock, Ports, Store
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who puts up fences.
+
+    Attributes:
+        name: among the holders of a place; made unique by something never said before.
+        says: who that is, for people.
+    """
+
+    name: str
+    says: str
 
 
 def standing(store: Store, place: Place, now: datetime, own: str = "") -> Fence | None:
@@ -63,3 +80,47 @@ class Fencing:
             self.store.delete([self.name])
         except StrongRefError as error:
             logger.warning("A fence could not be taken away", extra={"fence": self.name, "error": str(error)})
+
+
+def behind_fences(  # noqa: PLR0913, PLR0917
+    ports: Ports,
+    clock: Clock,
+    sites: Sequence[tuple[str, Place]],
+    holder: Holder,
+    values: int,
+    work: Callable[[list[Store]], T],
+) -> T:
+    """Do something behind a fence in each of several places, giving way to whoever is at work in one of them.
+
+    Args:
+        ports: what calls go through.
+        clock: the invocation's.
+        sites: regions and places.
+        holder: who works.
+        values: about how many are concerned; that tells how long the fences may stand.
+        work: what to do, given each site's store, in which no call is begun after the fences' time. It may be done
+            again from the beginning, so it has to find what it did before.
+
+    Raises:
+        ChangingError: somebody else still was at work when patience was at its end.
+    """
+    waiting = ports.patience.begin(clock)
+    while True:
+        allowance = Allowance.of(clock, values)
+        name = f"{holder.name}.{ports.token()}"
+        fencings = [Fencing(ports.stores(region, clock), place, name) for region, place in sites]
+        try:
+            for fencing in fencings:
+                fencing.put_up(Fence(holder.says, allowance.ends + IN_FLIGHT))
+            other = next((fence for fencing in fencings if (fence := fencing.others(clock.now()))), None)
+            if other is None:
+                return work([ports.stores(region, allowance) for region, _ in sites])
+        except OutOfTimeError:
+            if clock.remaining() <= 0:
+                raise
+            continue  # the fences' time is up, not the invocation's: what is left is done behind new ones
+        finally:
+            for fencing in fencings:
+                fencing.take_away()
+        if not waiting.pause():
+            raise ChangingError(str(sites[0][1].producer), str(other))

@@ -7,10 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from strongref.address import Place, claims_in
-from strongref.errors import ChangingError
-from strongref.fence import IN_FLIGHT, Fence
-from strongref.fencing import Fencing
-from strongref.patience import Allowance
+from strongref.fencing import Holder, behind_fences
 from strongref.published import Published
 from strongref.values import Value
 
@@ -80,19 +77,11 @@ def republish(ports: Ports, store: Store, clock: Clock, place: Place) -> list[Ke
     Raises:
         ChangingError: somebody is changing the place, and goes on doing so.
     """
-    waiting = ports.patience.begin(clock)
-    while True:
-        allowance = Allowance.of(clock, len(store.under(place.records)) * 10)
-        fencing = Fencing(store, place, f"republish.{ports.token()}")
-        try:
-            fencing.put_up(Fence("strongref republish", allowance.ends + IN_FLIGHT))
-            other = fencing.others(clock.now())
-            if not other:
-                return _put_back(ports.stores(store.region, allowance), place)
-        finally:
-            fencing.take_away()
-        if not waiting.pause():
-            raise ChangingError(str(place.producer), str(other))
+    values = len(Published.read(store, place).values)
+    holder = Holder("republish", "strongref republish")
+    return behind_fences(
+        ports, clock, [(store.region, place)], holder, values, lambda stores: _put_back(*stores, place)
+    )
 
 
 def _put_back(store: Store, place: Place) -> list[Key]:

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from strongref.applying import Applying
-from strongref.errors import ChangingError, ExportsInUseError, InUse, OutOfTimeError, UnreadableRecordError, stack_text
-from strongref.fence import IN_FLIGHT, Fence
-from strongref.fencing import Fencing
+from strongref.errors import ExportsInUseError, InUse, UnreadableRecordError, stack_text
+from strongref.fencing import Holder, behind_fences
 from strongref.inspection import Inspector
-from strongref.patience import Allowance
 from strongref.plan import Self, Stock, WhenClaimed, keys_to_inspect, plan_exports, settled
 from strongref.record import decode, part_name
 from strongref.values import Value
@@ -81,39 +79,20 @@ class Publishing:
         Raises:
             ChangingError: it still was when patience was at its end.
         """
-        waiting = self._ports.patience.begin(self._clock)
-        while True:
-            try:
-                done = self._attempt(when_claimed)
-            except OutOfTimeError:
-                if self._clock.remaining() <= 0:
-                    raise
-                continue  # the fence's time is up, not the invocation's: what is left is done behind a new one
-            if not isinstance(done, Fence):
-                return done
-            if not waiting.pause():
-                raise ChangingError(str(self._sites[0].place.producer), str(done))
+        return behind_fences(
+            self._ports,
+            self._clock,
+            [(site.region, site.place) for site in self._sites],
+            Holder(self._me.logical_id, f"{self._me.logical_id} of {stack_text(self._me.stack)}"),
+            self._most,
+            lambda stores: self._attempt(stores, when_claimed),
+        )
 
-    def _attempt(self, when_claimed: WhenClaimed) -> list[ExportPlan] | Fence:
-        allowance = Allowance.of(self._clock, self._most)
-        fence = Fence(f"{self._me.logical_id} of {stack_text(self._me.stack)}", allowance.ends + IN_FLIGHT)
-        stores = [self._ports.stores(site.region, allowance) for site in self._sites]
-        holder = f"{self._me.logical_id}.{self._ports.token()}"
-        fencings = [Fencing(self._ports.stores(site.region, self._clock), site.place, holder) for site in self._sites]
-        try:
-            for fencing in fencings:
-                fencing.put_up(fence)
-            for fencing in fencings:
-                other = fencing.others(self._clock.now())
-                if other:
-                    return other
-            plans, numbers = self._plan(stores, when_claimed)
-            for store, plan, used in zip(stores, plans, numbers, strict=True):
-                self.wrote = self.wrote or plan.writes > 0
-                Applying(store, self._me).apply(plan, used)
-        finally:
-            for fencing in fencings:
-                fencing.take_away()
+    def _attempt(self, stores: Sequence[Store], when_claimed: WhenClaimed) -> list[ExportPlan]:
+        plans, numbers = self._plan(stores, when_claimed)
+        for store, plan, used in zip(stores, plans, numbers, strict=True):
+            self.wrote = self.wrote or plan.writes > 0
+            Applying(store, self._me).apply(plan, used)
         return plans
 
     def _plan(

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.address import Place, claim_tag, consumer_prefix
-from strongref.errors import OutOfTimeError
-from strongref.fence import IN_FLIGHT, Fence
-from strongref.fencing import Fencing
+from strongref.errors import ChangingError
+from strongref.fencing import Holder, behind_fences
 from strongref.inspection import Inspector
 from strongref.log import logger
-from strongref.patience import Allowance
 from strongref.record import decode
 from strongref.values import select
 
@@ -81,31 +79,20 @@ class LettingGo:
 
         If that one does not come to its end, only the claims are taken off.
         """
-        waiting = self.ports.patience.begin(self.clock)
-        while True:
-            allowance = Allowance.of(self.clock, len(keys))
-            store = self.ports.stores(self.event.region, allowance)
-            fencing = Fencing(
-                self.ports.stores(self.event.region, self.clock), place, f"{self.event.logical_id}.{self.ports.token()}"
-            )
-            try:
-                fencing.put_up(Fence(f"the clean-up of stack {self.event.stack_name}", allowance.ends + IN_FLIGHT))
-                if not fencing.others(self.clock.now()):
-                    published = _published(store, place) if unless_published else frozenset()
-                    self._delete(store, place, [key for key in keys if key not in published])
-                    return
-            except OutOfTimeError:
-                if self.clock.remaining() <= 0:
-                    raise
-                continue  # the fence's time is up, not the invocation's
-            finally:
-                fencing.take_away()
-            if not waiting.pause():
-                break
-        logger.warning("Exports are being changed: they are not cleaned up", extra={"place": place.values})
-        store = self.ports.stores(self.event.region, self.clock)
-        for key in keys:
-            store.untag(place.value(key), [self._claim])
+
+        def delete(stores: list[Store]) -> None:
+            (store,) = stores
+            published = _published(store, place) if unless_published else frozenset()
+            self._delete(store, place, [key for key in keys if key not in published])
+
+        holder = Holder(self.event.logical_id, f"the clean-up of stack {self.event.stack_name}")
+        try:
+            behind_fences(self.ports, self.clock, [(self.event.region, place)], holder, len(keys), delete)
+        except ChangingError as error:
+            logger.warning("Exports are not cleaned up", extra={"place": place.values, "error": str(error)})
+            store = self.ports.stores(self.event.region, self.clock)
+            for key in keys:
+                store.untag(place.value(key), [self._claim])
 
     def _delete(self, store: Store, place: Place, keys: list[Key]) -> None:
         holdings = Inspector(self.ports.stacks).inspect(store, place, keys, self.event.stack)

@@ -106,7 +106,7 @@ class _Invocation:
         self.event = event
         self.undelivered: StrongRefError | None = None
         self._context = context
-        self._clock = SystemClock(context)
+        self._clock = SystemClock.of(context)
         self._lock = threading.Lock()
         self._answered = False
 
@@ -179,7 +179,7 @@ class _Invocation:
             log = logger.info if status is Status.SUCCESS else logger.warning
             log("Answered", extra={"status": status.value, "reason": reason})
             try:
-                deliver(self.event.response_url, body, SystemClock(self._context, LAST_SECONDS))
+                deliver(self.event.response_url, body, SystemClock.of(self._context, LAST_SECONDS))
             except StrongRefError as error:
                 logger.error("An answer is lost", extra={"error": str(error)})
                 self.undelivered = error
@@ -192,7 +192,7 @@ def _refuse(error: MalformedEventError, sender: Sender, context: LambdaContext) 
         body = encode(sender, Status.FAILED, Answer(physical_id, reason=str(error)))
     except AnswerTooLargeError:  # ids of thousands of characters
         return
-    deliver(sender.response_url, body, SystemClock(context, LAST_SECONDS))
+    deliver(sender.response_url, body, SystemClock.of(context, LAST_SECONDS))
 
 
 def is_failed_create(physical_id: str | None) -> bool:

@@ -11,12 +11,11 @@ import os
 import random
 import secrets
 import sys
-import time
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref import __version__
+from strongref.clock import SystemClock
 from strongref.errors import StrongRefError, some, stack_text
 from strongref.healing import look, places, republish
 from strongref.limiter import Limiter, Rates
@@ -34,22 +33,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 60.0
 PAUSE = 2.0
-
-
-class WallClock:
-    """`ports.Clock` of somebody who waits at a terminal: an hour at most."""
-
-    def __init__(self) -> None:
-        self._deadline = time.monotonic() + 3600
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    def remaining(self) -> float:
-        return self._deadline - time.monotonic()
+AN_HOUR = 3600.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not regions:
         sys.stderr.write("strongref: no region: give --region, or set AWS_REGION\n")
         return 2
-    clients, limiter, clock = Clients(), Limiter(Rates.from_environment()), WallClock()
+    clients, limiter, clock = Clients(), Limiter(Rates.from_environment()), SystemClock(AN_HOUR)
     ports = Ports(
         stores=Stores(clients.ssm, limiter),
         stacks=CloudFormationStacks(clients.cloudformation, limiter, clock, account=""),
