@@ -79,9 +79,8 @@ def republish(ports: Ports, store: Store, clock: Clock, place: Place) -> list[Ke
     """
     values = len(Published.read(store, place).values)
     holder = Holder("republish", "strongref republish")
-    return behind_fences(
-        ports, clock, [(store.region, place)], holder, values, lambda stores: _put_back(*stores, place)
-    )
+    sites = [(store.region, place)]
+    return behind_fences(ports, clock, sites, holder, values, lambda stores: _put_back(stores[0], place))
 
 
 def _put_back(store: Store, place: Place) -> list[Key]:
