@@ -32,7 +32,10 @@ def claimed(world: World) -> World:
 
 def test_01_strings_lists_and_maps_arrive_by_getatt_and_by_resolve(world: World) -> None:
     values = {"Arn": "arn:x", "Ids": ["s-1", "s-2"], "Alb": {"Arn": "alb", "Sg": {"Id": "sg-1"}}}
-    world.publish(values, "CREATE_COMPLETE")
+    told = {name: {"Fn::GetAtt": ["Exports", name]} for name in ("Prefix", "Count")}
+    exports = {"Exports": export(values, consumer=world.consumer)}
+    done = world.aws.deploy(world.producer, stack(exports, told), EU, "CREATE_COMPLETE")
+    assert done.outputs == {"Prefix": world.name("")[:-1], "Count": "4"}
     template = stack(
         {
             "Imports": imported(world.producer, "Arn", "Ids", "Alb"),

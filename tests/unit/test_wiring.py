@@ -44,7 +44,7 @@ def test_an_export_an_import_and_their_deletion_over_moto() -> None:
     export, take = exporter(), importer()
     imported: dict[str, object] = {"From": {"Stack": "network"}, "Consumer": "web"}
     made = export(event(RequestType.CREATE, "Exports", EXPORT), FakeClock())
-    assert made.data == {"Prefix": "/strongref/exports/web/123456789012/eu-west-1/network", "Count": 2}
+    assert made.data == {"Prefix": "/strongref/exports/web/123456789012/eu-west-1/network", "Count": "2"}
     taken = take(event(RequestType.CREATE, "Imports", imported), FakeClock())
     assert taken.data == {"A": "a1"}
     for region in ("us-east-1", "eu-west-1"):

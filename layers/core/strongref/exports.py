@@ -69,7 +69,7 @@ class Exports:
         run = Publishing(self.ports, clock, Self(event.stack, event.logical_id), sites, rewrite=again, most=most)
         when_claimed = WhenClaimed.PROPAGATE if request.on_change is OnChange.PROPAGATE else WhenClaimed.REFUSE
         answer = Answer(
-            physical_id(stack, event.logical_id), {"Prefix": request.place.values, "Count": len(request.values)}
+            physical_id(stack, event.logical_id), {"Prefix": request.place.values, "Count": str(len(request.values))}
         )
         if event.request_type is RequestType.UPDATE and not again and run.settled():
             return answer
