@@ -1,4 +1,4 @@
-"""What users seldom live through, and must get out of: failures half-way, moves and back, switches of all properties."""
+"""What users seldom live through, and must get out of: failures half-way, moves and back, switched properties."""
 
 from __future__ import annotations
 
