@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from strongref.errors import AccessDeniedError, ExportsInUseError, NoSuchExportError, StrongRefError, Unfinished
+from strongref.errors import (
+    AccessDeniedError,
+    ChangingError,
+    ExportsInUseError,
+    NoSuchExportError,
+    StrongRefError,
+    Unfinished,
+)
 from strongref.event import RequestType
-from tests.support.cloud import Cloud, LaterResourceError
+from tests.support.cloud import Cloud, Deployed, LaterResourceError
 from tests.unit.test_scenarios import AP, EU, US, exports, imports, name
 
 
@@ -222,3 +229,22 @@ def test_values_whose_record_has_many_parts_are_changed_and_dropped() -> None:
     assert len(parts) > 2
     cloud.deploy("network", EU, {"Exports": exports({"A": "a"})})
     assert [each for each in cloud.texts(US) if "records" in each] == ["strongref/records/" + name("Exports")]
+
+
+def test_of_two_deliveries_at_once_the_one_that_fails_does_not_take_the_others_claim() -> None:
+    cloud = begun(Cloud(), A="a1")
+    web = cloud.deploy("web", US, {})
+    fence = f"/strongref/fences/{name('Exports.x')}"
+
+    def deliver_it_once_more(action: str, _request: dict[str, Any]) -> None:
+        if action != "AddTagsToResource":
+            return
+        cloud.ssm(US).before_call = None
+        answer = cloud.send(web, RequestType.CREATE, "Imports", imports("A"))
+        web.resources["Imports"] = Deployed(imports("A"), answer.physical_id, answer.data)
+        cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}')
+
+    cloud.ssm(US).before_call = deliver_it_once_more
+    with pytest.raises(ChangingError):
+        cloud.send(web, RequestType.CREATE, "Imports", imports("A"))
+    assert cloud.claims(US, name("A")) == ["web"]

@@ -245,12 +245,19 @@ class Claiming:
             raise _TryAgainError(self._changing())
 
     def _let_go(self) -> None:
-        """Take off the claims that this event put on, and no others."""
-        for key in sorted(self._put_on - (self._before or frozenset())):
-            try:
+        """Take off the claims that this event put on, and no others.
+
+        If CloudFormation has this generation already, another delivery of the event has succeeded meanwhile, and the
+        claims are that one's. Claims that are left on turn stale with the event that failed, and heal.
+        """
+        ours = sorted(self._put_on - (self._before or frozenset()))
+        try:
+            if not ours or self.generation in self.ports.stacks.physical_ids(self.event.stack):
+                return
+            for key in ours:
                 self.store.untag(self.place.value(key), self._claim)
-            except StrongRefError as error:  # the claim turns stale with the event that failed, and heals
-                logger.warning("A claim could not be taken off", extra={"key": key, "error": str(error)})
+        except StrongRefError as error:
+            logger.warning("Claims could not be taken off", extra={"keys": ours, "error": str(error)})
 
     def _missing(self, names: Iterable[str], recorded: Mapping[Key, Value]) -> StrongRefError | _TryAgainError:
         """Which it is: no such stack, nothing for this consumer, not that name, or a change going on right now."""
