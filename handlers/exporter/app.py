@@ -10,7 +10,7 @@ from strongref.wiring import exporter
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-resource = CustomResource(exporter())
+resource = CustomResource(*exporter())
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> None:

@@ -10,7 +10,7 @@ from strongref.wiring import importer
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-resource = CustomResource(importer())
+resource = CustomResource(*importer())
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> None:

@@ -15,11 +15,19 @@ import pytest
 from tests.e2e.harness import Aws
 from tests.support.emulator import sam
 from tests.support.emulator.control import OTHER_ACCOUNT, Emulator
+from tests.support.emulator.sam import APPLICATION, REGIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 _HERE = Path(__file__).parent
+
+HURRIED_ACCOUNT = "333333333333"
+TENDED_ACCOUNT = "444444444444"
+SECONDS = 6
+"""For which a function of that account may run; half of them are kept back for its answer."""
+
+SLOW = {"WritesPerSecond": "8", "TagsPerSecond": "20", "ReadsPerSecond": "100"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -31,9 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
     """The run's emulator: whichever worker comes first starts it, and with the last one that uses it, it ends."""
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent  # Of all workers of this run, and of no other run.
+    shared = _shared(tmp_path_factory)
     with _locked(shared):
         ours = _join(shared) or _start(shared)
     yield ours
@@ -59,9 +65,47 @@ def _start(shared: Path) -> Emulator:
     return emulator
 
 
+@pytest.fixture(scope="session")
+def hurried(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
+    """An account of its own, whose application is slow and has little time: its functions end after a few seconds."""
+    return _installed(emulator, tmp_path_factory, HURRIED_ACCOUNT, SLOW, SECONDS)
+
+
+@pytest.fixture(scope="session")
+def tended(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
+    """An account of its own, in which the janitor meets nothing of what other tests are about."""
+    return _installed(emulator, tmp_path_factory, TENDED_ACCOUNT, sam.QUICK, None)
+
+
+def _installed(
+    emulator: Emulator,
+    tmp_path_factory: pytest.TempPathFactory,
+    account: str,
+    overrides: Mapping[str, str],
+    seconds: int | None,
+) -> Aws:
+    """An account with the application in it: whichever worker comes first installs it."""
+    shared = _shared(tmp_path_factory)
+    aws = Aws(emulator, account)
+    with _locked(shared, f"{account}.lock"):
+        if not aws.status(APPLICATION, REGIONS[0]):
+            sam.deploy_everywhere(emulator, shared / "build/template.yaml", overrides=overrides, account=account)
+            for region in REGIONS if seconds else ():
+                for function in ("Exporter", "Importer", "Janitor"):
+                    name = aws.physical_ids(APPLICATION, region)[function]
+                    aws.client("lambda", region).update_function_configuration(FunctionName=name, Timeout=seconds)
+    return aws
+
+
+def _shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of all workers of this run, and of no other run."""
+    folder = tmp_path_factory.getbasetemp()
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    with (folder / "emulator.lock").open("w") as lock:
+def _locked(folder: Path, name: str = "emulator.lock") -> Iterator[None]:
+    with (folder / name).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

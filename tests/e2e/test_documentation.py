@@ -118,6 +118,9 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     aws.delete("network", EU, "DELETE_FAILED")
     reader.run("aws cloudformation delete-stack --stack-name network --retain-resources Exports")
     aws.wait("network", EU, "DELETE_COMPLETE")
+    reader.run("sam remote invoke Janitor")
+    told = [line for line in aws.logs(US).splitlines() if "Found, and not to be healed by rule" in line]
+    assert ["ImportedOrphans" in line for line in told] == [True]
     assert aws.values(US, "/strongref/exports/web")
 
     # A successor adopts what was retained; then an update that cannot be rolled back, twice.

@@ -116,7 +116,7 @@ class FakeSsm:
         self._begin("PutParameter", request)
         name, found = request["Name"], self._record(request["Name"])
         if found and not request.get("Overwrite"):
-            raise _error("ParameterAlreadyExists", "The parameter already exists.", "PutParameter")
+            raise error("ParameterAlreadyExists", "The parameter already exists.", "PutParameter")
         writes = self._slots[name].writes + 1 if name in self._slots else 1
         record = Record(
             kind=request.get("Type") or cast("Record", found).kind,
@@ -159,7 +159,7 @@ class FakeSsm:
     def delete_parameter(self, **request: Any) -> dict[str, Any]:
         self._begin("DeleteParameter", request)
         if not self._record(request["Name"]):
-            raise _error("ParameterNotFound", "No such parameter.", "DeleteParameter")
+            raise error("ParameterNotFound", "No such parameter.", "DeleteParameter")
         self._delete(request["Name"])
         return {}
 
@@ -191,7 +191,7 @@ class FakeSsm:
             self.before_call(action, request)
         refused = ssm_rules.refusal(action, request, self._stored, region=self.region, account=self.account)
         if refused:
-            raise _error(*refused, action)
+            raise error(*refused, action)
 
     def _stored(self, name: str) -> ssm_rules.Stored | None:
         record = self._record(name)
@@ -263,7 +263,7 @@ def _passes(name: str, record: Record, condition: dict[str, Any]) -> bool:
         return tag in tags and (not values or tags[tag] in values)
     found = {"Name": name, "Type": record.kind, "Tier": record.tier}.get(key)
     if found is None:
-        raise _error("InvalidFilterKey", "The specified key isn't valid.", "DescribeParameters")
+        raise error("InvalidFilterKey", "The specified key isn't valid.", "DescribeParameters")
     return _matches(found, condition.get("Option", "Equals"), values)
 
 
@@ -289,6 +289,6 @@ def _sorted_tags(tags: Iterable[dict[str, str]]) -> Tags:
     return tuple(sorted((tag["Key"], tag["Value"]) for tag in tags))
 
 
-def _error(code: str, message: str, action: str) -> ClientError:
+def error(code: str, message: str, action: str) -> ClientError:
     answer = {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": 400}}
     return ClientError(cast("Any", answer), action)

@@ -37,11 +37,15 @@ class Received:
         return found
 
 
+FUNCTION = "arn:aws:lambda:us-east-1:111111111111:function:strongref-Importer-1"
+
+
 class FakeContext(LambdaContext):
     """Lambda's, with so many seconds left."""
 
     def __init__(self, seconds: float = 900.0) -> None:
         self._aws_request_id = "function-request"
+        self._invoked_function_arn = FUNCTION
         ends = time.monotonic() + seconds
         self.get_remaining_time_in_millis = lambda: int((ends - time.monotonic()) * 1000)  # type: ignore[method-assign]
 

@@ -87,9 +87,9 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     consumer = stack.replace(EU, US).replace("network", "web")
     with mock_aws():
         made = Event(RequestType.CREATE, stack, "Exports", "1", None, exported, None, "https://x", "Custom::X")
-        exporter()(made, FakeClock())
+        exporter().handle(made, FakeClock())
         taken = Event(RequestType.CREATE, consumer, "Imports", "1", None, imported, None, "https://x", "Custom::X")
-        importer()(taken, FakeClock())
+        importer().handle(taken, FakeClock())
         name = "/strongref/exports/web/123456789012/eu-west-1/network/B"
         boto3.client("ssm", US).delete_parameter(Name=name)
         yield

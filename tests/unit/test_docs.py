@@ -88,10 +88,16 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "denied": lambda: errors.AccessDeniedError("PutParameter", "AccessDeniedException", CERT, US),
     "throttled": lambda: errors.ThrottledError("PutParameter", "ThrottlingException", CERT, US),
     "out-of-time": lambda: errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US),
+    "time-spent": lambda: errors.TimeSpentError(
+        4, 3600, errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US)
+    ),
+    "hand-over": lambda: errors.HandOverError(
+        "AccessDeniedException", errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US)
+    ),
     "store": lambda: errors.StoreError("PutParameter", "ParameterLimitExceeded", CERT, US),
     "stack-lookup": lambda: errors.StackLookupError("network", US, "AccessDenied"),
-    "time-up": resource.TimeUpError,
-    "internal": lambda: resource.InternalError(KeyError("hidden"), "8f507cfc-xmpl-4697-b07a-ac58fc914c95"),
+    "time-up": errors.TimeUpError,
+    "internal": lambda: errors.InternalError(KeyError("hidden"), "8f507cfc-xmpl-4697-b07a-ac58fc914c95"),
     "bad-unknown-property": refused_export(Vaules={}),
     "bad-values-missing": lambda: _refusal(lambda: ExportRequest.parse({}, StackArn.parse(NETWORK))),
     "bad-account": refused_export(Account="222222222222"),
@@ -191,7 +197,7 @@ def test_the_documented_parameters_are_the_installations() -> None:
     assert documented == set(load((ROOT / "template.yaml").read_text())["Parameters"])
 
 
-@pytest.mark.parametrize(("role", "heading"), [("ExporterRole", "The exporter"), ("ImporterRole", "The importer")])
+@pytest.mark.parametrize(("role", "heading"), [("ExporterRole", "The exporter"), ("ImporterRole", "The importer"), ("JanitorRole", "The janitor")])
 def test_the_documented_permissions_are_those_of_the_role(role: str, heading: str) -> None:
     documented = {
         (action, branch)
@@ -206,7 +212,7 @@ def test_the_documented_permissions_are_those_of_the_role(role: str, heading: st
         for statement in statements
         for action in listed(statement["Action"])
         for resource_ in listed(statement["Resource"])
-        for branch in re.findall(r"parameter/strongref/(\w+)/\*", str(resource_)) or [""]
+        for branch in re.findall(r"parameter/strongref/(\w+)", str(resource_)) or [""]
     }
     assert documented == granted
 
@@ -245,7 +251,7 @@ def _strongref(arguments: list[str]) -> None:
 
 
 def _sam(arguments: list[str]) -> None:
-    assert arguments[0] in ("build", "deploy", "validate")
+    assert arguments[0] in ("build", "deploy", "validate", "remote")
 
 
 def _aws(arguments: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -39,11 +40,18 @@ def caller(clock: FakeClock, jitter: float = 0.5, **rates: float) -> Caller:
     return Caller(REGION, Limiter(Rates(**rates)), clock, lambda: jitter)
 
 
+def take(limiter: Limiter, clock: FakeClock, action: str = "PutParameter", region: str = REGION) -> float:
+    """Take a token at once, however long its turn is in coming."""
+    wait = limiter.take(action, region, clock.now(), math.inf)
+    assert wait is not None
+    return wait
+
+
 def calls_until(clock: FakeClock, limiter: Limiter, seconds: float, action: str = "PutParameter") -> int:
     """How many calls are made in that time by one that never rests."""
     begin, made = clock.now(), 0
     while True:
-        clock.sleep(limiter.take(action, REGION, clock.now()))
+        clock.sleep(take(limiter, clock, action))
         if (clock.now() - begin).total_seconds() > seconds:
             return made
         made += 1
@@ -60,39 +68,52 @@ def test_the_pace_is_the_rate_after_a_small_burst(action: str, rate: float) -> N
 
 
 def test_classes_of_action_and_regions_do_not_wait_for_each_other() -> None:
-    limiter, now = Limiter(Rates(writes=1, tags=1)), FakeClock().now()
-    assert limiter.take("PutParameter", REGION, now) == 0
-    assert limiter.take("PutParameter", REGION, now) == 1
-    assert limiter.take("PutParameter", "us-east-1", now) == 0
-    assert limiter.take("AddTagsToResource", REGION, now) == 0
-    assert limiter.take("ListTagsForResource", REGION, now) == 1
+    limiter, clock = Limiter(Rates(writes=1, tags=1)), FakeClock()
+    assert take(limiter, clock) == 0
+    assert take(limiter, clock) == 1
+    assert take(limiter, clock, region="us-east-1") == 0
+    assert take(limiter, clock, "AddTagsToResource") == 0
+    assert take(limiter, clock, "ListTagsForResource") == 1
 
 
 def test_a_clock_that_steps_back_costs_and_gains_nothing() -> None:
     limiter, clock = Limiter(Rates(writes=1)), FakeClock()
     clock.sleep(100)
-    assert limiter.take("PutParameter", REGION, clock.now()) == 0
+    assert take(limiter, clock) == 0
     clock.sleep(-50)
-    assert limiter.take("PutParameter", REGION, clock.now()) == 1
+    assert take(limiter, clock) == 1
 
 
-def test_throttling_halves_the_rate_which_recovers_within_a_minute() -> None:
-    clock = FakeClock()
-    limiter = Limiter(Rates(writes=4))
-    limiter.take("PutParameter", REGION, clock.now())
-    limiter.throttled("PutParameter", REGION)
-    assert limiter.take("PutParameter", REGION, clock.now()) == pytest.approx(1 / 2)
-    slow = calls_until(clock, limiter, 10)
-    assert 20 <= slow < 32
-    clock.sleep(60)
+def test_a_turn_that_comes_too_late_is_left_to_others() -> None:
+    limiter, clock = Limiter(Rates(writes=1)), FakeClock()
+    take(limiter, clock)
+    for _ in range(10):
+        assert limiter.take("PutParameter", REGION, clock.now(), within=1) is None
+    assert take(limiter, clock) == 1
+
+
+def test_throttling_slows_a_little_each_time_and_that_is_made_up_for() -> None:
+    clock, limiter = FakeClock(), Limiter(Rates(writes=4))
+    for times in range(1, 8):
+        assert limiter.throttled("PutParameter", REGION, 0.5) == pytest.approx(1 / (4 * 0.9**times))
+    slow = calls_until(clock, limiter, 2)
+    assert 4 <= slow <= 6
+    clock.sleep(20)
     assert 40 <= calls_until(clock, limiter, 10) <= 42
+
+
+@pytest.mark.parametrize(("chance", "wait"), [(0, 0.5), (0.5, 1), (1, 1.5)])
+def test_what_was_throttled_is_tried_again_by_chance_about_one_call_later(chance: float, wait: float) -> None:
+    clock, limiter = FakeClock(), Limiter(Rates(writes=4))
+    apart = limiter.throttled("PutParameter", REGION, chance)
+    assert take(limiter, clock) == pytest.approx(wait * apart)
 
 
 def test_throttling_again_and_again_never_stops_it() -> None:
     clock, limiter = FakeClock(), Limiter(Rates(writes=16))
-    for _ in range(20):
-        limiter.throttled("PutParameter", REGION)
-    assert limiter.take("PutParameter", REGION, clock.now()) == pytest.approx(1)
+    for _ in range(99):
+        limiter.throttled("PutParameter", REGION, 0.5)
+    assert take(limiter, clock) <= 60
 
 
 def test_rates_come_from_the_environment() -> None:
@@ -123,13 +144,25 @@ def test_a_server_fault_of_any_name_is_tried_again() -> None:
 def test_throttling_slows_the_calls_that_follow(code: str) -> None:
     def spent(*errors: Exception) -> float:
         clock = FakeClock()
-        calls = caller(clock, jitter=0, writes=100)
+        calls = caller(clock, jitter=1, writes=100)
         calls.call("PutParameter", failing(*errors))
         for _ in range(100):
             calls.call("PutParameter", failing())
         return sum(clock.slept)
 
-    assert spent(client_error(code), client_error(code)) > 2 * spent()
+    assert spent(*[client_error(code)] * 5) > 1.5 * spent()
+
+
+@pytest.mark.parametrize("code", THROTTLED)
+def test_a_call_that_is_throttled_again_and_again_waits_longer_each_time(code: str) -> None:
+    def spent(times: int) -> float:
+        clock = FakeClock(remaining=10_000)
+        caller(clock, jitter=1).call("PutParameter", failing(*[client_error(code)] * times))
+        return sum(clock.slept)
+
+    assert spent(5) < 5
+    assert spent(8) - spent(7) > 2 * (spent(7) - spent(6)) * 0.9
+    assert spent(60) - spent(59) < 20 + 16 / 3
 
 
 def test_pauses_double_up_to_a_limit_and_are_jittered_in_full() -> None:

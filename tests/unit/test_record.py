@@ -136,7 +136,8 @@ def test_a_head_without_one_of_its_tails_is_torn() -> None:
 
 def test_tails_without_a_head_are_no_record_and_not_torn() -> None:
     parts = encode(large(), NOTHING)[:-1]
-    assert found(parameters(parts)) == Found(None, torn=False, numbers=frozenset(part.number for part in parts))
+    numbers = frozenset(part.number for part in parts)
+    assert found(parameters(parts)) == Found(None, torn=False, numbers=numbers, spare=numbers)
 
 
 def test_a_tail_changed_by_hand_is_torn() -> None:

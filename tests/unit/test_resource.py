@@ -16,7 +16,7 @@ from crhelper import CfnResource
 
 from strongref.answer import Answer
 from strongref.delivery import DeliveryError
-from strongref.errors import StrongRefError, Unfinished
+from strongref.errors import HandOverError, StrongRefError, Unfinished
 from strongref.log import logger
 from strongref.resource import CustomResource, is_failed_create
 from tests.support.response_server import SIGNATURE, FakeContext, ResponseServer
@@ -45,15 +45,20 @@ def load(name: str, server: ResponseServer, **changes: object) -> dict[str, Any]
     return {key: value for key, value in found.items() if value is not None}
 
 
+def nobody(_function: str, _event: object, left: StrongRefError, _clock: Clock) -> NoReturn:
+    """A hand-over that Lambda does not take."""
+    raise HandOverError("AccessDeniedException", left)
+
+
 def answering(answer: object) -> CustomResource:
-    return CustomResource(lambda _event, _clock: answer)  # type: ignore[arg-type,return-value]
+    return CustomResource(lambda _event, _clock: answer, nobody)  # type: ignore[arg-type,return-value]
 
 
 def raising(error: BaseException) -> CustomResource:
     def handle(_event: Event, _clock: Clock) -> NoReturn:
         raise error
 
-    return CustomResource(handle)
+    return CustomResource(handle, nobody)
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +97,7 @@ def test_the_handler_gets_the_typed_event_and_a_clock_that_leaves_time_to_answer
         seen.append((event, clock.remaining()))
         return Answer(NEW)
 
-    CustomResource(handle)(load("update_import", server), FakeContext(100))
+    CustomResource(handle, nobody)(load("update_import", server), FakeContext(100))
     ((event, remaining),) = seen
     assert event.properties["Names"] == ["CertArn"]
     assert 80 < remaining < 90
@@ -139,7 +144,7 @@ def test_a_create_that_left_something_behind_gives_the_id_for_its_delete(server:
         seen.append(event.physical_id)
         return Answer(event.physical_id)
 
-    resource = CustomResource(handle)
+    resource = CustomResource(handle, nobody)
     resource(load("create_import", server), FakeContext())
     assert server.answers[0]["Reason"] == "throttled"
     assert server.answers[0]["PhysicalResourceId"] == NEW
@@ -171,7 +176,7 @@ def test_a_create_that_nobody_knows_the_end_of_is_not_taken_for_one_that_left_no
             raise KeyError(SECRET)
         return Answer(event.physical_id)
 
-    resource = CustomResource(handle)
+    resource = CustomResource(handle, nobody)
     resource(load("create_import", server), FakeContext())
     assert server.answers[0]["PhysicalResourceId"] == UNFINISHED
     resource(load("delete_import", server, PhysicalResourceId=UNFINISHED), FakeContext())
@@ -226,7 +231,7 @@ def test_a_malformed_event_that_says_whom_to_answer_is_refused(server: ResponseS
         pytest.fail("handed on")
 
     raw = load("create_import", server, ResourceProperties=[SECRET])
-    CustomResource(handle)(raw, FakeContext())
+    CustomResource(handle, nobody)(raw, FakeContext())
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
     assert answer["Reason"] == "Not a CloudFormation event: ResourceProperties is missing, or not a map."
@@ -253,7 +258,7 @@ def test_a_failure_is_not_carried_over_to_the_next_event(server: ResponseServer)
             raise error
         return Answer(NEW)
 
-    resource = CustomResource(handle)
+    resource = CustomResource(handle, nobody)
     for _ in range(4):
         resource(load("create_import", server), FakeContext())
     assert [answer["Status"] for answer in server.answers] == ["FAILED", "SUCCESS", "FAILED", "SUCCESS"]
@@ -336,11 +341,13 @@ def test_who_does_not_come_back_in_time_is_answered_for_and_never_heard_again(
         return late
 
     stuck = Stuck(outcome).once_answered(server)
-    CustomResource(stuck)(load(name, server), FakeContext(0.2))
+    CustomResource(stuck, nobody)(load(name, server), FakeContext(0.2))
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
     assert answer["Reason"] == (
-        "The function's time was up before everything was done. Deploy again: it goes on from where it stopped."
+        "The function's time was up before everything was done. Deploy again: it goes on from where it stopped. The "
+        "function could not hand the rest over to another invocation of itself (AccessDeniedException): check that its "
+        "role may invoke it (lambda:InvokeFunction)."
     )
     assert answer["PhysicalResourceId"] == physical_id
 
@@ -348,7 +355,7 @@ def test_who_does_not_come_back_in_time_is_answered_for_and_never_heard_again(
 def test_the_handler_returns_only_after_an_answer_under_way_has_arrived(server: ResponseServer) -> None:
     server.then(500)
     stuck = Stuck(lambda: Answer(NEW)).once_answered(server)
-    CustomResource(stuck)(load("create_import", server), FakeContext(0.4))
+    CustomResource(stuck, nobody)(load("create_import", server), FakeContext(0.4))
     assert [answer["Status"] for answer in server.answers] == ["FAILED", "FAILED"]
 
 
@@ -427,7 +434,7 @@ def test_neither_values_nor_urls_are_told(
     server.then(status)
     raw = load("create_import", server, ResourceProperties={"Key": SECRET}, **changes)
     try:
-        CustomResource(lambda _event, _clock: do())(raw, FakeContext())
+        CustomResource(lambda _event, _clock: do(), nobody)(raw, FakeContext())
     except DeliveryError as error:
         logging.getLogger("lambda-runtime").exception("As Lambda logs it", exc_info=error)
     text = told()
@@ -438,7 +445,7 @@ def test_neither_values_nor_urls_are_told(
 
 def test_a_defect_is_logged_with_its_place_and_the_events_ids(server: ResponseServer, told: Callable[[], str]) -> None:
     raw = load("create_import", server)
-    CustomResource(lambda _event, _clock: fail_with_a_value())(raw, FakeContext())
+    CustomResource(lambda _event, _clock: fail_with_a_value(), nobody)(raw, FakeContext())
     text = told()
     assert "fail_with_a_value" in text
     assert "RuntimeError" in text

@@ -13,7 +13,7 @@ from botocore.exceptions import InvalidRegionError
 from botocore.stub import Stubber
 from moto import mock_aws
 
-from strongref.errors import StackLookupError
+from strongref.errors import CutShortError, StackLookupError
 from strongref.limiter import Limiter, Rates
 from strongref.ports import StackInfo
 from strongref.stacks import CloudFormationStacks
@@ -179,11 +179,11 @@ def test_throttling_slows_and_then_succeeds(stub: Stubber) -> None:
     assert sum(clock.slept) > 0
 
 
-def test_throttling_until_the_time_is_up_is_an_error(stub: Stubber) -> None:
+def test_throttling_until_the_time_is_up_is_no_refusal_but_work_that_is_left(stub: Stubber) -> None:
     clock = FakeClock(remaining=0.1)
     stub.add_client_error("describe_stacks", "Throttling", "Rate exceeded", 400)
     calls = CloudFormationStacks(lambda _: client_of(stub), Limiter(Rates(stacks=1)), clock, account=ACCOUNT)
-    with pytest.raises(StackLookupError, match="Throttling"):
+    with pytest.raises(CutShortError, match="Throttling"):
         calls.by_arn(WEB)
 
 

@@ -15,8 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from strongref.address import StackArn
-from strongref.errors import ExportsInUseError, NoSuchProducerError
+from strongref.errors import Counted, ExportsInUseError, NoSuchProducerError
+from strongref.findings import Finding, What
+from strongref.handover import SERVICE_TIMEOUT
 from strongref.limiter import _CLASS, Rates
+from strongref.metrics import NAMESPACE, SERVICE
+from strongref.patience import Patience
+from strongref.ports import Ports
+from strongref.tending import Janitor
 from tests.support.cloud import ACCOUNT, Cloud, Stack
 from tests.support.documents import ROOT, load
 
@@ -29,7 +35,8 @@ if TYPE_CHECKING:
 
 TEMPLATE = load((ROOT / "template.yaml").read_text())
 RESOURCES: dict[str, dict[str, Any]] = TEMPLATE["Resources"]
-ROLES = ("ExporterRole", "ImporterRole")
+FUNCTIONS = ("Exporter", "Importer", "Janitor")
+ROLES = tuple(f"{function}Role" for function in FUNCTIONS)
 LOG_ACTIONS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 EU, US = "eu-west-1", "us-east-1"
 
@@ -70,6 +77,15 @@ class Watched(Cloud):
         finally:
             self._function = None
 
+    def tend(self, region: str) -> list[Finding]:
+        """Have the janitor of a region go through it."""
+        self._function = ("JanitorRole", region)
+        ports = Ports(self.stores, self, Patience(5, 2, lambda: 0.5), self.token)
+        try:
+            return [finding for tended in Janitor(ports, region).tend(self.clock) for finding in tended.findings]
+        finally:
+            self._function = None
+
     def ssm(self, region: str) -> FakeSsm:
         client = super().ssm(region)
         client.before_call = partial(self._see_ssm, region)
@@ -101,7 +117,7 @@ class Watched(Cloud):
 
 @cache
 def story() -> frozenset[Call]:
-    """The calls of an installation's life: every branch of the two functions that calls something of its own."""
+    """The calls of an installation's life: every branch of the functions that calls something of its own."""
     cloud = Watched()
 
     def exports(*keys: str, **values: str) -> dict[str, Any]:
@@ -122,7 +138,19 @@ def story() -> frozenset[Call]:
     cloud.delete("api", US)
     with pytest.raises(NoSuchProducerError):
         cloud.deploy("mistaken", US, {"Imports": imports("A", stack="netwrok")})
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    del cloud.stack("web", US).resources["Imports"]  # its claim is stale
+    cloud.ssm(US).delete_parameters(Names=[f"/strongref/exports/web/{ACCOUNT}/{EU}/network/C"])
+    dead = f"/strongref/fences/web/{ACCOUNT}/{EU}/network/Dead"
+    cloud.ssm(US).put_parameter(Name=dead, Type="String", Value='{"by": "x", "until": "2001-01-01T00:00:00+00:00"}')
+    assert {finding.what for finding in cloud.tend(US)} == {What.STALE_CLAIM, What.MISSING, What.DEAD_FENCE}
     cloud.delete("network", EU)
+    cloud.deploy("network", EU, {"Exports": exports("A", "B")})
+    cloud.deploy("web", US, {"Imports": imports("A", Revision="2")})
+    cloud.vanish("network", EU)
+    cloud.deploy("other", EU, {"Exports": exports("A")})
+    cloud.vanish("other", EU)
+    assert {finding.what for finding in cloud.tend(US)} == {What.IMPORTED_ORPHAN, What.ORPHAN}
     return frozenset(cloud.seen)
 
 
@@ -159,14 +187,14 @@ def test_a_function_may_make_every_call_that_it_makes(role: str) -> None:
     assert refused == []
 
 
-@pytest.mark.parametrize(("role", "home"), [("ExporterRole", EU), ("ImporterRole", US)])
+@pytest.mark.parametrize(("role", "home"), [("ExporterRole", EU), ("ImporterRole", US), ("JanitorRole", US)])
 def test_a_function_makes_every_call_that_it_may(role: str, home: str) -> None:
     calls = [call for call in story() if (call.role, call.home) == (role, home)]
     needless = [grant for grant in grants(role, home) if not any(grant.allows(call) for call in calls)]
     assert needless == []
 
 
-@pytest.mark.parametrize(("role", "home"), [("ExporterRole", EU), ("ImporterRole", US)])
+@pytest.mark.parametrize(("role", "home"), [("ExporterRole", EU), ("ImporterRole", US), ("JanitorRole", US)])
 def test_a_permission_for_all_regions_is_used_in_another_one(role: str, home: str) -> None:
     abroad = {call.action for call in story() if call.role == role and f":{home}:" not in call.resource}
     assert {grant.action for grant in grants(role, home) if f":*:{ACCOUNT}:" in grant.pattern} == abroad
@@ -175,7 +203,7 @@ def test_a_permission_for_all_regions_is_used_in_another_one(role: str, home: st
 def test_the_actions_are_those_that_are_paced() -> None:
     """Every call goes through the limiter, which knows each by name: a new one is noticed here."""
     granted = {grant.action.partition(":")[2] for role in ROLES for grant in grants(role, US)}
-    assert granted == set(_CLASS)
+    assert granted | {"Invoke"} == set(_CLASS)
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -183,11 +211,42 @@ def test_every_statement_is_narrow(role: str) -> None:
     for statement in statements(role):
         assert set(statement) == {"Sid", "Effect", "Action", "Resource"}
         assert all(re.fullmatch(r"[a-z]+:[A-Za-z]+", action) for action in listed(statement["Action"]))
-    own = r"arn:aws:(ssm:(\*|us-east-1):{0}:parameter/strongref/\w+/\*|cloudformation:(\*|us-east-1):{0}:stack/\*/\*)"
-    assert all(re.fullmatch(own.format(ACCOUNT), grant.pattern) for grant in grants(role, US))
+    own = r"(ssm:(\*|us-east-1):{0}:parameter/strongref/\w+(/\*)?|cloudformation:(\*|us-east-1):{0}:stack/\*/\*)"
+    assert all(re.fullmatch(f"arn:aws:{own}".format(ACCOUNT), grant.pattern) for grant in grants(role, US))
 
 
-@pytest.mark.parametrize("name", ["Exporter", "Importer"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_may_invoke_itself_to_hand_over_and_no_other(name: str) -> None:
+    policy = RESOURCES[f"{name}HandOver"]["Properties"]
+    assert policy["Roles"] == [{"Ref": f"{name}Role"}]
+    (statement,) = policy["PolicyDocument"]["Statement"]
+    assert statement == {
+        "Sid": "HandOver",
+        "Effect": "Allow",
+        "Action": "lambda:InvokeFunction",
+        "Resource": {"Fn::GetAtt": [name, "Arn"]},
+    }
+
+
+def test_an_event_that_waited_longer_than_cloudformation_is_not_carried_out() -> None:
+    config = TEMPLATE["Globals"]["Function"]["EventInvokeConfig"]
+    assert config["MaximumEventAgeInSeconds"] == SERVICE_TIMEOUT
+
+
+def test_the_alarms_are_on_what_is_counted() -> None:
+    counted = {kind.value for kind in Counted} | {"Healed", "Unhealed", "HandOvers"}
+    alarms = [each["Properties"] for each in RESOURCES.values() if each["Type"] == "AWS::CloudWatch::Alarm"]
+    own = [alarm for alarm in alarms if alarm["Namespace"] == NAMESPACE]
+    assert {alarm["MetricName"] for alarm in own} == {Counted.ERRORS, Counted.REFUSED, "Unhealed"} <= counted
+    assert all(alarm["Dimensions"] == [{"Name": "service", "Value": SERVICE}] for alarm in own)
+    died = [alarm for alarm in alarms if alarm["Namespace"] == "AWS/Lambda"]
+    assert [alarm["Dimensions"][0]["Value"]["Ref"] for alarm in died] == list(FUNCTIONS)
+    assert len(own) + len(died) == len(alarms)
+    for alarm in alarms:
+        assert alarm["AlarmActions"] == {"Fn::If": ["IsAlarmed", [{"Ref": "AlarmTopic"}], {"Ref": "AWS::NoValue"}]}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_logs_to_its_own_group_and_no_other(name: str) -> None:
     (logs,) = [each for each in statements(f"{name}Role") if LOG_ACTIONS & set(listed(each["Action"]))]
     assert set(logs["Action"]) == LOG_ACTIONS
@@ -196,7 +255,7 @@ def test_a_function_logs_to_its_own_group_and_no_other(name: str) -> None:
     assert RESOURCES[f"{name}Logs"]["Properties"]["RetentionInDays"] == {"Ref": "LogRetentionDays"}
 
 
-@pytest.mark.parametrize("name", ["Exporter", "Importer"])
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_functions_role_is_all_in_the_template(name: str) -> None:
     """No managed policies, no name (so CAPABILITY_IAM is enough), and a boundary where one is asked for."""
     assert RESOURCES[name]["Properties"]["Role"] == {"Fn::GetAtt": [f"{name}Role", "Arn"]}
@@ -224,12 +283,16 @@ def test_the_rates_that_can_be_given_reach_the_limiter() -> None:
         if value == {"Ref": f"{variable.removeprefix('STRONGREF_').title().replace('_', '')}"}
     }
     read = Rates.from_environment(given)
-    assert {getattr(read, field.name) for field in fields(Rates)} == {*map(float, given.values()), Rates().stacks}
+    assert {getattr(read, field.name) for field in fields(Rates)} == {
+        *map(float, given.values()),
+        Rates().stacks,
+        Rates().invocations,
+    }
     assert set(variables) == {*given, "POWERTOOLS_SERVICE_NAME"}
 
 
 def test_a_functions_handler_is_there() -> None:
     module, _, function = TEMPLATE["Globals"]["Function"]["Handler"].partition(".")
-    for name in ("Exporter", "Importer"):
+    for name in FUNCTIONS:
         code = ROOT / RESOURCES[name]["Properties"]["CodeUri"] / f"{module}.py"
         assert f"def {function}(" in code.read_text()

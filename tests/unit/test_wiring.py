@@ -41,7 +41,7 @@ def event(
 
 
 def test_an_export_an_import_and_their_deletion_over_moto() -> None:
-    export, take = exporter(), importer()
+    export, take = exporter().handle, importer().handle
     imported: dict[str, object] = {"From": {"Stack": "network"}, "Consumer": "web"}
     made = export(event(RequestType.CREATE, "Exports", EXPORT), FakeClock())
     assert made.data == {"Prefix": "/strongref/exports/web/123456789012/eu-west-1/network", "Count": "2"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from strongref.errors import REASON_LIMIT, StrongRefError, cut, some
+from strongref.errors import REASON_LIMIT, Counted, StrongRefError, cut, some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +53,8 @@ class AnswerTooLargeError(StrongRefError):
         size: of the answer, in bytes.
         names: what to take out for the rest to fit, largest first.
     """
+
+    counted = Counted.REJECTED
 
     def __init__(self, size: int, names: list[str]) -> None:
         super().__init__(size, names)

@@ -9,10 +9,11 @@ from strongref.address import owner_tag
 from strongref.errors import AlreadyExistsError, ForeignParameterError
 from strongref.log import logger
 from strongref.plan import holding_of
+from strongref.ports import BATCH
 from strongref.record import encode, part_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from strongref.address import Place
     from strongref.plan import ExportPlan, Self
@@ -33,8 +34,8 @@ class Applying:
     store: Store
     me: Self
 
-    def apply(self, plan: ExportPlan, used: Mapping[str, frozenset[int]]) -> None:
-        """Carry a plan out: the record first, so that a value that is lost on the way comes back from it.
+    def apply(self, plan: ExportPlan, used: Mapping[str, frozenset[int]]) -> Iterator[None]:
+        """Carry a plan out, a call at each step: the record first, so that what is lost on the way comes back from it.
 
         Args:
             plan: for this self.store.
@@ -44,40 +45,52 @@ class Applying:
             ForeignParameterError: somebody else's parameter has come to stand where a value is to go.
         """
         report(self.store.region, plan)
-        self._write_records(plan, used)
-        self._change(plan)
-        self._make(plan)
-        self._take_away(plan)
+        yield from self._write_records(plan, used)
+        yield from self._change(plan)
+        yield from self._make(plan)
+        yield from self._take_away(plan)
 
-    def _write_records(self, plan: ExportPlan, used: Mapping[str, frozenset[int]]) -> None:
+    def _write_records(self, plan: ExportPlan, used: Mapping[str, frozenset[int]]) -> Iterator[None]:
         if plan.rerecord:
-            self._record(plan.place, self.me.logical_id, plan.record, used)
+            write_record(self.store, plan.place, self.me.logical_id, plan.record, used)
+            yield
         for logical_id, record in plan.orphans.items():
-            self._record(plan.place, logical_id, record if record.values else None, used)
+            write_record(self.store, plan.place, logical_id, record if record.values else None, used)
+            yield
 
-    def _change(self, plan: ExportPlan) -> None:
+    def _change(self, plan: ExportPlan) -> Iterator[None]:
         place = plan.place
         for key, stale in plan.heal.items():
             if key in plan.overwrite:
                 self.store.untag(place.value(key), stale)
+                yield
         for key, value in plan.overwrite.items():
             if self.store.overwrite(place.value(key), value.kind, value.text) == 1:
                 self.store.tag(place.value(key), self.me.tags)  # it had just gone, and came back as nobody's
+            yield
         for key, tags in plan.adopt.items():
             if not self.store.tag(place.value(key), tags):
                 self._create(place.value(key), plan.published[key], tags)
+            yield
 
-    def _make(self, plan: ExportPlan) -> None:
+    def _make(self, plan: ExportPlan) -> Iterator[None]:
         place = plan.place
-        self.store.delete([place.value(key) for key in plan.remake])
+        yield from self._delete([place.value(key) for key in plan.remake])
         for key, (value, tags) in (*plan.remake.items(), *plan.create.items()):
             self._create(place.value(key), value, tags)
+            yield
 
-    def _take_away(self, plan: ExportPlan) -> None:
+    def _take_away(self, plan: ExportPlan) -> Iterator[None]:
         place = plan.place
         for key in plan.disown:
             self.store.untag(place.value(key), [owner_tag(self.me.logical_id)])
-        self.store.delete([place.value(key) for key in plan.delete])
+            yield
+        yield from self._delete([place.value(key) for key in plan.delete])
+
+    def _delete(self, names: list[str]) -> Iterator[None]:
+        for at in range(0, len(names), BATCH):
+            self.store.delete(names[at : at + BATCH])
+            yield
 
     def _create(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
         """Make a value, or make right what came to stand there since it was looked for."""
@@ -92,20 +105,25 @@ class Applying:
             self.store.overwrite(name, value.kind, value.text)
             self.store.tag(name, tags)
 
-    def _record(
-        self,
-        place: Place,
-        logical_id: str,
-        record: Record | None,
-        used: Mapping[str, frozenset[int]],
-    ) -> None:
-        """Change a record at once: its tails first, then its head, then the old tails away."""
-        before = used.get(logical_id, frozenset())
-        parts = encode(record, before) if record else []
-        for part in parts:
-            self.store.overwrite(part.name(place.records, logical_id), part.kind, part.text)
-        left = sorted(before - {part.number for part in parts})
-        self.store.delete([part_name(place.records, logical_id, number) for number in left])
+
+def write_record(
+    store: Store, place: Place, logical_id: str, record: Record | None, used: Mapping[str, frozenset[int]]
+) -> None:
+    """Change a record at once: its tails first, then its head, then the old tails away.
+
+    Args:
+        store: where.
+        place: in it.
+        logical_id: of the Export whose record it is.
+        record: what it is to say; None: it goes.
+        used: the numbers of the parts that records have there, by logical id.
+    """
+    before = used.get(logical_id, frozenset())
+    parts = encode(record, before) if record else []
+    for part in parts:
+        store.overwrite(part.name(place.records, logical_id), part.kind, part.text)
+    left = sorted(before - {part.number for part in parts})
+    store.delete([part_name(place.records, logical_id, number) for number in left])
 
 
 def report(region: str, plan: ExportPlan) -> None:

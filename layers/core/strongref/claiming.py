@@ -19,6 +19,7 @@ from strongref.errors import (
     ChangingError,
     NoSuchExportError,
     NoSuchProducerError,
+    NotDoneError,
     NothingExportedError,
     StrongRefError,
     TooManyClaimsError,
@@ -97,6 +98,8 @@ class Claiming:
         """Read, claim, and make sure of it."""
         try:
             return self._patiently(self._attempt)
+        except NotDoneError:
+            raise  # who goes on makes sure of the claims; if nobody does, they turn stale with the event that failed
         except BaseException:
             self._let_go()
             raise
@@ -109,7 +112,7 @@ class Claiming:
             except _TryAgainError as again:
                 self._skip = frozenset()  # a claim seen before a fence may have been taken for a dead one behind it
                 if not waiting.pause():
-                    raise again.why from None
+                    raise waiting.over(again.why) from None
 
     def _read(self) -> Mapping[Key, Value]:
         published = self._published()

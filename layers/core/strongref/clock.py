@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
+    from strongref.ports import Clock
+
 ANSWER_SECONDS = 15.0
 """Kept back from every invocation to tell CloudFormation how it ended, tries included."""
+
+LAST_CALL_SECONDS = 5.0
+"""How long before the function's end somebody answers who does not wait for the use case any more."""
 
 LAST_SECONDS = 0.5
 """Before the function's end: nothing is begun any more, not even a try to answer."""
@@ -24,9 +31,9 @@ class SystemClock:
         self._deadline = time.monotonic() + seconds
 
     @classmethod
-    def of(cls, context: LambdaContext, kept_back: float = ANSWER_SECONDS) -> SystemClock:
-        """An invocation's; a share for the answer is kept back, at most half of the time."""
-        left = context.get_remaining_time_in_millis() / 1000
+    def of(cls, context: LambdaContext, kept_back: float = ANSWER_SECONDS, at_most: float = math.inf) -> SystemClock:
+        """An invocation's, or less; a share for the answer is kept back, at most half of the time."""
+        left = min(context.get_remaining_time_in_millis() / 1000, at_most)
         return cls(max(left - kept_back, left / 2))
 
     def now(self) -> datetime:
@@ -37,3 +44,20 @@ class SystemClock:
 
     def remaining(self) -> float:
         return self._deadline - time.monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """`ports.Clock` of something that has to be begun before a certain time."""
+
+    clock: Clock
+    ends: datetime
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    def sleep(self, seconds: float) -> None:
+        self.clock.sleep(seconds)
+
+    def remaining(self) -> float:
+        return min(self.clock.remaining(), (self.ends - self.clock.now()).total_seconds())

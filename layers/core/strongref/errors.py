@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +28,21 @@ def some(names: Iterable[str], most: int = 10) -> str:
     return f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
 
 
+class Counted(StrEnum):
+    """The metric that an error counts towards."""
+
+    ERRORS = "Errors"
+    """Something is wrong that whoever runs strongref should look at."""
+    REFUSED = "RefusedChanges"
+    """A claimed value was to change or to go."""
+    REJECTED = "Rejections"
+    """A template asks for what cannot be, or not now: told to who deploys it."""
+
+
 class StrongRefError(Exception):
     """The root: whatever strongref refuses, or could not do, and can explain."""
+
+    counted: ClassVar[Counted] = Counted.ERRORS
 
 
 class Unfinished(StrongRefError):  # noqa: N818 (it is not what went wrong, but what is left of it)
@@ -43,8 +57,42 @@ class Unfinished(StrongRefError):  # noqa: N818 (it is not what went wrong, but 
         return str(self.error)
 
 
+class NotDoneError(StrongRefError):
+    """The invocation's time ran short: there is more to do, and another invocation can go on with it."""
+
+
+class TimeUpError(NotDoneError):
+    """The function's time is nearly over, and the use case is still at work."""
+
+    def __str__(self) -> str:
+        return "The function's time was up before everything was done. Deploy again: it goes on from where it stopped."
+
+
+class InternalError(StrongRefError):
+    """A defect of ours. Its text may hold values, so only its type is told."""
+
+    def __init__(self, error: BaseException, invocation: str) -> None:
+        super().__init__(type(error).__name__, invocation)
+
+    def __str__(self) -> str:
+        return f"Internal error ({self.args[0]}). See the function's log, invocation {self.args[1]}."
+
+
+class CutShortError(NotDoneError):
+    """Something stood in the way, and the invocation had no time to wait for as long as it would have."""
+
+    def __init__(self, error: StrongRefError) -> None:
+        super().__init__(error)
+        self.error = error
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+
 class BadRequestError(StrongRefError):
     """An event or a property that cannot be understood. Nothing was read or written for it."""
+
+    counted = Counted.REJECTED
 
     def __init__(self, prop: str, problem: str) -> None:
         super().__init__(prop, problem)
@@ -86,7 +134,7 @@ class AccessDeniedError(StoreError):
         )
 
 
-class OutOfTimeError(StoreError):
+class OutOfTimeError(StoreError, NotDoneError):
     """The time that a call might be made in is up: the invocation's, or that of the fence it was to be made behind."""
 
     def __str__(self) -> str:
@@ -115,6 +163,10 @@ class NotFoundError(StoreError):
     """No parameter of that name."""
 
 
+OTHER_ACCOUNT = "OtherAccount"
+"""The code of a look-up that was not made: stacks of other accounts cannot be asked about."""
+
+
 class StackLookupError(StrongRefError):
     """CloudFormation could not be asked about a stack."""
 
@@ -126,6 +178,49 @@ class StackLookupError(StrongRefError):
 
     def __str__(self) -> str:
         return f"CloudFormation in {self.region} could not be asked about stack {self.stack}: {self.code}."
+
+
+class HandOverError(StrongRefError):
+    """Lambda did not take the event for another invocation.
+
+    Attributes:
+        code: AWS's error code, as in `AccessDeniedException`.
+        left: what was to be gone on with.
+    """
+
+    def __init__(self, code: str, left: StrongRefError) -> None:
+        super().__init__(code, left)
+        self.code = code
+        self.left = left
+
+    def __str__(self) -> str:
+        return (
+            f"{self.left} The function could not hand the rest over to another invocation of itself ({self.code}): "
+            "check that its role may invoke it (lambda:InvokeFunction)."
+        )
+
+
+class TimeSpentError(StrongRefError):
+    """CloudFormation waits no longer, or too many invocations have worked on one event already.
+
+    Attributes:
+        turns: how many invocations did.
+        timeout: the seconds that CloudFormation waits, its ServiceTimeout.
+        left: what is not done.
+    """
+
+    def __init__(self, turns: int, timeout: float, left: StrongRefError) -> None:
+        super().__init__(turns, timeout, left)
+        self.turns = turns
+        self.timeout = timeout
+        self.left = left
+
+    def __str__(self) -> str:
+        return (
+            f"{self.left} That was invocation {self.turns}, and there is none after it: CloudFormation waits for "
+            f"ServiceTimeout ({self.timeout:.0f} s). Allow more calls a second, a longer ServiceTimeout, or make the "
+            "resource smaller."
+        )
 
 
 def stack_text(arn: str) -> str:
@@ -145,6 +240,8 @@ class InUse:
 
 class ExportsInUseError(StrongRefError):
     """Raised before anything is written, when values that are to change or to go are claimed."""
+
+    counted = Counted.REFUSED
 
     def __init__(self, in_use: Sequence[InUse]) -> None:
         super().__init__(in_use)
@@ -172,6 +269,8 @@ class ExportsInUseError(StrongRefError):
 class ExportsKeptError(StrongRefError):
     """An Export was taken out of its template while claimed: the claimed values stay, withdrawn."""
 
+    counted = Counted.REFUSED
+
     def __init__(self, kept: Sequence[InUse]) -> None:
         super().__init__(kept)
         self.kept = kept
@@ -195,6 +294,8 @@ class ForeignParameterError(StrongRefError):
         foreign: the parameters' names, and the ARN of the stack that each belongs to, if it says so.
     """
 
+    counted = Counted.REJECTED
+
     def __init__(self, foreign: Mapping[str, str | None]) -> None:
         super().__init__(foreign)
         self.foreign = foreign
@@ -213,6 +314,8 @@ class ForeignParameterError(StrongRefError):
 class ConflictingExportError(StrongRefError):
     """Another Export of the same stack publishes a key with another value. Raised before anything is written."""
 
+    counted = Counted.REJECTED
+
     def __init__(self, keys: Sequence[str], logical_id: str) -> None:
         super().__init__(keys, logical_id)
         self.keys = keys
@@ -227,6 +330,8 @@ class ConflictingExportError(StrongRefError):
 
 class ChangingError(StrongRefError):
     """Somebody else is changing these exports right now."""
+
+    counted = Counted.REJECTED
 
     def __init__(self, producer: str, by: str) -> None:
         super().__init__(producer, by)
@@ -272,6 +377,8 @@ class UnsettledError(StrongRefError):
 class NoSuchProducerError(StrongRefError):
     """The stack to import from does not exist in its region."""
 
+    counted = Counted.REJECTED
+
     def __init__(self, producer: str) -> None:
         super().__init__(producer)
         self.producer = producer
@@ -293,6 +400,8 @@ class NothingExportedError(StrongRefError):
         region: where.
         elsewhere: whether it exports to the other of the two: shared, or this consumer.
     """
+
+    counted = Counted.REJECTED
 
     def __init__(self, producer: str, consumer: str | None, region: str, *, known: bool, elsewhere: bool) -> None:
         super().__init__(producer, consumer, region, known, elsewhere)
@@ -328,6 +437,8 @@ class NoSuchExportError(StrongRefError):
         there: what it does export.
     """
 
+    counted = Counted.REJECTED
+
     def __init__(self, missing: Mapping[str, Sequence[str]], producer: str, there: Sequence[str]) -> None:
         super().__init__(missing, producer, there)
         self.missing = missing
@@ -347,6 +458,8 @@ class NoSuchExportError(StrongRefError):
 
 class TooManyClaimsError(StrongRefError):
     """Values have as many tags as SSM allows: no further import fits. Told before anything is claimed."""
+
+    counted = Counted.REJECTED
 
     def __init__(self, keys: Sequence[str], producer: str) -> None:
         super().__init__(keys, producer)

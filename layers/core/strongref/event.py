@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from strongref.address import BadArnError, StackArn
 from strongref.errors import StrongRefError
+from strongref.handover import FIELD, SERVICE_TIMEOUT, BadHandOverError, Turn, service_timeout
 
 
 class RequestType(StrEnum):
@@ -82,6 +83,8 @@ class Event:
         old_properties: on Update, those before.
         response_url: where to answer; presigned, so a secret.
         resource_type: as in `Custom::CrossRegionExport`.
+        service_timeout: the seconds that CloudFormation waits for an answer.
+        turn: which invocation for it this is, if one before it has handed over.
     """
 
     request_type: RequestType
@@ -93,6 +96,8 @@ class Event:
     old_properties: Mapping[str, object] | None = field(repr=False)
     response_url: str = field(repr=False)
     resource_type: str
+    service_timeout: float = SERVICE_TIMEOUT
+    turn: Turn | None = None
 
     @classmethod
     def parse(cls, raw: object) -> Event:
@@ -129,6 +134,8 @@ class Event:
             old_properties=_map(raw, "OldResourceProperties") if kind == RequestType.UPDATE else None,
             response_url=_url(raw, "ResponseURL"),
             resource_type=_text(raw, "ResourceType"),
+            service_timeout=service_timeout(raw["ResourceProperties"]),
+            turn=_turn(raw),
         )
 
     @property
@@ -153,6 +160,13 @@ def _text(raw: Mapping[str, object], name: str) -> str:
     if not isinstance(given, str) or not given:
         raise MalformedEventError(name, "is missing, or not a text")
     return given
+
+
+def _turn(raw: Mapping[str, object]) -> Turn | None:
+    try:
+        return Turn.parse(raw)
+    except BadHandOverError:
+        raise MalformedEventError(FIELD, "is not what an invocation hands over") from None
 
 
 def _url(raw: Mapping[str, object], name: str) -> str:

@@ -16,6 +16,7 @@ from strongref.errors import (
     ExportsInUseError,
     ExportsKeptError,
     InUse,
+    NotDoneError,
     StrongRefError,
     Unfinished,
     some,
@@ -65,18 +66,21 @@ class Exports:
         old = [Site(region, former.place, {}) for region in former.regions] if former else []
         sites = new + [site for site in old if (site.region, site.place) not in here]
         again = request.values.keys() if former and former.revision != request.revision else ()
-        most = max(len(request.values), len(former.values) if former else 0)
-        run = Publishing(self.ports, clock, Self(event.stack, event.logical_id), sites, rewrite=again, most=most)
+        run = Publishing(
+            self.ports, clock, Self(event.stack, event.logical_id), sites, rewrite=again, request=event.request_id
+        )
         when_claimed = WhenClaimed.PROPAGATE if request.on_change is OnChange.PROPAGATE else WhenClaimed.REFUSE
         answer = Answer(
             physical_id(stack, event.logical_id), {"Prefix": request.place.values, "Count": str(len(request.values))}
         )
-        if event.request_type is RequestType.UPDATE and not again and run.settled():
+        if former and _same(former, request) and not again and run.settled():
             return answer
         try:
             plans = self._carry_out(event, run, when_claimed, former)
+        except NotDoneError:
+            raise
         except StrongRefError as error:
-            if run.wrote and event.request_type is RequestType.CREATE:
+            if (run.wrote or event.turn) and event.request_type is RequestType.CREATE:
                 raise Unfinished(error, answer.physical_id) from error
             raise
         return replace(answer, reason=_notice(plans))
@@ -106,7 +110,7 @@ class Exports:
         except BadRequestError:
             return answer  # such properties were refused when they came: nothing was ever published for them
         sites = [Site(region, request.place, {}) for region in request.regions]
-        run = Publishing(self.ports, clock, Self(event.stack, event.logical_id), sites, most=len(request.values))
+        run = Publishing(self.ports, clock, Self(event.stack, event.logical_id), sites, request=event.request_id)
         info = self.ports.stacks.by_arn(event.stack)
         if not (info and info.cleaning_up):
             run.carry_out(WhenClaimed.REFUSE)
@@ -115,6 +119,11 @@ class Exports:
         if kept := _kept(plans):
             raise ExportsKeptError(kept)
         return answer
+
+
+def _same(former: ExportRequest, request: ExportRequest) -> bool:
+    """Whether an Update wants what was wanted before, so that there may be nothing to do."""
+    return (former.regions, former.place, former.values) == (request.regions, request.place, request.values)
 
 
 def _former(event: Event, stack: StackArn) -> ExportRequest | None:

@@ -7,23 +7,31 @@ meet, at least one sees the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from strongref.errors import ChangingError, OutOfTimeError, StrongRefError
-from strongref.fence import IN_FLIGHT, Fence
+from strongref.clock import Until
+from strongref.errors import ChangingError, NotDoneError, OutOfTimeError, StrongRefError
+from strongref.fence import IN_FLIGHT, Fence, Looked
 from strongref.log import logger
-from strongref.patience import Allowance
 from strongref.ports import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from strongref.address import Place
-    from strongref.ports import Clock, Ports, Store
+    from strongref.ports import Clock, Parameter, Ports, Store
 
 T = TypeVar("T")
+
+FENCE_SECONDS = 60.0
+"""How long fences stand that are not renewed, besides `fence.IN_FLIGHT`."""
+
+RESERVE_SECONDS = 5.0
+RESERVE_SHARE = 0.2
+"""Of the invocation's time, for the fences at its end: so many seconds, or a share of a short time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,62 +41,164 @@ class Holder:
     Attributes:
         name: among the holders of a place; made unique by something never said before.
         says: who that is, for people.
+        work: the request that is carried out, if another invocation can go on with it behind the same fences.
     """
 
     name: str
     says: str
-
-
-def standing(store: Store, place: Place, now: datetime, own: str = "") -> Fence | None:
-    """A fence in a place that still stands, other than one's own; those whose time is up are taken away."""
-    found = None
-    for name, parameter in store.under(place.fences).items():
-        if name == own:
-            continue
-        fence = Fence.decode(parameter)
-        if fence.stands(now):
-            found = found or fence
-        else:
-            logger.warning("A fence past its time was taken away", extra={"fence": name, "holder": str(fence)})
-            store.delete([name])
-    return found
+    work: str = ""
 
 
 @dataclass(frozen=True, slots=True)
+class Post:
+    """Where somebody works behind a fence.
+
+    Attributes:
+        store: in which no call is begun after the fence's time.
+        looked: what was looked at already, by an invocation that handed over; to be kept up to date.
+    """
+
+    store: Store
+    looked: Looked
+
+
+def standing(store: Store, place: Place, now: datetime) -> Fence | None:
+    """A fence in a place that still stands; those whose time is up are taken away."""
+    return next(iter(_all_standing(store, place, now).values()), None)
+
+
+def _all_standing(store: Store, place: Place, now: datetime, own: str = "") -> dict[str, Fence]:
+    """The fences in a place that still stand, other than one's own, by name."""
+    fences = {name: found for name, found in store.under(place.fences).items() if name != own}
+    dead = take_away_dead(store, fences, now)
+    return {name: Fence.decode(found) for name, found in fences.items() if name not in dead}
+
+
+def take_away_dead(store: Store, fences: Mapping[str, Parameter], now: datetime) -> list[str]:
+    """Take away those of the fences whose time is up; their names."""
+    dead = {name: fence for name, found in fences.items() if not (fence := Fence.decode(found)).stands(now)}
+    for name, fence in dead.items():
+        logger.warning("A fence past its time was taken away", extra={"fence": name, "holder": str(fence)})
+    store.delete(dead)
+    return list(dead)
+
+
+@dataclass(slots=True)
 class Fencing:
     """One's own fence in a place."""
 
-    store: Store
+    ports: Ports
+    region: str
     place: Place
-    holder: str
-    """What names it among others: never used twice."""
+    holder: Holder
+    token: str
+    """What tells it from the holder's other ones: never used twice."""
+    looked: Looked = field(init=False)
+    _taken_over: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.looked = Looked(self.holder.work)
 
     @property
     def name(self) -> str:
-        return f"{self.place.fences}/{self.holder}"
+        return f"{self.place.fences}/{self.holder.name}.{self.token}"
 
-    def put_up(self, fence: Fence) -> None:
-        self.store.overwrite(self.name, Kind.STRING, fence.encode())
+    def put_up(self, ends: datetime, clock: Clock, left: Looked | None = None) -> None:
+        """Put it up, or say anew until when it stands."""
+        fence = Fence(self.holder.says, ends + IN_FLIGHT, left)
+        self.ports.stores(self.region, clock).overwrite(self.name, Kind.STRING, fence.encode())
 
-    def others(self, now: datetime) -> Fence | None:
-        """Somebody else's standing fence."""
-        return standing(self.store, self.place, now, own=self.name)
+    def others(self, clock: Clock) -> Fence | None:
+        """Somebody else's standing fence. One that this holder has left is none: it is taken over, with its work."""
+        store = self.ports.stores(self.region, clock)
+        for name, fence in _all_standing(store, self.place, clock.now(), own=self.name).items():
+            if not (fence.left and name.startswith(f"{self.place.fences}/{self.holder.name}.")):
+                return fence
+            self._taken_over.append(name)
+            if self.holder.work and fence.left.work == self.holder.work:
+                self.looked = fence.left
+        return None
 
-    def take_away(self) -> None:
+    def take_over(self, clock: Clock) -> None:
+        """Take away what this holder had left, now that its successor stands."""
+        if self._taken_over:
+            self.ports.stores(self.region, clock).delete(self._taken_over)
+
+    def leave(self, clock: Clock) -> None:
+        """Let it stand for whoever goes on with the work."""
+        try:
+            self.put_up(clock.now() + timedelta(seconds=FENCE_SECONDS), clock, self.looked)
+        except StrongRefError as error:
+            logger.warning("A fence could not be left", extra={"fence": self.name, "error": str(error)})
+
+    def take_away(self, clock: Clock) -> None:
         """A fence that cannot be taken away falls when its time is up: no reason to fail what has succeeded."""
         try:
-            self.store.delete([self.name])
+            self.ports.stores(self.region, clock).delete([self.name])
         except StrongRefError as error:
             logger.warning("A fence could not be taken away", extra={"fence": self.name, "error": str(error)})
 
 
-def behind_fences(  # noqa: PLR0913, PLR0917
+@dataclass(slots=True)
+class Behind:
+    """`ports.Clock` of what is done behind fences: it ends before they fall, and renews them as long as time goes on.
+
+    A function that dies leaves its fences behind, and everybody else waits for them to fall. So they stand for
+    `FENCE_SECONDS` only, however long the work takes, and are put up anew while it goes on.
+
+    Attributes:
+        fencings: the fences.
+        clock: the invocation's.
+        reserve: the seconds of it that are left for taking the fences away.
+        ends: until when calls are begun, if the fences are not renewed until then.
+    """
+
+    fencings: Sequence[Fencing]
+    clock: Clock
+    reserve: float
+    ends: datetime
+
+    @classmethod
+    def put_up(cls, fencings: Sequence[Fencing], clock: Clock, reserve: float) -> Behind:
+        """Put the fences up, and begin."""
+        behind = cls(fencings, clock, reserve, clock.now())
+        behind._renew(clock)
+        return behind
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    def sleep(self, seconds: float) -> None:
+        self.clock.sleep(seconds)
+
+    def remaining(self) -> float:
+        """Seconds in which calls may be begun; asked before each, so this is where fences are renewed in time."""
+        left = self.clock.remaining() - self.reserve
+        stands = (self.ends - self.clock.now()).total_seconds()
+        if 0 < stands < min(FENCE_SECONDS / 2, left):
+            # Not begun after they have ended: somebody may take them for void by the time it is done.
+            self._renew(Until(self.clock, self.ends))
+            stands = (self.ends - self.clock.now()).total_seconds()
+        return min(left, stands)
+
+    @property
+    def fell(self) -> bool:
+        """Whether the fences' time is up, and not the invocation's."""
+        return (self.ends - self.clock.now()).total_seconds() < self.clock.remaining() - self.reserve
+
+    def _renew(self, clock: Clock) -> None:
+        ends = clock.now() + timedelta(seconds=FENCE_SECONDS)
+        for fencing in self.fencings:
+            fencing.put_up(ends, clock)
+        self.ends = ends
+
+
+def behind_fences(
     ports: Ports,
     clock: Clock,
     sites: Sequence[tuple[str, Place]],
     holder: Holder,
-    values: int,
-    work: Callable[[list[Store]], T],
+    work: Callable[[list[Post]], T],
 ) -> T:
     """Do something behind a fence in each of several places, giving way to whoever is at work in one of them.
 
@@ -97,30 +207,34 @@ def behind_fences(  # noqa: PLR0913, PLR0917
         clock: the invocation's.
         sites: regions and places.
         holder: who works.
-        values: about how many are concerned; that tells how long the fences may stand.
-        work: what to do, given each site's store, in which no call is begun after the fences' time. It may be done
-            again from the beginning, so it has to find what it did before.
+        work: what to do at these posts. It may be done again from the beginning, so it has to find what it did before.
 
     Raises:
         ChangingError: somebody else still was at work when patience was at its end.
+        NotDoneError: the invocation's time ran short. If the holder names a work, the fences go on standing for a
+            while, for the invocation that goes on with it.
     """
     waiting = ports.patience.begin(clock)
+    reserve = min(RESERVE_SECONDS, clock.remaining() * RESERVE_SHARE)
     while True:
-        allowance = Allowance.of(clock, values)
-        name = f"{holder.name}.{ports.token()}"
-        fencings = [Fencing(ports.stores(region, clock), place, name) for region, place in sites]
+        fencings = [Fencing(ports, region, place, holder, ports.token()) for region, place in sites]
+        put_away = Fencing.take_away
+        behind = None
         try:
-            for fencing in fencings:
-                fencing.put_up(Fence(holder.says, allowance.ends + IN_FLIGHT))
-            other = next((fence for fencing in fencings if (fence := fencing.others(clock.now()))), None)
+            behind = Behind.put_up(fencings, clock, reserve)
+            other = next((fence for fencing in fencings if (fence := fencing.others(clock))), None)
             if other is None:
-                return work([ports.stores(region, allowance) for region, _ in sites])
-        except OutOfTimeError:
-            if clock.remaining() <= 0:
-                raise
-            continue  # the fences' time is up, not the invocation's: what is left is done behind new ones
+                for fencing in fencings:
+                    fencing.take_over(clock)
+                return work([Post(ports.stores(fencing.region, behind), fencing.looked) for fencing in fencings])
+        except NotDoneError as error:
+            if isinstance(error, OutOfTimeError) and behind and behind.fell:
+                continue  # the fences' time is up, not the invocation's: what is left is done behind new ones
+            if holder.work:
+                put_away = Fencing.leave
+            raise
         finally:
             for fencing in fencings:
-                fencing.take_away()
+                put_away(fencing, clock)
         if not waiting.pause():
-            raise ChangingError(str(sites[0][1].producer), str(other))
+            raise waiting.over(ChangingError(str(sites[0][1].producer), str(other)))

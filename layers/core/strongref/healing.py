@@ -77,10 +77,9 @@ def republish(ports: Ports, store: Store, clock: Clock, place: Place) -> list[Ke
     Raises:
         ChangingError: somebody is changing the place, and goes on doing so.
     """
-    values = len(Published.read(store, place).values)
     holder = Holder("republish", "strongref republish")
     sites = [(store.region, place)]
-    return behind_fences(ports, clock, sites, holder, values, lambda stores: _put_back(stores[0], place))
+    return behind_fences(ports, clock, sites, holder, lambda posts: _put_back(posts[0].store, place))
 
 
 def _put_back(store: Store, place: Place) -> list[Key]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.address import BadArnError, Place, StackArn, claim_tag
+from strongref.address import BadArnError, Place, Producer, StackArn, claim_tag
+from strongref.errors import OTHER_ACCOUNT, StackLookupError
 from strongref.plan import Holding, Owner, holding_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from strongref.address import Key
     from strongref.ports import StackInfo, Stacks, Store
@@ -27,27 +28,45 @@ class Inspector:
 
     def inspect(self, store: Store, place: Place, keys: Iterable[Key], stack: str) -> dict[Key, Holding]:
         """What the tags of these values say, as seen from a stack; a value that is gone by now is left out."""
+        return self._holdings(store, place, keys, lambda producer: self._owner(producer, stack))
+
+    def nothing_about(self, stack: str, owners: Collection[str] = frozenset()) -> Holding:
+        """What there is to say of a value of this stack that nobody claims."""
+        return Holding(owner=Owner.OURS, producer=stack, owners=owners)
+
+    def survey(self, store: Store, place: Place, keys: Iterable[Key]) -> dict[Key, Holding]:
+        """The same, as seen from nobody: ours is what belongs to a stack whose place this is."""
+        return self._holdings(store, place, keys, lambda producer: self._owner_at(producer, place.producer))
+
+    def exists(self, stack: str) -> bool:
+        """Whether a stack of that ARN exists, for all that is known: of another account nobody here can be asked."""
+        try:
+            return self._info(stack) is not None
+        except StackLookupError as error:
+            if error.code != OTHER_ACCOUNT:
+                raise
+            return True
+
+    def _holdings(
+        self, store: Store, place: Place, keys: Iterable[Key], owner: Callable[[str | None], Owner]
+    ) -> dict[Key, Holding]:
         holdings = {}
         for key in keys:
             tags = store.tags(place.value(key))
             if tags is not None:
-                holdings[key] = self._holding(tags, stack)
+                holdings[key] = self._holding(tags, owner)
         return holdings
-
-    def exists(self, stack: str) -> bool:
-        """Whether a stack of that ARN exists."""
-        return self._info(stack) is not None
 
     def _info(self, stack: str) -> StackInfo | None:
         if stack not in self._infos:
             self._infos[stack] = self._stacks.by_arn(stack)
         return self._infos[stack]
 
-    def _holding(self, tags: dict[str, str], stack: str) -> Holding:
+    def _holding(self, tags: dict[str, str], owner: Callable[[str | None], Owner]) -> Holding:
         producer, owners, claims = holding_of(tags)
         live = {tag: importer for tag, importer in claims.items() if self._protects(tag, importer)}
         return Holding(
-            owner=self._owner(producer, stack),
+            owner=owner(producer),
             producer=producer,
             owners=frozenset(owners),
             claims=live,
@@ -65,16 +84,28 @@ class Inspector:
         same_name = (former.account, former.region, former.name) == (ours.account, ours.region, ours.name)
         return Owner.NOBODYS if same_name and not self.exists(str(former)) else Owner.FOREIGN
 
+    def _owner_at(self, producer: str | None, place: Producer) -> Owner:
+        try:
+            stack = StackArn.parse(producer or "")
+        except BadArnError:
+            return Owner.FOREIGN
+        if Producer(stack.account, stack.region, stack.name) != place:
+            return Owner.FOREIGN
+        return Owner.OURS if self.exists(str(stack)) else Owner.NOBODYS
+
     def _protects(self, tag: str, importer: str) -> bool:
-        """Whether a claim holds: its stack exists, and is at work or has that generation of the import."""
+        """Whether a claim holds: its stack exists, and is at work or has that generation of the import.
+
+        What is not known to be dead, lives.
+        """
         try:
             StackArn.parse(importer)
         except BadArnError:
-            return True  # nobody can be asked about it: what is not known to be dead, lives
-        info = self._info(importer)
-        if info is None:
+            return True
+        if not self.exists(importer):
             return False
-        if not info.at_rest:
+        info = self._infos.get(importer)
+        if info is None or not info.at_rest:
             return True
         if importer not in self._live_claims:
             physical_ids = self._stacks.physical_ids(importer)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import random
+import threading
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,10 +39,17 @@ _CLASS = {
     "ListTagsForResource": "tags",
     "DescribeStacks": "stacks",
     "ListStackResources": "stacks",
+    "Invoke": "invocations",
 }
 _BURST_SECONDS = 0.25
-_RECOVERY_SECONDS = 60.0
+_EASE = 0.9
+"""What a throttled call leaves of the rate: little by little, since a rate below what is left of a quota wastes it."""
+_RECOVERY_SECONDS = 20.0
+"""From nothing to the whole rate: so it stays a little above what others leave, and finds out when they leave more."""
 _SLOWEST = 1 / 16
+_SOONEST, _LATEST = 0.5, 1.5
+"""Of the time between two calls: when a throttled one is tried again. By chance in between, so that callers that were
+throttled together do not come back together."""
 
 _THROTTLED = frozenset(
     {
@@ -60,6 +68,8 @@ _SERVER_FAULT = 500
 
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 20.0
+_PATIENT_TRIES = 5
+"""Throttled tries of one call at the limiter's pace alone; who has had more of them waits longer each time."""
 _CONNECTION_TRIES = 5
 """A region that does not exist has no endpoint, however long one waits."""
 
@@ -77,6 +87,7 @@ class Rates:
     tags: float = 10
     deletes: float = 5
     stacks: float = 5
+    invocations: float = 10
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Rates:
@@ -87,6 +98,10 @@ class Rates:
         """
         names = {field.name: f"STRONGREF_{field.name.upper()}_PER_SECOND" for field in fields(cls)}
         return cls(**{name: _rate(var, environment[var]) for name, var in names.items() if environment.get(var)})
+
+    def share(self, part: float) -> Rates:
+        """A part of these rates, for who is in no hurry."""
+        return Rates(**{field.name: getattr(self, field.name) * part for field in fields(self)})
 
 
 def _rate(variable: str, text: str) -> float:
@@ -100,19 +115,28 @@ def _rate(variable: str, text: str) -> float:
 
 
 class Limiter:
-    """A token bucket per class of action and region; it lives as long as the process."""
+    """A token bucket per class of action and region; it lives as long as the process, and serves all its threads."""
 
     def __init__(self, rates: Rates) -> None:
         self._rates = rates
         self._buckets: dict[tuple[str, str], _Bucket] = {}
+        self._lock = threading.Lock()
 
-    def take(self, action: str, region: str, now: datetime) -> float:
-        """Take a token; the seconds to wait before it may be used."""
-        return self._bucket(action, region).take(now)
+    def take(self, action: str, region: str, now: datetime, within: float) -> float | None:
+        """Take a token; the seconds to wait before it may be used. None, and no token, if that is `within` or more."""
+        with self._lock:
+            return self._bucket(action, region).take(now, within)
 
-    def throttled(self, action: str, region: str) -> None:
-        """AWS found that we are too fast: halve the rate, which then recovers over a minute."""
-        self._bucket(action, region).slow_down()
+    def throttled(self, action: str, region: str, chance: float) -> float:
+        """AWS found that we are too fast: go slower for a while; the seconds between two calls from now on.
+
+        Args:
+            action: that was throttled.
+            region: where.
+            chance: from 0 to 1: how soon the next call may be made.
+        """
+        with self._lock:
+            return self._bucket(action, region).slow_down(chance)
 
     def _bucket(self, action: str, region: str) -> _Bucket:
         kind = _CLASS[action]
@@ -130,17 +154,21 @@ class _Bucket:
         self._tokens = self._burst
         self._at: datetime | None = None
 
-    def take(self, now: datetime) -> float:
+    def take(self, now: datetime, within: float) -> float | None:
         passed = max(0.0, (now - (self._at or now)).total_seconds())
         self._at = now
         self._tokens = min(self._burst, self._tokens + passed * self._rate)
         self._rate = min(self._full_rate, self._rate + self._full_rate * passed / _RECOVERY_SECONDS)
+        wait = max(0.0, (1 - self._tokens) / self._rate)
+        if wait >= within:
+            return None
         self._tokens -= 1
-        return max(0.0, -self._tokens / self._rate)
+        return wait
 
-    def slow_down(self) -> None:
-        self._rate = max(self._rate / 2, self._full_rate * _SLOWEST)
-        self._tokens = min(self._tokens, 0.0)
+    def slow_down(self, chance: float) -> float:
+        self._rate = max(self._rate * _EASE, self._full_rate * _SLOWEST)
+        self._tokens = min(self._tokens, 0.0) + 1 - _SOONEST - chance * (_LATEST - _SOONEST)
+        return 1 / self._rate
 
 
 class CallFailedError(Exception):
@@ -187,8 +215,8 @@ class Caller:
         failure = CallFailedError(OUT_OF_TIME)
         tried = 0
         while True:
-            turn = self._limiter.take(action, self.region, self._clock.now())
-            if turn >= self._clock.remaining():
+            turn = self._limiter.take(action, self.region, self._clock.now(), self._clock.remaining())
+            if turn is None:
                 break
             if turn:
                 self._clock.sleep(turn)
@@ -200,13 +228,16 @@ class Caller:
             if tried >= failure.tries:
                 break
             if failure.throttled:
-                self._limiter.throttled(action, self.region)
-            self._pause(tried)
+                apart = self._limiter.throttled(action, self.region, self._jitter())
+                if tried > _PATIENT_TRIES:
+                    self._pause(apart, tried - _PATIENT_TRIES)
+            else:
+                self._pause(_FIRST_PAUSE, tried)
         raise failure  # Out here botocore's error is no longer in its context.
 
-    def _pause(self, tried: int) -> None:
+    def _pause(self, first: float, tried: int) -> None:
         """Full jitter: anything from no pause to one that doubles with each try."""
-        longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(tried, 10), max(0.0, self._clock.remaining()))
+        longest = min(_LONGEST_PAUSE, first * 2.0 ** min(tried, 10), max(0.0, self._clock.remaining()))
         self._clock.sleep(longest * self._jitter())
 
 

@@ -1,14 +1,16 @@
-"""How long to wait for somebody else, and how (never in lockstep); how long others may have to wait for us."""
+"""How long to wait for somebody else, and how: never in lockstep, and never longer than there is time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+
+from strongref.errors import CutShortError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from strongref.errors import StrongRefError
     from strongref.ports import Clock
 
 
@@ -39,36 +41,9 @@ class Waiting:
         remaining = self.clock.remaining()
         if remaining <= max(self.until, 0):
             return False
-        self.clock.sleep(self.patience.pause * (0.5 + self.patience.chance() / 2))
+        self.clock.sleep(min(self.patience.pause * (0.5 + self.patience.chance() / 2), remaining))
         return True
 
-
-SECONDS_AT_LEAST = 60
-SECONDS_A_VALUE = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """The invocation's clock, with no more time left than a fence is to stand.
-
-    What is done behind a fence is done by this clock: no call is begun after `ends`. A function that dies leaves its
-    fence behind, and everybody else waits for that to fall; so it stands for what the work may take, no longer.
-    """
-
-    clock: Clock
-    ends: datetime
-
-    @classmethod
-    def of(cls, clock: Clock, values: int) -> Allowance:
-        """Time enough to look at, write and delete so many values at the slowest pace."""
-        seconds = min(clock.remaining(), SECONDS_AT_LEAST + SECONDS_A_VALUE * values)
-        return cls(clock, clock.now() + timedelta(seconds=seconds))
-
-    def now(self) -> datetime:
-        return self.clock.now()
-
-    def sleep(self, seconds: float) -> None:
-        self.clock.sleep(seconds)
-
-    def remaining(self) -> float:
-        return min(self.clock.remaining(), (self.ends - self.clock.now()).total_seconds())
+    def over(self, why: StrongRefError) -> StrongRefError:
+        """What to raise after the last pause: if only the time was at its end, another invocation may wait on."""
+        return CutShortError(why) if self.until < 0 else why

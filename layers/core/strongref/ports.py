@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from strongref.patience import Patience
 
 
+BATCH = 10
+"""Names a call and parameters a page (AWS: GetParameters, DeleteParameters, GetParametersByPath)."""
+
+
 class Kind(StrEnum):
     """A parameter's type, in SSM's words."""
 
@@ -127,7 +131,7 @@ class StackInfo:
 
 
 class Stacks(Protocol):
-    """What CloudFormation knows of stacks. Every method may raise `StackLookupError`."""
+    """What CloudFormation knows of stacks. Every method may raise `StackLookupError`, or `CutShortError` of one."""
 
     def by_arn(self, arn: str) -> StackInfo | None:
         """The stack of that id, asked in its own region; None if it was deleted or never was."""

@@ -17,10 +17,11 @@ from strongref.record import decode, part_name
 from strongref.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from strongref.address import Key, Place
-    from strongref.plan import ExportPlan
+    from strongref.fencing import Post
+    from strongref.plan import ExportPlan, Holding
     from strongref.ports import Clock, Ports, Store
 
 
@@ -31,6 +32,9 @@ class Site:
     region: str
     place: Place
     wanted: Mapping[Key, Value] = field(repr=False)
+
+
+_ENDED = object()
 
 
 class Publishing:
@@ -44,7 +48,7 @@ class Publishing:
         sites: Sequence[Site],
         *,
         rewrite: Collection[Key] = (),
-        most: int,
+        request: str = "",
     ) -> None:
         """Prepare the work; nothing is called yet.
 
@@ -54,15 +58,16 @@ class Publishing:
             me: which Export.
             sites: the places concerned, in the order in which they are to be written.
             rewrite: keys to write again though they are right.
-            most: how many values are looked at, written or deleted in one of them, at most.
+            request: the id of CloudFormation's request, the same in each invocation for it.
         """
         self._ports = ports
         self._clock = clock
         self._me = me
         self._sites = sites
         self._rewrite = rewrite
-        self._most = most * len(sites)
+        self._request = request
         self.wrote = False
+        """Something of this Export is stored, by this invocation or by one before it."""
 
     def settled(self) -> bool:
         """Every place says already what it should: nothing is to be written, not even a fence."""
@@ -83,32 +88,31 @@ class Publishing:
             self._ports,
             self._clock,
             [(site.region, site.place) for site in self._sites],
-            Holder(self._me.logical_id, f"{self._me.logical_id} of {stack_text(self._me.stack)}"),
-            self._most,
-            lambda stores: self._attempt(stores, when_claimed),
+            Holder(self._me.logical_id, f"{self._me.logical_id} of {stack_text(self._me.stack)}", self._request),
+            lambda posts: self._attempt(posts, when_claimed),
         )
 
-    def _attempt(self, stores: Sequence[Store], when_claimed: WhenClaimed) -> list[ExportPlan]:
-        plans, numbers = self._plan(stores, when_claimed)
-        for store, plan, used in zip(stores, plans, numbers, strict=True):
-            self.wrote = self.wrote or plan.writes > 0
-            Applying(store, self._me).apply(plan, used)
+    def _attempt(self, posts: Sequence[Post], when_claimed: WhenClaimed) -> list[ExportPlan]:
+        plans, numbers = self._plan(posts, when_claimed)
+        self.wrote = self.wrote or any(plan.writes > 0 for plan in plans)
+        steps = [
+            Applying(post.store, self._me).apply(plan, used)
+            for post, plan, used in zip(posts, plans, numbers, strict=True)
+        ]
+        here = [bool(site.wanted) for site in self._sites]
+        side_by_side(step for step, wanted in zip(steps, here, strict=True) if wanted)
+        side_by_side(step for step, wanted in zip(steps, here, strict=True) if not wanted)
         return plans
 
     def _plan(
-        self, stores: Sequence[Store], when_claimed: WhenClaimed
+        self, posts: Sequence[Post], when_claimed: WhenClaimed
     ) -> tuple[list[ExportPlan], list[Mapping[str, frozenset[int]]]]:
         """A plan for every place, or every refusal of them together; nothing is written."""
         inspector = Inspector(self._ports.stacks)
         plans: list[ExportPlan] = []
         numbers: list[Mapping[str, frozenset[int]]] = []
         in_use: list[InUse] = []
-        for store, site in zip(stores, self._sites, strict=True):
-            stock, used = self._look(store, site, inspector)
-            keys = keys_to_inspect(self._me, site.wanted, stock, self._rewrite)
-            holdings = inspector.inspect(store, site.place, keys, self._me.stack)
-            gone = set(keys) - holdings.keys()
-            stock = replace(stock, stored={key: value for key, value in stock.stored.items() if key not in gone})
+        for stock, used, holdings, site in self._see(posts, inspector):
             try:
                 plan = plan_exports(
                     site.place,
@@ -127,6 +131,41 @@ class Publishing:
         if in_use:
             raise ExportsInUseError(in_use)
         return plans, numbers
+
+    def _see(
+        self, posts: Sequence[Post], inspector: Inspector
+    ) -> list[tuple[Stock, Mapping[str, frozenset[int]], Mapping[Key, Holding], Site]]:
+        """What is stored in each place, and what the tags say that matter."""
+        seen = []
+        looking = []
+        for post, site in zip(posts, self._sites, strict=True):
+            stock, used = self._look(post.store, site, inspector)
+            self.wrote = self.wrote or (stock.mine is not None and stock.mine.stack == self._me.stack)
+            keys = sorted(keys_to_inspect(self._me, site.wanted, stock, self._rewrite))
+            holdings: dict[Key, Holding] = {}
+            looking.append(self._inspect(post, site.place, keys, inspector, holdings))
+            seen.append((stock, used, holdings, site, keys))
+        side_by_side(looking)
+        return [
+            (_without(stock, set(keys) - holdings.keys()), used, holdings, site)
+            for stock, used, holdings, site, keys in seen
+        ]
+
+    def _inspect(
+        self, post: Post, place: Place, keys: list[Key], inspector: Inspector, holdings: dict[Key, Holding]
+    ) -> Iterator[None]:
+        """Look at the tags of these keys, one after the other; of a key that is gone by now nothing is found."""
+        for key in keys:
+            if not post.looked.needs(key):
+                holdings[key] = inspector.nothing_about(self._me.stack)
+                continue
+            found = inspector.inspect(post.store, place, [key], self._me.stack)
+            holdings |= found
+            plain = all(
+                holding == inspector.nothing_about(self._me.stack, holding.owners) for holding in found.values()
+            )
+            post.looked.note(key, plain=plain)
+            yield
 
     def _look(self, store: Store, site: Site, inspector: Inspector) -> tuple[Stock, Mapping[str, frozenset[int]]]:
         """What is stored in a place, and the numbers that the records' parts have there."""
@@ -156,3 +195,14 @@ class Publishing:
             orphans={logical_id: record for logical_id, record in records.items() if logical_id not in living},
         )
         return stock, numbers
+
+
+def _without(stock: Stock, gone: set[Key]) -> Stock:
+    return replace(stock, stored={key: value for key, value in stock.stored.items() if key not in gone})
+
+
+def side_by_side(works: Iterable[Iterator[None]]) -> None:
+    """Do several works a step of each in turn: each region has quotas of its own, so they wait together."""
+    going = list(works)
+    while going:
+        going = [work for work in going if next(work, _ENDED) is not _ENDED]

@@ -63,12 +63,14 @@ class Found:
         record: None if it cannot be put together: a head whose tails are missing (somebody is changing it right
             now), or tails left over without a head.
         torn: there is a head, and it could not be read whole.
-        numbers: of all parts found, those that no head names included.
+        numbers: of all parts found.
+        spare: of those among them that no record needs: left behind by a change or a deletion that died half-way.
     """
 
     record: Record | None
     torn: bool
     numbers: frozenset[int]
+    spare: frozenset[int] = frozenset()
 
 
 def part_name(path: str, logical_id: str, number: int) -> str:
@@ -112,8 +114,18 @@ def decode(path: str, parameters: Mapping[str, Parameter]) -> dict[str, Found]:
     found = {}
     for logical_id, parts in texts.items():
         record = _assemble(parts)
-        found[logical_id] = Found(record, 0 in parts and record is None, frozenset(parts))
+        torn = 0 in parts and record is None
+        spare = frozenset() if torn else frozenset(parts) - _named(parts.get(0))
+        found[logical_id] = Found(record, torn, frozenset(parts), spare)
     return found
+
+
+def _named(head: str | None) -> frozenset[int]:
+    """The numbers of the parts that a readable head needs, itself included."""
+    if head is None:
+        return frozenset()
+    said = json.loads(head)
+    return frozenset([0, *said.get("parts", ()), *said.get("secure", ())])
 
 
 def _assemble(parts: Mapping[int, str]) -> Record | None:

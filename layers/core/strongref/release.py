@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from strongref.address import Key
     from strongref.event import Event
+    from strongref.fencing import Post
     from strongref.ports import Clock, Ports, Store
 
 
@@ -80,14 +81,14 @@ class LettingGo:
         If that one does not come to its end, only the claims are taken off.
         """
 
-        def delete(stores: list[Store]) -> None:
-            (store,) = stores
+        def delete(posts: list[Post]) -> None:
+            store = posts[0].store
             published = _published(store, place) if unless_published else frozenset()
             self._delete(store, place, [key for key in keys if key not in published])
 
         holder = Holder(self.event.logical_id, f"the clean-up of stack {self.event.stack_name}")
         try:
-            behind_fences(self.ports, self.clock, [(self.event.region, place)], holder, len(keys), delete)
+            behind_fences(self.ports, self.clock, [(self.event.region, place)], holder, delete)
         except ChangingError as error:
             logger.warning("Exports are not cleaned up", extra={"place": place.values, "error": str(error)})
             store = self.ports.stores(self.event.region, self.clock)

@@ -10,20 +10,32 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from crhelper import CfnResource
 
 from strongref.answer import Answer, AnswerTooLargeError, Status, encode
-from strongref.clock import LAST_SECONDS, SystemClock
+from strongref.clock import LAST_CALL_SECONDS, LAST_SECONDS, SystemClock
 from strongref.delivery import deliver
-from strongref.errors import StrongRefError, Unfinished
+from strongref.errors import (
+    HandOverError,
+    InternalError,
+    NotDoneError,
+    StrongRefError,
+    TimeSpentError,
+    TimeUpError,
+    Unfinished,
+)
 from strongref.event import Event, MalformedEventError, RequestType
+from strongref.handover import Turn
 from strongref.log import begin, frames, logger
+from strongref.metrics import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -36,25 +48,8 @@ FAILED_CREATE = "strongref-failed-create/"
 UNFINISHED_CREATE = "strongref-unfinished-create/"
 """What the physical ids of Creates begin with of which nobody knows how far they came: their Delete has to look."""
 
-LAST_CALL_SECONDS = 5.0
-"""How long before the function's end somebody answers who does not wait for the use case any more."""
-
-
-class TimeUpError(StrongRefError):
-    """The function's time is nearly over, and the use case is still at work."""
-
-    def __str__(self) -> str:
-        return "The function's time was up before everything was done. Deploy again: it goes on from where it stopped."
-
-
-class InternalError(StrongRefError):
-    """A defect of ours. Its text may hold values, so only its type is told."""
-
-    def __init__(self, error: BaseException, invocation: str) -> None:
-        super().__init__(type(error).__name__, invocation)
-
-    def __str__(self) -> str:
-        return f"Internal error ({self.args[0]}). See the function's log, invocation {self.args[1]}."
+_LATEST = 0.75
+"""The share of a short time after which that happens: later than the use case's own end, see `clock.SystemClock.of`."""
 
 
 class CustomResource:
@@ -63,14 +58,25 @@ class CustomResource:
     Warm functions serve one event after the other; nothing of one is kept for the next.
     """
 
-    def __init__(self, handle: Callable[[Event, Clock], Answer]) -> None:
+    def __init__(
+        self,
+        handle: Callable[[Event, Clock], Answer],
+        hand_over: Callable[[str, Mapping[str, Any], StrongRefError, Clock], None],
+    ) -> None:
+        """Make a handler.
+
+        Args:
+            handle: the use case: carries an event out, in the time that a clock gives.
+            hand_over: has another invocation of a function go on, as `invoking.Invoker`.
+        """
         self._handle = handle
+        self._hand_over = hand_over
         self._invocation: _Invocation | None = None
         with _no_clients():
             self._envelope = _Envelope(self._run)
 
     def __call__(self, raw: object, context: LambdaContext) -> None:
-        """Carry out an event and answer it.
+        """Carry out an event and answer it, or hand it over to another invocation that will.
 
         Raises:
             DeliveryError: CloudFormation could not be told; raised for Lambda to invoke the function once more.
@@ -84,13 +90,15 @@ class CustomResource:
                 _refuse(error, error.sender, context)
             return
         begin(event, context.aws_request_id)
-        self._invocation = invocation = _Invocation(event, context)
+        assert isinstance(raw, dict)  # noqa: S101 (it was just parsed)
+        self._invocation = invocation = _Invocation(event, raw, context, self._hand_over)
         try:
             with invocation.watched():
                 self._envelope(_EMPTY | {"RequestType": event.request_type.value}, context)
                 invocation.make_sure()
         finally:
             self._invocation = None
+            invocation.tell()
         if invocation.undelivered:
             raise invocation.undelivered from None  # what went before, and is printed with it, may show a value
 
@@ -102,13 +110,23 @@ class CustomResource:
 class _Invocation:
     """One event, from its coming to its answer."""
 
-    def __init__(self, event: Event, context: LambdaContext) -> None:
+    def __init__(
+        self,
+        event: Event,
+        raw: Mapping[str, Any],
+        context: LambdaContext,
+        hand_over: Callable[[str, Mapping[str, Any], StrongRefError, Clock], None],
+    ) -> None:
         self.event = event
         self.undelivered: StrongRefError | None = None
+        self._raw = raw
         self._context = context
-        self._clock = SystemClock.of(context)
+        self._hand_over = hand_over
+        self._turn = event.turn or Turn(1, _now(), event.service_timeout)
+        self._clock = SystemClock.of(context, at_most=self._turn.left(_now()))
         self._lock = threading.Lock()
         self._answered = False
+        self._counts: Counter[str] = Counter()
 
     def carry_out(self, handle: Callable[[Event, Clock], Answer]) -> None:
         """Run the use case and answer with what comes of it."""
@@ -117,6 +135,8 @@ class _Invocation:
             return
         try:
             answer = handle(self.event, self._clock)
+        except NotDoneError as error:
+            self.go_on(error)
         except StrongRefError as error:
             self.fail(error)
         except BaseException as error:  # noqa: BLE001 (SystemExit too must not leave CloudFormation waiting)
@@ -139,23 +159,57 @@ class _Invocation:
         except Exception as error:  # noqa: BLE001 (attributes that are no JSON, or no Answer at all)
             self._defect(error)
         else:
-            self._answer(body, Status.SUCCESS, answer.reason)
+            with self._lock:
+                if not self._answered:
+                    self._answered = True
+                    self._deliver(body, Status.SUCCESS, answer.reason)
 
     def _defect(self, error: BaseException) -> None:
         logger.error("A defect", extra={"error": type(error).__name__, "frames": frames(error)})
         self.fail(InternalError(error, self._context.aws_request_id))
 
     def fail(self, error: StrongRefError) -> None:
+        with self._lock:
+            if not self._answered:
+                self._answered = True
+                self._fail(error)
+
+    def _fail(self, error: StrongRefError) -> None:
+        why = error.error if isinstance(error, Unfinished) else error
+        self._counts[why.counted] += 1
         reason = str(error).strip() or type(error).__name__
-        self._answer(
-            encode(self.event, Status.FAILED, Answer(self._physical_id(error), reason=reason)), Status.FAILED, reason
-        )
+        answer = Answer(self._physical_id(error), reason=reason)
+        self._deliver(encode(self.event, Status.FAILED, answer), Status.FAILED, reason)
+
+    def go_on(self, error: NotDoneError) -> None:
+        """Have another invocation do the rest, and answer; if there can be none, answer that it is not done."""
+        if not self._turn.may_hand_over(_now()):
+            self.fail(TimeSpentError(self._turn.number, self._turn.timeout, error))
+            return
+        with self._lock:
+            if self._answered:
+                return
+            self._answered = True  # from here on it is the other's to do
+            self._counts["HandOvers"] += 1
+            logger.info("Handed over", extra={"turn": self._turn.number, "reason": str(error)})
+            try:
+                self._hand_over(
+                    self._context.invoked_function_arn,
+                    self._turn.next(self._raw),
+                    error,
+                    SystemClock.of(self._context, LAST_CALL_SECONDS),
+                )
+            except StrongRefError as failed:
+                self._fail(failed)
+            except Exception as defect:  # noqa: BLE001 (nobody would answer)
+                logger.error("A defect", extra={"error": type(defect).__name__, "frames": frames(defect)})
+                self._fail(InternalError(defect, self._context.aws_request_id))
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Answer FAILED in good time if the use case does not come to its end."""
-        left = self._context.get_remaining_time_in_millis() / 1000
-        timer = threading.Timer(max(left - LAST_CALL_SECONDS, left / 2), self.fail, [TimeUpError()])
+        """Hand over, or answer FAILED, in good time if the use case does not come to its end."""
+        left = min(self._context.get_remaining_time_in_millis() / 1000, self._turn.left(_now()))
+        timer = threading.Timer(max(left - LAST_CALL_SECONDS, left * _LATEST), self.go_on, [TimeUpError()])
         timer.daemon = True
         timer.start()
         try:
@@ -168,21 +222,27 @@ class _Invocation:
             return self.event.physical_id
         if isinstance(error, Unfinished):
             return error.physical_id
-        unknown = isinstance(error, TimeUpError | InternalError)
+        unknown = isinstance(error, InternalError | TimeSpentError | HandOverError)
         return f"{UNFINISHED_CREATE if unknown else FAILED_CREATE}{self.event.stack_name}/{self.event.logical_id}"
 
-    def _answer(self, body: bytes, status: Status, reason: str) -> None:
-        with self._lock:
-            if self._answered:
-                return
-            self._answered = True
-            log = logger.info if status is Status.SUCCESS else logger.warning
-            log("Answered", extra={"status": status.value, "reason": reason})
-            try:
-                deliver(self.event.response_url, body, SystemClock.of(self._context, LAST_SECONDS))
-            except StrongRefError as error:
-                logger.error("An answer is lost", extra={"error": str(error)})
-                self.undelivered = error
+    def _deliver(self, body: bytes, status: Status, reason: str) -> None:
+        log = logger.info if status is Status.SUCCESS else logger.warning
+        log("Answered", extra={"status": status.value, "reason": reason})
+        try:
+            deliver(self.event.response_url, body, SystemClock.of(self._context, LAST_SECONDS))
+        except StrongRefError as error:
+            logger.error("An answer is lost", extra={"error": str(error)})
+            self._counts[error.counted] += 1
+            self.undelivered = error
+
+    def tell(self) -> None:
+        """Count what did not go as it should, after everything else."""
+        if self._counts:
+            count(self._counts)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def _refuse(error: MalformedEventError, sender: Sender, context: LambdaContext) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from botocore.exceptions import BotoCoreError
 
 from strongref.address import BadArnError, StackArn
-from strongref.errors import StackLookupError
-from strongref.limiter import Caller, CallFailedError
+from strongref.errors import OTHER_ACCOUNT, CutShortError, StackLookupError
+from strongref.limiter import OUT_OF_TIME, Caller, CallFailedError
 from strongref.ports import StackInfo
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-OTHER_ACCOUNT = "OtherAccount"
 NOT_AN_ARN = "NotAStackArn"
 
 # What CloudFormation answers for a stack that is not there, but for a bad request as well.
@@ -118,10 +117,11 @@ class CloudFormationStacks:
         try:
             return caller.call(action, function, **request)
         except CallFailedError as error:
-            code = error.code
-        if code == _ABSENT:
+            failed = error
+        if failed.code == _ABSENT:
             return None
-        raise StackLookupError(stack, region, code)
+        why = StackLookupError(stack, region, failed.code)
+        raise CutShortError(why) if failed.throttled or failed.code == OUT_OF_TIME else why
 
 
 def _is_custom(resource_type: str) -> bool:

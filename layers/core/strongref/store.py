@@ -20,13 +20,14 @@ from strongref.errors import (
     some,
 )
 from strongref.limiter import OUT_OF_TIME, Caller, CallFailedError
-from strongref.ports import Kind, Parameter
+from strongref.ports import BATCH, Kind, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from boto3.session import Session
     from mypy_boto3_cloudformation import CloudFormationClient
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_ssm.type_defs import ParameterTypeDef
 
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from strongref.ports import Clock
 
 T = TypeVar("T")
-
-_BATCH = 10
-"""Names a call and parameters a page (AWS: GetParameters, DeleteParameters, GetParametersByPath)."""
 
 CONNECT_SECONDS = 5
 READ_SECONDS = 15
@@ -87,7 +85,7 @@ class SsmStore:
             "Path": path,
             "Recursive": True,
             "WithDecryption": True,
-            "MaxResults": _BATCH,
+            "MaxResults": BATCH,
         }
         while True:
             answer = self._call("GetParametersByPath", path, self._client.get_parameters_by_path, **request)
@@ -166,6 +164,9 @@ class Clients:
     def cloudformation(self, region: str) -> CloudFormationClient:
         return cast("CloudFormationClient", self._client("cloudformation", region))
 
+    def functions(self, region: str) -> LambdaClient:
+        return cast("LambdaClient", self._client("lambda", region))
+
     def _client(self, service: str, region: str) -> object:
         if (service, region) not in self._made:
             self._made[service, region] = self._make(service, region)
@@ -221,7 +222,7 @@ class Stores:
 def _batches(names: Iterable[str]) -> Iterator[list[str]]:
     """Each name once, in tens."""
     rest = iter(dict.fromkeys(names))
-    while batch := list(islice(rest, _BATCH)):
+    while batch := list(islice(rest, BATCH)):
         yield batch
 
 

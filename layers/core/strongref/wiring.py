@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import secrets
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.event import RequestType
 from strongref.exports import Exports
 from strongref.imports import Imports
+from strongref.invoking import Invoker
 from strongref.limiter import Limiter, Rates
 from strongref.patience import Patience
 from strongref.ports import Ports
@@ -22,40 +23,77 @@ if TYPE_CHECKING:
     from strongref.answer import Answer
     from strongref.event import Event
     from strongref.ports import Clock
+    from strongref.tending import Janitor
 
 PATIENCE = 120.0
-"""Seconds to wait for others: longer than the fence stands that a small export leaves when it dies."""
+"""Seconds to wait for others: longer than a fence stands whose holder has died (`fencing.FENCE_SECONDS`)."""
 
 PATIENCE_TO_CREATE_AN_IMPORT = 20.0
 """Seconds. Nothing is lost if that fails; an Update may be a roll-back, which must not."""
 
+JANITORS_PATIENCE = 5.0
+"""Seconds. What is left is found again the next time."""
+
+JANITORS_SHARE = 0.5
+"""Of the calls a second that are allowed to a function."""
+
 PAUSE = 2.0
 
 
-def exporter() -> Callable[[Event, Clock], Answer]:
-    """What the exporter's function calls for each event."""
-    ports = _ports()
-    return lambda event, clock: Exports(ports(event, clock, PATIENCE)).handle(event, clock)
+class Function(NamedTuple):
+    """What a custom resource's function is made of."""
+
+    handle: Callable[[Event, Clock], Answer]
+    hand_over: Invoker
 
 
-def importer() -> Callable[[Event, Clock], Answer]:
-    """What the importer's function calls for each event."""
-    ports = _ports()
+def exporter() -> Function:
+    """What the exporter's function does with each event."""
+    clients, limiter = Clients(), Limiter(Rates.from_environment())
+
+    def handle(event: Event, clock: Clock) -> Answer:
+        return Exports(_ports(clients, limiter, event.account, clock, PATIENCE)).handle(event, clock)
+
+    return Function(handle, Invoker(clients.functions, limiter))
+
+
+def importer() -> Function:
+    """What the importer's function does with each event."""
+    clients, limiter = Clients(), Limiter(Rates.from_environment())
 
     def handle(event: Event, clock: Clock) -> Answer:
         patience = PATIENCE_TO_CREATE_AN_IMPORT if event.request_type is RequestType.CREATE else PATIENCE
-        return Imports(ports(event, clock, patience)).handle(event, clock)
+        return Imports(_ports(clients, limiter, event.account, clock, patience)).handle(event, clock)
 
-    return handle
+    return Function(handle, Invoker(clients.functions, limiter))
 
 
-def _ports() -> Callable[[Event, Clock, float], Ports]:
-    """An event's ports, over clients and a limiter that live as long as the function."""
-    clients, limiter = Clients(), Limiter(Rates.from_environment())
-    return lambda event, clock, patience: Ports(
+class Upkeep(NamedTuple):
+    """What the janitor's function is made of."""
+
+    janitor: Callable[[str, str, Clock], Janitor]
+    """Given an account, a region and the invocation's time."""
+    hand_over: Invoker
+
+
+def janitor() -> Upkeep:
+    """What the janitor's function does, in no hurry: others need the quotas more."""
+    from strongref.tending import Janitor  # noqa: PLC0415 (the other functions start without it)
+
+    clients, limiter = Clients(), Limiter(Rates.from_environment().share(JANITORS_SHARE))
+
+    def make(account: str, region: str, clock: Clock) -> Janitor:
+        return Janitor(_ports(clients, limiter, account, clock, JANITORS_PATIENCE), region)
+
+    return Upkeep(make, Invoker(clients.functions, limiter))
+
+
+def _ports(clients: Clients, limiter: Limiter, account: str, clock: Clock, patience: float) -> Ports:
+    """An invocation's ports, over clients and a limiter that live as long as the function."""
+    return Ports(
         stores=Stores(clients.ssm, limiter),
         # The function runs in the account of its stack, so the clients have that account's credentials.
-        stacks=CloudFormationStacks(clients.cloudformation, limiter, clock, account=event.account),
+        stacks=CloudFormationStacks(clients.cloudformation, limiter, clock, account=account),
         patience=Patience(patience, PAUSE, random.random),
         token=partial(secrets.token_hex, 4),
     )

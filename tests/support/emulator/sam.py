@@ -51,12 +51,17 @@ def deploy_application(
 
 
 def deploy_everywhere(
-    emulator: Emulator, built: Path, regions: Iterable[str] = REGIONS, overrides: Mapping[str, str] = QUICK
+    emulator: Emulator,
+    built: Path,
+    regions: Iterable[str] = REGIONS,
+    overrides: Mapping[str, str] = QUICK,
+    account: str = ACCOUNT,
 ) -> None:
     """Deploy what was built into several regions at once."""
     with ThreadPoolExecutor() as pool:
         jobs = [
-            pool.submit(deploy_application, emulator, built, region=region, overrides=overrides) for region in regions
+            pool.submit(deploy_application, emulator, built, region=region, overrides=overrides, account=account)
+            for region in regions
         ]
         for job in jobs:
             job.result()

@@ -1,0 +1,69 @@
+"""The one call to Lambda: a function hands an event over to another invocation of itself."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+from strongref.errors import HandOverError
+from strongref.limiter import Caller, CallFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mypy_boto3_lambda import LambdaClient
+
+    from strongref.errors import StrongRefError
+    from strongref.limiter import Limiter
+    from strongref.ports import Clock
+
+_REGION_OF_ARN = 3
+
+
+class Invoker:
+    """Invokes functions, without waiting for what comes of it."""
+
+    def __init__(
+        self,
+        client_in: Callable[[str], LambdaClient],
+        limiter: Limiter,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """Make one.
+
+        Args:
+            client_in: the client of a region, as `store.Clients.functions`.
+            limiter: shared with the stores.
+            jitter: as in `limiter.Caller`.
+        """
+        self._client_in = client_in
+        self._limiter = limiter
+        self._jitter = jitter
+
+    def __call__(self, function: str, event: Mapping[str, Any], left: StrongRefError, clock: Clock) -> None:
+        """Have Lambda invoke a function with an event, some time soon.
+
+        A call whose answer was lost is made again: better two invocations than none, since an event that is delivered
+        twice does no harm.
+
+        Args:
+            function: its ARN, with the version or alias that runs now.
+            event: what it gets.
+            left: why it is to go on, for errors.
+            clock: how long to try.
+
+        Raises:
+            HandOverError: Lambda did not take it.
+        """
+        region = function.split(":")[_REGION_OF_ARN]
+        caller = Caller(region, self._limiter, clock, self._jitter)
+        payload = json.dumps(event, separators=(",", ":")).encode()
+        invoke = self._client_in(region).invoke
+        try:
+            caller.call("Invoke", invoke, FunctionName=function, InvocationType="Event", Payload=payload)
+        except CallFailedError as error:
+            code = error.code
+        else:
+            return
+        raise HandOverError(code, left)

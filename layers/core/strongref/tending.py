@@ -1,0 +1,210 @@
+"""The janitor: looks through everything that strongref stores in a region, heals what is safe by rule, tells the rest.
+
+It looks without a fence, and behind one only at what is to be healed: where all is well, nobody ever waits for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from strongref.address import SHARED, Place
+from strongref.applying import write_record
+from strongref.errors import AlreadyExistsError, ChangingError
+from strongref.fencing import Holder, behind_fences, standing, take_away_dead
+from strongref.findings import Care, Fate, Finding, Seen, What, examine
+from strongref.inspection import Inspector
+from strongref.log import logger
+from strongref.record import decode
+from strongref.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from strongref.address import Key
+    from strongref.ports import Clock, Parameter, Ports, Store
+
+HOLDER = Holder("janitor", "the janitor")
+
+PART = 200
+"""Values of a place that are looked at before what was found is healed: a function that runs out of time loses no more
+than that."""
+
+Mark = tuple[str, str]
+"""The path of a place's values and a key of it: where a part of the store ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tended:
+    """What was done in a part of the store.
+
+    Attributes:
+        mark: up to where all is done.
+        values: how many were looked at.
+        findings: what was found, whatever became of it.
+        busy: somebody is changing the place: what is to be healed there is left for the next time.
+    """
+
+    mark: Mark
+    values: int
+    findings: tuple[Finding, ...]
+    busy: bool = False
+
+    def counts(self) -> Counter[str]:
+        """Numbers by name: of what was found, and what became of it; what is left for the next time does not count."""
+        found = Counter(Values=self.values)
+        for finding in self.findings:
+            fate = finding.what.fate
+            if self.busy and fate is Fate.HEALED:
+                continue
+            found[finding.what.value] += 1
+            if fate is not Fate.NOTED:
+                found["Healed" if fate is Fate.HEALED else "Unhealed"] += 1
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Janitor:
+    """Tends one region's store.
+
+    Attributes:
+        ports: what calls go through; its patience is how long to wait for an exporter at work.
+        region: where.
+    """
+
+    ports: Ports
+    region: str
+
+    def tend(self, clock: Clock, after: Mark = ("", "")) -> Iterator[Tended]:
+        """Look after one part of the store after the other; tell of each what was done.
+
+        Args:
+            clock: the invocation's.
+            after: the mark of the part up to which all is done already.
+
+        Raises:
+            NotDoneError: the time ran short.
+        """
+        store = self.ports.stores(self.region, clock)
+        dead = take_away_dead(store, store.under("/strongref/fences"), clock.now())
+        yield Tended(after, 0, tuple(Finding(What.DEAD_FENCE, name) for name in dead))
+        inspector = Inspector(self.ports.stacks)
+        stored = _by_place("exports", store.under("/strongref/exports"))
+        recorded = _by_place("records", store.under("/strongref/records"))
+        for place in sorted({*stored, *recorded}, key=lambda place: place.values):
+            here, there = stored.get(place, {}), recorded.get(place, {})
+            for keys in _parts(sorted(place.key(name) for name in here)):
+                mark = (place.values, keys[-1] if keys else "")
+                if mark > after:
+                    suspicion = examine(place, self._see(store, place, here, there, inspector, keys))
+                    care, busy = self._attend(clock, place, suspicion)
+                    tended = Tended(mark, len(keys), tuple(sorted(care.findings)), busy=busy)
+                    report(self.region, tended)
+                    yield tended
+
+    def _attend(self, clock: Clock, place: Place, suspicion: Care) -> tuple[Care, bool]:
+        """Make sure of a suspicion, and heal; whether somebody is changing the place, so that it has to wait.
+
+        What was read before may be minutes old, and a change half-way looks like damage: so all is read once more,
+        behind a fence if something is to be done.
+        """
+        keys = sorted(suspicion.suspects)
+        if suspicion.heals:
+            try:
+                sites = [(self.region, place)]
+                care = behind_fences(
+                    self.ports, clock, sites, HOLDER, lambda posts: self._heal(posts[0].store, place, keys)
+                )
+            except ChangingError:
+                return suspicion, True
+            return care, False
+        if not suspicion.findings:
+            return suspicion, False
+        store = self.ports.stores(self.region, clock)
+        care = self._look_again(store, place, keys)
+        return care, standing(store, place, clock.now()) is not None
+
+    def _look_again(self, store: Store, place: Place, keys: list[Key]) -> Care:
+        here, there = store.under(place.values), store.under(place.records)
+        return examine(place, self._see(store, place, here, there, Inspector(self.ports.stacks), keys))
+
+    def _heal(self, store: Store, place: Place, keys: list[Key]) -> Care:
+        """Look again, now that nobody can claim or change anything, and do what is to be done."""
+        care = self._look_again(store, place, keys)
+        if care.records:
+            used = {
+                logical_id: found.numbers
+                for logical_id, found in decode(place.records, store.under(place.records)).items()
+            }
+            for logical_id, record in care.records.items():
+                write_record(store, place, logical_id, record, used)
+        for key, stale in care.untag.items():
+            store.untag(place.value(key), stale)
+        store.delete([place.value(key) for key in care.delete])
+        store.delete(care.litter)
+        for key, (value, tags) in care.put_back.items():
+            try:
+                store.create(place.value(key), value.kind, value.text, tags)
+            except AlreadyExistsError:
+                logger.info("A value came back by itself", extra={"parameter": place.value(key)})
+        return care
+
+    def _see(  # noqa: PLR0913, PLR0917
+        self,
+        store: Store,
+        place: Place,
+        stored: Mapping[str, Parameter],
+        recorded: Mapping[str, Parameter],
+        inspector: Inspector,
+        keys: list[Key],
+    ) -> Seen:
+        """What stands in a place, with the tags of these keys."""
+        values = {place.key(name): Value(found.kind, found.text) for name, found in stored.items()}
+        records = decode(place.records, recorded)
+        stacks = {found.record.stack for found in records.values() if found.record}
+        return Seen(
+            records=records,
+            stored=values,
+            holdings=inspector.survey(store, place, [key for key in keys if key in values]),
+            gone=frozenset(stack for stack in stacks if not inspector.exists(stack)),
+            awaited=place.consumer == SHARED or self._is_there(place.consumer),
+        )
+
+    def _is_there(self, consumer: str) -> bool:
+        info = self.ports.stacks.by_name(consumer, self.region)
+        return info is not None and not info.being_deleted
+
+
+def _parts(keys: list[Key]) -> list[list[Key]]:
+    """Of a place without values, one part that has none: it may have records."""
+    return [keys[at : at + PART] for at in range(0, len(keys), PART)] or [[]]
+
+
+def _by_place(branch: str, parameters: Mapping[str, Parameter]) -> dict[Place, dict[str, Parameter]]:
+    found: dict[Place, dict[str, Parameter]] = defaultdict(dict)
+    for name, parameter in parameters.items():
+        place = Place.of(branch, name)
+        if place:
+            found[place][name] = parameter
+    return found
+
+
+def report(region: str, tended: Tended) -> None:
+    """Log what was found: a line each, never a value."""
+    for finding in tended.findings:
+        said = {
+            "finding": finding.what.value,
+            "parameter": finding.parameter,
+            "region": region,
+            "stacks": list(finding.stacks),
+        }
+        fate = finding.what.fate
+        if tended.busy and fate is Fate.HEALED:
+            logger.info("Found, and left for the next time: the place is being changed", extra=said)
+        elif fate is Fate.HEALED:
+            logger.warning("Found and healed", extra=said)
+        elif fate is Fate.TOLD:
+            logger.error("Found, and not to be healed by rule", extra=said)
+        else:
+            logger.info("Found, and as it should be for now", extra=said)

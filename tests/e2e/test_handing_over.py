@@ -1,0 +1,78 @@
+"""Functions that have a few seconds only: they go on in further invocations, and answer once."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.e2e.templates import EMPTY, EU, US, exporting
+from tests.e2e.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.e2e.harness import Aws
+
+SECRET = "value-that-must-not-be-told"
+
+
+@pytest.fixture
+def world(hurried: Aws, names: Callable[[str], str]) -> World:
+    return World.of(hurried, names)
+
+
+def values(count: int, text: str = SECRET) -> dict[str, str]:
+    return {f"Key{number:03d}": f"{text}-{number}" for number in range(count)}
+
+
+def lines(world: World, stack: str, region: str, message: str) -> list[dict[str, Any]]:
+    """What the functions logged for a stack."""
+    found = (json.loads(line) for line in world.aws.logs(region).splitlines() if line.startswith("{"))
+    return [line for line in found if line.get("message") == message and f"/{stack}/" in line.get("stack", "")]
+
+
+def answers(world: World, stack: str) -> list[int]:
+    """How often each request of a stack was answered."""
+    found = world.aws.emulator.answers()
+    return [each.count for each in found if each.body and f"/{stack}/" in each.body.get("StackId", "")]
+
+
+def test_an_export_that_takes_longer_than_an_invocation_goes_on_in_the_next_ones(world: World) -> None:
+    """Created, changed and deleted, each in several invocations, each answered once."""
+    count = 45
+    world.publish(values(count), "CREATE_COMPLETE")
+    assert world.values() == values(count)
+    first = lines(world, world.producer, EU, "Handed over")
+    assert [line["turn"] for line in first] == list(range(1, len(first) + 1))
+    assert first
+    world.publish(values(count, "changed"), "UPDATE_COMPLETE")
+    assert world.values() == values(count, "changed")
+    assert len(lines(world, world.producer, EU, "Handed over")) > len(first)
+    world.aws.deploy(world.producer, EMPTY, EU, "UPDATE_COMPLETE")
+    assert world.all_stored() == {}
+    assert answers(world, world.producer) == [1, 1, 1]
+    assert SECRET not in world.aws.logs(EU)
+
+
+def test_an_import_waits_for_an_exporter_in_one_invocation_after_the_other(world: World) -> None:
+    world.publish({"A": "a1"}, "CREATE_COMPLETE")
+    until = datetime.now(UTC) + timedelta(seconds=8)
+    fence = {"by": "somebody", "until": until.isoformat(timespec="seconds")}
+    path = f"/strongref/fences/{world.consumer}/{world.aws.account}/{EU}/{world.producer}/Exports.1"
+    world.aws.put_foreign(US, path, value=json.dumps(fence))
+    world.consume("A", expect="CREATE_COMPLETE")
+    assert datetime.now(UTC) > until - timedelta(seconds=1)
+    assert world.claims("A") == [world.consumer]
+    assert lines(world, world.consumer, US, "Handed over")
+    assert answers(world, world.consumer) == [1]
+
+
+def test_what_cloudformation_does_not_wait_for_is_answered_in_time_and_rolled_back(world: World) -> None:
+    resources = exporting(values(150), consumer=world.consumer)
+    resources["Resources"]["Exports"]["Properties"]["ServiceTimeout"] = 45
+    world.aws.deploy(world.producer, resources, EU, "ROLLBACK_COMPLETE")
+    assert "there is none after it: CloudFormation waits for ServiceTimeout (45 s)" in world.why()
+    assert answers(world, world.producer)[0] == 1

@@ -1,0 +1,95 @@
+"""Time that passes only when everybody waits: many callers side by side, for minutes, in a moment.
+
+Each caller is a thread, so that it may be the real code, but only one runs at a time, and in the same order each time:
+whoever sleeps gives way to the one who is to wake first, and time jumps to then.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import count
+from typing import TYPE_CHECKING
+
+from tests.support.fake_ssm import EPOCH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+
+@dataclass
+class VirtualTime:
+    """A world's time, in seconds from its beginning."""
+
+    seconds: float = 0.0
+    _sleepers: list[tuple[float, int, threading.Semaphore]] = field(default_factory=list)
+    _order: count[int] = field(default_factory=count)
+    _failures: list[BaseException] = field(default_factory=list)
+    _ended: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+
+    def run(self, *callers: Callable[[], object]) -> None:
+        """Let callers run side by side, all from now on, until the last one has ended.
+
+        Raises:
+            BaseException: the first that one of them raised.
+        """
+        threads = []
+        for caller in callers:
+            turn = self._queue(0.0)
+            threads.append(threading.Thread(target=self._caller, args=[caller, turn], daemon=True))
+        for thread in threads:
+            thread.start()
+        self._wake_next()
+        for _ in callers:
+            self._ended.acquire()
+        if self._failures:
+            raise self._failures[0]
+
+    def sleep(self, seconds: float) -> None:
+        """Let so much time pass, and others run meanwhile."""
+        turn = self._queue(max(seconds, 0.0))
+        self._wake_next()
+        turn.acquire()
+
+    def _caller(self, caller: Callable[[], object], turn: threading.Semaphore) -> None:
+        turn.acquire()
+        try:
+            caller()
+        except BaseException as error:  # noqa: BLE001 (told by run)
+            self._failures.append(error)
+        self._ended.release()
+        self._wake_next()
+
+    def _queue(self, seconds: float) -> threading.Semaphore:
+        turn = threading.Semaphore(0)
+        heapq.heappush(self._sleepers, (self.seconds + seconds, next(self._order), turn))
+        return turn
+
+    def _wake_next(self) -> None:
+        if self._sleepers:
+            self.seconds, _, turn = heapq.heappop(self._sleepers)
+            turn.release()
+
+
+@dataclass
+class VirtualClock:
+    """`ports.Clock` of one invocation in a world's time."""
+
+    time: VirtualTime
+    ends: float
+
+    @classmethod
+    def lasting(cls, time: VirtualTime, seconds: float) -> VirtualClock:
+        return cls(time, time.seconds + seconds)
+
+    def now(self) -> datetime:
+        return EPOCH + timedelta(seconds=self.time.seconds)
+
+    def sleep(self, seconds: float) -> None:
+        self.time.sleep(seconds)
+
+    def remaining(self) -> float:
+        return self.ends - self.time.seconds
