@@ -18,12 +18,13 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup test unit deep e2e lint guards check demo lock clean
+.PHONY: help setup test unit deep e2e bench lint guards check demo lock clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo   the story of a strong reference, told by real deployments into a local emulator of AWS'
 	@echo 'make test   all tests; make unit and make deep are its halves, make e2e the deployments alone'
+	@echo 'make bench  calls, time, start-up and growth, beside the CDK; writes docs/performance.md, in 20 minutes'
 	@echo 'make lint   style, types and templates'
 	@echo 'make guards takes each guard out of the code and sees that a test fails'
 	@echo 'make check  lint, test and guards'
@@ -61,10 +62,13 @@ deep: setup
 e2e: setup
 	$(BIN)/pytest -m e2e -n 4
 
+bench: setup
+	$(BIN)/python -m benchmarks
+
 lint: setup
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy layers/core/strongref handlers tests $(SCRIPTS)
+	$(BIN)/mypy layers/core/strongref handlers tests benchmarks $(SCRIPTS)
 	$(BIN)/cfn-lint $(TEMPLATES)
 	$(NOWHERE) sam validate --lint
 

@@ -7,6 +7,7 @@ takes hundreds of thousands of copies.
 # ruff: noqa: ANN401 (a boto3 client's keyword arguments are of every type)
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -141,11 +142,10 @@ class FakeSsm:
     def get_parameters_by_path(self, **request: Any) -> dict[str, Any]:
         self._begin("GetParametersByPath", request)
         path = request["Path"].rstrip("/") + "/"
-        below = [
-            name
-            for name in self._names()
-            if name.startswith(path) and (request.get("Recursive") or "/" not in name[len(path) :])
-        ]
+        names = self._names()
+        below = names[bisect_left(names, path) : bisect_left(names, path[:-1] + chr(ord("/") + 1))]
+        if not request.get("Recursive"):
+            below = [name for name in below if "/" not in name[len(path) :]]
         page, token = self._page(below, request)
         return {"Parameters": [self._shown(name, self._known(name), request) for name in page], **token}
 
@@ -228,8 +228,9 @@ class FakeSsm:
         token, size = request.get("NextToken", ""), request.get("MaxResults", 10)
         if self._empty_pages and not token.endswith("!"):
             return [], {"NextToken": f"{token}!"}
-        rest = [name for name in names if name > token.removesuffix("!")]
-        return rest[:size], {"NextToken": rest[size - 1]} if len(rest) > size else {}
+        begin = bisect_right(names, token.removesuffix("!"))
+        page = names[begin : begin + size]
+        return page, {"NextToken": page[-1]} if begin + size < len(names) else {}
 
     def _shown(self, name: str, record: Record, request: dict[str, Any]) -> dict[str, Any]:
         hidden = record.kind == "SecureString" and not request.get("WithDecryption")

@@ -101,7 +101,9 @@ def finish(model: Model, plan: ExportPlan) -> None:
 def steps(plan: ExportPlan) -> list[Callable[[Model], None]]:
     """The calls of a plan, in the order in which they are made; SSM's refusals are assertions."""
     done: list[Callable[[Model], None]] = []
-    if plan.rerecord:
+    if plan.retags:
+        done.append(_record(ME.logical_id, replace(plan.record or Record(NETWORK, {}), open=True)))
+    elif plan.rerecord:
         done.append(_record(ME.logical_id, plan.record))
     done += [_record(name, record if record.values else None) for name, record in plan.orphans.items()]
     done += [_untag(key, frozenset(stale.values())) for key, stale in plan.heal.items() if key in plan.overwrite]
@@ -110,7 +112,8 @@ def steps(plan: ExportPlan) -> list[Callable[[Model], None]]:
     done += [_delete(key) for key in plan.remake]
     done += [_create(key, value, tags) for key, (value, tags) in (*plan.remake.items(), *plan.create.items())]
     done += [_disown(key) for key in plan.disown]
-    return done + [_delete(key) for key in plan.delete]
+    done += [_delete(key) for key in plan.delete]
+    return done + [_record(ME.logical_id, plan.record)] if plan.retags else done
 
 
 def _record(name: str, record: Record | None) -> Callable[[Model], None]:

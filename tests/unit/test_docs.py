@@ -62,6 +62,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
         [InUse("CertificateArn", "changed", (stack_arn("site", "eu-west-1"),))]
     ),
     "in-use-changed": lambda: errors.ExportsInUseError([InUse("CertArn", "changed", (WEB,))]),
+    "in-use-retyped": lambda: errors.ExportsInUseError([InUse("Hosts", "given another type", (WEB,))]),
     "in-use-dropped": lambda: errors.ExportsInUseError(
         [InUse("Alb/Arn", "dropped", (SHOP, WEB)), InUse("SubnetIds", "dropped", (SHOP, WEB))]
     ),

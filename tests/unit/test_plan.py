@@ -195,17 +195,19 @@ def test_another_type_is_made_by_deleting_and_creating(before: Value, after: Val
     }
 
 
-def test_a_remade_value_keeps_the_claims_of_whom_it_is_told() -> None:
-    there = stock(values(A="1"), record(A="1"))
-    made = plan({A: secure("1")}, there, {A: ours(by=(WEB,), stale=(SHOP,))}, WhenClaimed.PROPAGATE)
-    assert made.remake == {A: (secure("1"), TAGS | claims(WEB))}
-    assert made.told == {A: (WEB,)}
+def test_a_value_whose_type_was_changed_by_hand_is_remade_with_its_claims() -> None:
+    there = stock({A: secure("1")}, record(A="1"))
+    made = plan(values(A="1"), there, {A: ours(by=(WEB,), stale=(SHOP,))})
+    assert made.remake == {A: (text("1"), TAGS | claims(WEB))}
+    assert not made.told
     assert not made.overwrite
 
 
-def test_another_type_of_a_claimed_value_is_refused() -> None:
-    with pytest.raises(ExportsInUseError, match="A cannot be changed"):
-        plan({A: secure("1")}, stock(values(A="1"), record(A="1")), {A: ours(by=(WEB,))})
+@pytest.mark.parametrize("when", [WhenClaimed.REFUSE, WhenClaimed.PROPAGATE])
+def test_another_type_of_a_claimed_value_is_refused_whatever_is_to_be_propagated(when: WhenClaimed) -> None:
+    """SSM cannot change a type in place: for a moment there would be no value, and no claim."""
+    with pytest.raises(ExportsInUseError, match="A cannot be given another type: .* Remove that import first. Nothing"):
+        plan({A: secure("1")}, stock(values(A="1"), record(A="1")), {A: ours(by=(WEB,))}, when)
 
 
 def test_a_key_of_another_export_with_the_same_value_is_co_owned() -> None:

@@ -104,7 +104,8 @@ def _it_is_in_use(error: ExportsInUseError, model: Model, wanted: Mapping[Key, V
     for use in error.in_use:
         key = Key(use.key)
         assert use.importers == model.importers(key) != ()
-        assert use.verb == ("changed" if key in wanted else "dropped")
+        retyped = key in wanted and wanted[key].kind is not model.values[key].value.kind
+        assert use.verb == ("given another type" if retyped else "changed" if key in wanted else "dropped")
         assert (use.verb, when) not in (("changed", WhenClaimed.PROPAGATE), ("dropped", WhenClaimed.KEEP))
         assert wanted.get(key) != model.values[key].value
 

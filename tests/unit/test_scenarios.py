@@ -278,12 +278,14 @@ def test_propagate_changes_a_claimed_value_and_says_to_whom(claimed: Cloud) -> N
         claimed.stack("network", EU),
         RequestType.UPDATE,
         "Exports",
-        exports({"A": ["list", "now"]}, OnChange="propagate"),
+        exports({"A": "a3"}, OnChange="propagate"),
         "x",
         exports({"A": "a2", "B": "b1"}),
     )
     assert answer.reason.startswith(f"A changed although imported by stack web ({US}, {ACCOUNT})")
-    assert claimed.claims(US, name("A")) == ["web"]  # kept though SSM cannot change a type in place
+    assert claimed.claims(US, name("A")) == ["web"]
+    with pytest.raises(ExportsInUseError, match="A cannot be given another type"):  # SSM cannot change it in place
+        claimed.deploy("network", EU, {"Exports": exports({"A": ["list", "now"]}, OnChange="propagate")})
     with pytest.raises(ExportsInUseError, match="A cannot be dropped"):
         claimed.deploy("network", EU, {"Exports": exports({"B": "b1"}, OnChange="propagate")})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.address import owner_tag
@@ -10,7 +10,7 @@ from strongref.errors import AlreadyExistsError, ForeignParameterError
 from strongref.log import logger
 from strongref.plan import holding_of
 from strongref.ports import BATCH
-from strongref.record import encode, part_name
+from strongref.record import Record, encode, part_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from strongref.address import Place
     from strongref.plan import ExportPlan, Self
     from strongref.ports import Store
-    from strongref.record import Record
     from strongref.values import Value
 
 
@@ -49,14 +48,18 @@ class Applying:
         yield from self._change(plan)
         yield from self._make(plan)
         yield from self._take_away(plan)
+        if plan.retags:
+            close_record(self.store, plan.place, self.me.logical_id, plan.record, used)
+            yield
 
     def _write_records(self, plan: ExportPlan, used: Mapping[str, frozenset[int]]) -> Iterator[None]:
-        if plan.rerecord:
-            write_record(self.store, plan.place, self.me.logical_id, plan.record, used)
-            yield
+        if plan.retags:
+            record = replace(plan.record or Record(self.me.stack, {}), open=True)
+            yield from write_record(self.store, plan.place, self.me.logical_id, record, used)
+        elif plan.rerecord:
+            yield from write_record(self.store, plan.place, self.me.logical_id, plan.record, used)
         for logical_id, record in plan.orphans.items():
-            write_record(self.store, plan.place, logical_id, record if record.values else None, used)
-            yield
+            yield from write_record(self.store, plan.place, logical_id, record if record.values else None, used)
 
     def _change(self, plan: ExportPlan) -> Iterator[None]:
         place = plan.place
@@ -75,7 +78,7 @@ class Applying:
 
     def _make(self, plan: ExportPlan) -> Iterator[None]:
         place = plan.place
-        yield from self._delete([place.value(key) for key in plan.remake])
+        yield from _delete(self.store, [place.value(key) for key in plan.remake])
         for key, (value, tags) in (*plan.remake.items(), *plan.create.items()):
             self._create(place.value(key), value, tags)
             yield
@@ -85,12 +88,7 @@ class Applying:
         for key in plan.disown:
             self.store.untag(place.value(key), [owner_tag(self.me.logical_id)])
             yield
-        yield from self._delete([place.value(key) for key in plan.delete])
-
-    def _delete(self, names: list[str]) -> Iterator[None]:
-        for at in range(0, len(names), BATCH):
-            self.store.delete(names[at : at + BATCH])
-            yield
+        yield from _delete(self.store, [place.value(key) for key in plan.delete])
 
     def _create(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
         """Make a value, or make right what came to stand there since it was looked for."""
@@ -108,8 +106,8 @@ class Applying:
 
 def write_record(
     store: Store, place: Place, logical_id: str, record: Record | None, used: Mapping[str, frozenset[int]]
-) -> None:
-    """Change a record at once: its tails first, then its head, then the old tails away.
+) -> Iterator[None]:
+    """Change a record at once, a call at each step: its tails first, then its head, then the old tails away.
 
     Args:
         store: where.
@@ -122,8 +120,26 @@ def write_record(
     parts = encode(record, before) if record else []
     for part in parts:
         store.overwrite(part.name(place.records, logical_id), part.kind, part.text)
+        yield
     left = sorted(before - {part.number for part in parts})
-    store.delete([part_name(place.records, logical_id, number) for number in left])
+    yield from _delete(store, [part_name(place.records, logical_id, number) for number in left])
+
+
+def _delete(store: Store, names: list[str]) -> Iterator[None]:
+    for at in range(0, len(names), BATCH):
+        store.delete(names[at : at + BATCH])
+        yield
+
+
+def close_record(
+    store: Store, place: Place, logical_id: str, record: Record | None, used: Mapping[str, frozenset[int]]
+) -> None:
+    """Say that the tags are right, after a record was written open: its head alone, since the rest is the same."""
+    if record:
+        head = encode(record, used.get(logical_id, frozenset()))[-1]
+        store.overwrite(head.name(place.records, logical_id), head.kind, head.text)
+    else:
+        store.delete([part_name(place.records, logical_id, 0)])
 
 
 def report(region: str, plan: ExportPlan) -> None:

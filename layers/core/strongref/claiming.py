@@ -24,6 +24,7 @@ from strongref.errors import (
     StrongRefError,
     TooManyClaimsError,
     TooManyTagsError,
+    Unfinished,
     UnsettledError,
 )
 from strongref.event import RequestType
@@ -100,6 +101,10 @@ class Claiming:
             return self._patiently(self._attempt)
         except NotDoneError:
             raise  # who goes on makes sure of the claims; if nobody does, they turn stale with the event that failed
+        except StrongRefError as error:
+            if not self._let_go() and self.event.request_type is RequestType.CREATE:
+                raise Unfinished(error, self.generation) from None  # the Delete that follows takes them off
+            raise
         except BaseException:
             self._let_go()
             raise
@@ -247,8 +252,8 @@ class Claiming:
         if not there:
             raise _TryAgainError(self._changing())
 
-    def _let_go(self) -> None:
-        """Take off the claims that this event put on, and no others.
+    def _let_go(self) -> bool:
+        """Take off the claims that this event put on, and no others; whether none is left.
 
         If CloudFormation has this generation already, another delivery of the event has succeeded meanwhile, and the
         claims are that one's. Claims that are left on turn stale with the event that failed, and heal.
@@ -256,11 +261,13 @@ class Claiming:
         ours = sorted(self._put_on - (self._before or frozenset()))
         try:
             if not ours or self.generation in self.ports.stacks.physical_ids(self.event.stack):
-                return
+                return True
             for key in ours:
                 self.store.untag(self.place.value(key), self._claim)
         except StrongRefError as error:
             logger.warning("Claims could not be taken off", extra={"keys": ours, "error": str(error)})
+            return False
+        return True
 
     def _missing(self, names: Iterable[str], recorded: Mapping[Key, Value]) -> StrongRefError | _TryAgainError:
         """Which it is: no such stack, nothing for this consumer, not that name, or a change going on right now."""

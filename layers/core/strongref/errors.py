@@ -186,12 +186,14 @@ class HandOverError(StrongRefError):
     Attributes:
         code: AWS's error code, as in `AccessDeniedException`.
         left: what was to be gone on with.
+        unknown: no answer came, so it may have been taken all the same.
     """
 
-    def __init__(self, code: str, left: StrongRefError) -> None:
-        super().__init__(code, left)
+    def __init__(self, code: str, left: StrongRefError, *, unknown: bool = False) -> None:
+        super().__init__(code, left, unknown)
         self.code = code
         self.left = left
+        self.unknown = unknown
 
     def __str__(self) -> str:
         return (

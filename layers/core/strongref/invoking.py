@@ -63,7 +63,7 @@ class Invoker:
         try:
             caller.call("Invoke", invoke, FunctionName=function, InvocationType="Event", Payload=payload)
         except CallFailedError as error:
-            code = error.code
+            failed = error
         else:
             return
-        raise HandOverError(code, left)
+        raise HandOverError(failed.code, left, unknown=failed.unknown)

@@ -41,7 +41,8 @@ _CLASS = {
     "ListStackResources": "stacks",
     "Invoke": "invocations",
 }
-_BURST_SECONDS = 0.25
+_BURST_SECONDS = 1.0
+"""What was not used of the rate may be made up for: so that a small event needs no waiting."""
 _EASE = 0.9
 """What a throttled call leaves of the rate: little by little, since a rate below what is left of a quota wastes it."""
 _RECOVERY_SECONDS = 20.0
@@ -178,13 +179,15 @@ class CallFailedError(Exception):
         code: AWS's error code, or the name of botocore's error where no answer came.
         throttled: AWS throttled it until the time was up.
         tries: how many in all are worth it.
+        unknown: no answer came, so that it may have been carried out all the same.
     """
 
-    def __init__(self, code: str, *, throttled: bool = False, tries: float = math.inf) -> None:
+    def __init__(self, code: str, *, throttled: bool = False, tries: float = math.inf, unknown: bool = False) -> None:
         super().__init__(code)
         self.code = code
         self.throttled = throttled
         self.tries = tries
+        self.unknown = unknown
 
 
 class Caller:
@@ -214,6 +217,7 @@ class Caller:
         """
         failure = CallFailedError(OUT_OF_TIME)
         tried = 0
+        unknown = False
         while True:
             turn = self._limiter.take(action, self.region, self._clock.now(), self._clock.remaining())
             if turn is None:
@@ -225,6 +229,7 @@ class Caller:
             except (ClientError, BotoCoreError) as error:
                 failure = _read(error)
             tried += 1
+            unknown = failure.unknown = unknown or failure.unknown
             if tried >= failure.tries:
                 break
             if failure.throttled:
@@ -243,8 +248,8 @@ class Caller:
 
 def _read(error: ClientError | BotoCoreError) -> CallFailedError:
     if not isinstance(error, ClientError):
-        tries = _CONNECTION_TRIES if isinstance(error, (HTTPClientError, UnreachableError)) else 1
-        return CallFailedError(type(error).__name__, tries=tries)
+        lost = isinstance(error, (HTTPClientError, UnreachableError))
+        return CallFailedError(type(error).__name__, tries=_CONNECTION_TRIES if lost else 1, unknown=lost)
     code = error.response.get("Error", {}).get("Code", "Unknown")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     passing = code in _THROTTLED | _BROKEN or status >= _SERVER_FAULT

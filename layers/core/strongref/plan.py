@@ -130,6 +130,11 @@ class ExportPlan:
         return self.record.values if self.record else {}
 
     @property
+    def retags(self) -> bool:
+        """Whether owners' tags are to be changed beside the record, so that it is left open meanwhile."""
+        return bool(self.adopt or self.disown)
+
+    @property
     def writes(self) -> int:
         """About how many calls it takes; 0: there is nothing to do."""
         batched = -(-(len(self.delete) + len(self.remake)) // 10)
@@ -163,7 +168,10 @@ def keys_to_inspect(me: Self, wanted: Mapping[Key, Value], stock: Stock, rewrite
         if key in wanted:
             if value != wanted[key] or key in rewrite or not _published_by(me, key, stock):
                 inspected.append(key)
-        elif key not in others and (key in stock.published or key not in orphans):
+        elif key in others:
+            if stock.mine is not None and stock.mine.open:
+                inspected.append(key)  # it may still have our owner's tag
+        elif key in stock.published or key not in orphans:
             inspected.append(key)
     return inspected
 
@@ -200,7 +208,11 @@ def plan_exports(  # noqa: PLR0913 (what is wanted, and what is there)
     dropped = [key for key in stock.published if key not in wanted]
     # What no record holds any more: left by a change that died half-way, or kept for a claim that is gone by now.
     strays = [key for key in holdings if key not in wanted and key not in stock.published]
-    disown = tuple(key for key in dropped if key in others and key in stock.stored)
+    left_owned = [
+        key for key in strays if key in others and owner_tag(me.logical_id) in holdings[key].owners
+    ]  # by a change that died half-way
+    disown = tuple([key for key in dropped if key in others and key in stock.stored] + left_owned)
+    strays = [key for key in strays if key not in others]
     leave = {key for key, holding in holdings.items() if key not in wanted and holding.owner is Owner.FOREIGN}
     claimed = {key: _importers(holding) for key, holding in holdings.items() if holding.claims}
     going = [key for key in dropped if key not in others and key not in leave]
@@ -209,9 +221,12 @@ def plan_exports(  # noqa: PLR0913 (what is wanted, and what is there)
     # What the record says already is what was claimed: a parameter that says something else was changed by hand, or by
     # a change that died half-way, and is made right.
     changes = {key: claimed[key] for key in differing if key in claimed and stock.published.get(key) != wanted[key]}
+    # Another type takes a deletion and a new parameter, without the claims in between: that cannot be propagated.
+    retyped = {key: who for key, who in changes.items() if stock.stored[key].kind is not wanted[key].kind}
     _check_claims(
         {} if WhenClaimed.PROPAGATE in when_claimed else changes,
         {} if WhenClaimed.KEEP in when_claimed else drops,
+        retyped,
     )
     delete = tuple(
         [key for key in going if key not in drops] + [key for key in strays if key not in claimed and key not in leave]
@@ -255,8 +270,12 @@ def _record(me: Self, wanted: Mapping[Key, Value]) -> Record | None:
 
 
 def _published_by(me: Self, key: Key, stock: Stock) -> bool:
-    """Whether this very Export publishes a key already; a former stack's of the same name does not count."""
-    return stock.mine is not None and stock.mine.stack == me.stack and key in stock.mine.values
+    """Whether this very Export publishes a key, and its tags say so.
+
+    A former stack's record of the same name does not count, nor one that was left open: it may not have come to tags.
+    """
+    mine = stock.mine
+    return mine is not None and mine.stack == me.stack and not mine.open and key in mine.values
 
 
 def _importers(holding: Holding) -> tuple[str, ...]:
@@ -289,8 +308,13 @@ def _check_foreign(place: Place, wanted: Mapping[Key, Value], holdings: Mapping[
         raise ForeignParameterError({place.value(key): producer for key, producer in foreign.items()})
 
 
-def _check_claims(changes: Mapping[Key, tuple[str, ...]], drops: Mapping[Key, tuple[str, ...]]) -> None:
-    in_use = [InUse(key, "changed", importers) for key, importers in changes.items()]
+def _check_claims(
+    changes: Mapping[Key, tuple[str, ...]],
+    drops: Mapping[Key, tuple[str, ...]],
+    retyped: Mapping[Key, tuple[str, ...]],
+) -> None:
+    in_use = [InUse(key, "changed", importers) for key, importers in changes.items() if key not in retyped]
+    in_use += [InUse(key, "given another type", importers) for key, importers in retyped.items()]
     in_use += [InUse(key, "dropped", importers) for key, importers in drops.items()]
     if in_use:
         raise ExportsInUseError(in_use)

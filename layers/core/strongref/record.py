@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 PART_BYTES = 4096
 """What one parameter of the standard tier holds (AWS: PutParameter, Value)."""
 
+_OPEN = '"open":true,'
+"""Room for this is left in every head, so that a record has the same parts open and closed."""
+
 _NUMBER = re.compile(r"[1-9][0-9]*")
 _SPACE = re.compile(r"\s")
 
@@ -37,10 +40,13 @@ class Record:
     Attributes:
         stack: the ARN of the stack that wrote it.
         values: by key.
+        open: the values' tags may not say yet that this Export owns them, or still say so of some that it gave up:
+            tags are changed one by one, and the Export has not come to the end of it.
     """
 
     stack: str
     values: Mapping[Key, Value] = field(repr=False)
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +98,11 @@ def encode(record: Record, used: frozenset[int]) -> list[Part]:
     for chunk in _chunks(_unspaced(_compact(secure))) if secure else ():
         number += 1
         tails.append(Part(number, Kind.SECURE, chunk))
-    head: dict[str, object] = {"stack": record.stack}
+    head: dict[str, object] = {"stack": record.stack} | ({"open": True} if record.open else {})
     if secure:
         head["secure"] = [part.number for part in tails]
     whole = _compact({**head, "values": json.loads(plain)})
-    if len(whole.encode()) <= PART_BYTES:
+    if len(whole.encode()) <= PART_BYTES - (0 if record.open else len(_OPEN)):
         return [*tails, Part(0, Kind.STRING, whole)]
     plain = _unspaced(plain)
     parts = [Part(number + at, Kind.STRING, chunk) for at, chunk in enumerate(_chunks(plain), start=1)]
@@ -144,6 +150,7 @@ def _assemble(parts: Mapping[int, str]) -> Record | None:
             head["stack"],
             {Key(key): _value_of(given) for key, given in values.items()}
             | {Key(key): Value(Kind.SECURE, text) for key, text in secure.items()},
+            open=bool(head.get("open")),
         )
     except (KeyError, ValueError, TypeError, AttributeError):
         return None

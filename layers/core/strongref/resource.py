@@ -80,6 +80,7 @@ class CustomResource:
 
         Raises:
             DeliveryError: CloudFormation could not be told; raised for Lambda to invoke the function once more.
+            HandOverError: nobody knows whether another invocation goes on; raised for the same.
         """
         try:
             event = Event.parse(raw)
@@ -199,6 +200,12 @@ class _Invocation:
                     error,
                     SystemClock.of(self._context, LAST_CALL_SECONDS),
                 )
+            except HandOverError as failed:
+                if failed.unknown:  # the other may be at work: Lambda is to deliver the event once more, to be sure
+                    logger.error("Nobody knows whether the event was handed over", extra={"error": str(failed)})
+                    self.undelivered = failed
+                else:
+                    self._fail(failed)
             except StrongRefError as failed:
                 self._fail(failed)
             except Exception as defect:  # noqa: BLE001 (nobody would answer)

@@ -40,6 +40,9 @@ CONNECT_SECONDS = 5
 READ_SECONDS = 15
 """A call is in flight for no longer than both together: a fence outlasts it (`fence.IN_FLIGHT`)."""
 
+HAND_OVER_SECONDS = 3
+"""Of one try to hand over, which comes at the end of an invocation, and is to be tried again."""
+
 _ERRORS: dict[str, type[StoreError]] = {
     "AccessDeniedException": AccessDeniedError,
     "AccessDenied": AccessDeniedError,
@@ -181,7 +184,7 @@ class Clients:
         config = Config(
             retries={"total_max_attempts": 1},  # Trying again is ours: it has to know the deadline.
             connect_timeout=CONNECT_SECONDS,
-            read_timeout=READ_SECONDS,
+            read_timeout=HAND_OVER_SECONDS if service == "lambda" else READ_SECONDS,
             max_pool_connections=2,
         )
         return cast("Any", self._session).client(service, region_name=region, config=config)

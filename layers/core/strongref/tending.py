@@ -138,7 +138,8 @@ class Janitor:
                 for logical_id, found in decode(place.records, store.under(place.records)).items()
             }
             for logical_id, record in care.records.items():
-                write_record(store, place, logical_id, record, used)
+                for _ in write_record(store, place, logical_id, record, used):
+                    pass
         for key, stale in care.untag.items():
             store.untag(place.value(key), stale)
         store.delete([place.value(key) for key in care.delete])

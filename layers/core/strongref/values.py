@@ -43,14 +43,15 @@ def parse_values(prop: str, given: object, secure: Iterable[str]) -> dict[Key, V
     if not isinstance(given, dict):
         raise BadRequestError(prop, f"a map of names to values is needed, {_came(given)} came")
     leaves = dict(_leaves(prop, (), given))
-    secure = list(secure)
-    unknown = [name for name in secure if not any(_is_or_below(key, name) for key in leaves)]
+    secure = dict.fromkeys(secure)
+    known = {name for key in leaves for name in _itself_and_above(key)}
+    unknown = [name for name in secure if name not in known]
     if unknown:
         raise BadRequestError(
             "SecureKeys", f"{cut(some(unknown), NAMES_LIMIT)} is not in {prop}; name keys of it, with / between levels"
         )
     return {
-        key: _value(f"{prop}.{key.replace('/', '.')}", leaf, any(_is_or_below(key, name) for name in secure))
+        key: _value(f"{prop}.{key.replace('/', '.')}", leaf, any(name in secure for name in _itself_and_above(key)))
         for key, leaf in sorted(leaves.items())
     }
 
@@ -63,7 +64,11 @@ def select(names: Iterable[str] | None, keys: Iterable[Key]) -> dict[str, list[K
     keys = sorted(keys)
     if names is None:
         return {key: [key] for key in keys}
-    return {name: [key for key in keys if _is_or_below(key, name)] for name in names}
+    meant: dict[str, list[Key]] = {}
+    for key in keys:
+        for name in _itself_and_above(key):
+            meant.setdefault(name, []).append(key)
+    return {name: list(meant.get(name, ())) for name in names}
 
 
 def attribute_name(key: Key) -> str:
@@ -85,8 +90,10 @@ def check_levels(prop: str, levels: Iterable[str]) -> None:
         raise BadRequestError(prop, f"it is {len(levels)} levels deep; at most {MAX_LEVELS} are allowed")
 
 
-def _is_or_below(key: str, name: str) -> bool:
-    return key == name or key.startswith(f"{name}/")
+def _itself_and_above(key: str) -> list[str]:
+    """A key, and the names of the maps that it is in: `A/B/C`, `A/B` and `A`."""
+    levels = key.split("/")
+    return ["/".join(levels[:end]) for end in range(len(levels), 0, -1)]
 
 
 def _leaves(prop: str, above: tuple[str, ...], given: Mapping[str, object]) -> Iterator[tuple[Key, object]]:

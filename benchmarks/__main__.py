@@ -1,0 +1,55 @@
+"""Takes the figures: `python -m benchmarks [calls|quota|latency|startup|growth ...] [--quick]`."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from pathlib import Path
+
+from benchmarks import installing
+from benchmarks.bench import Bench, measure, say
+from benchmarks.document import TABLES, render
+from benchmarks.installing import BUILD, ROOT
+
+RESULTS = ROOT / "benchmarks" / "results"
+PAGE = ROOT / "docs" / "performance.md"
+
+
+def main() -> None:
+    """Measure what was asked for, and write the results and the page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"which: {', '.join(TABLES)}; all, if none is named")
+    parser.add_argument("--quick", action="store_true", help="small numbers, to see that it works")
+    parser.add_argument("--into", type=Path, help="where a quick run writes to", default=BUILD / "bench" / "quick")
+    parser.add_argument("--without-cdk", action="store_true", help="leave the CDK's columns out")
+    parser.add_argument("--render", action="store_true", help="measure nothing, write the page anew")
+    given = parser.parse_args()
+    unknown = set(given.tables) - set(TABLES)
+    if unknown:
+        parser.error(f"no such table: {', '.join(sorted(unknown))}")
+    results = given.into / "results" if given.quick else RESULTS
+    if not given.render:
+        run(given.tables or list(TABLES), results, quick=given.quick, with_cdk=not given.without_cdk)
+    page = given.into / "performance.md" if given.quick else PAGE
+    page.write_text(render(results), encoding="utf-8")
+    say(f"written: {page.name}, and {len(list(results.glob('*.json')))} files of results beside it")
+
+
+def run(names: list[str], results: Path, *, quick: bool, with_cdk: bool) -> None:
+    """Measure some tables."""
+    (BUILD / "bench").mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=BUILD / "bench"))
+    try:
+        node = installing.node() if with_cdk else "it was left out"
+        if isinstance(node, str):
+            say(f"without the CDK: {node}")
+        bench = Bench(installing.pythons(folder), node, quick)
+        for name in names:
+            measure(name, TABLES[name], bench, results)
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

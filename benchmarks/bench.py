@@ -1,0 +1,132 @@
+"""What every table has in common: who is compared, where results go, and what is said beside them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from benchmarks.sides import NEWEST, STRONG, Side, sides
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from benchmarks.installing import Node, Python
+
+Data = dict[str, Any]
+"""A table's raw results: JSON."""
+
+_BEGAN = time.monotonic()
+
+
+class Verdict(NamedTuple):
+    """A target, whether it is met, and by what figure.
+
+    Attributes:
+        target: in words.
+        met: None where it was not measured.
+        measured: the figures.
+        why: where it is not met: what stands in the way.
+        misses: where it is not met, if it is several things.
+    """
+
+    target: str
+    met: bool | None
+    measured: str
+    why: str = ""
+    misses: Sequence[str] = ()
+
+
+class Table(Protocol):
+    """One of the modules that measure something."""
+
+    TITLE: str
+    METHOD: str
+
+    def run(self, bench: Bench) -> Data:
+        """Measure."""
+        ...
+
+    def render(self, data: Data) -> list[str]:
+        """The results as lines of Markdown."""
+        ...
+
+    def verdicts(self, data: Data) -> list[Verdict]:
+        """What the results say about the targets."""
+        ...
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A run.
+
+    Attributes:
+        pythons: this one first, then Lambda's if the machine has it.
+        node: with the CDK's packages, or why there is none.
+        quick: the same with small numbers, to see that it works.
+    """
+
+    pythons: Sequence[Python]
+    node: Node | str
+    quick: bool = False
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        return sides(self.pythons[0], self.node)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The sides' names in tables, by their names in results."""
+        return {side.key: side.title for side in self.sides}
+
+    def versions(self) -> dict[str, str]:
+        found = {
+            "strongref": version("strongref"),
+            "Python": self.pythons[0].version
+            + "".join(f" (start-up: {each.version} too)" for each in self.pythons[1:]),
+            "boto3": version("boto3"),
+        }
+        if isinstance(self.node, str):
+            return found | {"node": self.node}
+        packages = {"@aws-sdk/client-ssm": self.node.package("@aws-sdk/client-ssm")}
+        packages["aws-cdk-lib"] = ", ".join(self.node.package(name) for name in (STRONG, NEWEST))
+        return found | {"node": self.node.version} | packages
+
+
+def say(text: str) -> None:
+    """Progress, for whoever waits."""
+    sys.stdout.write(f"[{time.monotonic() - _BEGAN:6.1f} s] {text}\n")
+    sys.stdout.flush()
+
+
+def measure(name: str, module: Table, bench: Bench, folder: Path) -> None:
+    """Run a table and write its results."""
+    say(f"{name}: {module.TITLE}")
+    result = {
+        "name": name,
+        "title": module.TITLE,
+        "method": [" ".join(part.split()) for part in module.METHOD.split("\n\n")],
+        "date": datetime.now(UTC).date().isoformat(),
+        "quick": bench.quick,
+        "machine": f"{os.cpu_count()} processors, {platform.system()} {platform.machine()}",
+        "versions": bench.versions(),
+        "data": module.run(bench),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def load(name: str, folder: Path) -> dict[str, Any] | None:
+    """A table's newest results, if there are any."""
+    path = folder / f"{name}.json"
+    if not path.exists():
+        return None
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,163 @@
+"""API calls per event."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from benchmarks.bench import Data, Verdict, say
+from benchmarks.sides import NEWEST, OURS, STRONG, values
+from benchmarks.tables import NONE, number, ratio, table
+from benchmarks.world import Outcome, World, rates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from benchmarks.bench import Bench
+
+TITLE = "Calls"
+METHOD = """
+Each side's own handler, in a process of its own, gets CloudFormation's events one after the other; a local service
+that speaks SSM's and CloudFormation's protocols counts the calls. Ours are all counted: values, records, fences,
+tags, and look-ups of stacks. No quota, no latency; our pacing is switched off, which changes no count.
+
+What is imported is secure: an answer has room for about 40 values, secure ones are claimed and not returned. The
+CDK's importer gets values that CloudFormation has resolved before, by one read each, which is not counted.
+
+10 % stands for one value at least. An import of other names replaces our resource: the Delete of the former one,
+which CloudFormation sends in its clean-up, is counted with it.
+"""
+
+EVENTS = {
+    "exports: create": "Create exports",
+    "exports: same": "Update exports, nothing changes",
+    "exports: changed": "Update exports, 10 % of the values change",
+    "exports: renamed": "Update exports, 10 % are replaced by others",
+    "exports: delete": "Delete exports",
+    "imports: create": "Create an import",
+    "imports: same": "Update an import, nothing changes",
+    "imports: renamed": "Update an import, 10 % are replaced by others",
+    "imports: taken out": "Delete an import",
+    "imports: delete": "Delete the importing stack",
+}
+_CREATES = ("exports: create", "imports: create")
+_EXTRA = 12
+_STRONG, _CREATE, _NEWEST = 1.25, 0.6, 1.25
+
+
+def run(bench: Bench) -> Data:
+    """Count."""
+    rows: list[dict[str, Any]] = []
+    counts = (1, 10) if bench.quick else (1, 10, 100, 1000)
+    for side in bench.sides:
+        with World(side, rates(paced=False)) as world:
+            for count in counts:
+                for event, outcome, writes in _story(world, count):
+                    done = outcome.done and outcome.counts.get("PutParameter", 0) >= writes
+                    row = {"event": event, "n": count, "side": side.key, "calls": outcome.calls, "done": done}
+                    rows.append(row | asdict(outcome))
+                say(f"calls: {side.title}, {count:,} values")
+    return {"titles": bench.titles, "without": bench.node if isinstance(bench.node, str) else "", "rows": rows}
+
+
+def _story(world: World, count: int) -> Iterator[tuple[str, Outcome, int]]:
+    """Events in their order: what each is, what came of it, and how many values it has to write at least."""
+    side, some = world.side, max(1, count // 10)
+    wanted = values(count)
+    world.forget()
+    yield "exports: create", world.create("exports", side.exports(wanted)), count
+    yield "exports: same", world.update("exports", side.exports(wanted)), 0
+    changed = world.update("exports", side.exports(wanted | values(some, mark="other")))
+    yield "exports: changed", changed, some
+    kept = (wanted | values(some, mark="other")) if changed.done else wanted
+    kept = {key: value for key, value in kept.items() if key not in values(some)} | values(some, first=count)
+    yield "exports: renamed", world.update("exports", side.exports(kept)), some
+    yield "exports: delete", world.delete("exports"), 0
+    world.forget()
+    world.create("exports", side.exports(values(count + some), secure=True))
+    yield "imports: create", world.create("imports", side.imports(wanted)), 0
+    yield "imports: same", world.update("imports", side.imports(wanted)), 0
+    yield "imports: renamed", world.update("imports", side.imports(values(count, first=some))), 0
+    yield "imports: taken out", world.delete("imports", with_stack=False), 0
+    world.forget()
+    world.create("exports", side.exports(wanted, secure=True))
+    world.create("imports", side.imports(wanted))
+    yield "imports: delete", world.delete("imports"), 0
+
+
+_TOLD = """
+"Refused" and "not written" are what the CDK's handlers do: until 2.257.0 a changed value failed the update; since then
+it is not written, and the update succeeds.
+"""
+
+
+def render(data: Data) -> list[str]:
+    """Every event and count beside the CDK's."""
+    titles = data["titles"]
+    found = _found(data)
+    theirs = [key for key in (STRONG, NEWEST) if key in titles]
+    header = ["Event", "N", titles[OURS]]
+    for key in theirs:
+        header += [titles[key], "ratio"]
+    rows = []
+    for event, title in EVENTS.items():
+        for count in sorted({row["n"] for row in data["rows"]}):
+            ours = found[event, count, OURS]
+            row: list[object] = [title, number(count), _shown(ours)]
+            for key in theirs:
+                other = found[event, count, key]
+                row += [_shown(other), ratio(ours["calls"], other["calls"]) if other["done"] else NONE]
+            rows.append(row)
+    without = [f"The CDK's columns are not there: {data['without']}.", ""] if data["without"] else []
+    return [*without, *table(header, rows), *(["", *_TOLD.strip().splitlines()] if theirs else [])]
+
+
+def verdicts(data: Data) -> list[Verdict]:
+    """Against both of the CDK's handlers."""
+    found = _found(data)
+
+    def judged(target: str, key: str, factor: float, events: tuple[str, ...], why: str) -> Verdict:
+        misses, held = [], 0
+        for event, count, side in found:
+            if side != key or event not in events or not found[event, count, key]["done"]:
+                continue
+            ours, most = found[event, count, OURS]["calls"], factor * found[event, count, key]["calls"] + _EXTRA
+            if ours <= most:
+                held += 1
+            else:
+                misses.append(f"{EVENTS[event]}, N = {count:,}: {ours:,} calls where {most:,.0f} are allowed")
+        if not misses and not held:
+            return Verdict(target, None, data["without"] or NONE)
+        told = f"{held} of {held + len(misses)} cases"
+        return Verdict(target, not misses, told, why if misses else "", misses)
+
+    return [
+        judged(
+            "Calls of every event at most 1.25 of CDK 2.257.0's plus 12", STRONG, _STRONG, tuple(EVENTS), _WHY_STRONG
+        ),
+        judged(
+            "Calls to create exports at most 0.6 of CDK 2.257.0's plus 12", STRONG, _CREATE, ("exports: create",), ""
+        ),
+        judged(
+            "Calls to create exports and imports at most 1.25 of CDK 2.276.0's plus 12", NEWEST, _NEWEST, _CREATES, ""
+        ),
+    ]
+
+
+_WHY_STRONG = """
+The CDK's handlers compare an event's old properties with its new ones, and take what they say for what is stored. Ours
+look at what is stored, ten values a call, since an event can come twice or late and a value can be gone. An import of
+other names is a new resource to CloudFormation: it claims before the former one lets go, so that nothing is unprotected
+in between, and so that a failed update still has what it had.
+"""
+
+
+def _found(data: Data) -> dict[tuple[str, int, str], dict[str, Any]]:
+    return {(row["event"], row["n"], row["side"]): row for row in data["rows"]}
+
+
+def _shown(row: dict[str, Any]) -> str:
+    if row["status"] != "SUCCESS":
+        return f"refused ({number(row['calls'])})"
+    return number(row["calls"]) if row["done"] else f"not written ({number(row['calls'])})"

@@ -1,0 +1,103 @@
+"""Growth: what an event costs if the account is full of other people's parameters."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from benchmarks.bench import Data, Verdict, say
+from benchmarks.sides import OURS, US, values
+from benchmarks.tables import median, milliseconds, number, table
+from benchmarks.world import World, rates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from benchmarks.bench import Bench
+    from benchmarks.world import Outcome
+
+TITLE = "Growth"
+METHOD = """
+Ten values are exported, changed, imported, let go and deleted, beside 1,000, 10,000 and 100,000 parameters of others
+in the same account and region: half of them exports of other stacks, half something else. Calls are the same in each
+repetition; times are medians, the sizes in turn, without latency and quota, and include what the local service takes.
+"""
+
+_VALUES = 10
+_REPETITIONS = 15
+_STACKS = 50
+_EVENTS = ("create exports", "change an export", "import", "delete the import", "delete the exports")
+
+
+def run(bench: Bench) -> Data:
+    """Measure, in turns."""
+    sizes = (100, 1_000, 10_000) if bench.quick else (1_000, 10_000, 100_000)
+    found: dict[tuple[str, int, str], dict[str, Any]] = {}
+    with ExitStack() as stack:
+        cells = [
+            (side, size, stack.enter_context(World(side, rates(paced=False)))) for side in bench.sides for size in sizes
+        ]
+        for _, size, world in cells:
+            world.service.preload(US, _names(size))
+            for _ in _story(world):
+                pass
+        for _ in range(2 if bench.quick else _REPETITIONS):
+            for side, size, world in cells:
+                for event, outcome in _story(world):
+                    row = found.setdefault((side.key, size, event), {"calls": set(), "seconds": []})
+                    row["calls"].add(outcome.calls)
+                    row["seconds"].append(outcome.seconds)
+        stored = {f"{side.key}/{size}": sum(world.service.state().stored.values()) for side, size, world in cells}
+    say("growth: done")
+    rows = [
+        {"side": side, "size": size, "event": event, "calls": sorted(row["calls"]), "seconds": row["seconds"]}
+        for (side, size, event), row in found.items()
+    ]
+    without = bench.node if isinstance(bench.node, str) else ""
+    return {"titles": bench.titles, "without": without, "sizes": list(sizes), "stored": stored, "rows": rows}
+
+
+def _names(size: int) -> list[str]:
+    exported = [
+        f"/strongref/exports/web{at % _STACKS}/111111111111/eu-west-1/stack{at % _STACKS}/Key{at}"
+        for at in range(size // 2)
+    ]
+    return exported + [f"/application{at % _STACKS}/setting{at}" for at in range(size - size // 2)]
+
+
+def _story(world: World) -> Iterator[tuple[str, Outcome]]:
+    side, wanted = world.side, values(_VALUES)
+    yield _EVENTS[0], world.create("exports", side.exports(wanted))
+    yield _EVENTS[1], world.update("exports", side.exports(wanted | values(1, mark="other")))
+    yield _EVENTS[2], world.create("imports", side.imports(wanted))
+    yield _EVENTS[3], world.delete("imports", with_stack=False)
+    yield _EVENTS[4], world.delete("exports")
+
+
+def render(data: Data) -> list[str]:
+    """Each side's calls and time by size."""
+    sizes = data["sizes"]
+    found = {(row["side"], row["event"], row["size"]): row for row in data["rows"]}
+    header = ["", "", *(f"calls beside {number(size)}" for size in sizes)]
+    header += [*(f"time beside {number(size)}" for size in sizes), "ratio of times"]
+    rows = []
+    for side, event in dict.fromkeys((side, event) for side, event, _ in found):
+        each = [found[side, event, size] for size in sizes]
+        times = [median(row["seconds"]) for row in each]
+        counts = [" or ".join(map(number, row["calls"])) for row in each]
+        rows.append([data["titles"][side], event, *counts, *map(milliseconds, times), f"{times[-1] / times[0]:.2f}"])
+    without = ["", f"The CDK's lines are not there: {data['without']}."] if data["without"] else []
+    return [*table(header, rows), *without]
+
+
+def verdicts(data: Data) -> list[Verdict]:
+    """The calls must be the same, whatever is there."""
+    ours = [row for row in data["rows"] if row["side"] == OURS]
+    by_event: dict[str, set[int]] = {}
+    for row in ours:
+        by_event.setdefault(row["event"], set()).update(row["calls"])
+    grown = [event for event, counts in by_event.items() if len(counts) > 1]
+    sizes = data["sizes"]
+    told = f"the same calls beside {number(sizes[0])} and {number(sizes[-1])}" if not grown else ", ".join(grown)
+    return [Verdict("Calls do not grow with the parameters of others", not grown, told)]

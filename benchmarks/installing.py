@@ -1,0 +1,148 @@
+"""What is measured, set up below `.build`: our functions as Lambda has them, and the CDK's from its npm packages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / ".build"
+CDK = ROOT / "benchmarks" / "cdk"
+_RUNTIME = ("boto3", "botocore", "s3transfer", "urllib3", "jmespath", "dateutil", "six.py")
+"""What Lambda's Python has of its own, and what that needs."""
+
+_LAYER = ("aws_lambda_powertools", "crhelper", "typing_extensions.py")
+_INSTALL_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Python:
+    """A Python and the folders that stand for its functions, compiled as the layer is.
+
+    Attributes:
+        version: as in 3.13.0.
+        path: of the interpreter.
+        runtime: the folder of what Lambda has of its own.
+        folder: of `layer`, `exporter`, `importer` and `signed`, as they were when this run began.
+    """
+
+    version: str
+    path: Path
+    runtime: Path
+    folder: Path
+
+    def function(self, name: str) -> dict[str, str]:
+        """What has its interpreter find a function, in Lambda's order."""
+        return {"PYTHONPATH": os.pathsep.join(map(str, (self.folder / name, self.folder / "layer", self.runtime)))}
+
+    @property
+    def short(self) -> str:
+        return ".".join(self.version.split(".")[:2])
+
+
+@dataclass(frozen=True)
+class Node:
+    """Node, and the folder into which its packages were installed."""
+
+    version: str
+    path: str
+    folder: Path
+
+    def package(self, name: str) -> str:
+        """An installed package's version."""
+        found: str = json.loads((self.folder / "node_modules" / name / "package.json").read_text())["version"]
+        return found
+
+
+def pythons(folder: Path) -> list[Python]:
+    """This Python, and Lambda's if there is one on the machine, with our functions as they are now below a folder."""
+    own = Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    found = [own if own.exists() else Path(sys.executable)]
+    if sys.version_info[:2] != (3, 13) and (lambdas := _lambdas_python()):
+        found.append(lambdas)
+    return [_functions(path, folder) for path in found]
+
+
+def _lambdas_python() -> Path | None:
+    """A Python 3.13: on the path, or where pyenv keeps those that are not."""
+    roots = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"]
+    names = [shutil.which("python3.13"), *(str(path) for root in roots for path in root.glob("3.13*/bin/python3.13"))]
+    for name in names:
+        if name and (version := _version(name)) and version.startswith("3.13"):
+            return Path(name)
+    return None
+
+
+def _version(python: str) -> str:
+    asked = subprocess.run(  # noqa: S603
+        [python, "-c", "import platform; print(platform.python_version())"], capture_output=True, text=True, check=False
+    )
+    return asked.stdout.strip() if asked.returncode == 0 else ""
+
+
+def _functions(path: Path, folder: Path) -> Python:
+    version = _version(str(path))
+    site = Path(sysconfig.get_path("purelib"))
+    installed = hashlib.sha256((ROOT / "requirements" / "dev.txt").read_bytes()).hexdigest()[:12]
+    runtime = BUILD / "bench" / f"runtime-{version}-{installed}"
+    if not runtime.exists():
+        _gather(path, runtime, [site / name for name in _RUNTIME])
+    python = Python(version, path, runtime, folder / f"python-{version}")
+    _gather(path, python.folder / "layer", [*(site / name for name in _LAYER), ROOT / "layers" / "core" / "strongref"])
+    for name in ("exporter", "importer"):
+        _gather(path, python.folder / name, list((ROOT / "handlers" / name).glob("*.py")))
+    _gather(path, python.folder / "signed", [ROOT / "benchmarks" / "signed.py"])
+    return python
+
+
+def _gather(python: Path, folder: Path, parts: list[Path]) -> None:
+    """A folder of copies with bytecode in it, as `layers/core/Makefile` makes it."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    new = Path(tempfile.mkdtemp(dir=folder.parent))
+    for part in parts:
+        if part.is_dir():
+            shutil.copytree(part, new / part.name, ignore=shutil.ignore_patterns("__pycache__", "cli"))
+        else:
+            shutil.copy(part, new / part.name)
+    compiling = ["-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
+    subprocess.run([str(python), *compiling, "-s", str(new), "-p", str(folder), str(new)], check=True)  # noqa: S603
+    try:
+        new.rename(folder)
+    except OSError:  # another run was first
+        shutil.rmtree(new)
+
+
+def node(*, install: bool = True) -> Node | str:
+    """Node with the CDK's packages, or why there is none.
+
+    Args:
+        install: whether to fetch the packages if they are not there; it takes a while, and 400 MB.
+    """
+    path, npm = shutil.which("node"), shutil.which("npm")
+    if not path:
+        return "there is no node on this machine"
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
+    found = Node(version.removeprefix("v"), path, BUILD / "bench-cdk")
+    lock = (CDK / "package-lock.json").read_bytes()
+    done = found.folder / "installed.json"
+    if done.exists() and done.read_bytes() == lock:
+        return found
+    if not install or not npm:
+        return "the CDK's npm packages are not installed"
+    found.folder.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(CDK / name, found.folder / name)
+    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    for _ in range(2):  # a download may fail once
+        if subprocess.run(command, cwd=found.folder, check=False, timeout=_INSTALL_SECONDS).returncode == 0:  # noqa: S603
+            done.write_bytes(lock)
+            return found
+    return "the CDK's npm packages could not be installed"

@@ -1,0 +1,134 @@
+"""Functions as processes: started, given events, and asked what came of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import time
+from dataclasses import dataclass
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, Self
+
+from benchmarks.installing import CDK, ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from benchmarks.installing import Node, Python
+
+FLAGS = ("-s", "-P")
+"""Python's: nothing of the user's, and nothing from beside the script."""
+
+START_SECONDS = 60.0
+EVENT_SECONDS = 905.0
+"""Lambda's longest invocation, and a little for the process around it."""
+
+
+class TimedOutError(Exception):
+    """A function was still at work when Lambda would have ended it."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One event's course through a function.
+
+    Attributes:
+        seconds: that the handler took.
+        error: what it raised, if it did: the class's name.
+        peak_kb: the most memory that its process had in use so far.
+    """
+
+    seconds: float
+    error: str | None
+    peak_kb: int
+
+
+class Process:
+    """A running function.
+
+    Attributes:
+        ready_seconds: from the start of its process until its handler was loaded.
+    """
+
+    def __init__(self, command: list[str], environment: Mapping[str, str]) -> None:
+        """Start one, and wait until it is ready; `command` gets the descriptor to report to as its last argument."""
+        reading, writing = os.pipe()
+        self._reports = reading
+        self._rest = b""
+        self._told = TemporaryFile()  # noqa: SIM115 (closed by stop)
+        began = time.monotonic()
+        self._process = subprocess.Popen(  # noqa: S603
+            [*command, str(writing)],
+            env={**environment, "PATH": os.environ["PATH"]},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=self._told,
+            pass_fds=[writing],
+        )
+        os.close(writing)
+        try:
+            self._next(START_SECONDS)
+        except BaseException:
+            self.stop()
+            raise
+        self.ready_seconds = time.monotonic() - began
+
+    def send(self, event: Mapping[str, Any], seconds: float = EVENT_SECONDS) -> Ran:
+        """Have it carry an event out.
+
+        Raises:
+            TimedOutError: it did not come to its end; it is ended.
+        """
+        if self._process.stdin is None:
+            raise RuntimeError("it was started without an input")
+        self._process.stdin.write(json.dumps(event).encode() + b"\n")
+        self._process.stdin.flush()
+        return Ran(**self._next(seconds))
+
+    def stop(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+        if self._process.stdin:
+            self._process.stdin.close()
+        self._told.close()
+        os.close(self._reports)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _next(self, seconds: float) -> dict[str, Any]:
+        ends = time.monotonic() + seconds
+        while b"\n" not in self._rest:
+            ready, _, _ = select.select([self._reports], [], [], max(0.0, ends - time.monotonic()))
+            if not ready:
+                raise TimedOutError
+            more = os.read(self._reports, 65536)
+            if not more:
+                self._told.seek(0)
+                told = self._told.read().decode(errors="replace")
+                raise RuntimeError(f"a function's process ended: {told[-2000:]}")
+            self._rest += more
+        line, _, self._rest = self._rest.partition(b"\n")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+
+def python(with_python: Python, what: str, environment: Mapping[str, str]) -> Process:
+    """Ours: `exporter` or `importer`; or `boto3`, or `bare`."""
+    script = str(ROOT / "benchmarks" / "function.py")
+    found = {**with_python.function(what), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    return Process([str(with_python.path), *FLAGS, script, what], found)
+
+
+def node(with_node: Node, what: str, which: str, environment: Mapping[str, str]) -> Process:
+    """The CDK's `writer` or `reader` in `cdk-strong` or `cdk-newest`; or `sdk`, or `bare`."""
+    return Process([with_node.path, str(CDK / "run.cjs"), str(with_node.folder), what, which], environment)

@@ -1,0 +1,171 @@
+"""Time under quota: a thousand exports and a thousand imports, alone and beside others."""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.bench import Data, Verdict, say
+from benchmarks.sides import OURS, values
+from benchmarks.tables import NONE, number, seconds, table
+from benchmarks.world import Outcome, World, rates
+from tests.support.quota import CLASSES, Quotas
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from benchmarks.bench import Bench
+    from benchmarks.sides import Side
+
+TITLE = "Time under quota"
+METHOD = """
+The local service admits what AWS does, by a model of its quotas (tests/support/quota.py): 40 reads, 3 puts, 10 tag
+calls and 5 deletes a second, a token bucket of one second's worth each. The first two are published, the others are
+guesses. What is over is answered with ThrottlingException. Where half of the quota is taken, other traffic comes at
+random moments and is served first; it is the same for all sides. Ours tries again on its own; the CDK's handlers
+leave that to their SDK, which tries each call three times.
+
+The limit is what nobody can go below: the calls that must be made, one put for each export and one tag for each
+import, over the quota that is left. Our time goes from the event to its answer, over all invocations, paced as
+installed; the functions are warm. The lines begin some seconds apart and then run side by side, each on a service of
+its own: they mostly wait.
+"""
+
+_WHAT = {"exports": "PutParameter", "imports": "AddTagsToResource"}
+_SHARES = (0.0, 0.5)
+_SEED = 1
+_STEP = 0.005
+_APART_SECONDS = 12.0
+_MOST = 1.10
+_KEY = re.compile(r"(?<=Key)\d+")
+"""Which of a thousand values failed first is chance."""
+
+
+class Cell(NamedTuple):
+    """One side, doing one thing, with so much of the quota taken."""
+
+    side: Side
+    what: str
+    others: float
+
+
+def run(bench: Bench) -> Data:
+    """All cells at once: it takes as long as the slowest."""
+    count, times = (100, 10) if bench.quick else (1000, 1)
+    # The longest first, then as it comes: each begins when the one before has been set up, and has had its rush.
+    cells = [Cell(side, what, others) for side in bench.sides for what in _WHAT for others in reversed(_SHARES)]
+    apart = _APART_SECONDS / times
+    with ThreadPoolExecutor(len(cells)) as pool:
+        rows = list(pool.map(lambda at: _row(cells[at], count, times, wait=at * apart), range(len(cells))))
+    return {
+        "titles": bench.titles,
+        "without": bench.node if isinstance(bench.node, str) else "",
+        "n": count,
+        "quotas": {name: _quotas(0, times).rate(action) for action, name in CLASSES.items()},
+        "rows": rows,
+    }
+
+
+def _quotas(others: float, times: float) -> Quotas:
+    plain = Quotas()
+    return Quotas(
+        reads=plain.reads * times,
+        puts=plain.puts * times,
+        deletes=plain.deletes * times,
+        tags=plain.tags * times,
+        describe=plain.describe * times,
+        stacks=plain.stacks * times,
+        others=others,
+        seed=_SEED,
+    )
+
+
+def _row(cell: Cell, count: int, times: float, wait: float) -> dict[str, Any]:
+    time.sleep(wait)
+    quotas, action = _quotas(cell.others, times), _WHAT[cell.what]
+    limit = quotas.least_seconds({action: count})
+    name = f"quota: {cell.side.title}, {cell.what}, {cell.others:.0%} taken"
+    say(f"{name}: begins, {limit:,.0f} s at least")
+    outcome = _measured(cell, count, times, quotas)
+    say(f"{name}: {outcome.status} after {outcome.seconds:,.1f} s")
+    return {
+        "side": cell.side.key,
+        "what": cell.what,
+        "others": cell.others,
+        "limit_seconds": limit,
+        "soonest_seconds": _soonest(_quotas(cell.others, times), action, count),
+        "through": outcome.counts.get(action, 0),
+        **asdict(outcome),
+    }
+
+
+def _measured(cell: Cell, count: int, times: float, quotas: Quotas) -> Outcome:
+    wanted = values(count)
+    with World(cell.side, rates(paced=False)) as world:
+        if cell.what == "imports":
+            world.create("exports", cell.side.exports(wanted, secure=True))
+        world.cool()
+        world.environment = rates(times)
+        world.warm(cell.what)
+        world.service.options(quotas=quotas)
+        properties = {"exports": cell.side.exports, "imports": cell.side.imports}[cell.what](wanted)
+        return world.create(cell.what, properties)
+
+
+def _soonest(quotas: Quotas, action: str, count: int) -> float:
+    """How long it takes somebody who tries all the time and makes no other call: what this very traffic leaves."""
+    step = through = 0
+    while True:
+        through += quotas.admit(action, "", "", step * _STEP)
+        if through == count:
+            return step * _STEP
+        step += 1
+
+
+def render(data: Data) -> list[str]:
+    """A line for each side and share."""
+    header = ["", "Quota taken", "", "Limit", "Time", "of the limit", "Calls", "Throttled"]
+    rows = []
+    for row in data["rows"]:
+        done = row["status"] == "SUCCESS"
+        taken = seconds(row["seconds"]) if done else f"fails after {seconds(row['seconds'])}"
+        rows.append(
+            (
+                f"{number(data['n'])} {row['what']}",
+                f"{row['others']:.0%}",
+                data["titles"][row["side"]],
+                seconds(row["limit_seconds"]),
+                taken,
+                f"{row['seconds'] / row['limit_seconds']:.2f}" if done else f"{number(row['through'])} were done",
+                number(sum(row["counts"].values())),
+                number(sum(row["throttled"].values())),
+            )
+        )
+    rows.sort(key=lambda row: (row[0], row[1]))
+    reasons = sorted({_KEY.sub("…", row["reason"]) for row in data["rows"] if row["status"] != "SUCCESS"})
+    told = ["", "What those say that fail: " + "; ".join(f"`{reason}`" for reason in reasons) + "."] if reasons else []
+    without = ["", f"The CDK's lines are not there: {data['without']}."] if data["without"] else []
+    return [*table(header, rows), *told, *without]
+
+
+def verdicts(data: Data) -> list[Verdict]:
+    """Ours against the limit."""
+    found = []
+    for row in data["rows"]:
+        if row["side"] != OURS:
+            continue
+        done = row["status"] == "SUCCESS"
+        part = row["seconds"] / row["limit_seconds"]
+        soonest = row["seconds"] / row["soonest_seconds"]
+        taken = "half the quota taken by others" if row["others"] else "nobody else at work"
+        found.append(
+            Verdict(
+                f"{number(data['n'])} {row['what']} in at most {_MOST:.2f} of the limit, {taken}",
+                done and part <= _MOST,
+                f"{part:.2f}; {soonest:.2f} of what this traffic left" if done else f"{row['status']}: {row['reason']}",
+            )
+        )
+    return found or [Verdict("Time under quota", None, NONE)]

@@ -1,0 +1,61 @@
+"""Markdown tables and the numbers in them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+NONE = "-"
+_SMALL = 10
+_FIGURE = re.compile(r"[\d,.]+(%| s| ms| MB)?( \(.*\))?")
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Its lines; columns of figures stand to the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    right = [all(_is_figure(row[column]) for row in cells) for column in range(len(header))]
+    lines = [f"| {' | '.join(header)} |", f"|{'|'.join('---:' if figure else '---' for figure in right)}|"]
+    return [*lines, *(f"| {' | '.join(row)} |" for row in cells)]
+
+
+def _is_figure(cell: str) -> bool:
+    return cell == NONE or _FIGURE.fullmatch(cell) is not None
+
+
+def number(given: float) -> str:
+    """An integer, with commas."""
+    return f"{given:,.0f}"
+
+
+def ratio(ours: float | None, theirs: float | None) -> str:
+    """Ours over theirs; nothing, where there is no such thing."""
+    return f"{ours / theirs:.2f}" if ours is not None and theirs else NONE
+
+
+def seconds(given: float) -> str:
+    """Seconds, as exact as they are long."""
+    return f"{given:,.1f} s" if given >= _SMALL else f"{given:.2f} s"
+
+
+def milliseconds(given: float) -> str:
+    """Seconds, in milliseconds."""
+    return f"{given * 1000:,.0f} ms"
+
+
+def megabytes(kilobytes: float) -> str:
+    """Kilobytes, in megabytes."""
+    return f"{kilobytes / 1024:,.0f} MB"
+
+
+def quartiles(given: Sequence[float]) -> tuple[float, float, float]:
+    """The lower quartile, the median and the upper quartile, each a value that was measured."""
+    ordered = sorted(given)
+    low, middle, high = (ordered[round((len(ordered) - 1) * part)] for part in (0.25, 0.5, 0.75))
+    return low, middle, high
+
+
+def median(given: Sequence[float]) -> float:
+    return quartiles(given)[1]

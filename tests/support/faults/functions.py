@@ -1,0 +1,235 @@
+"""The real functions, started as Lambda starts them, over clients and an answer's way that go over the wire."""
+
+# ruff: noqa: ANN401 (a boto3 client's keyword arguments are of every type)
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import logging
+import random
+import sys
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+from unittest.mock import patch
+
+import urllib3
+
+import strongref.wiring
+from strongref.errors import StrongRefError
+from strongref.log import logger
+from tests.support.builders import ACCOUNT
+from tests.support.faults.passing import SpinningError
+from tests.support.faults.trouble import ANSWER, Trouble
+from tests.support.faults.wire import Call, Killed, Service, Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from types import ModuleType
+
+    from tests.support.faults.passing import Time
+
+HANDLERS = Path(__file__).resolve().parents[3] / "handlers"
+SECONDS = 900.0
+"""What the template gives the functions."""
+
+STATUSES = {Trouble.THROTTLED: 429, Trouble.BROKEN: 500, Trouble.DENIED: 403}
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What one delivery of an event came to.
+
+    Attributes:
+        calls: that were made for it.
+        answers: that reached CloudFormation; it takes the first.
+        printed: everything logged or written to the standard streams.
+        died: an invocation was killed.
+        raised: what the function raised, to be invoked once more.
+        errors: what it should not have done.
+        struck: the call that was to go wrong was made.
+    """
+
+    calls: tuple[Call, ...]
+    answers: tuple[Mapping[str, Any], ...]
+    printed: str = field(repr=False)
+    died: bool
+    raised: StrongRefError | None
+    errors: tuple[str, ...]
+    struck: bool
+
+    @property
+    def answer(self) -> Mapping[str, Any] | None:
+        return self.answers[0] if self.answers else None
+
+    @property
+    def status(self) -> str:
+        """`SUCCESS`, `FAILED`, or `NONE` where no answer came."""
+        return str(self.answer["Status"]) if self.answer else "NONE"
+
+
+class Functions:
+    """Everything that a function finds around it."""
+
+    def __init__(self, time: Time, clients: Mapping[str, Callable[[str], object]]) -> None:
+        """Make it.
+
+        Args:
+            time: passes for the functions as well.
+            clients: the client of a region, by the name of the method of `strongref.store.Clients` that gives it.
+        """
+        self._time = time
+        self._clients = clients
+        self._wire = Wire(time)
+        self._printed = io.StringIO()
+        self._answers: list[Mapping[str, Any]] = []
+        self._next: list[dict[str, Any]] = []
+        self._modules: dict[str, ModuleType] = {}
+
+    @contextmanager
+    def installed(self) -> Iterator[Self]:
+        """While this lasts, functions run in here."""
+        for folder in HANDLERS.iterdir():
+            if (folder / "app.py").exists():
+                self._cold(folder.name)  # what it imports is to take its time from here, too
+        handler = logger.registered_handler
+        assert isinstance(handler, logging.StreamHandler)
+        before = handler.stream
+        with ExitStack() as patches:
+            patches.enter_context(self._time.in_place_of_the_machines())
+            patches.enter_context(patch.object(strongref.wiring, "Clients", self._fake_clients))
+            patches.enter_context(patch.object(urllib3, "PoolManager", partial(_Http, self)))
+            patches.enter_context(patch.object(sys, "stdout", self._printed))
+            patches.enter_context(patch.object(sys, "stderr", self._printed))
+            everything = _Everything(self._printed)
+            logging.getLogger().addHandler(everything)
+            handler.setStream(self._printed)
+            try:
+                yield self
+            finally:
+                handler.setStream(before)
+                logging.getLogger().removeHandler(everything)
+
+    def deliver(self, function: str, region: str, event: dict[str, Any], wire: Wire, seconds: float) -> Delivery:
+        """Have Lambda invoke a function, and whatever that hands over to.
+
+        Args:
+            function: the name of its folder.
+            region: where it runs.
+            event: what it gets.
+            wire: what its calls go over.
+            seconds: how long it may run.
+        """
+        self._wire = wire
+        self._answers = []
+        self._printed.seek(0)
+        self._printed.truncate()
+        died, raised, errors = False, None, []
+        self._next = [event]
+        while self._next:
+            raw = self._next.pop(0)
+            random.seed(0)  # pauses and fences' names alike in each run
+            wire.begin(seconds)
+            self._time.spins = False
+            try:
+                self._cold(function)(raw, _Context(f"arn:aws:lambda:{region}:{ACCOUNT}:function:{function}", wire.left))
+            except Killed:
+                died = True
+            except StrongRefError as error:
+                raised = error
+            except (Exception, SpinningError) as error:  # noqa: BLE001 (whatever it is, it is to be told)
+                errors.append(f"{type(error).__name__} was raised")
+            if self._time.spins:
+                errors.append("it spins until time has passed")
+        self._time.timers.clear()
+        printed = self._printed.getvalue()
+        return Delivery(tuple(wire.calls), tuple(self._answers), printed, died, raised, tuple(errors), wire.struck)
+
+    def put(self, url: str, body: bytes, seconds: float) -> _Response:
+        """A function's answer arrives at CloudFormation, unless something goes wrong."""
+
+        def take() -> _Response:
+            self._answers.append(json.loads(body))
+            return _Response(200)
+
+        return self._wire.call(ANSWER, {"url": url}, take, partial(_tell_of_answer, url), seconds)
+
+    def invoke(self, **request: Any) -> dict[str, Any]:
+        """Lambda's: a function is to be invoked, some time soon."""
+        self._next.append(json.loads(request["Payload"]))
+        return {"StatusCode": 202}
+
+    def _cold(self, function: str) -> Callable[[dict[str, Any], object], None]:
+        """A function's handler, its module run anew: nothing is left of any invocation before."""
+        if function not in self._modules:
+            spec = importlib.util.spec_from_file_location(f"faults_{function}", HANDLERS / function / "app.py")
+            assert spec is not None
+            self._modules[function] = importlib.util.module_from_spec(spec)
+        module = self._modules[function]
+        assert module.__spec__ is not None
+        assert module.__spec__.loader is not None
+        module.__spec__.loader.exec_module(module)
+        handler: Callable[[dict[str, Any], object], None] = module.handler
+        return handler
+
+    def _fake_clients(self) -> object:
+        def method(client_in: Callable[[str], object]) -> Callable[[str], Service]:
+            return lambda region: Service(client_in(region), lambda: self._wire)
+
+        return type("Clients", (), {name: staticmethod(method(made)) for name, made in self._clients.items()})()
+
+
+class _Context:
+    """What Lambda tells a function of its invocation."""
+
+    aws_request_id = "00000000-0000-4000-8000-000000000000"
+
+    def __init__(self, arn: str, left: Callable[[], float]) -> None:
+        self.invoked_function_arn = arn
+        self._left = left
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int(self._left() * 1000)
+
+
+class _Http:
+    """As urllib3's PoolManager: the way of an answer."""
+
+    def __init__(self, functions: Functions, **_how: object) -> None:
+        self._functions = functions
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing to close."""
+
+    def request(self, _method: str, url: str, *, body: bytes, timeout: urllib3.Timeout, **_how: object) -> _Response:
+        return self._functions.put(url, body, timeout.total if isinstance(timeout.total, float) else 10.0)
+
+
+@dataclass(frozen=True)
+class _Response:
+    status: int
+
+
+def _tell_of_answer(url: str, trouble: Trouble) -> _Response:
+    if trouble in STATUSES:
+        return _Response(STATUSES[trouble])
+    if trouble is Trouble.TIMED_OUT:
+        raise urllib3.exceptions.ReadTimeoutError(urllib3.HTTPConnectionPool("aws.example"), url, url)
+    raise urllib3.exceptions.ProtocolError(url)
+
+
+class _Everything(logging.Handler):
+    """Writes every record of every other logger down, with all that it carries."""
+
+    def __init__(self, stream: io.StringIO) -> None:
+        super().__init__(logging.DEBUG)
+        self._stream = stream
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._stream.write(f"{record.getMessage()} {record.__dict__}\n")

@@ -1,0 +1,167 @@
+"""The one wire that every call of a function goes over: it numbers them, and lets one of them go wrong."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+
+from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError, ReadTimeoutError
+
+from tests.support.faults.trouble import ANSWER, Fault, Lasting, Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.faults.passing import Time
+
+T = TypeVar("T")
+
+LATENCY = 0.05
+READ_SECONDS = 15.0
+LAST_SECONDS = 2.0
+"""How much of its time a call leaves the function that hangs."""
+
+CODES = {
+    Trouble.THROTTLED: ("ThrottlingException", 400),
+    Trouble.BROKEN: ("InternalServerError", 500),
+    Trouble.DENIED: ("AccessDeniedException", 400),
+}
+
+
+class Killed(BaseException):
+    """The process is gone: no handler of any exception may do anything any more."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call as it was made."""
+
+    action: str
+    request: dict[str, Any] = field(repr=False)
+    took_effect: bool
+
+
+class Wire:
+    """What calls go over while one event is delivered, by however many invocations."""
+
+    def __init__(self, time: Time, fault: Fault | None = None, at: int = -1) -> None:
+        """Make one.
+
+        Args:
+            time: passes with each call.
+            fault: what goes wrong.
+            at: the number of the call at which it begins.
+        """
+        self.calls: list[Call] = []
+        self.struck = False
+        self.ends = 0.0
+        """When the invocation's time is over."""
+        self._time = time
+        self._fault = fault
+        self._at = at
+        self._lasts = False
+        self._dead = False
+
+    def begin(self, seconds: float) -> None:
+        """An invocation begins; what went wrong in the one before is over."""
+        self.ends = self._time.seconds + seconds
+        self._dead = self._lasts = False
+        self._time.timers.clear()
+
+    def left(self) -> float:
+        """Seconds of the invocation's time."""
+        return self.ends - self._time.seconds
+
+    def call(
+        self,
+        action: str,
+        request: dict[str, Any],
+        effect: Callable[[], T],
+        tell: Callable[[Trouble], T],
+        seconds: float = READ_SECONDS,
+    ) -> T:
+        """Make a call.
+
+        Args:
+            action: in AWS's words, or `ANSWER`.
+            request: its arguments.
+            effect: does it.
+            tell: how trouble is told: raises, or returns what says so.
+            seconds: after which the caller gives up.
+        """
+        self._check()
+        self._time.sleep(LATENCY)
+        self._check()
+        fault, self._lasts = self._fault, self._lasts or len(self.calls) == self._at
+        if fault is None or not self._concerns(fault, action, request):
+            self.calls.append(Call(action, request, took_effect=True))
+            return effect()
+        self.struck = True
+        without_effect = fault.trouble in CODES or fault.trouble in (Trouble.UNREACHED, Trouble.KILLED_BEFORE)
+        self.calls.append(Call(action, request, took_effect=not without_effect))
+        if fault.trouble is Trouble.HANGING:
+            try:
+                return effect()
+            finally:
+                self._time.sleep(max(0.0, self.left() - LAST_SECONDS))
+        if not without_effect:
+            with suppress(ClientError):
+                effect()
+        if fault.trouble in (Trouble.KILLED_BEFORE, Trouble.KILLED_AFTER):
+            self._dead = True
+            self._check()
+        if fault.trouble is Trouble.TIMED_OUT:
+            self._time.sleep(seconds)
+        return tell(fault.trouble)
+
+    def _check(self) -> None:
+        """Whether the process is still there: Lambda ends it when its time is over."""
+        self._dead = self._dead or self.left() <= 0
+        if self._dead:
+            raise Killed
+
+    def _concerns(self, fault: Fault, action: str, request: dict[str, Any]) -> bool:
+        if len(self.calls) == self._at:
+            return True
+        if not self._lasts:
+            return False
+        first = self.calls[self._at]
+        return {
+            Lasting.ONCE: False,
+            Lasting.EVERY_TRY: (action, request) == (first.action, first.request),
+            Lasting.ACTION: action == first.action,
+            Lasting.SERVICE: (action == ANSWER) == (first.action == ANSWER),
+        }[fault.lasting]
+
+
+class Service:
+    """A boto3 client whose every call goes over the wire of the moment."""
+
+    def __init__(self, client: object, wire: Callable[[], Wire]) -> None:
+        self._client = client
+        self._wire = wire
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._client, name)
+        action = "".join(word.capitalize() for word in name.split("_"))
+
+        def call(**request: Any) -> Any:  # noqa: ANN401 (as boto3)
+            return self._wire().call(action, request, partial(method, **request), partial(_tell, action, request))
+
+        setattr(self, name, call)
+        return call
+
+
+def _tell(action: str, request: dict[str, Any], trouble: Trouble) -> NoReturn:
+    """Raise what botocore would. Its texts quote the request, as AWS's do."""
+    if trouble in CODES:
+        raise _client_error(action, request, *CODES[trouble])
+    error: type[BotoCoreError] = ReadTimeoutError if trouble is Trouble.TIMED_OUT else EndpointConnectionError
+    raise error(endpoint_url=f"https://aws.example/{request}")
+
+
+def _client_error(action: str, request: dict[str, Any], code: str, status: int) -> ClientError:
+    answer = {"Error": {"Code": code, "Message": str(request)}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(cast("Any", answer), action)

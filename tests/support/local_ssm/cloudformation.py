@@ -1,0 +1,75 @@
+"""CloudFormation's query protocol over a table of stacks: what a handler may ask about stacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+from xml.sax.saxutils import escape
+
+from tests.support.local_ssm.wire import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+ACTIONS = ("DescribeStacks", "ListStackResources")
+_NAMESPACE = "http://cloudformation.amazonaws.com/doc/2010-05-15/"
+_XML = "text/xml"
+_REGION_OF_ARN = 3
+_CREATED = "2025-01-01T00:00:00Z"
+
+Stack = dict[str, Any]
+"""StackId, StackName, StackStatus, and Resources: a list of LogicalResourceId, PhysicalResourceId and the like."""
+
+
+def action_of(body: bytes) -> dict[str, str]:
+    """A request's parameters, `Action` among them."""
+    return dict(parse_qsl(body.decode()))
+
+
+def perform(stacks: Iterable[Stack], request: Mapping[str, str], region: str, delay: float) -> Response:
+    """Carry out a call and say what came of it, as CloudFormation does."""
+    wanted, action = request.get("StackName", ""), request["Action"]
+    found = [
+        stack
+        for stack in stacks
+        if stack["StackId"].split(":")[_REGION_OF_ARN] == region and wanted in (stack["StackId"], stack["StackName"])
+    ]
+    if not found:
+        return error("ValidationError", f"Stack with id {wanted} does not exist", delay)
+    if action == "DescribeStacks":
+        shown = "".join(_member(_stack(stack)) for stack in found)
+        return _answer(action, f"<Stacks>{shown}</Stacks>", delay)
+    resources = "".join(_member(_resource(resource)) for resource in found[0].get("Resources", ()))
+    return _answer(action, f"<StackResourceSummaries>{resources}</StackResourceSummaries>", delay)
+
+
+def error(code: str, message: str, delay: float = 0.0) -> Response:
+    """CloudFormation's way to say what is wrong."""
+    told = _fields({"Type": "Sender", "Code": code, "Message": message})
+    body = f'<ErrorResponse xmlns="{_NAMESPACE}"><Error>{told}</Error><RequestId>0</RequestId></ErrorResponse>'
+    return Response(400, body.encode(), _XML, delay)
+
+
+def _answer(action: str, result: str, delay: float) -> Response:
+    body = (
+        f'<{action}Response xmlns="{_NAMESPACE}"><{action}Result>{result}</{action}Result>'
+        f"<ResponseMetadata><RequestId>0</RequestId></ResponseMetadata></{action}Response>"
+    )
+    return Response(200, body.encode(), _XML, delay)
+
+
+def _stack(stack: Stack) -> str:
+    shown = {name: stack[name] for name in ("StackId", "StackName", "StackStatus")}
+    return _fields({**shown, "CreationTime": _CREATED})
+
+
+def _resource(resource: Mapping[str, str]) -> str:
+    return _fields({"ResourceStatus": "CREATE_COMPLETE", "LastUpdatedTimestamp": _CREATED, **resource})
+
+
+def _member(inner: str) -> str:
+    return f"<member>{inner}</member>"
+
+
+def _fields(given: Mapping[str, str]) -> str:
+    return "".join(f"<{name}>{escape(value)}</{name}>" for name, value in given.items())

@@ -1,0 +1,42 @@
+"""Every event, with everything that can go wrong at every call of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.faults.exporting import EXPORTING
+from tests.support.faults.importing import IMPORTING
+from tests.support.faults.tally import Tally, missing, table, tally
+from tests.support.faults.tending import TENDING
+from tests.support.faults.trial import trial
+from tests.support.faults.trouble import FAULTS
+
+if TYPE_CHECKING:
+    from tests.support.faults.scenario import Scenario
+    from tests.support.faults.trouble import Fault
+
+SCENARIOS = (*EXPORTING, *IMPORTING, *TENDING)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+def test_whatever_goes_wrong_nothing_claimed_is_lost_and_the_next_event_makes_it_right(
+    scenario: Scenario, fault: Fault
+) -> None:
+    with trial(scenario) as trying:
+        points = trying.points(fault)
+        problems = trying.flaws + [problem for point in points for problem in trying.problems(point)]
+    assert not problems, "\n".join([f"{len(problems)} problems at {len(points)} points", *problems[:10]])
+
+
+def test_every_kind_of_call_meets_every_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    counted = Tally()
+    for scenario in SCENARIOS:
+        with trial(scenario) as trying:
+            counted += tally(trying.all_points())
+    with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
+        sys.stderr.write(f"\nFaults: {len(SCENARIOS)} events, {table(counted)}\n")
+    assert missing(counted) == []

@@ -1,0 +1,195 @@
+"""The local service answers SDKs as SSM and CloudFormation do, and counts what it was asked."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+from urllib.request import Request, urlopen
+
+import pytest
+from boto3.session import Session
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from tests.support.fake_ssm import FakeSsm
+from tests.support.local_ssm.control import LocalSsm
+from tests.support.local_ssm.parameters import IndexedSsm
+from tests.support.quota import Quotas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+US = "us-east-1"
+ARN = f"arn:aws:cloudformation:{US}:111111111111:stack/web/1"
+SESSION = Session()
+
+
+def client(service: LocalSsm, name: str = "ssm", region: str = US, account: str = "111111111111") -> Any:  # noqa: ANN401
+    return SESSION.client(  # type: ignore[call-overload]
+        name,
+        region_name=region,
+        endpoint_url=service.url,
+        aws_access_key_id=account,
+        aws_secret_access_key="test",
+        config=Config(retries={"total_max_attempts": 1}, max_pool_connections=50),
+    )
+
+
+def code(call: Callable[[], object]) -> str:
+    with pytest.raises(ClientError) as caught:
+        call()
+    return caught.value.response["Error"]["Code"]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[LocalSsm]:
+    with LocalSsm.start() as service:
+        yield service
+
+
+@pytest.fixture
+def service(running: LocalSsm) -> LocalSsm:
+    running.clear()
+    running.options()
+    running.stacks([])
+    return running
+
+
+def test_a_parameter_lives_its_life_through_a_real_sdk(service: LocalSsm) -> None:
+    ssm = client(service)
+    ssm.put_parameter(Name="/a/b", Type="String", Value="é", Tags=[{"Key": "k", "Value": "v"}])
+    assert ssm.get_parameters(Names=["/a/b", "/a/c"])["Parameters"][0]["Value"] == "é"
+    page = ssm.get_parameters_by_path(Path="/a", Recursive=True, MaxResults=10)
+    assert [found["Version"] for found in page["Parameters"]] == [1]
+    assert page["Parameters"][0]["LastModifiedDate"].year == 2025
+    assert ssm.describe_parameters()["Parameters"][0]["Tier"] == "Standard"
+    ssm.add_tags_to_resource(ResourceType="Parameter", ResourceId="/a/b", Tags=[{"Key": "l", "Value": "w"}])
+    ssm.remove_tags_from_resource(ResourceType="Parameter", ResourceId="/a/b", TagKeys=["k"])
+    tags = ssm.list_tags_for_resource(ResourceType="Parameter", ResourceId="/a/b")["TagList"]
+    assert tags == [{"Key": "l", "Value": "w"}]
+    assert ssm.delete_parameters(Names=["/a/b"])["DeletedParameters"] == ["/a/b"]
+    assert service.state().counts == {
+        "PutParameter": 1,
+        "GetParameters": 1,
+        "GetParametersByPath": 1,
+        "DescribeParameters": 1,
+        "AddTagsToResource": 1,
+        "RemoveTagsFromResource": 1,
+        "ListTagsForResource": 1,
+        "DeleteParameters": 1,
+    }
+
+
+def test_errors_come_with_ssms_codes_and_count_as_calls(service: LocalSsm) -> None:
+    ssm = client(service)
+    assert code(lambda: ssm.list_tags_for_resource(ResourceType="Parameter", ResourceId="/no")) == "InvalidResourceId"
+    assert code(lambda: ssm.delete_parameter(Name="/no")) == "ParameterNotFound"
+    assert code(ssm.list_documents) == "UnknownOperationException"
+    assert service.state().counts == {"ListTagsForResource": 1, "DeleteParameter": 1}
+
+
+def test_regions_and_accounts_are_apart(service: LocalSsm) -> None:
+    client(service).put_parameter(Name="/a", Type="String", Value="1")
+    for other in (client(service, region="eu-west-1"), client(service, account="222222222222")):
+        assert other.get_parameters(Names=["/a"])["InvalidParameters"] == ["/a"]
+    assert service.state().stored["111111111111/us-east-1"] == 1
+
+
+def test_what_is_over_the_quota_is_throttled_and_counted_apart(service: LocalSsm) -> None:
+    service.options(quotas=Quotas(puts=0.001, stacks=0.001))
+    ssm, cloudformation = client(service), client(service, "cloudformation")
+    service.stacks([{"StackId": ARN, "StackName": "web", "StackStatus": "CREATE_COMPLETE"}])
+    ssm.put_parameter(Name="/a", Type="String", Value="1")
+    cloudformation.describe_stacks(StackName="web")
+    assert code(lambda: ssm.put_parameter(Name="/b", Type="String", Value="1")) == "ThrottlingException"
+    assert code(lambda: cloudformation.describe_stacks(StackName="web")) == "Throttling"
+    state = service.state()
+    assert state.counts == {"PutParameter": 1, "DescribeStacks": 1}
+    assert state.throttled == {"PutParameter": 1, "DescribeStacks": 1}
+    assert state.stored["111111111111/us-east-1"] == 1
+
+
+def test_slow_calls_are_slow_side_by_side(service: LocalSsm) -> None:
+    ssm = client(service)
+    ssm.put_parameter(Name="/a", Type="String", Value="1")
+    service.options(latency_ms=200)
+    began = time.monotonic()
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(lambda _: ssm.get_parameters(Names=["/a"]), range(20)))
+    assert 0.2 <= time.monotonic() - began < 20 * 0.2 / 2
+
+
+def test_stacks_and_their_resources_are_found_by_name_and_arn_in_their_region(service: LocalSsm) -> None:
+    resource = {
+        "LogicalResourceId": "Imports",
+        "PhysicalResourceId": "id<1>",
+        "ResourceType": "Custom::CrossRegionImport",
+    }
+    stack = {"StackId": ARN, "StackName": "web", "StackStatus": "UPDATE_IN_PROGRESS", "Resources": [resource]}
+    service.stacks([stack])
+    cloudformation = client(service, "cloudformation")
+    for name in ("web", ARN):
+        assert cloudformation.describe_stacks(StackName=name)["Stacks"][0]["StackStatus"] == "UPDATE_IN_PROGRESS"
+    found = cloudformation.list_stack_resources(StackName=ARN)["StackResourceSummaries"]
+    assert [(each["PhysicalResourceId"], each["ResourceStatus"]) for each in found] == [("id<1>", "CREATE_COMPLETE")]
+    elsewhere = client(service, "cloudformation", "eu-west-1")
+    assert code(lambda: elsewhere.describe_stacks(StackName="web")) == "ValidationError"
+    assert code(cloudformation.list_stacks) == "InvalidAction"
+
+
+def test_answers_and_invocations_are_kept(service: LocalSsm) -> None:
+    with urlopen(Request(service.answer_url, b'{"Status": "SUCCESS"}', method="PUT")) as response:  # noqa: S310
+        assert response.status == 200
+    function = f"arn:aws:lambda:{US}:111111111111:function:strongref-exporter"
+    client(service, "lambda").invoke(FunctionName=function, InvocationType="Event", Payload=json.dumps({"a": 1}))
+    state = service.state()
+    assert state.answers == [{"Status": "SUCCESS"}]
+    assert state.invocations == [{"function": function, "event": {"a": 1}}]
+
+
+def test_a_reset_forgets_the_counts_and_keeps_the_parameters(service: LocalSsm) -> None:
+    client(service).put_parameter(Name="/a", Type="String", Value="1")
+    service.reset()
+    assert not service.state().counts
+    assert service.state().stored == {"111111111111/us-east-1": 1}
+
+
+def test_a_hundred_thousand_preloaded_parameters_are_neither_in_the_way_nor_slow(service: LocalSsm) -> None:
+    service.preload(US, [f"/other/{number:06d}" for number in range(100_000)])
+    ssm = client(service)
+    ssm.put_parameter(Name="/mine/a", Type="String", Value="1")
+    began = time.monotonic()
+    for _ in range(20):
+        assert len(ssm.get_parameters_by_path(Path="/mine", Recursive=True)["Parameters"]) == 1
+    assert time.monotonic() - began < 2
+    assert service.state().stored["111111111111/us-east-1"] == 100_001
+
+
+def test_the_index_changes_nothing_of_what_is_answered() -> None:
+    plain, indexed = FakeSsm(US, "111111111111"), IndexedSsm(US, "111111111111")
+    for ssm in (plain, indexed):
+        for name in ("/a/b/c", "/a/b", "/a", "/ab/c", "/a.b/c", "/a/z", "/a/b/d"):
+            ssm.put_parameter(Name=name, Type="String", Value=name)
+        ssm.put_parameter(Name="/a/b", Type="String", Value="new", Overwrite=True)
+        ssm.delete_parameters(Names=["/a/z", "/none"])
+        ssm.put_parameter(Name="/a/z", Type="String", Value="again")
+    for recursive in (True, False):
+        for path in ("/a", "/a/", "/a/b", "/", "/none"):
+            token: dict[str, str] = {}
+            while True:
+                request = {"Path": path, "Recursive": recursive, "MaxResults": 2, **token}
+                page = indexed.get_parameters_by_path(**request)
+                assert page == plain.get_parameters_by_path(**request)
+                if "NextToken" not in page:
+                    break
+                token = {"NextToken": page["NextToken"]}
+
+
+def test_it_ends_with_whoever_started_it() -> None:
+    service = LocalSsm.start()
+    assert service.process.stdin is not None
+    service.process.stdin.close()
+    assert service.process.wait(10) == 0
+    service.stop()

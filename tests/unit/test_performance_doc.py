@@ -1,0 +1,103 @@
+"""docs/performance.md is what the benchmarks' results say, and nothing of it is anybody's private matter."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import calls, quota
+from benchmarks.__main__ import PAGE, RESULTS
+from benchmarks.document import TABLES, render
+from benchmarks.installing import CDK, ROOT
+from benchmarks.sides import OURS, STRONG
+
+_FILES = sorted(RESULTS.glob("*.json"))
+
+
+def test_every_table_has_results_and_no_result_is_without_a_table() -> None:
+    assert [path.stem for path in _FILES] == sorted(TABLES)
+
+
+def test_the_page_is_what_the_results_say() -> None:
+    assert PAGE.read_text(encoding="utf-8") == render(RESULTS)
+
+
+@pytest.mark.parametrize("path", _FILES, ids=lambda path: path.stem)
+def test_results_are_of_a_full_run_and_say_how_they_came_about(path: Path) -> None:
+    result = json.loads(path.read_text(encoding="utf-8"))
+    assert not result["quick"]
+    assert result["method"]
+    assert {"strongref", "Python", "boto3", "node"} <= result["versions"].keys()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", result["date"])
+
+
+@pytest.mark.parametrize("path", [*_FILES, PAGE, *CDK.glob("*.json")], ids=lambda path: path.name)
+def test_nothing_says_on_whose_machine_it_was_measured(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert str(Path.home()) not in text
+    assert str(ROOT) not in text
+    assert "127.0.0.1" not in text
+    assert '"resolved"' not in text
+
+
+def counted(ours: int, theirs: int, *, event: str = "exports: delete", done: bool = True) -> dict[str, Any]:
+    rows = [
+        {"event": event, "n": 10, "side": side, "calls": count, "done": done or side == OURS, "status": "SUCCESS"}
+        for side, count in ((OURS, ours), (STRONG, theirs))
+    ]
+    return {"titles": {OURS: "ours", STRONG: "theirs"}, "without": "", "rows": rows}
+
+
+@pytest.mark.parametrize(("ours", "met"), [(37, True), (38, False)])
+def test_calls_are_met_up_to_a_quarter_and_twelve_more_than_the_strong_handlers(ours: int, met: bool) -> None:
+    assert calls.verdicts(counted(ours, 20))[0].met is met
+
+
+def test_creating_exports_has_to_take_far_fewer_calls_than_the_strong_handlers() -> None:
+    assert [calls.verdicts(counted(ours, 20, event="exports: create"))[1].met for ours in (24, 25)] == [True, False]
+
+
+def test_what_the_others_do_not_do_is_no_measure() -> None:
+    assert calls.verdicts(counted(38, 0, done=False))[0].met is None
+
+
+@pytest.mark.parametrize(
+    ("status", "seconds", "met"), [("SUCCESS", 110.0, True), ("SUCCESS", 110.1, False), ("FAILED", 50.0, False)]
+)
+def test_time_under_quota_is_met_by_what_is_done_in_time(status: str, seconds: float, met: bool) -> None:
+    row = {"side": OURS, "what": "imports", "others": 0.0, "limit_seconds": 100.0, "soonest_seconds": 99.0}
+    data = {"n": 1000, "rows": [row | {"status": status, "seconds": seconds, "reason": "Rate exceeded"}]}
+    assert [verdict.met for verdict in quota.verdicts(data)] == [met]
+
+
+def test_a_target_that_is_missed_says_why() -> None:
+    (verdict, *_) = calls.verdicts(counted(38, 20))
+    assert verdict.why
+    assert "38 calls where 37 are allowed" in verdict.misses[0]
+
+
+def test_a_quick_run_measures_and_writes_elsewhere_without_node(tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in [*_FILES, PAGE]}
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks",
+        "--quick",
+        "--without-cdk",
+        "--into",
+        str(tmp_path),
+        "calls",
+        "quota",
+    ]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=120, stdout=subprocess.DEVNULL)  # noqa: S603
+    page = (tmp_path / "performance.md").read_text(encoding="utf-8")
+    assert "| Create exports | 10 |" in page
+    assert "The CDK's columns are not there: it was left out." in page
+    assert "A quick run, whose figures mean nothing." in page
+    assert {path: path.read_bytes() for path in before} == before
