@@ -6,7 +6,7 @@ BUILD := .build
 BIN := $(BUILD)/venv-dev/bin
 SETUP := $(foreach name,project emulator sam,$(BUILD)/$(name).installed)
 TEMPLATES := template.yaml $(wildcard examples/*/*.yaml tests/*/templates/*.yaml tests/*/templates/*/*.yaml)
-SCRIPTS := $(wildcard examples/*.py)
+SCRIPTS := $(wildcard examples/*.py tools/*.py)
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 # A lock file is complete, so there is nothing to resolve, and every file that comes is one that it knows.
 LOCKED := --no-deps --require-hashes
@@ -18,12 +18,13 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup test unit deep e2e bench lint guards check demo lock clean
+.PHONY: help setup test unit deep e2e fuzz bench lint guards check demo lock clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo   the story of a strong reference, told by real deployments into a local emulator of AWS'
 	@echo 'make test   all tests; make unit and make deep are its halves, make e2e the deployments alone'
+	@echo 'make fuzz   long histories of deployments that meet, die and come twice: 100,000 calls, in two minutes'
 	@echo 'make bench  calls, time, start-up and growth, beside the CDK; writes docs/performance.md, in 20 minutes'
 	@echo 'make lint   style, types and templates'
 	@echo 'make guards takes each guard out of the code and sees that a test fails'
@@ -62,6 +63,9 @@ deep: setup
 e2e: setup
 	$(BIN)/pytest -m e2e -n 4
 
+fuzz: setup
+	STRONGREF_FUZZ_STEPS=100000 STRONGREF_FUZZ_SEED=$$(date +%s) $(BIN)/pytest tests/unit/test_fuzz.py -k long_histories -s
+
 bench: setup
 	$(BIN)/python -m benchmarks
 
@@ -84,6 +88,8 @@ demo: setup
 lock: $(BUILD)/project.installed
 	$(call compile,layer,layers/core/requirements.txt)
 	$(foreach name,dev emulator sam,$(call compile,$(name),requirements/$(name).txt)$(newline))
+	@$(MAKE) -s setup
+	$(BIN)/python tools/models.py
 
 define newline
 

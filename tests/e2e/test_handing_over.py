@@ -57,12 +57,18 @@ def test_an_export_that_takes_longer_than_an_invocation_goes_on_in_the_next_ones
     assert SECRET not in world.aws.logs(EU)
 
 
+def put_up_fence(world: World, seconds: float) -> datetime:
+    """Somebody is at work in the producer's place for so long; until when."""
+    until = datetime.now(UTC) + timedelta(seconds=seconds)
+    fence = {"by": "somebody", "until": until.isoformat(timespec="seconds")}
+    path = f"/strongref/fences/{world.consumer}/{world.aws.account}/{EU}/{world.producer}/Others.1"
+    world.aws.put_foreign(US, path, value=json.dumps(fence))
+    return until
+
+
 def test_an_import_waits_for_an_exporter_in_one_invocation_after_the_other(world: World) -> None:
     world.publish({"A": "a1"}, "CREATE_COMPLETE")
-    until = datetime.now(UTC) + timedelta(seconds=8)
-    fence = {"by": "somebody", "until": until.isoformat(timespec="seconds")}
-    path = f"/strongref/fences/{world.consumer}/{world.aws.account}/{EU}/{world.producer}/Exports.1"
-    world.aws.put_foreign(US, path, value=json.dumps(fence))
+    until = put_up_fence(world, 8)
     world.consume("A", expect="CREATE_COMPLETE")
     assert datetime.now(UTC) > until - timedelta(seconds=1)
     assert world.claims("A") == [world.consumer]
@@ -71,8 +77,11 @@ def test_an_import_waits_for_an_exporter_in_one_invocation_after_the_other(world
 
 
 def test_what_cloudformation_does_not_wait_for_is_answered_in_time_and_rolled_back(world: World) -> None:
-    resources = exporting(values(150), consumer=world.consumer)
-    resources["Resources"]["Exports"]["Properties"]["ServiceTimeout"] = 45
-    world.aws.deploy(world.producer, resources, EU, "ROLLBACK_COMPLETE")
+    """It waits for 45 seconds, of which 15 are worth another invocation; somebody stands in the way for longer."""
+    put_up_fence(world, 25)
+    template = exporting(values(3), consumer=world.consumer)
+    template["Resources"]["Exports"]["Properties"]["ServiceTimeout"] = 45
+    world.aws.deploy(world.producer, template, EU, "ROLLBACK_COMPLETE")
     assert "there is none after it: CloudFormation waits for ServiceTimeout (45 s)" in world.why()
-    assert answers(world, world.producer)[0] == 1
+    assert answers(world, world.producer) == [1, 1]
+    assert world.all_stored() == {}

@@ -12,7 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from strongref.address import StackArn
-from strongref.errors import StrongRefError
+from strongref.errors import StrongRefError, Unfinished
 from strongref.event import Event, RequestType
 from strongref.exports import Exports
 from strongref.imports import Imports
@@ -280,6 +280,10 @@ class Cloud:
     ) -> Answer:
         try:
             return self.send(stack, kind, logical_id, properties, physical_id, old)
+        except Unfinished as error:  # CloudFormation deletes what a Create that failed has left, by the id it gave
+            stack.reasons.append(str(error))
+            stack.resources[logical_id] = Deployed(properties, error.physical_id)
+            raise
         except StrongRefError as error:
             stack.reasons.append(str(error))
             raise

@@ -113,7 +113,7 @@ def steps(plan: ExportPlan) -> list[Callable[[Model], None]]:
     done += [_create(key, value, tags) for key, (value, tags) in (*plan.remake.items(), *plan.create.items())]
     done += [_disown(key) for key in plan.disown]
     done += [_delete(key) for key in plan.delete]
-    return done + [_record(ME.logical_id, plan.record)] if plan.retags else done
+    return [*done, _record(ME.logical_id, plan.record)] if plan.retags else done
 
 
 def _record(name: str, record: Record | None) -> Callable[[Model], None]:

@@ -89,9 +89,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "denied": lambda: errors.AccessDeniedError("PutParameter", "AccessDeniedException", CERT, US),
     "throttled": lambda: errors.ThrottledError("PutParameter", "ThrottlingException", CERT, US),
     "out-of-time": lambda: errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US),
-    "time-spent": lambda: errors.TimeSpentError(
-        4, 3600, errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US)
-    ),
+    "time-spent": lambda: errors.TimeSpentError(4, 3600, errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US)),
     "hand-over": lambda: errors.HandOverError(
         "AccessDeniedException", errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US)
     ),
@@ -198,7 +196,10 @@ def test_the_documented_parameters_are_the_installations() -> None:
     assert documented == set(load((ROOT / "template.yaml").read_text())["Parameters"])
 
 
-@pytest.mark.parametrize(("role", "heading"), [("ExporterRole", "The exporter"), ("ImporterRole", "The importer"), ("JanitorRole", "The janitor")])
+@pytest.mark.parametrize(
+    ("role", "heading"),
+    [("ExporterRole", "The exporter"), ("ImporterRole", "The importer"), ("JanitorRole", "The janitor")],
+)
 def test_the_documented_permissions_are_those_of_the_role(role: str, heading: str) -> None:
     documented = {
         (action, branch)

@@ -9,7 +9,6 @@ from botocore.exceptions import ClientError
 
 from strongref.errors import (
     AccessDeniedError,
-    ChangingError,
     ExportsInUseError,
     NoSuchExportError,
     StrongRefError,
@@ -67,12 +66,25 @@ def test_a_create_that_fails_half_way_is_cleaned_up_by_its_delete(key: str) -> N
     assert cloud.texts(US) == {}
 
 
-def test_an_import_that_fails_half_way_leaves_no_claim() -> None:
+def test_of_an_import_that_fails_half_way_no_claim_is_left_once_it_is_rolled_back() -> None:
     cloud = begun(Cloud(), A="a", B="b", C="c")
     cloud.ssm(US).before_call = refusing("AddTagsToResource", "network/B")
-    with pytest.raises(AccessDeniedError):
+    with pytest.raises(Unfinished, match=r"AddTagsToResource .* was denied"):
         cloud.deploy("web", US, {"Imports": imports("A", "B", "C")})
     assert [cloud.claims(US, name(key)) for key in "ABC"] == [[], [], []]
+
+
+def test_the_claims_of_an_update_that_fails_half_way_protect_nothing_once_it_is_rolled_back() -> None:
+    cloud = begun(Cloud(), A="a", B="b", C="c")
+    cloud.deploy("web", US, {"Imports": imports("C")})
+    cloud.ssm(US).before_call = refusing("AddTagsToResource", "network/B")
+    with pytest.raises(AccessDeniedError):
+        cloud.deploy("web", US, {"Imports": imports("A", "B")})
+    cloud.ssm(US).before_call = None
+    with pytest.raises(ExportsInUseError, match="C cannot be changed"):
+        cloud.deploy("network", EU, {"Exports": exports({"A": "a2", "B": "b2", "C": "c2"})})
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a2", "B": "b2", "C": "c"})})
+    assert [cloud.claims(US, name(key)) for key in "ABC"] == [[], [], ["web"]]
 
 
 def test_plain_becomes_secure_and_plain_again_while_nobody_imports_it() -> None:
@@ -245,6 +257,6 @@ def test_of_two_deliveries_at_once_the_one_that_fails_does_not_take_the_others_c
         cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}')
 
     cloud.ssm(US).before_call = deliver_it_once_more
-    with pytest.raises(ChangingError):
+    with pytest.raises(Unfinished, match="are being changed right now"):
         cloud.send(web, RequestType.CREATE, "Imports", imports("A"))
     assert cloud.claims(US, name("A")) == ["web"]

@@ -1,13 +1,17 @@
 """An import's claims: put on first, then made sure of.
 
 They hold if, after they were put on, no fence stands, the parameters are the very ones that were read before, and the
-records still say what they say. What does not hold is tried again from the beginning while patience lasts; then what
-this event put on is taken off. A value that is gone but recorded is put back.
+records still say what they say. What does not hold is tried again from the beginning while patience lasts. A value that
+is gone but recorded is put back.
+
+An import that fails does not take off what it has put on: the same event may have been delivered twice, and the other
+invocation may rely on it. CloudFormation knows which of the two it believed. After a Create that failed it sends a
+Delete, which takes the claims off; those of an Update that failed are stale as soon as its stack is at rest.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -80,12 +84,12 @@ class Claiming:
     request: ImportRequest
     place: Place
     generation: str
-    _before: frozenset[Key] | None = None
-    """Keys that bore this generation's claim when this event came; None: not looked at yet."""
+    _looked: bool = False
+    """Whether it was looked which claims are there already."""
     _skip: frozenset[Key] = frozenset()
     """Keys whose claim is there already, and need not be put on."""
-    _put_on: set[Key] = field(default_factory=set)
-    """Keys that this event has put the claim on, or has tried to."""
+    _claims: bool = False
+    """Whether a claim was put on, or may have been."""
 
     @property
     def _claim(self) -> dict[str, str]:
@@ -100,13 +104,13 @@ class Claiming:
         try:
             return self._patiently(self._attempt)
         except NotDoneError:
-            raise  # who goes on makes sure of the claims; if nobody does, they turn stale with the event that failed
-        except StrongRefError as error:
-            if not self._let_go() and self.event.request_type is RequestType.CREATE:
-                raise Unfinished(error, self.generation) from None  # the Delete that follows takes them off
             raise
-        except BaseException:
-            self._let_go()
+        except StrongRefError as error:
+            if not self._claims:
+                raise
+            logger.warning("An import failed, and its claims are still there", extra={"place": self.place.values})
+            if self.event.request_type is RequestType.CREATE:
+                raise Unfinished(error, self.generation) from None
             raise
 
     def _patiently(self, attempt: Callable[[], Mapping[Key, Value]]) -> Mapping[Key, Value]:
@@ -138,7 +142,7 @@ class Claiming:
             raise _TryAgainError(self._changing())
         values = {key: held.get(key) or self._value(key, seen, recorded) for key in keys}
         check_size(self.event, self.generation, attributes(values))
-        self._note_what_was_there(keys, seen)
+        self._look_what_is_there(keys, seen)
         self._no_fence()
         seen |= self._put_back([key for key in keys if self.place.value(key) not in seen], published)
         if any(value_of(seen.get(self.place.value(key))) != values[key] for key in keys):
@@ -205,25 +209,23 @@ class Claiming:
     def _changing(self) -> ChangingError:
         return ChangingError(str(self.place.producer), "another deployment")
 
-    def _note_what_was_there(self, keys: list[Key], seen: Mapping[str, Parameter]) -> None:
-        """Which claims of this generation an earlier delivery of the event, or an earlier event, had put on.
+    def _look_what_is_there(self, keys: list[Key], seen: Mapping[str, Parameter]) -> None:
+        """Which claims of this generation are there already, where that is worth a call for each key.
 
-        Those are not this event's to take off again. Claims are put on in the order of the keys, so the last one tells
-        of a delivery that came through; all are looked at where that is needed anyway: to write nothing when nothing
-        changes, and to count the tags of shared exports, which many may import.
+        It is where the generation was there before, to write nothing when nothing changes, and for shared exports,
+        which many may import, to count their tags.
         """
-        if self._before is not None:
-            return
         same = self.event.physical_id == self.generation
-        thorough = same or self.request.shared
+        if self._looked or not (same or self.request.shared):
+            return
+        self._looked = True
         there = [key for key in keys if self.place.value(key) in seen]
-        tags = {key: self.store.tags(self.place.value(key)) or {} for key in (there if thorough else there[-1:])}
-        before = frozenset(key for key, each in tags.items() if self._claim.items() <= each.items())
-        full = [key for key, each in tags.items() if key not in before and len(each) >= TAG_LIMIT]
+        tags = {key: self.store.tags(self.place.value(key)) or {} for key in there}
+        held = frozenset(key for key, each in tags.items() if self._claim.items() <= each.items())
+        full = [key for key, each in tags.items() if key not in held and len(each) >= TAG_LIMIT]
         if full:
             raise TooManyClaimsError(full, str(self.place.producer))
-        self._before = before if thorough else frozenset(keys if before else ())
-        self._skip = before if same else frozenset()
+        self._skip = held if same else frozenset()
 
     def _put_back(self, keys: list[Key], published: Published) -> dict[str, Parameter]:
         """Make values that are gone from the record, and read them.
@@ -233,7 +235,7 @@ class Claiming:
         """
         for key in keys:
             name, value = self.place.value(key), published.values[key]
-            self._put_on.add(key)
+            self._claims = True
             try:
                 self.store.create(name, value.kind, value.text, published.tags(key) | self._claim)
             except AlreadyExistsError:
@@ -244,30 +246,13 @@ class Claiming:
     def _put_on_claim(self, key: Key) -> None:
         if key in self._skip:
             return
-        self._put_on.add(key)
+        self._claims = True
         try:
             there = self.store.tag(self.place.value(key), self._claim)
         except TooManyTagsError:
             raise TooManyClaimsError([key], str(self.place.producer)) from None
         if not there:
             raise _TryAgainError(self._changing())
-
-    def _let_go(self) -> bool:
-        """Take off the claims that this event put on, and no others; whether none is left.
-
-        If CloudFormation has this generation already, another delivery of the event has succeeded meanwhile, and the
-        claims are that one's. Claims that are left on turn stale with the event that failed, and heal.
-        """
-        ours = sorted(self._put_on - (self._before or frozenset()))
-        try:
-            if not ours or self.generation in self.ports.stacks.physical_ids(self.event.stack):
-                return True
-            for key in ours:
-                self.store.untag(self.place.value(key), self._claim)
-        except StrongRefError as error:
-            logger.warning("Claims could not be taken off", extra={"keys": ours, "error": str(error)})
-            return False
-        return True
 
     def _missing(self, names: Iterable[str], recorded: Mapping[Key, Value]) -> StrongRefError | _TryAgainError:
         """Which it is: no such stack, nothing for this consumer, not that name, or a change going on right now."""

@@ -61,6 +61,8 @@ class Exports:
         stack = StackArn.parse(event.stack)
         request = ExportRequest.parse(event.properties, stack)
         former = _former(event, stack)
+        info = self.ports.stacks.by_arn(event.stack) if former else None
+        rolls_back = info is not None and info.rolling_back  # asked at once: later, another event may be on its way
         new = [Site(region, request.place, request.values) for region in request.regions]
         here = {(site.region, site.place) for site in new}
         old = [Site(region, former.place, {}) for region in former.regions] if former else []
@@ -76,7 +78,7 @@ class Exports:
         if former and _same(former, request) and not again and run.settled():
             return answer
         try:
-            plans = self._carry_out(event, run, when_claimed, former)
+            plans = self._carry_out(run, when_claimed, former if rolls_back else None)
         except NotDoneError:
             raise
         except StrongRefError as error:
@@ -85,21 +87,18 @@ class Exports:
             raise
         return replace(answer, reason=_notice(plans))
 
-    def _carry_out(
-        self, event: Event, run: Publishing, when_claimed: WhenClaimed, former: ExportRequest | None
-    ) -> list[ExportPlan]:
-        """Do it; in a roll-back, refuse as little as can be, since the stack would be stuck in UPDATE_ROLLBACK_FAILED.
+    def _carry_out(self, run: Publishing, when_claimed: WhenClaimed, failed: ExportRequest | None) -> list[ExportPlan]:
+        """Do it; in the roll-back of a failed update refuse as little as can be: the stack would be stuck.
 
-        What an update published and somebody claimed at once is withdrawn, but kept; what it propagated is propagated
+        What the update published and somebody claimed at once is withdrawn, but kept; what it propagated is propagated
         back. A value that it changed and somebody claimed since cannot go back: that is refused all the same.
         """
         try:
             return run.carry_out(when_claimed)
         except ExportsInUseError:
-            info = self.ports.stacks.by_arn(event.stack) if former else None
-            if not (info and info.rolling_back):
+            if failed is None:
                 raise
-        propagated = former is not None and former.on_change is OnChange.PROPAGATE
+        propagated = failed.on_change is OnChange.PROPAGATE
         return run.carry_out(WhenClaimed.KEEP | (WhenClaimed.PROPAGATE if propagated else when_claimed))
 
     def _delete(self, event: Event, clock: Clock) -> Answer:

@@ -39,7 +39,8 @@ class Imports:
         """Carry out one event of CloudFormation's.
 
         Raises:
-            StrongRefError: it could not be done; no claim was left behind that this event put on.
+            StrongRefError: it could not be done; wrapped in `Unfinished` where a Create has put on claims, so that
+                CloudFormation's Delete takes them off.
         """
         stack = StackArn.parse(event.stack)
         if event.request_type is RequestType.DELETE:

@@ -109,8 +109,11 @@ class StackInfo:
 
     @property
     def at_rest(self) -> bool:
-        """Nothing is going on in it: no custom resource of it can be running on its behalf."""
-        return not self.status.endswith("_IN_PROGRESS")
+        """Nothing is going on in it, and nothing is left to go on: what its resources hold is what it will hold.
+
+        A stack that is stuck (`UPDATE_ROLLBACK_FAILED` and its like) is to go back to what it had, some day.
+        """
+        return self.status.endswith("_COMPLETE")
 
     @property
     def being_deleted(self) -> bool:

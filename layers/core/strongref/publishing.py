@@ -9,7 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from strongref.applying import Applying
-from strongref.errors import ExportsInUseError, InUse, UnreadableRecordError, stack_text
+from strongref.errors import (
+    ExportsInUseError,
+    ForeignParameterError,
+    InUse,
+    UnreadableRecordError,
+    stack_text,
+)
 from strongref.fencing import Holder, behind_fences
 from strongref.inspection import Inspector
 from strongref.plan import Self, Stock, WhenClaimed, keys_to_inspect, plan_exports, settled
@@ -178,6 +184,9 @@ class Publishing:
         torn = [logical_id for logical_id, each in found.items() if each.torn]
         if torn:
             raise UnreadableRecordError(part_name(site.place.records, torn[0], 0), torn[0])
+        if mine and mine.record and mine.record.stack != self._me.stack and inspector.exists(mine.record.stack):
+            # Our stack is gone, then: there is one of its name again, and this is a late delivery.
+            raise ForeignParameterError({part_name(site.place.records, self._me.logical_id, 0): mine.record.stack})
         records = {logical_id: each.record for logical_id, each in found.items() if each.record}
         living = {
             logical_id

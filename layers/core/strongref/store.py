@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from datetime import UTC
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from botocore.exceptions import BotoCoreError
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from strongref.ports import Clock
 
 T = TypeVar("T")
+
+MODELS = Path(__file__).with_name("models")
+"""What botocore is to read instead of its own descriptions of services: written by `tools/models.py`."""
 
 CONNECT_SECONDS = 5
 READ_SECONDS = 15
@@ -176,11 +180,10 @@ class Clients:
         return self._made[service, region]
 
     def _make(self, service: str, region: str) -> object:
-        # Imported when first needed: most of a function's start-up, and a bad request needs neither.
-        from boto3.session import Session  # noqa: PLC0415
+        # Imported when first needed: most of a function's start-up, and a bad request needs none of it.
         from botocore.config import Config  # noqa: PLC0415
 
-        self._session = self._session or Session()
+        self._session = self._session or _session()
         config = Config(
             retries={"total_max_attempts": 1},  # Trying again is ours: it has to know the deadline.
             connect_timeout=CONNECT_SECONDS,
@@ -188,6 +191,23 @@ class Clients:
             max_pool_connections=2,
         )
         return cast("Any", self._session).client(service, region_name=region, config=config)
+
+
+def _session() -> Session:
+    """A session whose clients know the calls that are made here and no others: made in a fifth of the time."""
+    from boto3.session import Session  # noqa: PLC0415 (as above)
+    from botocore.loaders import Loader  # noqa: PLC0415
+    from botocore.session import get_session  # noqa: PLC0415
+
+    class OwnFirst(Loader):
+        """botocore's own, which looks through hundreds of folders for the names of services."""
+
+        def list_available_services(self, _type_name: str) -> list[str]:
+            return sorted(folder.name for folder in MODELS.iterdir() if folder.is_dir())
+
+    core = get_session()
+    core.register_component("data_loader", OwnFirst([str(MODELS)]))
+    return Session(botocore_session=core)
 
 
 class Stores:

@@ -1,0 +1,58 @@
+"""Who takes part in an exploration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from strongref.answer import Answer
+    from strongref.event import Event
+    from tests.support.explorer.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How an actor ended an event: `answer`, or `error` if it was refused."""
+
+    answer: Answer | None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Somebody at work: the events it gets, one after the other while they succeed.
+
+    Attributes:
+        name: in reports, and of its fences.
+        stack: the ARN of its stack.
+        handle: the real code, given a session that answers its calls.
+        events: CloudFormation's.
+        status: its stack's, as CloudFormation tells it; empty: there is no such stack (any more).
+        begins: its stack's status from its beginning on.
+        stays: it relies on what its last event answered.
+        fences: it is an exporter, or a clean-up: its stack outlives it.
+        hands_over_to: the name of the actor that goes on with its event, at any call of this one's choice; this one
+            makes its remaining calls all the same, or stops, but what it answers then does not count.
+        undo: what CloudFormation sends if it dies and its stack is rolled back.
+    """
+
+    name: str
+    stack: str
+    handle: Callable[[Session, Event], Answer]
+    events: Sequence[Event]
+    status: str = "CREATE_IN_PROGRESS"
+    begins: str = ""
+    stays: bool = False
+    fences: bool = False
+    hands_over_to: str = ""
+    undo: Event | None = None
+
+    def event(self, number: int) -> Event:
+        """One of its events; the one after the last is what undoes them."""
+        if number < len(self.events):
+            return self.events[number]
+        assert self.undo is not None
+        return self.undo

@@ -1,0 +1,142 @@
+"""Who meets whom: the cases that are walked through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tests.support.explorer.cast import PRODUCER, C, E, I, changes, claimed, drop, gone, left, there, twins, zombie
+from tests.support.explorer.moves import Crashes
+from tests.support.explorer.walk import Explorer
+from tests.support.explorer.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tests.support.explorer.actors import Actor
+
+ROLLING_BACK = "UPDATE_ROLLBACK_IN_PROGRESS"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One beginning.
+
+    Attributes:
+        label: its name.
+        actors: who takes part.
+        before: what was before.
+        dying: the names of who may die, each for good.
+        deaths: how many may die in one history; if given, an event of who died may also be delivered again.
+    """
+
+    label: str
+    actors: Sequence[Actor]
+    before: Callable[[World], None]
+    dying: str = ""
+    deaths: int = 0
+
+    def explorer(self, *, reduced: bool = True) -> Explorer:
+        """What walks through it."""
+        world = World(self.actors, {PRODUCER: "UPDATE_IN_PROGRESS"})
+        self.before(world)
+        crashes = Crashes(frozenset(self.dying), self.deaths or len(self.dying), again=self.deaths > 0)
+        return Explorer(self.actors, world, drop, crashes, reduced=reduced)
+
+
+DROPPED_TWICE = [changes("E", "v1", "drop"), changes("F", "v1", "drop")]
+CHANGED_TWICE = [changes("E", "v1", "v2"), changes("F", "v1", "v2")]
+ROLLED_BACK = [changes("E", "v1", "v2"), changes("F", "v2", "v1", begins=ROLLING_BACK)]
+DROP_HANDED_OVER = [changes("E", "v1", "drop", hands_over_to="F"), changes("F", "v1", "drop")]
+CHANGE_HANDED_OVER = [changes("E", "v1", "v2", hands_over_to="F"), changes("F", "v1", "v2")]
+
+SMALL = [
+    Case("there: change x import", [E("v2", update=True), I("I")], there),
+    Case("there: drop x import", [E("drop", update=True), I("I")], there),
+    Case("gone: import", [I("I")], gone),
+    Case("gone: drop, restore x import", [E("drop", "v1"), I("I")], gone),
+    Case("there: drop and restore x 2 imports", [E("drop", "v1"), I("I"), I("J", lets_go=True)], there),
+    Case("there: change and back x 2 imports", [E("v2", "v1"), I("I"), I("J", lets_go=True)], there),
+    Case("there: clean-up x 2 imports", [C(), I("I"), I("J")], there),
+    Case("gone: drop x 2 imports", [E("drop"), I("I"), I("J")], gone),
+    Case("gone: drop, change x 2 imports", [E("drop", "v2"), I("I"), I("J", lets_go=True)], gone),
+    Case("gone: change; E and I may crash", [E("v2"), I("I"), I("J")], gone, "EI"),
+    Case("there: change, roll-back x import", [*ROLLED_BACK, I("I")], there),
+    Case("left: zombie's change, the same anew x import", [zombie("Z", "v1", "v2"), E("v1"), I("I")], left),
+    Case(
+        "left: zombie's drop, the same anew x import",
+        [zombie("Z", "v1", "drop"), E("v1"), I("I")],
+        left,
+    ),
+    Case("there: import twice x drop", [E("drop"), *twins("I", "J")], there),
+    Case("gone: import twice x drop", [E("drop"), *twins("I", "J")], gone),
+    Case(
+        "there: import handed over x drop and restore",
+        [E("drop", "v1"), *twins("I", "J", hands_over=True)],
+        there,
+    ),
+    Case(
+        "gone: import handed over x drop",
+        [E("drop"), *twins("I", "J", hands_over=True)],
+        gone,
+    ),
+    Case(
+        "claimed: clean-up x 2 imports; 2 may crash", [C(strong=True), I("I", undone=True), I("J")], claimed, "CIJ", 2
+    ),
+]
+"""Each a moment's work."""
+
+LARGE = [
+    Case("there: clean-up, change x 2 imports", [C(), E("v2"), I("I"), I("J")], there),
+    Case(
+        "there: clean-up, drop, restore; may crash", [C(), E("drop", "v1"), I("I"), I("J", lets_go=True)], there, "CE"
+    ),
+    Case("there: 2 exporters x import", [E("v2", "v3"), E("drop", "v1", name="F"), I("I")], there),
+    Case(
+        "there: 2 exporters, E may crash, 2 imports", [E("drop", "v2"), E("v1", name="F"), I("I"), I("J")], there, "E"
+    ),
+    # Of two that do the same, it is enough if one may crash: the other's deaths are the mirror image.
+    Case("there: drop twice x 2 imports; one may crash", [*DROPPED_TWICE, I("I"), I("J")], there, "EI", 1),
+    Case("there: change twice x 2 imports; one may crash", [*CHANGED_TWICE, I("I"), I("J")], there, "EI", 1),
+    Case("there: change, roll-back x 2 imports; one may crash", [*ROLLED_BACK, I("I"), I("J")], there, "EFI", 1),
+    Case("there: drop handed over x 2 imports; one may crash", [*DROP_HANDED_OVER, I("I"), I("J")], there, "EFI", 1),
+    Case(
+        "there: change handed over x 2 imports; one may crash", [*CHANGE_HANDED_OVER, I("I"), I("J")], there, "EFI", 1
+    ),
+    Case(
+        "left: zombie's drop, the same anew x 2 imports; one may crash",
+        [zombie("Z", "v1", "drop"), E("v1"), I("I"), I("J")],
+        left,
+        "ZEI",
+        1,
+    ),
+    Case(
+        "left: zombie's change, the same anew x 2 imports; one may crash",
+        [zombie("Z", "v1", "v2"), E("v1"), I("I"), I("J")],
+        left,
+        "ZEI",
+        1,
+    ),
+    Case(
+        "claimed: clean-up, drop x 2 imports; one may crash",
+        [C(strong=True), E("drop"), I("I"), I("J")],
+        claimed,
+        "CEI",
+        1,
+    ),
+    Case(
+        "there: import handed over, change and back x another import",
+        [E("v2", "v1"), *twins("I", "J", hands_over=True), I("K")],
+        there,
+    ),
+    Case(
+        "there: import handed over, drop x another import; one may crash",
+        [E("drop"), *twins("I", "J", hands_over=True), I("K")],
+        there,
+        "EI",
+        1,
+    ),
+]
+"""Four actors, or many events: up to millions of states."""
+
+BY_LABEL = {case.label: case for case in SMALL + LARGE}

@@ -1,0 +1,164 @@
+"""The actors that the cases are made of: exporters E, importers I and clean-ups C, around one value of one producer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from strongref import imports
+from strongref.address import Key, StackArn, claim_tag
+from strongref.event import Event, RequestType
+from strongref.request import ImportRequest
+from tests.support.explorer.actors import Actor
+from tests.support.explorer.session import exporter, importer
+from tests.support.explorer.world import ACCOUNT, REGION, Direct
+
+if TYPE_CHECKING:
+    from strongref.answer import Answer
+    from tests.support.explorer.session import Session
+    from tests.support.explorer.world import World
+
+KEY = Key("K")
+VALUE_NAME = f"/strongref/exports/web/{ACCOUNT}/eu-west-1/network/K"
+IMPORT: dict[str, object] = {
+    "From": {"Stack": "network", "Region": "eu-west-1"},
+    "Names": [KEY],
+    "Consumer": "web",
+}
+
+
+def producer(number: int) -> str:
+    """The ARN of a stack called network; there have been several of that name."""
+    return f"arn:aws:cloudformation:eu-west-1:{ACCOUNT}:stack/network/{number}1111111-0000-0000-0000-000000000000"
+
+
+PRODUCER = producer(1)
+FORMER = producer(0)
+
+
+def stack(name: str) -> str:
+    return f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/{name}/22222222-0000-0000-0000-000000000000"
+
+
+def event(
+    kind: RequestType, arn: str, logical_id: str, properties: dict[str, object], physical_id: str | None = None
+) -> Event:
+    return Event(
+        request_type=kind,
+        stack=arn,
+        logical_id=logical_id,
+        request_id=f"{logical_id}-{kind.value}",
+        physical_id=physical_id,
+        properties=properties,
+        old_properties=None,
+        response_url="http://127.0.0.1/answer",
+        resource_type="Custom::Test",
+    )
+
+
+def _exports(value: str) -> dict[str, object]:
+    return {"Region": REGION, "Consumer": "web", "Values": {} if value == "drop" else {KEY: value}}
+
+
+def wanting(value: str, *, instead_of: str = "", of: str = PRODUCER) -> Event:
+    """An Export's Create, or the Update of one that published something else; `drop` stands for no value."""
+    if not instead_of:
+        return event(RequestType.CREATE, of, "Exports", _exports(value))
+    update = event(RequestType.UPDATE, of, "Exports", _exports(value), physical_id="x")
+    return replace(update, request_id=f"to-{value}", old_properties=_exports(instead_of))
+
+
+def E(*wanted: str, name: str = "E", update: bool = False) -> Actor:  # noqa: N802
+    """An exporter that wants one value after the other."""
+    events = [wanting(value, instead_of="drop" if update else "") for value in wanted]
+    return Actor(name, PRODUCER, exporter, events, status="UPDATE_IN_PROGRESS", fences=True)
+
+
+def changes(name: str, before: str, after: str, *, begins: str = "", hands_over_to: str = "") -> Actor:
+    """An exporter at an Update."""
+    update = wanting(after, instead_of=before)
+    return Actor(
+        name,
+        PRODUCER,
+        exporter,
+        [update],
+        status="UPDATE_IN_PROGRESS",
+        begins=begins,
+        fences=True,
+        hands_over_to=hands_over_to,
+    )
+
+
+def zombie(name: str, before: str, after: str) -> Actor:
+    """An exporter that is still at work for a stack which is gone."""
+    return Actor(name, FORMER, exporter, [wanting(after, instead_of=before, of=FORMER)], status="", fences=True)
+
+
+def I(name: str, *, lets_go: bool = False, undone: bool = False) -> Actor:  # noqa: E743, N802
+    """An importer; `lets_go`: its import is deleted again; `undone`: if it dies, its stack may be rolled back."""
+    arn = stack(name)
+    events = [event(RequestType.CREATE, arn, "Imports", IMPORT)]
+    deletion = event(RequestType.DELETE, arn, "Imports", IMPORT, generation(arn))
+    if lets_go:
+        events.append(deletion)
+    return Actor(name, arn, importer, events, stays=not lets_go, undo=deletion if undone else None)
+
+
+def twins(first: str, second: str, *, hands_over: bool = False) -> list[Actor]:
+    """Two deliveries of one import's event; or the first invocation for it and the one that it hands over to."""
+    arn = stack(first)
+    create = event(RequestType.CREATE, arn, "Imports", IMPORT)
+    return [
+        Actor(first, arn, importer, [create], stays=True, hands_over_to=second if hands_over else ""),
+        Actor(second, arn, importer, [create], stays=True),
+    ]
+
+
+def generation(arn: str) -> str:
+    """The physical id of an import in a stack."""
+    parsed = StackArn.parse(arn)
+    return imports.physical_id(parsed, "Imports", ImportRequest.parse(IMPORT, parsed))
+
+
+def C(*, strong: bool = False) -> Actor:  # noqa: N802
+    """A consumer's clean-up: its stack, which the prefix is named after, is being deleted."""
+    arn = stack("web")
+    properties = IMPORT if strong else {**IMPORT, "Strength": "weak"}
+    physical_id = generation(arn) if strong else "strongref-import/C"
+    deletion = event(RequestType.DELETE, arn, "Imports", properties, physical_id)
+    return Actor("C", arn, importer, [deletion], status="DELETE_IN_PROGRESS", fences=True)
+
+
+def drop(session: Session) -> Answer:
+    """A fresh exporter that wants nothing of what is there."""
+    return exporter(session, wanting("drop"))
+
+
+# -- what was before ---------------------------------------------------------------------------------------------------
+
+
+def nothing(world: World) -> None:
+    """Nothing was ever exported."""
+
+
+def there(world: World) -> None:
+    """The value is there, and nobody imports it."""
+    exporter(Direct(world), wanting("v1"))
+
+
+def gone(world: World) -> None:
+    """The parameter was cleaned away with an earlier life of the consumer; the record stands."""
+    there(world)
+    world.ssm.delete_parameter(Name=VALUE_NAME)
+
+
+def claimed(world: World) -> None:
+    """The value is there, and imported by the consumer that the prefix is named after."""
+    there(world)
+    tag = {"Key": claim_tag(generation(stack("web"))), "Value": stack("web")}
+    world.ssm.add_tags_to_resource(ResourceType="Parameter", ResourceId=VALUE_NAME, Tags=[tag])
+
+
+def left(world: World) -> None:
+    """The value was left behind by a stack of the producer's name that is gone."""
+    exporter(Direct(world), wanting("v1", of=FORMER))

@@ -1,0 +1,149 @@
+"""Answers the calls of an actor's code from its history, up to the first that has no answer yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+from botocore.exceptions import ClientError
+
+from strongref.claiming import Claiming
+from strongref.exports import Exports
+from strongref.imports import Imports
+from strongref.limiter import Limiter, Rates
+from strongref.ports import Ports
+from strongref.store import SsmStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from strongref.answer import Answer
+    from strongref.errors import StrongRefError
+    from strongref.event import Event
+    from strongref.ports import Clock, StackInfo
+    from tests.support.explorer.world import World
+
+NOW = datetime(2025, 6, 1, tzinfo=UTC)
+_PLENTY = 600.0
+
+Operation = tuple[str, str, str]
+"""What an actor does next: its kind (`ssm`, `stack`, `told` or `pause`), which call, and the request as text."""
+
+
+class Suspended(BaseException):
+    """The actor's code has come to a call that has no recorded answer."""
+
+
+class Session:
+    """An actor's SSM client, its CloudFormation and its clock, in one."""
+
+    def __init__(self, name: str, history: Sequence[Any]) -> None:
+        self.name = name
+        self.history = history
+        self.at = 0
+        self.pending: tuple[Operation, Callable[[World], Any]] | None = None
+        self.waits = 0
+        self.memory: Callable[[], Hashable] = lambda: None
+        self.remembered: Hashable = None
+
+    def ask(self, operation: Operation, perform: Callable[[World], Any]) -> Any:  # noqa: ANN401
+        """The recorded answer to a call.
+
+        Raises:
+            Suspended: there is none yet.
+        """
+        if self.pending is not None:
+            raise Suspended
+        if self.at < len(self.history):
+            answer = self.history[self.at]
+            self.at += 1
+            if isinstance(answer, ClientError):
+                raise answer
+            return answer
+        self.pending = (operation, perform)
+        self.remembered = (self.waits, self.memory())
+        raise Suspended
+
+    # ports.Clock
+    def now(self) -> datetime:
+        return NOW
+
+    def sleep(self, _seconds: float) -> None:
+        raise AssertionError("nothing is throttled here, and a pause is an operation of its own")
+
+    def remaining(self) -> float:
+        return _PLENTY
+
+    # ports.Stacks
+    def by_arn(self, arn: str) -> StackInfo | None:
+        return self.ask(("stack", "by_arn", arn), lambda world: world.stack(arn))  # type: ignore[no-any-return]
+
+    def by_name(self, name: str, region: str) -> StackInfo | None:
+        return self.ask(("stack", "by_name", name), lambda world: world.stack_named(name, region))  # type: ignore[no-any-return]
+
+    def physical_ids(self, arn: str) -> frozenset[str]:
+        return self.ask(("stack", "physical_ids", arn), lambda world: world.physical_ids(arn))  # type: ignore[no-any-return]
+
+    # what the use cases are wired to
+    def stores(self, region: str, clock: Clock) -> SsmStore:
+        limiter = Limiter(Rates(1e9, 1e9, 1e9, 1e9, 1e9))
+        return SsmStore(_Client(self), region, limiter, clock, jitter=lambda: 0.0)  # type: ignore[arg-type]
+
+    def token(self) -> str:
+        return self.name
+
+    def ports(self) -> Ports:
+        return Ports(self.stores, self, _Pausing(self), self.token)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Pausing:
+    """Patience whose end is a choice of the explorer's."""
+
+    session: Session
+
+    def begin(self, _clock: Clock) -> _Pausing:
+        self.session.waits += 1
+        return self
+
+    def pause(self) -> bool:
+        return bool(self.session.ask(("pause", "", ""), lambda _world: None))
+
+    def over(self, why: StrongRefError) -> StrongRefError:
+        return why
+
+
+class _Client:
+    """An SSM client whose calls are the session's."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        def call(**request: Any) -> Any:  # noqa: ANN401
+            return self._session.ask(
+                ("ssm", method, repr(request)), lambda world: getattr(world.ssm, method)(**request)
+            )
+
+        return call
+
+
+def exporter(session: Session, event: Event) -> Answer:
+    """The real exporter, over a session."""
+    return Exports(session.ports()).handle(event, session)
+
+
+def importer(session: Session, event: Event) -> Answer:
+    """The real importer, over a session."""
+    made: Any = Claiming.__init__
+
+    def remember(claiming: Claiming, *args: Any) -> None:  # noqa: ANN401
+        made(claiming, *args)
+        # It is made of what it is given, and of private fields: what it finds out, and does not forget in a pause.
+        private = [each.name for each in fields(claiming) if each.name.startswith("_")]
+        session.memory = lambda: tuple(getattr(claiming, name) for name in private)
+
+    with patch.object(Claiming, "__init__", remember):
+        return Imports(session.ports()).handle(event, session)

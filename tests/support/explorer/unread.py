@@ -1,0 +1,69 @@
+"""What of an answer the code does not look at: without it, states that differ in nothing else are one.
+
+Each of these was checked by comparing verdicts and outcomes with and without it (`test_protocol_reductions`).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from strongref.address import CLAIM_TAG
+from strongref.event import RequestType
+from strongref.fence import Fence
+from tests.support.explorer.session import NOW
+from tests.support.explorer.world import FENCES
+from tests.support.fake_ssm import EPOCH
+
+if TYPE_CHECKING:
+    from strongref.event import Event
+    from tests.support.explorer.actors import Actor
+    from tests.support.explorer.session import Operation
+
+_FENCE = Fence("somebody", NOW + timedelta(minutes=1)).encode()
+_ANOTHER = {"Key": f"{CLAIM_TAG}0123456789abcdef"}
+
+
+def without_what_nobody_reads(
+    actor: Actor,
+    event: Event,
+    operation: Operation,
+    answer: Any,  # noqa: ANN401 (as botocore)
+    *,
+    immortal: str | None,
+) -> Any:  # noqa: ANN401 (as botocore)
+    """An answer as its reader sees it.
+
+    - Of several fences of others, one is enough to step back from, whosever it is.
+    - Exporters and clean-ups do not look at versions and dates; of a put's answer everyone sees only whether it made
+      the parameter.
+    - An import that claims looks for its own claim among the tags, and for no other.
+    - Of several claims of others one is enough to keep a value, whosever it is: but only while no stack can go, since
+      one of a stack that is gone keeps nothing.
+
+    Args:
+        actor: the reader.
+        event: that it handles.
+        operation: the call.
+        answer: as the store gave it.
+        immortal: a stack that may stand for every other that claims something, if none can go.
+    """
+    _, call, request = operation
+    if call == "get_parameters_by_path" and FENCES in request:
+        own = [found for found in answer["Parameters"] if found["Name"].endswith(f".{actor.name}")]
+        others = [found for found in answer["Parameters"] if found not in own]
+        return {"Parameters": own + [{**found, "Name": "another", "Value": _FENCE} for found in others[:1]]}
+    if call == "put_parameter":
+        return {"Version": min(answer["Version"], 2)}
+    if actor.fences and call.startswith("get_parameters"):
+        return {"Parameters": [{**found, "Version": 1, "LastModifiedDate": EPOCH} for found in answer["Parameters"]]}
+    if call == "list_tags_for_resource":
+        claims = [tag for tag in answer["TagList"] if tag["Key"].startswith(CLAIM_TAG)]
+        own = [tag for tag in claims if tag["Value"] == actor.stack]
+        others = [tag for tag in claims if tag not in own]
+        if not actor.fences and event.request_type is not RequestType.DELETE:
+            others = []
+        elif immortal is not None:
+            others = [_ANOTHER | {"Value": immortal}] if others else []
+        return {"TagList": [tag for tag in answer["TagList"] if tag not in claims] + own + others}
+    return answer

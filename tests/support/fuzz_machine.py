@@ -1,0 +1,209 @@
+"""Long histories: stacks deployed, changed and deleted side by side, by functions that pause, die and come twice.
+
+After every single call, everything that is imported has to be there (`fuzz_ledger`); in the end everything has to come
+to an end, and to go.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, ClassVar
+from unittest.mock import patch
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from tests.support.fuzz_ending import take_all_away
+from tests.support.fuzz_history import CALL_SECONDS, History
+from tests.support.fuzz_invocation import remember_held
+from tests.support.fuzz_properties import CONSUMERS, NAMES, PRODUCERS, VALUES, exports, imports
+
+if TYPE_CHECKING:
+    from tests.support.cloud import Resources
+
+MOST_AT_ONCE = 3
+"""Invocations for one event."""
+
+ANY = st.integers(0, 1_000)
+
+
+class Machine(RuleBasedStateMachine):
+    """What hypothesis plays with.
+
+    Attributes:
+        steps: calls made by all histories so far.
+    """
+
+    steps: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        logging.disable(logging.CRITICAL)
+        self.patches = patch.object(*remember_held())
+        self.patches.start()
+        self.history = History()
+        self.cloud = self.history.cloud
+
+    # -- operations ----------------------------------------------------------------------------------------------
+
+    @initialize()
+    def begin(self) -> None:
+        """Every history begins with values that are there, so that there is something to fight over."""
+        values = {"A": "one", "B": "one"}
+        for which in PRODUCERS:
+            self.history.deploy(*which, {"X": {"Region": "us-east-1", "Consumer": "web", "Values": values}})
+        self.history.finish()
+
+    @rule(which=st.sampled_from(PRODUCERS[:1] * 3 + PRODUCERS[1:]), resources=exports(), fails=st.integers(0, 5))
+    def deploy_producer(self, which: tuple[str, str], resources: Resources, fails: int) -> None:
+        self._deploy(*which, resources, fails=fails == 0)
+
+    @rule(which=st.sampled_from(CONSUMERS), data=st.data(), fails=st.integers(0, 5))
+    def deploy_consumer(self, which: tuple[str, str], data: st.DataObject, fails: int) -> None:
+        self._deploy(*which, data.draw(imports(which[0])), fails=fails == 0)
+
+    @rule(
+        producer=st.sampled_from(PRODUCERS),
+        consumer=st.sampled_from(CONSUMERS),
+        values=VALUES,
+        names=NAMES,
+        order=st.lists(ANY, min_size=10, max_size=60),
+    )
+    def meet(
+        self,
+        producer: tuple[str, str],
+        consumer: tuple[str, str],
+        values: dict[str, Any],
+        names: list[str],
+        order: list[int],
+    ) -> None:
+        """A producer and a consumer of it are deployed at the same moment."""
+        imports = {"From": {"Stack": producer[0], "Region": producer[1]}, "Names": names, "Consumer": "web"}
+        exports = {
+            "Region": consumer[1],
+            "Consumer": "web",
+            "Values": values,
+            "SecureKeys": ["S"] if "S" in values else [],
+        }
+        self._deploy(*consumer, {"P": imports}, fails=False)
+        self._deploy(*producer, {"X": exports}, fails=False)
+        self._step_all(order)
+
+    @rule(which=st.sampled_from(PRODUCERS + CONSUMERS + CONSUMERS), vanishes=st.integers(0, 9))
+    def delete(self, which: tuple[str, str], vanishes: int) -> None:
+        if vanishes > 4 or which in self.cloud.operations or not self.cloud.find(*which):
+            return
+        if vanishes <= 1:
+            self.history.tell(f"stack {which[0]} vanishes, its resources retained")
+            self.cloud.vanish(*which)
+            self.history.settle()
+        else:
+            self.history.delete(*which)
+
+    @rule(which=st.sampled_from(PRODUCERS + CONSUMERS))
+    def go_on_rolling_back(self, which: tuple[str, str]) -> None:
+        stack = self.cloud.find(*which)
+        if which not in self.cloud.operations and stack and stack.status == "UPDATE_ROLLBACK_FAILED":
+            self.history.go_on_rolling_back(*which)
+
+    def _deploy(self, name: str, region: str, resources: Resources, *, fails: bool) -> None:
+        stack = self.cloud.find(name, region)
+        if (name, region) not in self.cloud.operations and not (stack and stack.status.endswith("_FAILED")):
+            self.history.deploy(name, region, resources, fails=fails)
+
+    # -- steps ---------------------------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.cloud.baton.ready())
+    @rule(which=ANY, calls=st.integers(1, 12))
+    def step(self, which: int, calls: int) -> None:
+        runner = self._one(self.cloud.baton.ready(), which)
+        for _ in range(calls):
+            if runner not in self.cloud.baton.ready():
+                return
+            self.history.step(runner)
+            self.history.wait(CALL_SECONDS)
+
+    @precondition(lambda self: self.cloud.baton.runners)
+    @rule(order=st.lists(ANY, min_size=1, max_size=60))
+    def step_all(self, order: list[int]) -> None:
+        """Calls of several, in any order."""
+        self._step_all(order)
+
+    def _step_all(self, order: list[int]) -> None:
+        for number in order:
+            ready = self.cloud.baton.ready()
+            if ready:
+                self.history.step(self._one(ready, number))
+                self.history.wait(CALL_SECONDS)
+
+    @precondition(lambda self: self.cloud.baton.runners)
+    @rule(seconds=st.sampled_from([1.0, 5.0, 20.0, 40.0, 70.0, 950.0]))
+    def wait(self, seconds: float) -> None:
+        self.history.tell(f"{seconds} seconds pass")
+        self.history.wait(seconds)
+
+    @precondition(lambda self: self.cloud.baton.runners)
+    @rule()
+    def finish(self) -> None:
+        self.history.finish()
+
+    # -- trouble -------------------------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.cloud.invocations)
+    @rule(which=ANY, again=st.booleans())
+    def kill(self, which: int, again: bool) -> None:
+        invocation = self._one(self.cloud.invocations, which)
+        self.history.tell(f"{invocation.runner.name} dies before: {invocation.runner.what}")
+        self.cloud.kill(invocation)
+        if again and invocation.listened_to:
+            self.cloud.invoke(invocation.request, invocation.event)
+        self.history.settle()
+
+    @rule(which=st.sampled_from(CONSUMERS))
+    def get_stuck(self, which: tuple[str, str]) -> None:
+        """A roll-back's function dies, and CloudFormation waits in vain."""
+        stack = self.cloud.find(*which)
+        if stack and stack.status == "UPDATE_ROLLBACK_IN_PROGRESS":
+            for invocation in list(self.cloud.invocations):
+                if invocation.event.stack == stack.arn:
+                    self.history.tell(f"{invocation.runner.name} dies")
+                    self.cloud.kill(invocation)
+            self.history.settle()
+
+    @precondition(lambda self: self.cloud.invocations)
+    @rule(which=ANY)
+    def twice(self, which: int) -> None:
+        """An event is delivered again, while an invocation for it is alive."""
+        invocation = self._one(self.cloud.invocations, which)
+        if invocation.listened_to and len(invocation.request.running) < MOST_AT_ONCE:
+            self.history.tell(f"{invocation.runner.name}: its event is delivered once more")
+            self.cloud.invoke(invocation.request, invocation.event)
+            self.history.settle()
+
+    @precondition(lambda self: self.cloud.invocations)
+    @rule(which=ANY)
+    def hand_over(self, which: int) -> None:
+        """A function's time is up while a call of it is in flight."""
+        invocation = self._one(self.cloud.invocations, which)
+        if invocation.listened_to and invocation.turn.may_hand_over(invocation.now()):
+            self.history.tell(f"{invocation.runner.name} hands over, its last call in flight: {invocation.runner.what}")
+            invocation.hand_over()
+            self.history.settle()
+
+    def teardown(self) -> None:
+        try:
+            if not self._failed():
+                self.history.finish()
+                take_all_away(self.history)
+        finally:
+            self.cloud.baton.end()
+            self.patches.stop()
+            logging.disable(logging.NOTSET)
+            Machine.steps += self.history.steps
+
+    def _failed(self) -> bool:
+        return any(True for _ in self.cloud.wrongs())
+
+    @staticmethod
+    def _one(candidates: list[Any], which: int) -> Any:  # noqa: ANN401
+        return candidates[which % len(candidates)]
