@@ -206,9 +206,9 @@ def _why(
     return (
         f"In {python}, one client of boto3 and one call of it, with nothing of ours, are at {alone['boto3']}. Tried: "
         f"botocore without boto3 is at {alone['botocore']}; the same call by the standard library alone, signed by "
-        f"hand, at {alone['signed']}. Done: botocore reads descriptions of services and endpoints that are cut down to "
-        "the calls that are made (tools/models.py); one session, a client only where a call needs it, and bytecode in "
-        "the layer. The profile under Start-up shows what the rest is spent on: most of it is importing botocore, and what "
+        f"hand, at {alone['signed']}. Done: botocore reads descriptions of services and endpoints that are cut down "
+        "to the calls that are made (tools/models.py); one session, a client only where a call needs it, and bytecode "
+        "in the layer. The profile under Start-up shows what the rest is spent on: importing botocore mostly, and what "
         "that imports."
     )
 

@@ -12,7 +12,6 @@ Delete, which takes the claims off; those of an Update that failed are stale as 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from strongref.address import SHARED, Key, Place, claim_tag
@@ -274,6 +273,8 @@ class Claiming:
                 known=known,
                 elsewhere=bool(elsewhere),
             )
+        from difflib import get_close_matches  # noqa: PLC0415 (for this mistake alone)
+
         there = [attribute_name(key) for key in recorded]
         return NoSuchExportError(
             {attribute_name(Key(name)): get_close_matches(attribute_name(Key(name)), there, 2) for name in names},

@@ -1,11 +1,11 @@
-"""Numbers for CloudWatch, in the embedded metric format: a JSON line in the log that becomes metrics of `StrongRef`.
-
-A function that has nothing to count does not load what counts.
-"""
+"""Numbers for CloudWatch, in the embedded metric format: a JSON line in the log that becomes metrics of `StrongRef`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from aws_lambda_powertools import Metrics
+from aws_lambda_powertools.metrics import MetricUnit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,9 +17,6 @@ SERVICE = "strongref"
 
 def count(numbers: Mapping[str, int]) -> None:
     """Add numbers to the metrics of these names."""
-    from aws_lambda_powertools import Metrics  # noqa: PLC0415 (45 ms, which no event that goes well needs)
-    from aws_lambda_powertools.metrics import MetricUnit  # noqa: PLC0415
-
     metrics = Metrics(namespace=NAMESPACE, service=SERVICE)
     for name, number in numbers.items():
         metrics.add_metric(name, MetricUnit.Count, number)

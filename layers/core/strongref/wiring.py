@@ -8,8 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.event import RequestType
-from strongref.exports import Exports
-from strongref.imports import Imports
 from strongref.invoking import Invoker
 from strongref.limiter import Limiter, Rates
 from strongref.patience import Patience
@@ -49,6 +47,8 @@ class Function(NamedTuple):
 
 def exporter() -> Function:
     """What the exporter's function does with each event."""
+    from strongref.exports import Exports  # noqa: PLC0415 (each function starts with its own use case alone)
+
     clients, limiter = Clients(), Limiter(Rates.from_environment())
 
     def handle(event: Event, clock: Clock) -> Answer:
@@ -59,6 +59,8 @@ def exporter() -> Function:
 
 def importer() -> Function:
     """What the importer's function does with each event."""
+    from strongref.imports import Imports  # noqa: PLC0415 (as above)
+
     clients, limiter = Clients(), Limiter(Rates.from_environment())
 
     def handle(event: Event, clock: Clock) -> Answer:
@@ -78,7 +80,7 @@ class Upkeep(NamedTuple):
 
 def janitor() -> Upkeep:
     """What the janitor's function does, in no hurry: others need the quotas more."""
-    from strongref.tending import Janitor  # noqa: PLC0415 (the other functions start without it)
+    from strongref.tending import Janitor  # noqa: PLC0415 (as above)
 
     clients, limiter = Clients(), Limiter(Rates.from_environment().share(JANITORS_SHARE))
 

@@ -1,0 +1,102 @@
+"""What an event that did not go as it should is counted as."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+from strongref.answer import Answer, AnswerTooLargeError
+from strongref.errors import (
+    BadRequestError,
+    ChangingError,
+    Counted,
+    CutShortError,
+    ExportsInUseError,
+    HandOverError,
+    InUse,
+    NoSuchProducerError,
+    StackLookupError,
+    StoreError,
+    StrongRefError,
+    Unfinished,
+)
+from strongref.resource import CustomResource
+from tests.support.response_server import FakeContext, ResponseServer
+
+if TYPE_CHECKING:
+    from strongref.event import Event
+    from strongref.ports import Clock
+
+EVENT = Path(__file__).parents[1] / "events/create_import.json"
+DENIED = StoreError("PutParameter", "AccessDenied", "/a", "us-east-1")
+IN_USE = ExportsInUseError([InUse("A", "changed", ("web",))])
+
+
+def nobody(_function: str, _event: object, left: StrongRefError, _clock: Clock) -> NoReturn:
+    raise HandOverError("AccessDeniedException", left)
+
+
+def counted(outcome: Answer | Exception, capsys: pytest.CaptureFixture[str], *, taken: bool = True) -> dict[str, Any]:
+    """The metrics of an event that ends like this."""
+
+    def handle(_event: Event, _clock: Clock) -> Answer:
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    with ResponseServer() as server:
+        raw = json.loads(EVENT.read_text(encoding="utf-8")) | {"ResponseURL": server.url}
+        CustomResource(handle, (lambda *_: None) if taken else nobody)(raw, FakeContext())
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line]
+    return {
+        metric["Name"]: line[metric["Name"]]
+        for line in lines
+        for metric in line["_aws"]["CloudWatchMetrics"][0]["Metrics"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "metric"),
+    [
+        (DENIED, Counted.ERRORS),
+        (ValueError("a defect"), Counted.ERRORS),
+        (StackLookupError("web", "us-east-1", "AccessDenied"), Counted.ERRORS),
+        (IN_USE, Counted.REFUSED),
+        (Unfinished(IN_USE, "id"), Counted.REFUSED),
+        (BadRequestError("Values", "missing"), Counted.REJECTED),
+        (ChangingError("network", "somebody"), Counted.REJECTED),
+        (NoSuchProducerError("network"), Counted.REJECTED),
+        (AnswerTooLargeError(5000, ["A"]), Counted.REJECTED),
+    ],
+)
+def test_an_event_that_failed_counts_once_as_what_it_is(
+    error: Exception, metric: Counted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert counted(error, capsys) == {metric.value: [1.0]}
+
+
+def test_handing_over_is_counted_and_if_it_fails_that_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert counted(CutShortError(DENIED), capsys) == {"HandOvers": [1.0]}
+    assert counted(CutShortError(DENIED), capsys, taken=False) == {"HandOvers": [1.0], "Errors": [1.0]}
+
+
+def test_what_goes_well_counts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert counted(Answer("id"), capsys) == {}
+
+
+@pytest.mark.parametrize(("handler", "other"), [("exporter", "importer"), ("importer", "exporter")])
+def test_a_function_starts_without_what_only_some_events_need(handler: str, other: str) -> None:
+    """Nothing of the other functions, and nothing that guesses."""
+    code = "import sys, app; print(sorted(sys.modules))"
+    folder = Path(__file__).parents[2] / "handlers" / handler
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
+    loaded = set(json.loads(done.stdout.replace("'", '"')))
+    use_cases = {"exporter": "strongref.exports", "importer": "strongref.imports"}
+    assert use_cases[handler] in loaded
+    unneeded = {use_cases[other], "strongref.tending", "strongref.cli", "difflib"}
+    assert loaded & unneeded == set()
