@@ -205,6 +205,16 @@ class Emulator:
     def reset_calls(self) -> None:
         self._ask("/_strongref/calls/reset", "POST")
 
+    def limit(self, account: str, **rates: float) -> None:
+        """Give an account's Parameter Store these quotas in each region, as of `quota.Quotas`; none: take them away."""
+        given = "&".join(f"{name}={rate}" for name, rate in rates.items())
+        self._ask(f"/_strongref/quotas/{account}/{given}", "POST")
+
+    def throttled(self, account: str) -> int:
+        """How many calls were refused since an account's quotas were set."""
+        found: int = self._ask(f"/_strongref/throttled/{account}")
+        return found
+
     def _ask(self, path: str, method: str = "GET") -> Any:  # noqa: ANN401 (JSON)
         with urlopen(Request(self.url + path, method=method), timeout=10) as response:  # noqa: S310
             return json.load(response)

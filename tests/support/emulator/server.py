@@ -27,7 +27,7 @@ from hypercorn.config import Config  # noqa: E402
 from ministack import app as gateway  # noqa: E402
 from ministack.core import hypercorn_compat  # noqa: E402
 
-from tests.support.emulator import answers, calls, cloudformation, iam, naming, nested, ssm_guard  # noqa: E402
+from tests.support.emulator import answers, calls, cloudformation, iam, naming, nested, ssm_guard, throttle  # noqa: E402
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -50,6 +50,11 @@ def _own(path: str) -> object:
         case "calls/reset":
             calls.reset()
             return []
+    match path.removeprefix("/_strongref/").split("/"):
+        case ["quotas", account, given]:
+            return throttle.limit(account, given)
+        case ["throttled", account]:
+            return throttle.throttled(account)
     return {"error": f"no {path} here"}
 
 
@@ -85,7 +90,7 @@ def _end_with_last_user() -> None:
 def main(port: int) -> None:
     """Serve on the loopback interface until stopped."""
     threading.Thread(target=_end_with_last_user, daemon=True).start()
-    for part in (iam, ssm_guard, calls, cloudformation, nested, naming):
+    for part in (iam, ssm_guard, calls, throttle, cloudformation, nested, naming):
         part.install()
     hypercorn_compat.install()
     config = Config()

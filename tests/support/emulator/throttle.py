@@ -1,0 +1,61 @@
+"""Parameter Store's quotas, which the emulator does not know: per account, where a test asks for them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from ministack import app as gateway
+from ministack.core.responses import get_account_id, get_region
+
+from tests.support.emulator.calls import called
+from tests.support.quota import CLASSES, Quotas
+
+if TYPE_CHECKING:
+    from tests.support.emulator import iam
+
+_quotas: dict[str, Quotas] = {}
+_throttled: Counter[str] = Counter()
+
+
+def install() -> None:
+    """Refuse what comes too fast, before it is counted as a call or looked at."""
+    original = gateway._dispatch_service_request
+
+    async def dispatch(  # noqa: PLR0913, PLR0917 (the emulator's signature)
+        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]], request_id: str
+    ) -> iam.Response:
+        found = called(headers, body, query)
+        account = get_account_id()
+        quotas = _quotas.get(account)
+        action = found[1] if found and found[0] == "ssm" else ""
+        if quotas and action in CLASSES and not quotas.admit(action, account, get_region(), time.monotonic()):
+            _throttled[account] += 1
+            return _refusal()
+        answer: iam.Response = await original(method, path, headers, body, query, request_id)
+        return answer
+
+    gateway._dispatch_service_request = dispatch
+
+
+def _refusal() -> iam.Response:
+    body = json.dumps({"__type": "ThrottlingException", "message": "Rate exceeded"})
+    return 400, {"Content-Type": "application/x-amz-json-1.1"}, body.encode()
+
+
+def limit(account: str, given: str) -> list[str]:
+    """Set an account's quotas, as `puts=3&others=0.5`; none: it has none any more."""
+    rates = dict(each.split("=") for each in given.split("&") if each)
+    _quotas.pop(account, None)
+    _throttled[account] = 0
+    if rates:
+        given_rates: dict[str, Any] = {name: float(rate) for name, rate in rates.items()}
+        _quotas[account] = Quotas(**given_rates)
+    return []
+
+
+def throttled(account: str) -> int:
+    """How many calls of an account were refused since its quotas were set."""
+    return _throttled[account]
