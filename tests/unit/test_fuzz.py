@@ -46,9 +46,12 @@ def play(steps: int, number: int, *, shrink: bool = True) -> int:
     return Machine.steps
 
 
-def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_for_ever() -> None:
+def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_for_ever(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     steps = play(STEPS, SEED)
-    sys.stdout.write(f"{steps} steps, from seed {SEED}\n")
+    with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
+        sys.stderr.write(f"\nLong histories: {steps:,} calls, from seed {SEED}\n")
     assert steps >= STEPS
 
 

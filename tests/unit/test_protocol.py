@@ -33,21 +33,17 @@ def quiet() -> Iterator[None]:
 
 
 def each(cases: list[Case], *marks: pytest.MarkDecorator) -> list[object]:
-    return [
-        pytest.param(
-            case,
-            id=case.label,
-            marks=marks,
-        )
-        for case in cases
-    ]
+    return [pytest.param(case, id=case.label, marks=marks) for case in cases]
 
 
 @pytest.mark.parametrize("case", [*each(SMALL), *each(LARGE, pytest.mark.exhaustive)])
-def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(case: Case) -> None:
+def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
+    case: Case, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Nor is anything left claimed for ever: see `explorer.verdicts`."""
     report = case.explorer().walk()
-    sys.stdout.write(f"{case.label}: {report.states} states\n")
+    with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
+        sys.stderr.write(f"\nEvery order of calls: {report.states:,} states: {case.label}\n")
     assert report.lost is None
     assert report.torn is None
     assert report.left is None
