@@ -155,7 +155,7 @@ class Machine(RuleBasedStateMachine):
         invocation = self._one(self.cloud.invocations, which)
         self.history.tell(f"{invocation.runner.name} dies before: {invocation.runner.what}")
         self.cloud.kill(invocation)
-        if again and invocation.listened_to:
+        if again and invocation.listened_to and invocation.request.outcome is None:
             self.cloud.invoke(invocation.request, invocation.event)
         self.history.settle()
 
@@ -173,9 +173,16 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.cloud.invocations)
     @rule(which=ANY)
     def twice(self, which: int) -> None:
-        """An event is delivered again, while an invocation for it is alive."""
+        """An event is delivered again, while an invocation for it is alive and CloudFormation waits for its answer.
+
+        What comes after the answer, and after the roll-back has begun, cannot be told from it: docs/how-it-works.md.
+        """
         invocation = self._one(self.cloud.invocations, which)
-        if invocation.listened_to and len(invocation.request.running) < MOST_AT_ONCE:
+        if (
+            invocation.listened_to
+            and invocation.request.outcome is None
+            and len(invocation.request.running) < MOST_AT_ONCE
+        ):
             self.history.tell(f"{invocation.runner.name}: its event is delivered once more")
             self.cloud.invoke(invocation.request, invocation.event)
             self.history.settle()

@@ -78,7 +78,7 @@ class Exports:
         if former and _same(former, request) and not again and run.settled():
             return answer
         try:
-            plans = self._carry_out(run, when_claimed, former if rolls_back else None)
+            plans = self._carry_out(event, run, when_claimed, former if rolls_back else None)
         except NotDoneError:
             raise
         except StrongRefError as error:
@@ -87,8 +87,12 @@ class Exports:
             raise
         return replace(answer, reason=_notice(plans))
 
-    def _carry_out(self, run: Publishing, when_claimed: WhenClaimed, failed: ExportRequest | None) -> list[ExportPlan]:
-        """Do it; in the roll-back of a failed update refuse as little as can be: the stack would be stuck.
+    def _carry_out(
+        self, event: Event, run: Publishing, when_claimed: WhenClaimed, failed: ExportRequest | None
+    ) -> list[ExportPlan]:
+        """Do it; in the roll-back of a failed update, from its beginning to its end, refuse as little as can be.
+
+        Else the stack would be stuck.
 
         What the update published and somebody claimed at once is withdrawn, but kept; what it propagated is propagated
         back. A value that it changed and somebody claimed since cannot go back: that is refused all the same.
@@ -96,7 +100,8 @@ class Exports:
         try:
             return run.carry_out(when_claimed)
         except ExportsInUseError:
-            if failed is None:
+            info = self.ports.stacks.by_arn(event.stack) if failed else None
+            if failed is None or not (info and info.rolling_back):
                 raise
         propagated = failed.on_change is OnChange.PROPAGATE
         return run.carry_out(WhenClaimed.KEEP | (WhenClaimed.PROPAGATE if propagated else when_claimed))
