@@ -208,3 +208,20 @@ def test_calls_are_counted_by_caller(narrow: Narrow, aws: Aws, emulator: Emulato
     counts = {(call.action, call.region, call.caller): call.count for call in emulator.calls()}
     assert counts["GetParameters", US, narrow.name] == 3
     assert counts["DescribeStacks", US, "111111111111"] >= 1
+
+
+def test_a_page_goes_on_after_the_one_before_whatever_is_deleted_meanwhile(aws: Aws) -> None:
+    names = [f"/pages/{number:02}" for number in range(23)]
+    for name in names:
+        put(aws, name)
+    ssm = aws.client("ssm", US)
+    first = ssm.get_parameters_by_path(Path="/pages")
+    assert [each["Name"] for each in first["Parameters"]] == names[:10]
+    described = ssm.describe_parameters(MaxResults=5)["NextToken"]
+    ssm.delete_parameters(Names=names[:4])
+    second = ssm.get_parameters_by_path(Path="/pages", NextToken=first["NextToken"])
+    assert [each["Name"] for each in second["Parameters"]] == names[10:20]
+    third = ssm.get_parameters_by_path(Path="/pages", NextToken=second["NextToken"])
+    assert [each["Name"] for each in third["Parameters"]] == names[20:]
+    assert "NextToken" not in third
+    assert ssm.describe_parameters(MaxResults=5, NextToken=described)["Parameters"][0]["Name"] > described

@@ -27,7 +27,17 @@ from hypercorn.config import Config  # noqa: E402
 from ministack import app as gateway  # noqa: E402
 from ministack.core import hypercorn_compat  # noqa: E402
 
-from tests.support.emulator import answers, calls, cloudformation, iam, naming, nested, ssm_guard, throttle  # noqa: E402
+from tests.support.emulator import (  # noqa: E402
+    answers,
+    calls,
+    cloudformation,
+    iam,
+    naming,
+    nested,
+    paging,
+    ssm_guard,
+    throttle,
+)
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,7 +100,7 @@ def _end_with_last_user() -> None:
 def main(port: int) -> None:
     """Serve on the loopback interface until stopped."""
     threading.Thread(target=_end_with_last_user, daemon=True).start()
-    for part in (iam, ssm_guard, calls, throttle, cloudformation, nested, naming):
+    for part in (iam, paging, ssm_guard, calls, throttle, cloudformation, nested, naming):
         part.install()
     hypercorn_compat.install()
     config = Config()

@@ -1,0 +1,52 @@
+"""Parameter Store's pages, which go on after the last name of the page before, as those of a key-value store do.
+
+The emulator's go on at a position: where a parameter of an earlier page is deleted meanwhile, which tests that run side
+by side do all the time, one that was there all along is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from ministack import app as gateway
+
+from tests.support.emulator import iam
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LISTS = ("GetParametersByPath", "DescribeParameters")
+_PAGE = 10
+_ALL = 1_000_000
+
+
+def install() -> None:
+    """Have the emulator answer with the whole list, and cut the page out of it."""
+    original = gateway.SERVICE_HANDLERS["ssm"]
+
+    async def handler(
+        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
+    ) -> iam.Response:
+        if iam.action_of(headers) not in _LISTS:
+            answer: iam.Response = await original(method, path, headers, body, query)
+            return answer
+        request = iam.parsed(body)
+        after, size = str(request.pop("NextToken", "")), int(request.get("MaxResults", _PAGE))
+        whole = json.dumps(request | {"MaxResults": _ALL}).encode()
+        status, sent, text = await original(method, path, headers, whole, query)
+        return status, sent, _page(text, after, size) if status == 200 else text
+
+    gateway.SERVICE_HANDLERS["ssm"] = handler
+
+
+def _page(whole: bytes, after: str, size: int) -> bytes:
+    """Of an answer the names after that one, at most so many; the token is the last of them."""
+    answer = json.loads(whole)
+    left = [parameter for parameter in answer["Parameters"] if _name(parameter) > after]
+    more = {"NextToken": _name(left[size - 1])} if len(left) > size else {}
+    return json.dumps(answer | {"Parameters": left[:size]} | more).encode()
+
+
+def _name(parameter: Mapping[str, str]) -> str:
+    return parameter["Name"]
