@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
 from benchmarks.processes import EVENT_SECONDS, TimedOutError
 from benchmarks.sides import CONSUMER, EU, PRODUCER, US
+from strongref.limiter import Rates
 from tests.support.local_ssm.control import LocalSsm
 from tests.support.local_ssm.service import ACCOUNT
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from benchmarks.sides import Properties, Side
 
 UNLIMITED = 1_000_000
-RATES = ("READS", "WRITES", "DELETES", "TAGS", "STACKS", "INVOCATIONS")
+RATES = {field.name.upper(): getattr(Rates(), field.name) for field in fields(Rates)}
 
 _HOME = {"exports": (PRODUCER, EU, "Exports"), "imports": (CONSUMER, US, "Imports")}
 _STATUS = {"Create": "CREATE_IN_PROGRESS", "Update": "UPDATE_IN_PROGRESS", "Delete": "DELETE_IN_PROGRESS"}
@@ -32,8 +33,7 @@ def rates(times: float = 1, *, paced: bool = True) -> dict[str, str]:
         return {f"STRONGREF_{name}_PER_SECOND": str(UNLIMITED) for name in RATES}
     if times == 1:
         return {}
-    defaults = {"READS": 40, "WRITES": 3, "DELETES": 5, "TAGS": 10, "STACKS": 5, "INVOCATIONS": 10}
-    return {f"STRONGREF_{name}_PER_SECOND": str(rate * times) for name, rate in defaults.items()}
+    return {f"STRONGREF_{name}_PER_SECOND": str(rate * times) for name, rate in RATES.items()}
 
 
 @dataclass(frozen=True)

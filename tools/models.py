@@ -16,8 +16,10 @@ from botocore.loaders import Loader
 TARGET = Path(__file__).resolve().parents[1] / "layers/core/strongref/models"
 
 CALLS = {
-    "cloudformation": ("DescribeStacks", "ListStackResources"),
+    "cloudcontrol": ("GetResource", "ListResources"),
+    "cloudformation": ("DescribeStackResource", "DescribeStacks", "ListStackResources"),
     "lambda": ("Invoke",),
+    "resourcegroupstaggingapi": ("GetResources",),
     "ssm": (
         "AddTagsToResource",
         "DeleteParameters",
@@ -28,7 +30,7 @@ CALLS = {
         "RemoveTagsFromResource",
     ),
 }
-"""By service, in botocore's words."""
+"""Those of the functions, by service, in botocore's words. The command, which starts seldom, has all of botocore."""
 
 
 def models() -> dict[str, str]:

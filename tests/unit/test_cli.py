@@ -10,6 +10,7 @@ import pytest
 from moto import mock_aws
 
 from strongref import __version__, cli
+from strongref.cli import toolbox
 from strongref.errors import ChangingError
 from strongref.event import Event, RequestType
 from strongref.healing import look, places, republish
@@ -141,7 +142,7 @@ def test_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}',
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli, "PATIENCE", 0.0)
+        patch.setattr(toolbox, "PATIENCE", 0.0)
         assert cli.main(["republish", "--region", US]) == 1
     told = capsys.readouterr().err
     assert told.startswith("strongref: The exports of stack network (eu-west-1, 123456789012) are being changed")

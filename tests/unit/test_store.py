@@ -16,6 +16,7 @@ from botocore.exceptions import (
 )
 from moto import mock_aws
 
+from strongref.clients import CONNECT_SECONDS, READ_SECONDS, Clients
 from strongref.errors import (
     AccessDeniedError,
     AlreadyExistsError,
@@ -28,7 +29,7 @@ from strongref.errors import (
 from strongref.fence import IN_FLIGHT
 from strongref.limiter import Limiter, Rates
 from strongref.ports import Kind
-from strongref.store import CONNECT_SECONDS, READ_SECONDS, Clients, SsmStore, Stores
+from strongref.store import SsmStore, Stores
 from tests.support.fake_ssm import FakeClock, FakeSsm
 
 if TYPE_CHECKING:

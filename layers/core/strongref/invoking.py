@@ -33,7 +33,7 @@ class Invoker:
         """Make one.
 
         Args:
-            client_in: the client of a region, as `store.Clients.functions`.
+            client_in: the client of a region, as `clients.Clients.functions`.
             limiter: shared with the stores.
             jitter: as in `limiter.Caller`.
         """

@@ -38,8 +38,16 @@ _CLASS = {
     "RemoveTagsFromResource": "tags",
     "ListTagsForResource": "tags",
     "DescribeStacks": "stacks",
+    "DescribeStackResource": "stacks",
     "ListStackResources": "stacks",
     "Invoke": "invocations",
+    "GetResource": "resources",
+    "GetResources": "resources",
+    "ListResources": "resources",
+    "AssumeRole": "others",
+    "GetCallerIdentity": "others",
+    "GetObject": "others",
+    "GetSecretValue": "others",
 }
 _BURST_SECONDS = 1.0
 """What was not used of the rate may be made up for: so that a small event needs no waiting."""
@@ -89,6 +97,8 @@ class Rates:
     deletes: float = 5
     stacks: float = 5
     invocations: float = 10
+    resources: float = 5
+    others: float = 10
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Rates:

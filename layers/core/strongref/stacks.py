@@ -45,7 +45,7 @@ class CloudFormationStacks:
         """Make one.
 
         Args:
-            client_in: the client of a region, as `store.Clients.cloudformation`.
+            client_in: the client of a region, as `clients.Clients.cloudformation`.
             limiter: shared with the stores.
             clock: time, and how much of it is left.
             account: whose credentials the clients have. A stack of another account is not asked for:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from datetime import UTC
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import BotoCoreError
 
@@ -26,9 +25,6 @@ from strongref.ports import BATCH, Kind, Parameter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from boto3.session import Session
-    from mypy_boto3_cloudformation import CloudFormationClient
-    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_ssm.type_defs import ParameterTypeDef
 
@@ -36,16 +32,6 @@ if TYPE_CHECKING:
     from strongref.ports import Clock
 
 T = TypeVar("T")
-
-MODELS = Path(__file__).with_name("models")
-"""What botocore is to read instead of its own descriptions of services: written by `tools/models.py`."""
-
-CONNECT_SECONDS = 5
-READ_SECONDS = 15
-"""A call is in flight for no longer than both together: a fence outlasts it (`fence.IN_FLIGHT`)."""
-
-HAND_OVER_SECONDS = 3
-"""Of one try to hand over, which comes at the end of an invocation, and is to be tried again."""
 
 _ERRORS: dict[str, type[StoreError]] = {
     "AccessDeniedException": AccessDeniedError,
@@ -158,58 +144,6 @@ class SsmStore:
         raise kind(action, failed.code, target, self.region)
 
 
-class Clients:
-    """AWS's clients, one per service and region, of one session: each further one costs little."""
-
-    def __init__(self, session: Session | None = None) -> None:
-        self._session = session
-        self._made: dict[tuple[str, str], object] = {}
-
-    def ssm(self, region: str) -> SSMClient:
-        return cast("SSMClient", self._client("ssm", region))
-
-    def cloudformation(self, region: str) -> CloudFormationClient:
-        return cast("CloudFormationClient", self._client("cloudformation", region))
-
-    def functions(self, region: str) -> LambdaClient:
-        return cast("LambdaClient", self._client("lambda", region))
-
-    def _client(self, service: str, region: str) -> object:
-        if (service, region) not in self._made:
-            self._made[service, region] = self._make(service, region)
-        return self._made[service, region]
-
-    def _make(self, service: str, region: str) -> object:
-        # Imported when first needed: most of a function's start-up, and a bad request needs none of it.
-        from botocore.config import Config  # noqa: PLC0415
-
-        self._session = self._session or _session()
-        config = Config(
-            retries={"total_max_attempts": 1},  # Trying again is ours: it has to know the deadline.
-            connect_timeout=CONNECT_SECONDS,
-            read_timeout=HAND_OVER_SECONDS if service == "lambda" else READ_SECONDS,
-            max_pool_connections=2,
-        )
-        return cast("Any", self._session).client(service, region_name=region, config=config)
-
-
-def _session() -> Session:
-    """A session whose clients know the calls that are made here and no others, and so are made much sooner."""
-    from boto3.session import Session  # noqa: PLC0415 (as above)
-    from botocore.loaders import Loader  # noqa: PLC0415
-    from botocore.session import get_session  # noqa: PLC0415
-
-    class OwnFirst(Loader):
-        """botocore's own, which looks through hundreds of folders for the names of services."""
-
-        def list_available_services(self, _type_name: str) -> list[str]:
-            return sorted(folder.name for folder in MODELS.iterdir() if folder.is_dir())
-
-    core = get_session()
-    core.register_component("data_loader", OwnFirst([str(MODELS)]))
-    return Session(botocore_session=core)
-
-
 class Stores:
     """The stores of one account: `stores(region, clock)` is the one of a region, for as long as that clock says."""
 
@@ -219,7 +153,7 @@ class Stores:
         """Make a factory.
 
         Args:
-            client_in: the client of a region, as `Clients.ssm`.
+            client_in: the client of a region, as `clients.Clients.ssm`.
             limiter: shared by all stores.
             jitter: as in `limiter.Caller`.
         """

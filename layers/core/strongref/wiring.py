@@ -7,13 +7,14 @@ import secrets
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from strongref.clients import Clients
 from strongref.event import RequestType
 from strongref.invoking import Invoker
 from strongref.limiter import Limiter, Rates
 from strongref.patience import Patience
 from strongref.ports import Ports
 from strongref.stacks import CloudFormationStacks
-from strongref.store import Clients, Stores
+from strongref.store import Stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable

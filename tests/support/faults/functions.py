@@ -79,7 +79,7 @@ class Functions:
 
         Args:
             time: passes for the functions as well.
-            clients: the client of a region, by the name of the method of `strongref.store.Clients` that gives it.
+            clients: the client of a region, by the name of the method of `strongref.clients.Clients` that gives it.
         """
         self._time = time
         self._clients = clients

@@ -1,0 +1,122 @@
+"""Clients of other accounts: by a role there that the caller may assume."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from strongref.clients import Clients
+from strongref.errors import StrongRefError
+from strongref.limiter import Caller, CallFailedError
+
+if TYPE_CHECKING:
+    from strongref.limiter import Limiter
+    from strongref.ports import Clock
+
+PLACEHOLDER = "ACCOUNT"
+
+
+class NoWayInError(StrongRefError):
+    """Another account is asked for, and there is no role to assume, or it cannot be assumed.
+
+    Attributes:
+        account: which.
+        role: its role's ARN; None where none was given.
+        code: AWS's error code; None where nothing was tried.
+    """
+
+    def __init__(self, account: str, role: str | None = None, code: str | None = None) -> None:
+        super().__init__(account, role, code)
+        self.account = account
+        self.role = role
+        self.code = code
+
+    def __str__(self) -> str:
+        if self.role is None:
+            return (
+                f"Account {self.account} is not the caller's own. Give the role to assume in it: "
+                f"--role arn:aws:iam::{PLACEHOLDER}:role/NAME ({PLACEHOLDER} stands for the account)."
+            )
+        return f"{self.role} could not be assumed: {self.code}. Check its trust policy and the caller's sts:AssumeRole."
+
+
+class UnknownCallerError(StrongRefError):
+    """STS does not say whose credentials these are."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+    def __str__(self) -> str:
+        return f"The caller's account could not be found out: {self.code}. Check the credentials (AWS_PROFILE)."
+
+
+class Accounts:
+    """Clients by account: the caller's own credentials in its own account, those of a role in any other one."""
+
+    def __init__(self, own: Clients, region: str, limiter: Limiter, clock: Clock, role: str | None = None) -> None:
+        """Make one.
+
+        Args:
+            own: clients with the caller's credentials.
+            region: whose STS is asked.
+            limiter: shared with everyone who calls.
+            clock: time, and how much of it is left.
+            role: the ARN of the role to assume in another account, with `ACCOUNT` in the place of its number.
+        """
+        self._own = own
+        self._sts = region
+        self._caller = Caller(region, limiter, clock)
+        self._role = role
+        self._others: dict[str, Clients] = {}
+
+    @cached_property
+    def own(self) -> str:
+        """The caller's account number.
+
+        Raises:
+            UnknownCallerError: STS does not tell.
+        """
+        try:
+            identity = self._caller.call("GetCallerIdentity", self._own.sts(self._sts).get_caller_identity)
+        except CallFailedError as error:
+            code = error.code
+        else:
+            return identity["Account"]
+        raise UnknownCallerError(code)
+
+    def clients(self, account: str | None = None) -> Clients:
+        """The clients of an account; of the caller's own, without asking, where none is named.
+
+        Raises:
+            NoWayInError: it is another one, and its role is not known or cannot be assumed.
+            UnknownCallerError: as `own`.
+        """
+        if account is None or account == self.own:
+            return self._own
+        if account not in self._others:
+            self._others[account] = self._assumed(account)
+        return self._others[account]
+
+    def _assumed(self, account: str) -> Clients:
+        if self._role is None:
+            raise NoWayInError(account)
+        role = self._role.replace(PLACEHOLDER, account)
+        try:
+            answer = self._caller.call(
+                "AssumeRole", self._own.sts(self._sts).assume_role, RoleArn=role, RoleSessionName="strongref"
+            )
+        except CallFailedError as error:
+            code = error.code
+        else:
+            from boto3.session import Session  # noqa: PLC0415 (as in `clients`)
+
+            given = answer["Credentials"]
+            return Clients(
+                Session(
+                    aws_access_key_id=given["AccessKeyId"],
+                    aws_secret_access_key=given["SecretAccessKey"],
+                    aws_session_token=given["SessionToken"],
+                )
+            )
+        raise NoWayInError(account, role, code)

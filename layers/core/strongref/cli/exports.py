@@ -1,0 +1,74 @@
+"""`strongref ls` and `strongref republish`: what is exported, who imports it, and what is gone put back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from strongref.cli.toolbox import regions, register
+from strongref.errors import some, stack_text
+from strongref.healing import look, places, republish
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref.address import Place
+    from strongref.cli.toolbox import Commands, Toolbox
+    from strongref.healing import Export
+    from strongref.ports import Clock, Ports, Store
+
+
+def add(commands: Commands) -> None:
+    """The two commands."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--region", action="append", help="where the values are; may be given more than once")
+    common.add_argument("--consumer", help="only what is published for this consumer (_shared: for all)")
+    common.add_argument("--stack", help="only what this stack publishes")
+    listing = register(commands, "ls", "what is exported, and who imports it; never the values", parents=[common])
+    listing.add_argument("--json", action="store_true", help="a JSON object a line")
+    listing.set_defaults(do=_each_region, of_place=_list)
+    bringing = register(commands, "republish", "put back values that are gone", parents=[common])
+    bringing.set_defaults(do=_each_region, of_place=_republish)
+
+
+def _each_region(asked: argparse.Namespace, toolbox: Toolbox) -> int:
+    ports, clock = toolbox.ports(), toolbox.clock
+    for region in regions(asked.region):
+        store = ports.stores(region, clock)
+        for place in places(store, asked.consumer):
+            if asked.stack in (None, place.producer.stack):
+                for line in asked.of_place(asked, ports, store, clock, place):
+                    sys.stdout.write(f"{line}\n")
+    return 0
+
+
+def _list(asked: argparse.Namespace, _ports: Ports, store: Store, _clock: Clock, place: Place) -> Iterator[str]:
+    exports = look(store, place)
+    if asked.json:
+        yield from (_as_json(store.region, export) for export in exports)
+        return
+    yield f"{store.region}  {place.consumer}  from {place.producer}"
+    for export in exports:
+        importers = some([stack_text(arn) for arn in export.importers], 5)
+        yield f"    {export.key}  {export.state}{f', imported by {importers}' if importers else ''}"
+
+
+def _as_json(region: str, export: Export) -> str:
+    producer = export.place.producer
+    return json.dumps(
+        {
+            "region": region,
+            "consumer": export.place.consumer,
+            "producer": {"account": producer.account, "region": producer.region, "stack": producer.stack},
+            "key": export.key,
+            "state": export.state.value,
+            "importers": list(export.importers),
+        }
+    )
+
+
+def _republish(_asked: argparse.Namespace, ports: Ports, store: Store, clock: Clock, place: Place) -> Iterator[str]:
+    for key in republish(ports, store, clock, place):
+        yield f"{store.region}  {place.value(key)} is back"

@@ -1,0 +1,90 @@
+"""What the commands work with: the caller's own credentials, one limiter, the command's own time."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from boto3.session import Session
+
+from strongref.accounts import Accounts
+from strongref.clients import Clients
+from strongref.clock import SystemClock
+from strongref.errors import StrongRefError
+from strongref.limiter import Limiter, Rates
+from strongref.patience import Patience
+from strongref.ports import Ports
+from strongref.stacks import CloudFormationStacks
+from strongref.store import Stores
+
+if TYPE_CHECKING:
+    import argparse
+
+    from strongref.ports import Clock
+
+PATIENCE = 60.0
+PAUSE = 2.0
+AN_HOUR = 3600.0
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 (it has no other name)
+"""Where each command adds its own parser."""
+
+
+class UsageError(StrongRefError):
+    """The command was not given what it needs."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return self.problem
+
+
+class Toolbox(NamedTuple):
+    """Of one run of the command."""
+
+    clients: Clients
+    limiter: Limiter
+    clock: Clock
+
+    @classmethod
+    def of_this_process(cls) -> Toolbox:
+        """With botocore's whole descriptions of services: the command may call more of them than the functions."""
+        return cls(Clients(Session()), Limiter(Rates.from_environment()), SystemClock(AN_HOUR))
+
+    def ports(self, account: str = "") -> Ports:
+        """The use cases' ports.
+
+        Args:
+            account: whose stacks may be asked about; none by default.
+        """
+        return Ports(
+            stores=Stores(self.clients.ssm, self.limiter),
+            stacks=CloudFormationStacks(self.clients.cloudformation, self.limiter, self.clock, account=account),
+            patience=Patience(PATIENCE, PAUSE, random.random),
+            token=partial(secrets.token_hex, 4),
+        )
+
+    def accounts(self, region: str, role: str | None) -> Accounts:
+        return Accounts(self.clients, region, self.limiter, self.clock, role)
+
+
+def regions(given: list[str] | None) -> list[str]:
+    """The regions that were given, or the environment's one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    here = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if not given and not here:
+        raise UsageError("no region: give --region, or set AWS_REGION")
+    return given or [str(here)]
+
+
+def register(commands: Commands, name: str, what: str, **more: Any) -> argparse.ArgumentParser:  # noqa: ANN401
+    """A command's own parser: `what` is its line of help, and how its page begins."""
+    return commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", **more)

@@ -1,0 +1,97 @@
+"""AWS's clients: one session, few imports, and of each service only the calls that are made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from boto3.session import Session
+    from mypy_boto3_cloudcontrol import CloudControlApiClient
+    from mypy_boto3_cloudformation import CloudFormationClient
+    from mypy_boto3_lambda import LambdaClient
+    from mypy_boto3_resourcegroupstaggingapi import ResourceGroupsTaggingAPIClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
+    from mypy_boto3_ssm import SSMClient
+    from mypy_boto3_sts import STSClient
+
+MODELS = Path(__file__).with_name("models")
+"""What botocore is to read instead of its own descriptions of services: written by `tools/models.py`."""
+
+CONNECT_SECONDS = 5
+READ_SECONDS = 15
+"""A call is in flight for no longer than both together: a fence outlasts it (`fence.IN_FLIGHT`)."""
+
+HAND_OVER_SECONDS = 3
+"""Of one try to hand over, which comes at the end of an invocation, and is to be tried again."""
+
+
+class Clients:
+    """AWS's clients, one per service and region, of one session: each further one costs little."""
+
+    def __init__(self, session: Session | None = None) -> None:
+        self._session = session
+        self._made: dict[tuple[str, str], object] = {}
+
+    def ssm(self, region: str) -> SSMClient:
+        return cast("SSMClient", self._client("ssm", region))
+
+    def cloudformation(self, region: str) -> CloudFormationClient:
+        return cast("CloudFormationClient", self._client("cloudformation", region))
+
+    def functions(self, region: str) -> LambdaClient:
+        return cast("LambdaClient", self._client("lambda", region))
+
+    def cloudcontrol(self, region: str) -> CloudControlApiClient:
+        return cast("CloudControlApiClient", self._client("cloudcontrol", region))
+
+    def tagging(self, region: str) -> ResourceGroupsTaggingAPIClient:
+        return cast("ResourceGroupsTaggingAPIClient", self._client("resourcegroupstaggingapi", region))
+
+    def secrets(self, region: str) -> SecretsManagerClient:
+        """Of the command only: the functions' session does not know it."""
+        return cast("SecretsManagerClient", self._client("secretsmanager", region))
+
+    def s3(self, region: str) -> S3Client:
+        """As above."""
+        return cast("S3Client", self._client("s3", region))
+
+    def sts(self, region: str) -> STSClient:
+        """As above."""
+        return cast("STSClient", self._client("sts", region))
+
+    def _client(self, service: str, region: str) -> object:
+        if (service, region) not in self._made:
+            self._made[service, region] = self._make(service, region)
+        return self._made[service, region]
+
+    def _make(self, service: str, region: str) -> object:
+        # Imported when first needed: most of a function's start-up, and a bad request needs none of it.
+        from botocore.config import Config  # noqa: PLC0415
+
+        self._session = self._session or _session()
+        config = Config(
+            retries={"total_max_attempts": 1},  # Trying again is ours: it has to know the deadline.
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=HAND_OVER_SECONDS if service == "lambda" else READ_SECONDS,
+            max_pool_connections=2,
+        )
+        return cast("Any", self._session).client(service, region_name=region, config=config)
+
+
+def _session() -> Session:
+    """A session whose clients know the calls that are made here and no others, and so are made much sooner."""
+    from boto3.session import Session  # noqa: PLC0415 (as above)
+    from botocore.loaders import Loader  # noqa: PLC0415
+    from botocore.session import get_session  # noqa: PLC0415
+
+    class OwnFirst(Loader):
+        """botocore's own, which looks through hundreds of folders for the names of services."""
+
+        def list_available_services(self, _type_name: str) -> list[str]:
+            return sorted(folder.name for folder in MODELS.iterdir() if folder.is_dir())
+
+    core = get_session()
+    core.register_component("data_loader", OwnFirst([str(MODELS)]))
+    return Session(botocore_session=core)

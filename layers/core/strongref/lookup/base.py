@@ -1,0 +1,72 @@
+"""What a look-up is asked, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One resource, by one of the things that it is known by.
+
+    Attributes:
+        type_name: as in `AWS::S3::Bucket`.
+        physical_id: what CloudFormation knows it by, its `Ref`.
+        arn: its ARN.
+        name: what its service calls it.
+        tags: tags that it has, and no other resource of its type.
+        properties: what else is known of it, by property: parts of a composite identifier.
+    """
+
+    type_name: str
+    physical_id: str | None = None
+    arn: str | None = None
+    name: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource as Cloud Control knows it.
+
+    Attributes:
+        type_name: as in `AWS::S3::Bucket`.
+        identifier: its primary identifier; the parts of a composite one joined by `|`.
+        properties: what its service says of it. Not for logs: they may hold values that are secret.
+    """
+
+    type_name: str
+    identifier: str
+    properties: Mapping[str, Any] = field(repr=False)
+
+
+class CloudControl(Protocol):
+    """Cloud Control of one account and region, paged and paced. Every method may raise a `lookup.errors` error."""
+
+    region: str
+
+    def get(self, type_name: str, identifier: str) -> Resource:
+        """The resource of that primary identifier (GetResource)."""
+        ...
+
+    def each(self, type_name: str, model: Mapping[str, str]) -> Iterator[Resource]:
+        """Every resource of a type, page by page (ListResources).
+
+        Args:
+            type_name: as in `AWS::S3::Bucket`.
+            model: the properties that its service asks for; empty where it needs none.
+        """
+        ...
+
+
+class Tagging(Protocol):
+    """The resource groups tagging API of one account and region, paged and paced."""
+
+    def arns(self, resource_types: Iterable[str], tags: Mapping[str, str]) -> Iterator[str]:
+        """The ARNs of what has all of these tags (GetResources)."""
+        ...

@@ -1,0 +1,43 @@
+"""What a resolver is: it is asked about every primitive value that is about to be written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
+Primitive: TypeAlias = "str | int | float | bool | None"
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionContext:
+    """Where a value stands.
+
+    Attributes:
+        obj: the object that is being written, whole: a manifest's document.
+        key: the keys and positions that lead to the value in it, as in `("spec", "containers", 0, "image")`.
+    """
+
+    obj: Mapping[str, Json]
+    key: tuple[str | int, ...]
+
+    @property
+    def path(self) -> str:
+        """`spec.containers[0].image`."""
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.key)
+        return "".join(steps).removeprefix(".")
+
+
+class Resolver(Protocol):
+    """One step of a chain: each gets what the one before it returned."""
+
+    def resolve(self, context: ResolutionContext, value: Primitive) -> Json:
+        """What is to be written in the place of a value; the value itself where it is none of this resolver's.
+
+        Raises:
+            StrongRefError: what the value stands for cannot be found; the run fails, and nothing is written.
+        """
+        ...
