@@ -61,8 +61,8 @@ class Exports:
         stack = StackArn.parse(event.stack)
         request = ExportRequest.parse(event.properties, stack)
         former = _former(event, stack)
-        info = self.ports.stacks.by_arn(event.stack) if former else None
-        rolls_back = info is not None and info.rolling_back  # asked at once: later, another event may be on its way
+        # Asked at once: later, another event may be on its way.
+        rolls_back = former is not None and self._rolls_back(event)
         new = [Site(region, request.place, request.values) for region in request.regions]
         here = {(site.region, site.place) for site in new}
         old = [Site(region, former.place, {}) for region in former.regions] if former else []
@@ -92,19 +92,21 @@ class Exports:
     ) -> list[ExportPlan]:
         """Do it; in the roll-back of a failed update, from its beginning to its end, refuse as little as can be.
 
-        Else the stack would be stuck.
-
-        What the update published and somebody claimed at once is withdrawn, but kept; what it propagated is propagated
-        back. A value that it changed and somebody claimed since cannot go back: that is refused all the same.
+        What is refused there leaves the stack stuck. What the update published and somebody claimed at once is
+        withdrawn, but kept; what it propagated is propagated back. A value that it changed and somebody claimed since
+        cannot go back: that is refused all the same.
         """
         try:
             return run.carry_out(when_claimed)
         except ExportsInUseError:
-            info = self.ports.stacks.by_arn(event.stack) if failed else None
-            if failed is None or not (info and info.rolling_back):
+            if failed is None or not self._rolls_back(event):
                 raise
         propagated = failed.on_change is OnChange.PROPAGATE
         return run.carry_out(WhenClaimed.KEEP | (WhenClaimed.PROPAGATE if propagated else when_claimed))
+
+    def _rolls_back(self, event: Event) -> bool:
+        info = self.ports.stacks.by_arn(event.stack)
+        return info is not None and info.rolling_back
 
     def _delete(self, event: Event, clock: Clock) -> Answer:
         stack = StackArn.parse(event.stack)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from strongref.address import Place
-    from strongref.ports import Clock, Parameter, Ports, Store
+    from strongref.ports import Clock, Ports, Store
 
 T = TypeVar("T")
 
@@ -69,14 +69,19 @@ def standing(store: Store, place: Place, now: datetime) -> Fence | None:
 
 def _all_standing(store: Store, place: Place, now: datetime, own: str = "") -> dict[str, Fence]:
     """The fences in a place that still stand, other than one's own, by name."""
-    fences = {name: found for name, found in store.under(place.fences).items() if name != own}
+    fences = {name: fence for name, fence in fences_below(store, place.fences).items() if name != own}
     dead = take_away_dead(store, fences, now)
-    return {name: Fence.decode(found) for name, found in fences.items() if name not in dead}
+    return {name: fence for name, fence in fences.items() if name not in dead}
 
 
-def take_away_dead(store: Store, fences: Mapping[str, Parameter], now: datetime) -> list[str]:
+def fences_below(store: Store, path: str) -> dict[str, Fence]:
+    """Every fence below a path, by name."""
+    return {name: Fence.decode(found) for name, found in store.under(path).items()}
+
+
+def take_away_dead(store: Store, fences: Mapping[str, Fence], now: datetime) -> list[str]:
     """Take away those of the fences whose time is up; their names."""
-    dead = {name: fence for name, found in fences.items() if not (fence := Fence.decode(found)).stands(now)}
+    dead = {name: fence for name, fence in fences.items() if not fence.stands(now)}
     for name, fence in dead.items():
         logger.warning("A fence past its time was taken away", extra={"fence": name, "holder": str(fence)})
     store.delete(dead)

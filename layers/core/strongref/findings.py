@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
-from strongref.address import PRODUCER_TAG, Key, owner_tag
 from strongref.plan import Owner
+from strongref.published import Published
 from strongref.record import Record, part_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from strongref.address import Place
+    from strongref.address import Key, Place
     from strongref.plan import Holding
     from strongref.record import Found
     from strongref.values import Value
@@ -207,6 +207,5 @@ def _look_for_missing(place: Place, live: Mapping[Key, Mapping[str, Record]], se
     for key, records in live.items():
         if key not in seen.stored:
             record = next(iter(records.values()))
-            owners = {owner_tag(logical_id): logical_id for logical_id in records}
-            care.put_back[key] = (record.values[key], {PRODUCER_TAG: record.stack, **owners})
+            care.put_back[key] = (record.values[key], Published(records, torn=False).tags(key))
             care.findings.append(Finding(What.MISSING, place.value(key), (record.stack,)))

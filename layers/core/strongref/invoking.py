@@ -22,7 +22,7 @@ _REGION_OF_ARN = 3
 
 
 class Invoker:
-    """Invokes functions, without waiting for what comes of it."""
+    """`ports.HandOver` over Lambda: invokes functions, without waiting for what comes of it."""
 
     def __init__(
         self,
@@ -42,19 +42,9 @@ class Invoker:
         self._jitter = jitter
 
     def __call__(self, function: str, event: Mapping[str, Any], left: StrongRefError, clock: Clock) -> None:
-        """Have Lambda invoke a function with an event, some time soon.
+        """A call whose answer was lost is made again: better two invocations than none.
 
-        A call whose answer was lost is made again: better two invocations than none, since an event that is delivered
-        twice does no harm.
-
-        Args:
-            function: its ARN, with the version or alias that runs now.
-            event: what it gets.
-            left: why it is to go on, for errors.
-            clock: how long to try.
-
-        Raises:
-            HandOverError: Lambda did not take it.
+        An event that is delivered twice does no harm.
         """
         region = function.split(":")[_REGION_OF_ARN]
         caller = Caller(region, self._limiter, clock, self._jitter)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
 
+from strongref.errors import InternalError
+
 if TYPE_CHECKING:
     from strongref.event import Event
 
@@ -30,6 +32,12 @@ def begin(event: Event | None, invocation: str) -> None:
             request=event.request_id,
             request_type=event.request_type.value,
         )
+
+
+def defect(error: BaseException, invocation: str) -> InternalError:
+    """Log where a defect of ours shows; what is to be told of it."""
+    logger.error("A defect", extra={"error": type(error).__name__, "frames": frames(error)})
+    return InternalError(error, invocation)
 
 
 def frames(error: BaseException) -> list[str]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
+    from strongref.errors import StrongRefError
     from strongref.patience import Patience
 
 
@@ -160,6 +161,24 @@ class Clock(Protocol):
 
     def remaining(self) -> float:
         """Seconds until this invocation has to have answered."""
+        ...
+
+
+class HandOver(Protocol):
+    """Has another invocation of a function go on with what there is no time for."""
+
+    def __call__(self, function: str, event: Mapping[str, Any], left: StrongRefError, clock: Clock, /) -> None:
+        """Have Lambda invoke a function with an event, some time soon.
+
+        Args:
+            function: its ARN, with the version or alias that runs now.
+            event: what it gets.
+            left: why it is to go on, for errors.
+            clock: how long to try.
+
+        Raises:
+            HandOverError: Lambda did not take it.
+        """
         ...
 
 

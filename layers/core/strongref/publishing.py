@@ -6,7 +6,7 @@ All places are planned before the first is written to, and new places are writte
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.applying import Applying
 from strongref.errors import (
@@ -20,10 +20,11 @@ from strongref.fencing import Holder, behind_fences
 from strongref.inspection import Inspector
 from strongref.plan import Self, Stock, WhenClaimed, keys_to_inspect, plan_exports, settled
 from strongref.record import decode, part_name
+from strongref.steps import side_by_side
 from strongref.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from strongref.address import Key, Place
     from strongref.fencing import Post
@@ -40,7 +41,15 @@ class Site:
     wanted: Mapping[Key, Value] = field(repr=False)
 
 
-_ENDED = object()
+class _Looked(NamedTuple):
+    """What is stored in a place, the numbers that the records' parts have there, and what the tags say that matter."""
+
+    site: Site
+    stock: Stock
+    used: Mapping[str, frozenset[int]]
+    keys: Collection[Key]
+    """Whose tags matter."""
+    holdings: dict[Key, Holding]
 
 
 class Publishing:
@@ -118,14 +127,15 @@ class Publishing:
         plans: list[ExportPlan] = []
         numbers: list[Mapping[str, frozenset[int]]] = []
         in_use: list[InUse] = []
-        for stock, used, holdings, site in self._see(posts, inspector):
+        for seen in self._see(posts, inspector):
+            gone = set(seen.keys) - seen.holdings.keys()
             try:
                 plan = plan_exports(
-                    site.place,
+                    seen.site.place,
                     self._me,
-                    site.wanted,
-                    stock,
-                    holdings,
+                    seen.site.wanted,
+                    _without(seen.stock, gone),
+                    seen.holdings,
                     when_claimed=when_claimed,
                     rewrite=self._rewrite,
                 )
@@ -133,40 +143,29 @@ class Publishing:
                 in_use.extend(error.in_use)
             else:
                 plans.append(plan)
-                numbers.append(used)
+                numbers.append(seen.used)
         if in_use:
             raise ExportsInUseError(in_use)
         return plans, numbers
 
-    def _see(
-        self, posts: Sequence[Post], inspector: Inspector
-    ) -> list[tuple[Stock, Mapping[str, frozenset[int]], Mapping[Key, Holding], Site]]:
-        """What is stored in each place, and what the tags say that matter."""
+    def _see(self, posts: Sequence[Post], inspector: Inspector) -> list[_Looked]:
         seen = []
-        looking = []
         for post, site in zip(posts, self._sites, strict=True):
             stock, used = self._look(post.store, site, inspector)
             self.wrote = self.wrote or (stock.mine is not None and stock.mine.stack == self._me.stack)
             keys = sorted(keys_to_inspect(self._me, site.wanted, stock, self._rewrite))
-            holdings: dict[Key, Holding] = {}
-            looking.append(self._inspect(post, site.place, keys, inspector, holdings))
-            seen.append((stock, used, holdings, site, keys))
-        side_by_side(looking)
-        return [
-            (_without(stock, set(keys) - holdings.keys()), used, holdings, site)
-            for stock, used, holdings, site, keys in seen
-        ]
+            seen.append(_Looked(site, stock, used, keys, {}))
+        side_by_side(self._inspect(post, each, inspector) for post, each in zip(posts, seen, strict=True))
+        return seen
 
-    def _inspect(
-        self, post: Post, place: Place, keys: list[Key], inspector: Inspector, holdings: dict[Key, Holding]
-    ) -> Iterator[None]:
-        """Look at the tags of these keys, one after the other; of a key that is gone by now nothing is found."""
-        for key in keys:
+    def _inspect(self, post: Post, seen: _Looked, inspector: Inspector) -> Iterator[None]:
+        """Look at the tags that matter, one after the other; of a key that is gone by now nothing is found."""
+        for key in seen.keys:
             if not post.looked.needs(key):
-                holdings[key] = inspector.nothing_about(self._me.stack)
+                seen.holdings[key] = inspector.nothing_about(self._me.stack)
                 continue
-            found = inspector.inspect(post.store, place, [key], self._me.stack)
-            holdings |= found
+            found = inspector.inspect(post.store, seen.site.place, [key], self._me.stack)
+            seen.holdings.update(found)
             plain = all(
                 holding == inspector.nothing_about(self._me.stack, holding.owners) for holding in found.values()
             )
@@ -208,10 +207,3 @@ class Publishing:
 
 def _without(stock: Stock, gone: set[Key]) -> Stock:
     return replace(stock, stored={key: value for key, value in stock.stored.items() if key not in gone})
-
-
-def side_by_side(works: Iterable[Iterator[None]]) -> None:
-    """Do several works a step of each in turn: each region has quotas of its own, so they wait together."""
-    going = list(works)
-    while going:
-        going = [work for work in going if next(work, _ENDED) is not _ENDED]

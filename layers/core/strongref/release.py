@@ -11,7 +11,7 @@ from strongref.errors import ChangingError
 from strongref.fencing import Holder, behind_fences
 from strongref.inspection import Inspector
 from strongref.log import logger
-from strongref.record import decode
+from strongref.published import Published
 from strongref.values import select
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class LettingGo:
         """
         store = self.ports.stores(self.event.region, self.clock)
         there = [key for key in self._claimed(store, place, names) if store.untag(place.value(key), [self._claim])]
-        published = _published(store, place)
+        published = Published.read(store, place).values
         withdrawn = [key for key in there if key not in published]
         if withdrawn:
             self._behind_a_fence(place, withdrawn, unless_published=True)
@@ -70,7 +70,7 @@ class LettingGo:
 
     def _claimed(self, store: Store, place: Place, names: Collection[str] | None) -> list[Key]:
         """The keys that an import of these names may have claimed, withdrawn ones included."""
-        selected = select(names, _published(store, place))
+        selected = select(names, Published.read(store, place).values)
         if names is None or any(keys != [name] for name, keys in selected.items()):
             selected = select(names, [place.key(name) for name in store.under(place.values)])
         return sorted({key for keys in selected.values() for key in keys})
@@ -83,7 +83,7 @@ class LettingGo:
 
         def delete(posts: list[Post]) -> None:
             store = posts[0].store
-            published = _published(store, place) if unless_published else frozenset()
+            published = Published.read(store, place).values if unless_published else {}
             self._delete(store, place, [key for key in keys if key not in published])
 
         holder = Holder(self.event.logical_id, f"the clean-up of stack {self.event.stack_name}")
@@ -106,8 +106,3 @@ class LettingGo:
         store.delete([place.value(key) for key in going])
         counts = {"deleted": len(going), "kept": len(keys) - len(going)}
         logger.info("Exports are cleaned up", extra={"place": place.values, "region": store.region, **counts})
-
-
-def _published(store: Store, place: Place) -> frozenset[Key]:
-    found = decode(place.records, store.under(place.records))
-    return frozenset(key for each in found.values() if each.record for key in each.record.values)

@@ -31,7 +31,7 @@ from strongref.errors import (
 )
 from strongref.event import Event, MalformedEventError, RequestType
 from strongref.handover import Turn
-from strongref.log import begin, frames, logger
+from strongref.log import begin, defect, logger
 from strongref.metrics import count
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from strongref.event import Sender
-    from strongref.ports import Clock
+    from strongref.ports import Clock, HandOver
 
 FAILED_CREATE = "strongref-failed-create/"
 """What the physical ids of Creates that left nothing behind begin with: their Delete has nothing to do."""
@@ -61,13 +61,13 @@ class CustomResource:
     def __init__(
         self,
         handle: Callable[[Event, Clock], Answer],
-        hand_over: Callable[[str, Mapping[str, Any], StrongRefError, Clock], None],
+        hand_over: HandOver,
     ) -> None:
         """Make a handler.
 
         Args:
             handle: the use case: carries an event out, in the time that a clock gives.
-            hand_over: has another invocation of a function go on, as `invoking.Invoker`.
+            hand_over: to another invocation, as `invoking.Invoker`.
         """
         self._handle = handle
         self._hand_over = hand_over
@@ -111,13 +111,7 @@ class CustomResource:
 class _Invocation:
     """One event, from its coming to its answer."""
 
-    def __init__(
-        self,
-        event: Event,
-        raw: Mapping[str, Any],
-        context: LambdaContext,
-        hand_over: Callable[[str, Mapping[str, Any], StrongRefError, Clock], None],
-    ) -> None:
+    def __init__(self, event: Event, raw: Mapping[str, Any], context: LambdaContext, hand_over: HandOver) -> None:
         self.event = event
         self.undelivered: StrongRefError | None = None
         self._raw = raw
@@ -141,16 +135,13 @@ class _Invocation:
         except StrongRefError as error:
             self.fail(error)
         except BaseException as error:  # noqa: BLE001 (SystemExit too must not leave CloudFormation waiting)
-            self._defect(error)
+            self.fail(self._defect(error))
         else:
             self.succeed(answer)
 
     def make_sure(self) -> None:
         """Answer if nobody has: crhelper swallows what goes wrong in it, or around it."""
-        with self._lock:
-            answered = self._answered
-        if not answered:
-            self.fail(InternalError(RuntimeError(), self._context.aws_request_id))
+        self.fail(InternalError(RuntimeError(), self._context.aws_request_id))
 
     def succeed(self, answer: Answer) -> None:
         try:
@@ -158,22 +149,26 @@ class _Invocation:
         except AnswerTooLargeError as error:  # after everything was done: there is something to delete
             self.fail(Unfinished(error, answer.physical_id))
         except Exception as error:  # noqa: BLE001 (attributes that are no JSON, or no Answer at all)
-            self._defect(error)
+            self.fail(self._defect(error))
         else:
-            with self._lock:
-                if not self._answered:
-                    self._answered = True
+            with self._first() as first:
+                if first:
                     self._deliver(body, Status.SUCCESS, answer.reason)
 
-    def _defect(self, error: BaseException) -> None:
-        logger.error("A defect", extra={"error": type(error).__name__, "frames": frames(error)})
-        self.fail(InternalError(error, self._context.aws_request_id))
-
     def fail(self, error: StrongRefError) -> None:
-        with self._lock:
-            if not self._answered:
-                self._answered = True
+        with self._first() as first:
+            if first:
                 self._fail(error)
+
+    @contextmanager
+    def _first(self) -> Iterator[bool]:
+        """Whether nobody has answered yet. Whoever asks is to answer, then; who asks meanwhile waits for that."""
+        with self._lock:
+            first, self._answered = not self._answered, True
+            yield first
+
+    def _defect(self, error: BaseException) -> InternalError:
+        return defect(error, self._context.aws_request_id)
 
     def _fail(self, error: StrongRefError) -> None:
         why = error.error if isinstance(error, Unfinished) else error
@@ -187,10 +182,10 @@ class _Invocation:
         if not self._turn.may_hand_over(_now()):
             self.fail(TimeSpentError(self._turn.number, self._turn.timeout, error))
             return
-        with self._lock:
-            if self._answered:
+        with self._first() as first:
+            if not first:
                 return
-            self._answered = True  # from here on it is the other's to do
+            # From here on it is the other's to do.
             self._counts["HandOvers"] += 1
             logger.info("Handed over", extra={"turn": self._turn.number, "reason": str(error)})
             try:
@@ -206,11 +201,8 @@ class _Invocation:
                     self.undelivered = failed
                 else:
                     self._fail(failed)
-            except StrongRefError as failed:
-                self._fail(failed)
-            except Exception as defect:  # noqa: BLE001 (nobody would answer)
-                logger.error("A defect", extra={"error": type(defect).__name__, "frames": frames(defect)})
-                self._fail(InternalError(defect, self._context.aws_request_id))
+            except Exception as failed:  # noqa: BLE001 (nobody would answer)
+                self._fail(failed if isinstance(failed, StrongRefError) else self._defect(failed))
 
     @contextmanager
     def watched(self) -> Iterator[None]:

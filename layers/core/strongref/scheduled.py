@@ -6,9 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from strongref.clock import LAST_CALL_SECONDS, SystemClock
-from strongref.errors import InternalError, NotDoneError, StrongRefError
+from strongref.errors import NotDoneError, StrongRefError
 from strongref.handover import FIELD, MOST_TURNS
-from strongref.log import begin, frames, logger
+from strongref.log import begin, defect, logger
 from strongref.metrics import count
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from strongref.ports import Clock
+    from strongref.ports import Clock, HandOver
     from strongref.tending import Janitor, Mark
 
 
@@ -38,13 +38,13 @@ class Scheduled:
     def __init__(
         self,
         janitor: Callable[[str, str, Clock], Janitor],
-        hand_over: Callable[[str, Mapping[str, Any], StrongRefError, Clock], None],
+        hand_over: HandOver,
     ) -> None:
         """Make a handler.
 
         Args:
             janitor: of an account and a region, for as long as a clock says.
-            hand_over: has another invocation of a function go on, as `invoking.Invoker`.
+            hand_over: to another invocation, as `invoking.Invoker`.
         """
         self._janitor = janitor
         self._hand_over = hand_over
@@ -73,8 +73,7 @@ class Scheduled:
         except StrongRefError:
             raise
         except Exception as error:  # noqa: BLE001 (Lambda would log its text, which may hold values)
-            logger.error("A defect", extra={"error": type(error).__name__, "frames": frames(error)})
-            raise InternalError(error, context.aws_request_id) from None
+            raise defect(error, context.aws_request_id) from None
         finally:
             count({"Healed": 0, "Unhealed": 0} | counts)
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from strongref.address import SHARED, Place
 from strongref.applying import write_record
 from strongref.errors import AlreadyExistsError, ChangingError
-from strongref.fencing import Holder, behind_fences, standing, take_away_dead
+from strongref.fencing import Holder, behind_fences, fences_below, standing, take_away_dead
 from strongref.findings import Care, Fate, Finding, Seen, What, examine
 from strongref.inspection import Inspector
 from strongref.log import logger
 from strongref.record import decode
+from strongref.steps import one_after_the_other
 from strongref.values import Value
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Janitor:
             NotDoneError: the time ran short.
         """
         store = self.ports.stores(self.region, clock)
-        dead = take_away_dead(store, store.under("/strongref/fences"), clock.now())
+        dead = take_away_dead(store, fences_below(store, "/strongref/fences"), clock.now())
         yield Tended(after, 0, tuple(Finding(What.DEAD_FENCE, name) for name in dead))
         inspector = Inspector(self.ports.stacks)
         stored = _by_place("exports", store.under("/strongref/exports"))
@@ -122,24 +123,21 @@ class Janitor:
         if not suspicion.findings:
             return suspicion, False
         store = self.ports.stores(self.region, clock)
-        care = self._look_again(store, place, keys)
+        _, care = self._look_again(store, place, keys)
         return care, standing(store, place, clock.now()) is not None
 
-    def _look_again(self, store: Store, place: Place, keys: list[Key]) -> Care:
+    def _look_again(self, store: Store, place: Place, keys: list[Key]) -> tuple[Seen, Care]:
         here, there = store.under(place.values), store.under(place.records)
-        return examine(place, self._see(store, place, here, there, Inspector(self.ports.stacks), keys))
+        seen = self._see(store, place, here, there, Inspector(self.ports.stacks), keys)
+        return seen, examine(place, seen)
 
     def _heal(self, store: Store, place: Place, keys: list[Key]) -> Care:
         """Look again, now that nobody can claim or change anything, and do what is to be done."""
-        care = self._look_again(store, place, keys)
-        if care.records:
-            used = {
-                logical_id: found.numbers
-                for logical_id, found in decode(place.records, store.under(place.records)).items()
-            }
-            for logical_id, record in care.records.items():
-                for _ in write_record(store, place, logical_id, record, used):
-                    pass
+        seen, care = self._look_again(store, place, keys)
+        used = {logical_id: found.numbers for logical_id, found in seen.records.items()}
+        one_after_the_other(
+            write_record(store, place, logical_id, record, used) for logical_id, record in care.records.items()
+        )
         for key, stale in care.untag.items():
             store.untag(place.value(key), stale)
         store.delete([place.value(key) for key in care.delete])
