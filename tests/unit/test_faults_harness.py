@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref import claiming, delivery
+from strongref import delivery, imports
 from strongref.fencing import Fencing
 from tests.support.fake_ssm import FakeSsm
 from tests.support.faults.exporting import EXPORTING
@@ -95,7 +95,7 @@ def test_what_a_failed_create_leaves_behind_is_found(monkeypatch: pytest.MonkeyP
 
 
 def test_claims_that_a_failed_import_leaves_behind_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claiming, "Unfinished", lambda error, _physical_id: error)
+    monkeypatch.setattr(imports, "Unfinished", lambda error, _physical_id: error)
     assert "in the end: /strongref/exports/" in found(replace(SCENARIOS["import: create"], strands=False), "denied")
 
 

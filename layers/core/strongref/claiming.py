@@ -1,12 +1,10 @@
-"""An import's claims: put on first, then made sure of.
+"""Claims: put on first, then made sure of. Whoever imports does it so: an Import, or a set of manifests.
 
 They hold if, after they were put on, no fence stands, the parameters are the very ones that were read before, and the
 records still say what they say. What does not hold is tried again from the beginning while patience lasts. A value that
 is gone but recorded is put back.
 
-An import that fails does not take off what it has put on: the same event may have been delivered twice, and the other
-invocation may rely on it. CloudFormation knows which of the two it believed. After a Create that failed it sends a
-Delete, which takes the claims off; those of an Update that failed are stale as soon as its stack is at rest.
+What was put on before it failed is not taken off here: another invocation for the same event may rely on it.
 """
 
 from __future__ import annotations
@@ -15,39 +13,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.address import SHARED, Key, Place, claim_tag
-from strongref.answer import check_size
 from strongref.errors import (
     TAG_LIMIT,
     AlreadyExistsError,
     ChangingError,
-    NoSuchExportError,
-    NoSuchProducerError,
-    NotDoneError,
-    NothingExportedError,
     StrongRefError,
     TooManyClaimsError,
     TooManyTagsError,
-    Unfinished,
     UnsettledError,
 )
-from strongref.event import RequestType
 from strongref.fencing import standing
 from strongref.log import logger
-from strongref.ports import Kind
 from strongref.published import Published
-from strongref.values import Value, attribute_name, select
+from strongref.unpublished import Importer, why_missing
+from strongref.values import Value, select
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
-    from strongref.event import Event
     from strongref.ports import Clock, Parameter, Ports, Store
-    from strongref.request import ImportRequest
-
-
-def attributes(values: Mapping[Key, Value]) -> dict[str, object]:
-    """What `Fn::GetAtt` may ask for: all but what is secure, which would pass through CloudFormation's events."""
-    return {attribute_name(key): value.attribute for key, value in values.items() if value.kind is not Kind.SECURE}
 
 
 def value_of(parameter: Parameter | None) -> Value | None:
@@ -62,37 +46,64 @@ class _TryAgainError(Exception):
         self.why = why
 
 
+def anything(_values: Mapping[Key, Value]) -> None:
+    """No limit to what can be told of what was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """Who claims.
+
+    Attributes:
+        generation: what its claims are told apart by; of an Import, its physical id.
+        says: who that is, as the claims say it: the ARN of its stack, or the name of a set of manifests.
+        importer: whose exports it may read.
+        again: it may have claims there already.
+        goes_back: it may have to go back to a value that is withdrawn, but kept for its claim.
+        fits: raises if these are more values than can be told of.
+    """
+
+    generation: str
+    says: str
+    importer: Importer
+    again: bool = False
+    goes_back: bool = False
+    fits: Callable[[Mapping[Key, Value]], None] = anything
+
+
 @dataclass(slots=True)
 class Claiming:
-    """One Import at work on its place.
+    """Somebody who imports, at work on one place.
 
     Attributes:
         ports: what calls go through.
         store: of the consumer's region.
         clock: the invocation's.
-        event: a Create or an Update.
-        request: its properties.
+        claimant: who imports.
         place: where the exports are.
-        generation: the physical id by which it claims.
+        names: of what to import; all that there is: None.
     """
 
     ports: Ports
     store: Store
     clock: Clock
-    event: Event
-    request: ImportRequest
+    claimant: Claimant
     place: Place
-    generation: str
+    names: Collection[str] | None
     _looked: bool = False
     """Whether it was looked which claims are there already."""
     _skip: frozenset[Key] = frozenset()
     """Keys whose claim is there already, and need not be put on."""
     _claims: bool = False
-    """Whether a claim was put on, or may have been."""
+
+    @property
+    def claims(self) -> bool:
+        """Whether a claim was put on, or may have been."""
+        return self._claims
 
     @property
     def _claim(self) -> dict[str, str]:
-        return {claim_tag(self.generation): self.event.stack}
+        return {claim_tag(self.claimant.generation): self.claimant.says}
 
     def read_weakly(self) -> Mapping[Key, Value]:
         """What the records say; nothing is claimed, nothing written."""
@@ -100,17 +111,7 @@ class Claiming:
 
     def hold(self) -> Mapping[Key, Value]:
         """Read, claim, and make sure of it."""
-        try:
-            return self._patiently(self._attempt)
-        except NotDoneError:
-            raise
-        except StrongRefError as error:
-            if not self._claims:
-                raise
-            logger.warning("An import failed, and its claims are still there", extra={"place": self.place.values})
-            if self.event.request_type is RequestType.CREATE:
-                raise Unfinished(error, self.generation) from None
-            raise
+        return self._patiently(self._attempt)
 
     def _patiently(self, attempt: Callable[[], Mapping[Key, Value]]) -> Mapping[Key, Value]:
         waiting = self.ports.patience.begin(self.clock)
@@ -126,13 +127,13 @@ class Claiming:
         published = self._published()
         keys = self._select(published.values, held={})
         values = {key: published.values[key] for key in keys}
-        check_size(self.event, self.generation, attributes(values))
+        self.claimant.fits(values)
         return values
 
     def _attempt(self) -> Mapping[Key, Value]:
         published = self._published()
         recorded = published.values
-        held = self._held(recorded) if self.event.request_type is RequestType.UPDATE else {}
+        held = self._held(recorded) if self.claimant.goes_back else {}
         keys = self._select(recorded, held)
         seen = self.store.get([self.place.value(key) for key in keys])
         if len(seen) < len(keys) and self._published() != published:
@@ -140,7 +141,7 @@ class Claiming:
             # be older than a change that a clean-up has taken away since.
             raise _TryAgainError(self._changing())
         values = {key: held.get(key) or self._value(key, seen, recorded) for key in keys}
-        check_size(self.event, self.generation, attributes(values))
+        self.claimant.fits(values)
         self._look_what_is_there(keys, seen)
         self._no_fence()
         seen |= self._put_back([key for key in keys if self.place.value(key) not in seen], published)
@@ -168,8 +169,7 @@ class Claiming:
         return published
 
     def _select(self, recorded: Mapping[Key, Value], held: Mapping[Key, Value]) -> list[Key]:
-        names = self.request.names
-        selected = select(names, [*recorded, *held])
+        selected = select(self.names, [*recorded, *held])
         missing = [name for name, keys in selected.items() if not keys]
         if missing or not selected:
             raise self._missing(missing, recorded)
@@ -181,12 +181,12 @@ class Claiming:
         An Export may be taken out of its template while it is claimed. The import that holds the value must be able to
         go back to it when a later Update is rolled back.
         """
-        if self.request.names is not None and all(select(self.request.names, recorded).values()):
+        if self.names is not None and all(select(self.names, recorded).values()):
             return {}
         held = {}
         for name, parameter in self.store.under(self.place.values).items():
             key = self.place.key(name)
-            wanted = self.request.names is None or any(select(self.request.names, [key]).values())
+            wanted = self.names is None or any(select(self.names, [key]).values())
             if wanted and key not in recorded and self._claim.items() <= (self.store.tags(name) or {}).items():
                 held[key] = Value(parameter.kind, parameter.text)
         return held
@@ -214,8 +214,8 @@ class Claiming:
         It is where the generation was there before, to write nothing when nothing changes, and for shared exports,
         which many may import, to count their tags.
         """
-        same = self.event.physical_id == self.generation
-        if self._looked or not (same or self.request.shared):
+        same = self.claimant.again
+        if self._looked or not (same or self.place.consumer == SHARED):
             return
         self._looked = True
         there = [key for key in keys if self.place.value(key) in seen]
@@ -253,31 +253,9 @@ class Claiming:
         if not there:
             raise _TryAgainError(self._changing())
 
-    def _missing(self, names: Iterable[str], recorded: Mapping[Key, Value]) -> StrongRefError | _TryAgainError:
-        """Which it is: no such stack, nothing for this consumer, not that name, or a change going on right now."""
+    def _missing(self, names: Collection[str], recorded: Mapping[Key, Value]) -> StrongRefError | _TryAgainError:
+        """Which it is: a change going on right now, or what `unpublished` finds."""
         fence = standing(self.store, self.place, self.clock.now())
-        producer = self.place.producer
         if fence:
-            return _TryAgainError(ChangingError(str(producer), str(fence)))
-        known = producer.account == self.event.account
-        if known and not self.ports.stacks.by_name(producer.stack, producer.region):
-            return NoSuchProducerError(str(producer))
-        if not recorded:
-            shared = self.place.consumer == SHARED
-            name = self.request.consumer or self.event.stack_name
-            elsewhere = Published.read(self.store, Place(name if shared else SHARED, producer)).values
-            return NothingExportedError(
-                str(producer),
-                None if shared else self.place.consumer,
-                self.store.region,
-                known=known,
-                elsewhere=bool(elsewhere),
-            )
-        from difflib import get_close_matches  # noqa: PLC0415 (for this mistake alone)
-
-        there = [attribute_name(key) for key in recorded]
-        return NoSuchExportError(
-            {attribute_name(Key(name)): get_close_matches(attribute_name(Key(name)), there, 2) for name in names},
-            str(producer),
-            there,
-        )
+            return _TryAgainError(ChangingError(str(self.place.producer), str(fence)))
+        return why_missing(self.ports.stacks, self.store, self.place, self.claimant.importer, names, recorded)

@@ -1,4 +1,9 @@
-"""What a `Custom::CrossRegionImport` does: read exports and, if strong, claim them; let go when it is deleted."""
+"""What a `Custom::CrossRegionImport` does: read exports and, if strong, claim them; let go when it is deleted.
+
+An import that fails does not let go of what it has claimed: the same event may have been delivered twice, and the other
+invocation may rely on it. CloudFormation knows which of the two it believed. After a Create that failed it sends a
+Delete, which takes the claims off; those of an Update that failed are stale as soon as its stack is at rest.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +11,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.address import SHARED, Place, StackArn, short_hash
-from strongref.answer import Answer
-from strongref.claiming import Claiming, attributes
-from strongref.errors import BadRequestError
+from strongref.answer import Answer, check_size
+from strongref.claiming import Claimant, Claiming
+from strongref.errors import BadRequestError, NotDoneError, StrongRefError, Unfinished
 from strongref.event import RequestType
+from strongref.fencing import Holder
+from strongref.log import logger
+from strongref.ports import Kind
 from strongref.release import LettingGo
 from strongref.request import ImportRequest, Strength
+from strongref.unpublished import Importer
+from strongref.values import attribute_name
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from strongref.address import Key
     from strongref.event import Event
     from strongref.ports import Clock, Ports
+    from strongref.values import Value
 
 PHYSICAL_ID_PREFIX = "strongref-import/"
 
@@ -27,6 +41,11 @@ def physical_id(stack: StackArn, logical_id: str, request: ImportRequest) -> str
     new claims are made before the old ones are let go.
     """
     return f"{PHYSICAL_ID_PREFIX}{stack.name}/{logical_id}/{short_hash(request.identity(stack, logical_id))}"
+
+
+def attributes(values: Mapping[Key, Value]) -> dict[str, object]:
+    """What `Fn::GetAtt` may ask for: all but what is secure, which would pass through CloudFormation's events."""
+    return {attribute_name(key): value.attribute for key, value in values.items() if value.kind is not Kind.SECURE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +68,16 @@ class Imports:
         generation = physical_id(stack, event.logical_id, request)
         place = Place(self._consumer(request, stack, event.stack), request.producer)
         store = self.ports.stores(stack.region, clock)
-        claiming = Claiming(self.ports, store, clock, event, request, place, generation)
-        values = claiming.read_weakly() if request.strength is Strength.WEAK else claiming.hold()
+        claimant = Claimant(
+            generation,
+            event.stack,
+            Importer(event.account, request.consumer or event.stack_name),
+            again=event.physical_id == generation,
+            goes_back=event.request_type is RequestType.UPDATE,
+            fits=lambda values: check_size(event, generation, attributes(values)),
+        )
+        claiming = Claiming(self.ports, store, clock, claimant, place, request.names)
+        values = claiming.read_weakly() if request.strength is Strength.WEAK else _hold(claiming, event)
         return Answer(generation, attributes(values))
 
     def _delete(self, event: Event, stack: StackArn, clock: Clock) -> Answer:
@@ -67,7 +94,8 @@ class Imports:
         root = self.ports.stacks.by_arn(info.root_arn) if info and info.root_arn != info.arn else info
         name = root.name if root else stack.name
         place = Place(SHARED if request.shared else request.consumer or name, request.producer)
-        letting_go = LettingGo(self.ports, clock, event, generation)
+        holder = Holder(event.logical_id, f"the clean-up of stack {event.stack_name}")
+        letting_go = LettingGo(self.ports, clock, event.region, generation, holder)
         deleted = root is not None and root.being_deleted
         if deleted:
             letting_go.clean(name)
@@ -82,3 +110,17 @@ class Imports:
             return request.consumer
         info = self.ports.stacks.by_arn(arn)
         return StackArn.parse(info.root_arn).name if info else stack.name
+
+
+def _hold(claiming: Claiming, event: Event) -> Mapping[Key, Value]:
+    try:
+        return claiming.hold()
+    except NotDoneError:
+        raise
+    except StrongRefError as error:
+        if not claiming.claims:
+            raise
+        logger.warning("An import failed, and its claims are still there", extra={"place": claiming.place.values})
+        if event.request_type is RequestType.CREATE:
+            raise Unfinished(error, claiming.claimant.generation) from None
+        raise

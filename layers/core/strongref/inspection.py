@@ -34,6 +34,10 @@ class Inspector:
         """What there is to say of a value of this stack that nobody claims."""
         return Holding(owner=Owner.OURS, producer=stack, owners=owners)
 
+    def claims_on(self, store: Store, place: Place, keys: Iterable[Key]) -> dict[Key, Holding]:
+        """The same, for whoever owns nothing."""
+        return self._holdings(store, place, keys, lambda _: Owner.FOREIGN)
+
     def survey(self, store: Store, place: Place, keys: Iterable[Key]) -> dict[Key, Holding]:
         """The same, as seen from nobody: ours is what belongs to a stack whose place this is."""
         return self._holdings(store, place, keys, lambda producer: self._owner_at(producer, place.producer))

@@ -18,33 +18,34 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from strongref.address import Key
-    from strongref.event import Event
     from strongref.fencing import Post
     from strongref.ports import Clock, Ports, Store
 
 
 @dataclass(frozen=True, slots=True)
 class LettingGo:
-    """One generation of an Import lets go.
+    """Whoever imported lets go.
 
     Attributes:
         ports: what calls go through.
         clock: the invocation's.
-        event: the Delete.
-        generation: the physical id by which it claimed.
+        region: where it claimed.
+        generation: what its claims are told apart by; of an Import, its physical id.
+        holder: who that is, where values are deleted.
     """
 
     ports: Ports
     clock: Clock
-    event: Event
+    region: str
     generation: str
+    holder: Holder
 
     def release(self, place: Place, names: Collection[str] | None) -> None:
         """Take this generation's claims off; delete what no record holds any more and nobody else claims.
 
         Such values are left from an Export that was withdrawn while they were claimed.
         """
-        store = self.ports.stores(self.event.region, self.clock)
+        store = self._store
         there = [key for key in self._claimed(store, place, names) if store.untag(place.value(key), [self._claim])]
         published = Published.read(store, place).values
         withdrawn = [key for key in there if key not in published]
@@ -57,12 +58,16 @@ class LettingGo:
         The records stay: a consumer that is created anew finds its exports again.
         """
         keys: dict[Place, list[Key]] = defaultdict(list)
-        for name in self.ports.stores(self.event.region, self.clock).under(consumer_prefix(consumer)):
+        for name in self._store.under(consumer_prefix(consumer)):
             place = Place.of("exports", name)
             if place:
                 keys[place].append(place.key(name))
         for place in sorted(keys):
             self._behind_a_fence(place, keys[place], unless_published=False)
+
+    @property
+    def _store(self) -> Store:
+        return self.ports.stores(self.region, self.clock)
 
     @property
     def _claim(self) -> str:
@@ -86,17 +91,16 @@ class LettingGo:
             published = Published.read(store, place).values if unless_published else {}
             self._delete(store, place, [key for key in keys if key not in published])
 
-        holder = Holder(self.event.logical_id, f"the clean-up of stack {self.event.stack_name}")
         try:
-            behind_fences(self.ports, self.clock, [(self.event.region, place)], holder, delete)
+            behind_fences(self.ports, self.clock, [(self.region, place)], self.holder, delete)
         except ChangingError as error:
             logger.warning("Exports are not cleaned up", extra={"place": place.values, "error": str(error)})
-            store = self.ports.stores(self.event.region, self.clock)
+            store = self._store
             for key in keys:
                 store.untag(place.value(key), [self._claim])
 
     def _delete(self, store: Store, place: Place, keys: list[Key]) -> None:
-        holdings = Inspector(self.ports.stacks).inspect(store, place, keys, self.event.stack)
+        holdings = Inspector(self.ports.stacks).claims_on(store, place, keys)
         ours = {key: holding for key, holding in holdings.items() if holding.producer is not None}
         claimed = [key for key, holding in ours.items() if holding.claims.keys() - {self._claim}]
         for key in claimed:
