@@ -1,12 +1,13 @@
 """Names: who publishes what for whom, and what the parameters and tags that say so are called. Pure.
 
-Everything that strongref stores stands under `/strongref/`, in three branches of the same shape:
+Everything that strongref stores about exports stands under `/strongref/`, in three branches of the same shape:
 
     /strongref/exports/<consumer>/<account>/<region>/<stack>/<key>[/<key>…]   the values
     /strongref/records/<consumer>/<account>/<region>/<stack>/<logical id>…    what an Export says that it publishes
     /strongref/fences/<consumer>/<account>/<region>/<stack>/<holder>          who is about to change values there
 
 Account, region and stack are the producer's; the parameters themselves stand in the consumer's account and region.
+What a set of manifests has claimed there stands in `/strongref/manifests/<name>/…`.
 """
 
 from __future__ import annotations
@@ -161,3 +162,29 @@ def is_level(text: str) -> bool:
 def arn_prefix_length(partition: str, region: str, account: str) -> int:
     """What a parameter's ARN adds to its name in the count of `MAX_NAME`."""
     return len(f"arn:{partition}:ssm:{region}:{account}:parameter")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ManifestSet:
+    """Manifests that claim what they use, together and under one name, as a stack's Imports do."""
+
+    account: str
+    name: str
+
+    def __str__(self) -> str:
+        """As its claims say it, where a stack's say its ARN."""
+        return f"strongref:manifests:{self.account}:{self.name}"
+
+    @property
+    def generation(self) -> str:
+        """What its claims are told apart by. It is the same for ever: whoever works on a set does so alone."""
+        return f"strongref-manifests/{self.account}/{self.name}"
+
+    @property
+    def ledger(self) -> str:
+        """The path of the parameters that say what it claims in a region."""
+        return f"/strongref/manifests/{self.name}"
+
+    def place(self, region: str) -> Place:
+        """Where whoever works on it puts up a fence; nothing is published there, since no consumer is called so."""
+        return Place("_manifests", Producer(self.account, region, self.name))

@@ -226,9 +226,14 @@ class TimeSpentError(StrongRefError):
 
 
 def stack_text(arn: str) -> str:
-    """`stack web (us-east-1, 111111111111)` from a stack's ARN; what is no ARN is shown as it is."""
-    found = re.fullmatch(r"arn:[^:]+:cloudformation:([^:]+):(\d+):stack/([^/]+)/.*", arn)
-    return f"stack {found[3]} ({found[1]}, {found[2]})" if found else f"'{arn}'"
+    """`stack web (us-east-1, 111111111111)` from a stack's ARN; what is no ARN is shown as it is.
+
+    Of a set of manifests, which claims as stacks do, `manifests shop (111111111111)`.
+    """
+    if found := re.fullmatch(r"arn:[^:]+:cloudformation:([^:]+):(\d+):stack/([^/]+)/.*", arn):
+        return f"stack {found[3]} ({found[1]}, {found[2]})"
+    manifests = re.fullmatch(r"strongref:manifests:(\d+):([\w-]+)", arn)
+    return f"manifests {manifests[2]} ({manifests[1]})" if manifests else f"'{arn}'"
 
 
 @dataclass(frozen=True, slots=True)

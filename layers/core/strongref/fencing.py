@@ -198,12 +198,14 @@ class Behind:
         self.ends = ends
 
 
-def behind_fences(
+def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
     ports: Ports,
     clock: Clock,
     sites: Sequence[tuple[str, Place]],
     holder: Holder,
     work: Callable[[list[Post]], T],
+    *,
+    busy: Callable[[Fence], StrongRefError] | None = None,
 ) -> T:
     """Do something behind a fence in each of several places, giving way to whoever is at work in one of them.
 
@@ -213,6 +215,7 @@ def behind_fences(
         sites: regions and places.
         holder: who works.
         work: what to do at these posts. It may be done again from the beginning, so it has to find what it did before.
+        busy: the error if somebody else goes on being at work; by default that the first place's exports are changing.
 
     Raises:
         ChangingError: somebody else still was at work when patience was at its end.
@@ -242,4 +245,4 @@ def behind_fences(
             for fencing in fencings:
                 put_away(fencing, clock)
         if not waiting.pause():
-            raise waiting.over(ChangingError(str(sites[0][1].producer), str(other)))
+            raise waiting.over(busy(other) if busy else ChangingError(str(sites[0][1].producer), str(other)))

@@ -1,0 +1,162 @@
+"""A set of manifests claims what it uses, as a stack's Imports do, and lets go of what it does not use any more.
+
+There is no stack to ask whether the set is still there, so a claim of it protects for as long as nobody takes it off;
+and nobody sends it a Delete, so it keeps a ledger of what it has claimed. Both are changed behind a fence of the set's
+own: whoever works on a set does so alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from strongref.address import Place
+from strongref.claiming import Claimant, Claiming
+from strongref.errors import Counted, StrongRefError
+from strongref.fencing import Holder, behind_fences
+from strongref.ledger import Ledger
+from strongref.release import LettingGo
+from strongref.unpublished import Importer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from strongref.address import Key, ManifestSet
+    from strongref.fence import Fence
+    from strongref.fencing import Post
+    from strongref.ports import Clock, Ports, Store
+    from strongref.values import Value
+
+T = TypeVar("T")
+
+Use = tuple[Place, "Key"]
+"""An export that a manifest uses."""
+
+
+class SetBusyError(StrongRefError):
+    """Somebody else is working on the same set of manifests."""
+
+    counted = Counted.REJECTED
+
+    def __init__(self, name: str, by: str) -> None:
+        super().__init__(name, by)
+        self.name = name
+        self.by = by
+
+    def __str__(self) -> str:
+        return (
+            f"The claims of manifests {self.name} are being changed right now (by {self.by}). Wait for that run, or "
+            "give each of the two a name of its own."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SetClaims:
+    """What one set claims in a region.
+
+    Attributes:
+        ports: what calls go through.
+        clock: of the run.
+        region: where the exports are.
+        manifests: the set.
+    """
+
+    ports: Ports
+    clock: Clock
+    region: str
+    manifests: ManifestSet
+
+    def hold(self, used: Collection[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:
+        """Claim what is used, have the manifests written with what it is, and let go of all else that was claimed.
+
+        If it cannot be claimed, or not be written, what the set claimed before is what it claims after.
+
+        Args:
+            used: every export that the manifests use.
+            write: is given their values, which stay what they are from before it is called.
+
+        Raises:
+            SetBusyError: another run was at work on the set when patience was at its end.
+            StrongRefError: what an Import would be refused with.
+        """
+        self._alone(lambda store: self._hold(store, frozenset(used), write))
+
+    def let_go(self) -> list[Use]:
+        """Let go of everything that the set claims; what that was.
+
+        Raises:
+            SetBusyError: as `hold`.
+        """
+        return self._alone(self._let_go_of_all)
+
+    def _alone(self, work: Callable[[Store], T]) -> T:
+        """Do something at a store in which no call is begun after the time of the set's fence."""
+
+        def at(posts: list[Post]) -> T:
+            return work(posts[0].store)
+
+        sites = [(self.region, self.manifests.place(self.region))]
+        name = self.manifests.name
+
+        def busy(other: Fence) -> SetBusyError:
+            return SetBusyError(name, str(other))
+
+        return behind_fences(self.ports, self.clock, sites, self._holder, at, busy=busy)
+
+    @property
+    def _holder(self) -> Holder:
+        return Holder(f"manifests-{self.manifests.name}", f"the manifests {self.manifests.name}")
+
+    def _hold(self, store: Store, used: frozenset[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:
+        ledger = Ledger(store, self.manifests.ledger, self.ports.token)
+        before = _uses(ledger.read())
+        ledger.add(_names(used - before))  # first, so that nothing is ever claimed that nobody can find again
+        try:
+            write(self._claim(store, used, before))
+        except BaseException:
+            with suppress(StrongRefError):  # the ledger has it still: the next run lets go of it
+                self._let_go(used - before)
+                ledger.replace(_names(before))
+            raise
+        self._let_go(before - used)
+        ledger.replace(_names(used))
+
+    def _claim(self, store: Store, used: frozenset[Use], before: frozenset[Use]) -> dict[Use, Value]:
+        importer = Importer(self.manifests.account, self.manifests.name)
+        held: dict[Use, Value] = {}
+        for place, keys in _by_place(used).items():
+            again = any(place == former for former, _ in before)
+            claimant = Claimant(self.manifests.generation, str(self.manifests), importer, again=again)
+            values = Claiming(self.ports, store, self.clock, claimant, place, keys).hold()
+            held |= {(place, key): values[key] for key in keys}
+        return held
+
+    def _let_go_of_all(self, store: Store) -> list[Use]:
+        ledger = Ledger(store, self.manifests.ledger, self.ports.token)
+        claimed = _uses(ledger.read())
+        self._let_go(claimed)
+        ledger.replace(frozenset())
+        return sorted(claimed)
+
+    def _let_go(self, uses: frozenset[Use]) -> None:
+        letting_go = LettingGo(self.ports, self.clock, self.region, self.manifests.generation, self._holder)
+        for place, keys in _by_place(uses).items():
+            letting_go.release(place, keys)
+
+
+def _by_place(uses: Collection[Use]) -> dict[Place, list[Key]]:
+    found: dict[Place, list[Key]] = defaultdict(list)
+    for place, key in sorted(uses):
+        found[place].append(key)
+    return found
+
+
+def _names(uses: Collection[Use]) -> frozenset[str]:
+    return frozenset(place.value(key) for place, key in uses)
+
+
+def _uses(names: Collection[str]) -> frozenset[Use]:
+    places = {name: Place.of("exports", name) for name in names}
+    return frozenset((place, place.key(name)) for name, place in places.items() if place)
