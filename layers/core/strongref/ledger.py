@@ -33,8 +33,8 @@ class UnreadableLedgerError(StrongRefError):
 
     def __str__(self) -> str:
         return (
-            f"{self.name} cannot be read: it should be a JSON list of parameters' names. Put it right, or delete it and "
-            "the claims that it named."
+            f"{self.name} cannot be read: it should be a JSON list of parameters' names. Put it right, or delete it, "
+            "and the claims that it named."
         )
 
 
