@@ -63,6 +63,7 @@ class Cloud:
         self.regions: dict[str, FakeSsm] = {}
         self.stacks: dict[str, Stack] = {}
         self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.unrolled: dict[str, tuple[dict[str, Deployed], dict[str, Deployed], str | None, Resources]] = {}
         self.clock = FakeClock(remaining=100_000)
         self.asked = 0
         self._empty_pages = empty_pages
@@ -145,7 +146,7 @@ class Cloud:
         """A resource's attributes."""
         return self.stack(name, region).resources[logical_id].attributes
 
-    def send(  # noqa: PLR0913, PLR0917
+    def event(  # noqa: PLR0913, PLR0917
         self,
         stack: Stack,
         kind: RequestType,
@@ -153,9 +154,9 @@ class Cloud:
         properties: dict[str, Any],
         physical_id: str | None = None,
         old: dict[str, Any] | None = None,
-    ) -> Answer:
-        """Send one event to its handler, nothing else."""
-        event = Event(
+    ) -> Event:
+        """What CloudFormation sends, with an id of its own."""
+        return Event(
             request_type=kind,
             stack=stack.arn,
             logical_id=logical_id,
@@ -166,6 +167,18 @@ class Cloud:
             response_url="http://127.0.0.1/",
             resource_type="Custom::CrossRegionImport" if "From" in properties else "Custom::CrossRegionExport",
         )
+
+    def send(  # noqa: PLR0913, PLR0917
+        self,
+        stack: Stack,
+        kind: RequestType,
+        logical_id: str,
+        properties: dict[str, Any],
+        physical_id: str | None = None,
+        old: dict[str, Any] | None = None,
+    ) -> Answer:
+        """Send one event to its handler, nothing else."""
+        event = self.event(stack, kind, logical_id, properties, physical_id, old)
         imports = "From" in properties
         ports = Ports(self.stores, self, Patience(20 if imports else 120, 2, lambda: 0.5), self.token)
         return (Imports(ports) if imports else Exports(ports)).handle(event, self.clock)
@@ -190,7 +203,8 @@ class Cloud:
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         self.asked += 1
-        return frozenset(resource.physical_id for resource in self.stacks[arn].resources.values())
+        stack = self.stacks.get(arn)
+        return frozenset(resource.physical_id for resource in stack.resources.values()) if stack else frozenset()
 
     # -- CloudFormation ------------------------------------------------------------------------------------------
 
@@ -244,20 +258,26 @@ class Cloud:
         stack.status = "UPDATE_COMPLETE"
 
     def _roll_back(self, stack: Stack, before: dict[str, Deployed], failed: str | None, wanted: Resources) -> None:
+        """What was replaced before a roll-back failed is still deleted by the one that goes on."""
         stack.status = "UPDATE_ROLLBACK_IN_PROGRESS"
         after = dict(stack.resources)
+        if stack.arn in self.unrolled:
+            after |= self.unrolled[stack.arn][1]
+        self.unrolled[stack.arn] = (before, after, failed, wanted)
         for logical_id, old in before.items():
-            new = after.get(logical_id)
-            changed = new is not None and new.properties != old.properties
-            if changed or logical_id == failed:
-                properties = wanted[logical_id]
+            new = stack.resources.get(logical_id)
+            if (new is not None and new.properties != old.properties) or logical_id == failed:
                 physical_id = new.physical_id if new is not None else old.physical_id
-                answer = self._ask(stack, RequestType.UPDATE, logical_id, old.properties, physical_id, properties)
+                answer = self._ask(
+                    stack, RequestType.UPDATE, logical_id, old.properties, physical_id, wanted[logical_id]
+                )
                 stack.resources[logical_id] = Deployed(old.properties, answer.physical_id, answer.data)
         stack.status = "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"
-        self._clean_up(stack, after, before)
-        stack.resources = {logical_id: stack.resources[logical_id] for logical_id in before}
+        kept = {logical_id: stack.resources[logical_id] for logical_id in before}
+        self._clean_up(stack, after, kept)
+        stack.resources = kept
         stack.status = "UPDATE_ROLLBACK_COMPLETE"
+        del self.unrolled[stack.arn]
 
     def _clean_up(self, stack: Stack, old: dict[str, Deployed], kept: Mapping[str, Deployed]) -> None:
         """Delete what was replaced or taken out; what fails here is left over, with its reason in the events."""

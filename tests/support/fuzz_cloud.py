@@ -12,7 +12,7 @@ from strongref.answer import Answer
 from strongref.errors import StrongRefError, TimeSpentError, Unfinished
 from strongref.event import Event, RequestType
 from strongref.resource import FAILED_CREATE, UNFINISHED_CREATE
-from tests.support.cloud import Cloud, Deployed, Resources, Stack
+from tests.support.cloud import Cloud, Deployed, Stack
 from tests.support.fuzz_baton import BEGINS, At, Baton, Runner
 from tests.support.fuzz_invocation import Invocation, NeverAnsweredError, Request
 
@@ -31,7 +31,6 @@ class SteppedCloud(Cloud):
         self.baton = Baton()
         self.requests: list[Request] = []
         self.invocations: list[Invocation] = []
-        self.unrolled: dict[str, tuple[dict[str, Deployed], dict[str, Deployed], str | None, Resources]] = {}
         self.operations: dict[tuple[str, str], Runner] = {}
         self.outcomes: dict[tuple[str, str], StrongRefError | None] = {}
 
@@ -82,17 +81,7 @@ class SteppedCloud(Cloud):
         """Send one event, and wait for its answer."""
         name, region = stack.arn.split("/")[1], stack.arn.split(":")[3]
         runner = self.operations[name, region]
-        event = Event(
-            request_type=kind,
-            stack=stack.arn,
-            logical_id=logical_id,
-            request_id=f"request-{next(self._numbers)}",
-            physical_id=physical_id,
-            properties=properties,
-            old_properties=old,
-            response_url="http://127.0.0.1/",
-            resource_type="Custom::CrossRegionImport" if "From" in properties else "Custom::CrossRegionExport",
-        )
+        event = self.event(stack, kind, logical_id, properties, physical_id, old)
         if kind is RequestType.DELETE:
             self.lets_go(stack, physical_id or "")
         request = Request(event, runner)
@@ -144,34 +133,6 @@ class SteppedCloud(Cloud):
         invocation.runner.killed = True
         while invocation.runner.at is not At.ENDED:
             invocation.runner.go()
-
-    # -- CloudFormation ------------------------------------------------------------------------------------------
-
-    def physical_ids(self, arn: str) -> frozenset[str]:
-        stack = self.stacks.get(arn)
-        return frozenset(resource.physical_id for resource in stack.resources.values()) if stack else frozenset()
-
-    def _roll_back(self, stack: Stack, before: dict[str, Deployed], failed: str | None, wanted: Resources) -> None:
-        """As in `Cloud`; what was replaced before a roll-back failed is still deleted by the one that goes on."""
-        stack.status = "UPDATE_ROLLBACK_IN_PROGRESS"
-        after = dict(stack.resources)
-        if stack.arn in self.unrolled:
-            after |= self.unrolled[stack.arn][1]
-        self.unrolled[stack.arn] = (before, after, failed, wanted)
-        for logical_id, old in before.items():
-            new = stack.resources.get(logical_id)
-            if (new is not None and new.properties != old.properties) or logical_id == failed:
-                physical_id = new.physical_id if new is not None else old.physical_id
-                answer = self._ask(
-                    stack, RequestType.UPDATE, logical_id, old.properties, physical_id, wanted[logical_id]
-                )
-                stack.resources[logical_id] = Deployed(old.properties, answer.physical_id, answer.data)
-        stack.status = "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"
-        kept = {logical_id: stack.resources[logical_id] for logical_id in before}
-        self._clean_up(stack, after, kept)
-        stack.resources = kept
-        stack.status = "UPDATE_ROLLBACK_COMPLETE"
-        del self.unrolled[stack.arn]
 
 
 def _physical_id(event: Event, error: StrongRefError) -> str:

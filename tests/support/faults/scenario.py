@@ -77,8 +77,7 @@ class Vanish:
     region: str
 
     def take(self, world: World) -> None:
-        stack = world.find(self.name, self.region)
-        assert stack
+        stack = world.stack(self.name, self.region)
         world.stacks[stack.arn] = replace(stack, status=DELETED, resources={})
 
 
@@ -91,8 +90,7 @@ class Withdraw:
     logical_id: str
 
     def take(self, world: World) -> None:
-        stack = world.find(self.name, self.region)
-        assert stack
+        stack = world.stack(self.name, self.region)
         old = stack.pending[self.logical_id]
         delivery = world.ask(Request(RequestType.DELETE, stack.arn, self.logical_id, old.properties, old.physical_id))
         assert delivery.status == "FAILED"
@@ -108,8 +106,7 @@ class Unanswered:
     logical_id: str
 
     def take(self, world: World) -> None:
-        stack = world.find(self.name, self.region)
-        assert stack
+        stack = world.stack(self.name, self.region)
         made_up = f"{self.name}-{self.logical_id}-1ABCDEF"
         resource = replace(stack.resources[self.logical_id], physical_id=made_up, status="CREATE_FAILED")
         world.stacks[stack.arn] = stack.having(self.logical_id, resource)
@@ -124,8 +121,7 @@ class Phase:
     status: str
 
     def take(self, world: World) -> None:
-        stack = world.find(self.name, self.region)
-        assert stack
+        stack = world.stack(self.name, self.region)
         world.in_phase(stack.arn, self.status)
 
 

@@ -167,6 +167,12 @@ class World:
                 return stack
         return None
 
+    def stack(self, name: str, region: str) -> Stack:
+        """The stack of that name, which has to be there."""
+        found = self.find(name, region)
+        assert found
+        return found
+
     def holds(self, tag: str, arn: str) -> bool:
         """Whether a claim of that tag protects: its stack is at work, or has that generation of an import."""
         stack = self.stacks.get(arn)
