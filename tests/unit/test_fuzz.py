@@ -24,7 +24,7 @@ SEED = int(os.environ.get("STRONGREF_FUZZ_SEED", "1"))
 """Where the histories begin: the same ones each time, unless told otherwise."""
 
 ENOUGH = 100_000
-"""Calls in which a fault is found, whatever histories are made up: it takes some 6,000, and they change with the code."""
+"""Calls in which a fault is found: it takes some 6,000, in histories that change whenever the code does."""
 
 HISTORIES = 10
 ROUNDS = 60
