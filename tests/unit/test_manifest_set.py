@@ -213,6 +213,34 @@ def test_one_run_at_a_time_works_on_a_set(world: World) -> None:
     assert world.ledger() == ["A"]
 
 
+@pytest.mark.parametrize("fails", [False, True], ids=["goes on", "fails"])
+def test_a_run_that_slept_past_its_fence_takes_nothing_from_the_one_that_came_meanwhile(
+    world: World, *, fails: bool
+) -> None:
+    """The one that slept begins anew if it goes on: then it is the later one."""
+    world.hold(C)
+    slept: list[bool] = []
+
+    def sleeps(_values: Mapping[Use, Value]) -> None:
+        if not slept:
+            slept.append(True)
+            world.cloud.clock.sleep(200)
+            world.hold(A, B)
+            assert [len(world.claims(key)) for key in "ABC"] == [1, 1, 0]
+            if fails:
+                raise OSError("disk full")
+
+    if fails:
+        with pytest.raises(OSError, match="disk full"):
+            world.hold(A, write=sleeps)
+        assert [len(world.claims(key)) for key in "ABC"] == [1, 1, 0]
+    else:
+        world.hold(A, write=sleeps)
+        assert [len(world.claims(key)) for key in "ABC"] == [1, 0, 0]
+    world.set().let_go()
+    assert ([world.claims(key) for key in "ABC"], world.left()) == ([[], [], []], [])
+
+
 def test_a_set_gives_way_to_an_exporter_at_work(world: World) -> None:
     store = world.cloud.stores(US, world.cloud.clock)
 

@@ -61,3 +61,20 @@ class Until:
 
     def remaining(self) -> float:
         return min(self.clock.remaining(), (self.ends - self.clock.now()).total_seconds())
+
+
+@dataclass(frozen=True, slots=True)
+class Sooner:
+    """`ports.Clock`: another one, whose time is up no later than that of a second one."""
+
+    clock: Clock
+    other: Clock
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    def sleep(self, seconds: float) -> None:
+        self.clock.sleep(seconds)
+
+    def remaining(self) -> float:
+        return min(self.clock.remaining(), self.other.remaining())

@@ -55,10 +55,12 @@ class Post:
 
     Attributes:
         store: in which no call is begun after the fence's time.
+        clock: that store's; its time goes on for as long as the fence is renewed, so nobody waits by it.
         looked: what was looked at already, by an invocation that handed over; to be kept up to date.
     """
 
     store: Store
+    clock: Clock
     looked: Looked
 
 
@@ -234,7 +236,7 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
             if other is None:
                 for fencing in fencings:
                     fencing.take_over(clock)
-                return work([Post(ports.stores(fencing.region, behind), fencing.looked) for fencing in fencings])
+                return work([Post(ports.stores(each.region, behind), behind, each.looked) for each in fencings])
         except NotDoneError as error:
             if isinstance(error, OutOfTimeError) and behind and behind.fell:
                 continue  # the fences' time is up, not the invocation's: what is left is done behind new ones

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.address import Place
 from strongref.claiming import Claimant, Claiming
+from strongref.clock import Sooner
 from strongref.errors import Counted, StrongRefError
 from strongref.fencing import Holder, behind_fences
 from strongref.ledger import Ledger
@@ -81,7 +82,7 @@ class SetClaims:
             SetBusyError: another run was at work on the set when patience was at its end.
             StrongRefError: what an Import would be refused with.
         """
-        self._alone(lambda store: self._hold(store, frozenset(used), write))
+        self._alone(lambda alone: alone._hold(frozenset(used), write))  # noqa: SLF001 (its own, behind a fence)
 
     def let_go(self) -> list[Use]:
         """Let go of everything that the set claims; what that was.
@@ -89,13 +90,16 @@ class SetClaims:
         Raises:
             SetBusyError: as `hold`.
         """
-        return self._alone(self._let_go_of_all)
+        return self._alone(lambda alone: alone._let_go_of_all())  # noqa: SLF001 (as above)
 
-    def _alone(self, work: Callable[[Store], T]) -> T:
-        """Do something at a store in which no call is begun after the time of the set's fence."""
+    def _alone(self, work: Callable[[SetClaims], T]) -> T:
+        """Have the same do something that begins no call after the time of the set's fence."""
 
         def at(posts: list[Post]) -> T:
-            return work(posts[0].store)
+            def stores(region: str, clock: Clock) -> Store:
+                return self.ports.stores(region, Sooner(clock, posts[0].clock))
+
+            return work(replace(self, ports=replace(self.ports, stores=stores)))
 
         sites = [(self.region, self.manifests.place(self.region))]
         name = self.manifests.name
@@ -109,12 +113,20 @@ class SetClaims:
     def _holder(self) -> Holder:
         return Holder(f"manifests-{self.manifests.name}", f"the manifests {self.manifests.name}")
 
-    def _hold(self, store: Store, used: frozenset[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:
-        ledger = Ledger(store, self.manifests.ledger, self.ports.token)
+    @property
+    def _store(self) -> Store:
+        return self.ports.stores(self.region, self.clock)
+
+    @property
+    def _ledger(self) -> Ledger:
+        return Ledger(self._store, self.manifests.ledger, self.ports.token)
+
+    def _hold(self, used: frozenset[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:
+        ledger = self._ledger
         before = _uses(ledger.read())
         ledger.add(_names(used - before))  # first, so that nothing is ever claimed that nobody can find again
         try:
-            write(self._claim(store, used, before))
+            write(self._claim(used, before))
         except BaseException:
             with suppress(StrongRefError):  # the ledger has it still: the next run lets go of it
                 self._let_go(used - before)
@@ -123,18 +135,18 @@ class SetClaims:
         self._let_go(before - used)
         ledger.replace(_names(used))
 
-    def _claim(self, store: Store, used: frozenset[Use], before: frozenset[Use]) -> dict[Use, Value]:
+    def _claim(self, used: frozenset[Use], before: frozenset[Use]) -> dict[Use, Value]:
         importer = Importer(self.manifests.account, self.manifests.name)
         held: dict[Use, Value] = {}
         for place, keys in _by_place(used).items():
             again = any(place == former for former, _ in before)
             claimant = Claimant(self.manifests.generation, str(self.manifests), importer, again=again)
-            values = Claiming(self.ports, store, self.clock, claimant, place, keys).hold()
+            values = Claiming(self.ports, self._store, self.clock, claimant, place, keys).hold()
             held |= {(place, key): values[key] for key in keys}
         return held
 
-    def _let_go_of_all(self, store: Store) -> list[Use]:
-        ledger = Ledger(store, self.manifests.ledger, self.ports.token)
+    def _let_go_of_all(self) -> list[Use]:
+        ledger = self._ledger
         claimed = _uses(ledger.read())
         self._let_go(claimed)
         ledger.replace(frozenset())

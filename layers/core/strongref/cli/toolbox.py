@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from strongref.ports import Clock
 
-PATIENCE = 60.0
+PATIENCE = 120.0
+"""Seconds to wait for others: longer than a fence stands whose holder has died (`fencing.FENCE_SECONDS`)."""
+
 PAUSE = 2.0
 AN_HOUR = 3600.0
 
