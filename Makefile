@@ -90,6 +90,7 @@ lock: $(BUILD)/project.installed
 	$(foreach name,dev emulator sam,$(call compile,$(name),requirements/$(name).txt)$(newline))
 	@$(MAKE) -s setup
 	$(BIN)/python tools/models.py
+	$(BIN)/python tools/identifiers.py
 
 define newline
 

@@ -24,8 +24,16 @@ _HERE = Path(__file__).parent
 
 HURRIED_ACCOUNT = "333333333333"
 TENDED_ACCOUNT = "444444444444"
+LOOKING_ACCOUNT = "555555555555"
 SECONDS = 6
 """For which a function of that account may run; half of them are kept back for its answer."""
+
+LOOKS_AT = [
+    *("s3:ListBucket", "s3:ListAllMyBuckets", "sns:GetTopicAttributes", "sns:ListTopics"),
+    *("events:DescribeRule", "events:ListRules", "lambda:GetPolicy", "apigateway:GET"),
+    "elasticloadbalancing:DescribeListeners",
+]
+"""What look-ups may read where they may at all, so that there are types that they may not."""
 
 SLOW = {"WritesPerSecond": "8", "TagsPerSecond": "20", "ReadsPerSecond": "100"}
 
@@ -68,13 +76,30 @@ def _start(shared: Path) -> Emulator:
 @pytest.fixture(scope="session")
 def hurried(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
     """An account of its own, whose application is slow and has little time: its functions end after a few seconds."""
-    return _installed(emulator, tmp_path_factory, HURRIED_ACCOUNT, SLOW, SECONDS)
+    overrides = SLOW | {"LookupPolicies": _lookups(emulator, HURRIED_ACCOUNT)}
+    return _installed(emulator, tmp_path_factory, HURRIED_ACCOUNT, overrides, SECONDS)
 
 
 @pytest.fixture(scope="session")
 def tended(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
     """An account of its own, in which the janitor meets nothing of what other tests are about."""
     return _installed(emulator, tmp_path_factory, TENDED_ACCOUNT, sam.QUICK, None)
+
+
+@pytest.fixture(scope="session")
+def looking(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
+    """An account of its own, whose application may look up resources of some types, and in which there are few."""
+    overrides = sam.QUICK | {"LookupPolicies": _lookups(emulator, LOOKING_ACCOUNT)}
+    return _installed(emulator, tmp_path_factory, LOOKING_ACCOUNT, overrides, None)
+
+
+def _lookups(emulator: Emulator, account: str) -> str:
+    """The ARN of an account's policy by which its application may look up `LOOKS_AT`."""
+    iam = Aws(emulator, account).client("iam", REGIONS[0])
+    document = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": LOOKS_AT, "Resource": "*"}]}
+    with suppress(iam.exceptions.EntityAlreadyExistsException):
+        iam.create_policy(PolicyName="lookups", PolicyDocument=json.dumps(document))
+    return f"arn:aws:iam::{account}:policy/lookups"
 
 
 def _installed(
@@ -91,7 +116,7 @@ def _installed(
         if not aws.status(APPLICATION, REGIONS[0]):
             sam.deploy_everywhere(emulator, shared / "build/template.yaml", overrides=overrides, account=account)
             for region in REGIONS if seconds else ():
-                for function in ("Exporter", "Importer", "Janitor"):
+                for function in ("Exporter", "Importer", "Janitor", "Lookup"):
                     name = aws.physical_ids(APPLICATION, region)[function]
                     aws.client("lambda", region).update_function_configuration(FunctionName=name, Timeout=seconds)
     return aws

@@ -35,6 +35,13 @@ def imported(producer: str, *names: str, region: str = EU, **more: Any) -> Templ
     }
 
 
+def lookup(type_name: str, **properties: Any) -> Template:  # noqa: ANN401
+    return {
+        "Type": "Custom::ResourceLookup",
+        "Properties": {"ServiceToken": {"Fn::ImportValue": "strongref-lookup"}, "TypeName": type_name, **properties},
+    }
+
+
 def exporting(values: Properties, **more: Any) -> Template:  # noqa: ANN401
     """A stack with one Export."""
     return stack({"Exports": export(values, **more)})
@@ -45,6 +52,14 @@ def importing(producer: str, *names: str, **more: Any) -> Template:  # noqa: ANN
     return stack(
         {"Imports": imported(producer, *names, **more)},
         {name.replace(".", ""): {"Fn::GetAtt": ["Imports", name]} for name in names},
+    )
+
+
+def looking_up(type_name: str, *attributes: str, **properties: Any) -> Template:  # noqa: ANN401
+    """A stack with one look-up, some of its attributes as outputs."""
+    return stack(
+        {"Found": lookup(type_name, **properties)},
+        {name.replace(".", ""): {"Fn::GetAtt": ["Found", name]} for name in attributes},
     )
 
 

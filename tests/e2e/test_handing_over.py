@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.templates import EMPTY, EU, US, exporting
+from tests.e2e.templates import EMPTY, EU, US, exporting, looking_up
 from tests.e2e.world import World
 
 if TYPE_CHECKING:
@@ -85,3 +85,20 @@ def test_what_cloudformation_does_not_wait_for_is_answered_in_time_and_rolled_ba
     assert "there is none after it: CloudFormation waits for ServiceTimeout (45 s)" in world.why()
     assert answers(world, world.producer) == [1, 1]
     assert world.all_stored() == {}
+
+
+def test_a_look_up_that_is_throttled_goes_on_when_there_is_room_again(world: World) -> None:
+    aws, name = world.aws, world.consumer
+    topic = aws.client("sns", EU).create_topic(Name=name)["TopicArn"]
+    unlimited = dict.fromkeys(("reads", "puts", "deletes", "tags", "stacks"), 1000.0)
+    aws.emulator.limit(aws.account, describe=0.1, **unlimited)
+    try:
+        wanted = {"TypeName": "AWS::SNS::Topic", "Identifier": topic}
+        aws.client("cloudcontrol", EU).get_resource(**wanted)  # The next call has to wait for ten seconds.
+        found = looking_up("AWS::SNS::Topic", "TopicName", PhysicalId=topic)
+        assert aws.deploy(name, found, EU, "CREATE_COMPLETE").outputs == {"TopicName": name}
+    finally:
+        aws.emulator.limit(aws.account)
+    assert lines(world, name, EU, "Handed over")
+    assert answers(world, name) == [1]
+    aws.delete(name, EU)

@@ -19,7 +19,7 @@ def test_the_application_exports_its_functions(aws: Aws, region: str) -> None:
     exports = {export["Name"]: export["Value"] for page in pages for export in page["Exports"]}
     functions = aws.physical_ids(APPLICATION, region)
 
-    for function in ("Exporter", "Importer"):
+    for function in ("Exporter", "Importer", "Lookup"):
         arn = f"arn:aws:lambda:{region}:{aws.account}:function:{functions[function]}"
         assert arn in exports.values()
         assert arn in aws.outputs(APPLICATION, region).values()

@@ -89,14 +89,15 @@ def test_what_goes_well_counts_nothing(capsys: pytest.CaptureFixture[str]) -> No
     assert counted(Answer("id"), capsys) == {}
 
 
-@pytest.mark.parametrize(("handler", "other"), [("exporter", "importer"), ("importer", "exporter")])
-def test_a_function_starts_without_what_only_some_events_need(handler: str, other: str) -> None:
+@pytest.mark.parametrize("handler", ["exporter", "importer", "lookup"])
+def test_a_function_starts_without_what_only_some_events_need(handler: str) -> None:
     """Nothing of the other functions, and nothing that guesses."""
     code = "import sys, app; print(sorted(sys.modules))"
     folder = Path(__file__).parents[2] / "handlers" / handler
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
     loaded = set(json.loads(done.stdout.replace("'", '"')))
-    use_cases = {"exporter": "strongref.exports", "importer": "strongref.imports"}
-    assert use_cases[handler] in loaded
-    unneeded = {use_cases[other], "strongref.tending", "strongref.cli", "difflib"}
-    assert loaded & unneeded == set()
+    use_cases = {"exporter": "strongref.exports", "importer": "strongref.imports", "lookup": "strongref.lookups"}
+    own = use_cases.pop(handler)
+    assert own in loaded
+    others = {"strongref.tending", "strongref.cli", "strongref.lookup.finding", "strongref.lookup.table", "difflib"}
+    assert loaded & {*use_cases.values(), *others} == set()

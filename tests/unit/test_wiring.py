@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import boto3
 import pytest
 from moto import mock_aws
 
+from strongref.clients import Clients
 from strongref.event import Event, RequestType
-from strongref.wiring import exporter, importer
+from strongref.wiring import exporter, importer, lookup
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
@@ -54,3 +56,27 @@ def test_an_export_an_import_and_their_deletion_over_moto() -> None:
     export(event(RequestType.DELETE, "Exports", EXPORT, made.physical_id), FakeClock())
     for region in ("us-east-1", "eu-west-1"):
         assert boto3.client("ssm", region).describe_parameters()["Parameters"] == []
+
+
+class OneTopic:
+    """boto3's client of Cloud Control, which moto does not have, where there is one topic."""
+
+    def __init__(self, arn: str) -> None:
+        self._arn = arn
+
+    def get_resource(self, *, TypeName: str, Identifier: str) -> dict[str, object]:  # noqa: N803 (as boto3)
+        assert (TypeName, Identifier) == ("AWS::SNS::Topic", self._arn)
+        properties = json.dumps({"TopicArn": self._arn, "DisplayName": "News"})
+        return {"TypeName": TypeName, "ResourceDescription": {"Identifier": Identifier, "Properties": properties}}
+
+
+def test_a_look_up_by_tags_and_its_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
+    tags = [{"Key": "team", "Value": "web"}]
+    arn = boto3.client("sns", "us-east-1").create_topic(Name="news", Tags=tags)["TopicArn"]
+    monkeypatch.setattr(Clients, "cloudcontrol", lambda _clients, region: {"us-east-1": OneTopic(arn)}[region])
+    wanted = {"TypeName": "AWS::SNS::Topic", "Tags": {"team": "web"}, "Region": "us-east-1"}
+    look_up = lookup().handle
+    found = look_up(event(RequestType.CREATE, "Found", wanted), FakeClock())
+    assert found.data == {"Identifier": arn, "TopicArn": arn, "DisplayName": "News"}
+    deleted = look_up(event(RequestType.DELETE, "Found", wanted, found.physical_id), FakeClock())
+    assert (deleted.physical_id, deleted.data) == ("strongref-lookup/network/Found", {})

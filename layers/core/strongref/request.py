@@ -1,8 +1,4 @@
-"""What a template asks for: properties as CloudFormation sends them, made typed. Pure.
-
-CloudFormation sends every scalar as a string (`"true"`, `"3"`); maps and lists keep their shape
-(AWS: CloudFormation User Guide, custom resource request objects).
-"""
+"""What a template asks the exporter and the importer for, made typed. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +6,8 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum, StrEnum
-from typing import TypeVar
+from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from strongref.address import (
     MAX_LABEL,
@@ -24,15 +20,23 @@ from strongref.address import (
     arn_prefix_length,
     is_level,
 )
-from strongref.errors import BadRequestError, some
+from strongref.errors import BadRequestError
+from strongref.properties import (
+    check_names,
+    parse_account,
+    parse_boolean,
+    parse_choice,
+    parse_region,
+    parse_strings,
+    parse_text,
+    shape,
+    shown,
+)
 from strongref.values import Value, check_levels, parse_values
 
-Properties = Mapping[str, object]
-_E = TypeVar("_E", bound=Enum)
+if TYPE_CHECKING:
+    from strongref.properties import Properties
 
-_CLOUDFORMATIONS_OWN = ("ServiceToken", "ServiceTimeout")
-_REGION = re.compile(r"[a-z]{2,4}(-[a-z]{2,12}){1,3}-[0-9]{1,2}")
-_ACCOUNT = re.compile(r"[0-9]{12}")
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 
 
@@ -67,8 +71,8 @@ class ExportRequest:
         Raises:
             BadRequestError: naming the property, what came and what is allowed.
         """
-        _only(given, ("Region", "Account", "Consumer", "OnChange", "Values", "SecureKeys", "Revision"))
-        account = _account("Account", given.get("Account", stack.account))
+        check_names(given, ("Region", "Account", "Consumer", "OnChange", "Values", "SecureKeys", "Revision"))
+        account = parse_account("Account", given.get("Account", stack.account))
         if account != stack.account:
             raise BadRequestError(
                 "Account",
@@ -81,13 +85,13 @@ class ExportRequest:
         )
         if "Values" not in given:
             raise BadRequestError("Values", "it is missing; give a map of names to values ({} publishes nothing)")
-        secure = _strings("SecureKeys", given.get("SecureKeys", []))
+        secure = parse_strings("SecureKeys", given.get("SecureKeys", []))
         request = cls(
             regions=_regions(given.get("Region", stack.region)),
             place=place,
             values=parse_values("Values", given["Values"], [name.replace(".", "/") for name in secure]),
-            on_change=_choice("OnChange", OnChange, given.get("OnChange", OnChange.REFUSE.value)),
-            revision=_text("Revision", given.get("Revision", "")),
+            on_change=parse_choice("OnChange", OnChange, given.get("OnChange", OnChange.REFUSE.value)),
+            revision=parse_text("Revision", given.get("Revision", "")),
         )
         request._check_names(stack)
         return request
@@ -128,18 +132,18 @@ class ImportRequest:
         Raises:
             BadRequestError: naming the property, what came and what is allowed.
         """
-        _only(given, ("From", "Names", "Shared", "Strength", "Consumer", "Revision"))
+        check_names(given, ("From", "Names", "Shared", "Strength", "Consumer", "Revision"))
         names = _names(given["Names"]) if "Names" in given else None
-        shared = _boolean("Shared", given.get("Shared", "false"))
+        shared = parse_boolean("Shared", given.get("Shared", "false"))
         if shared and "Consumer" in given:
             raise BadRequestError("Consumer", "it has no meaning with Shared: true; leave one of the two out")
         return cls(
             producer=_producer(given.get("From"), stack),
             names=names,
             shared=shared,
-            strength=_choice("Strength", Strength, given.get("Strength", Strength.STRONG.value)),
+            strength=parse_choice("Strength", Strength, given.get("Strength", Strength.STRONG.value)),
             consumer=_consumer(given["Consumer"]) if "Consumer" in given else None,
-            revision=_text("Revision", given.get("Revision", "")),
+            revision=parse_text("Revision", given.get("Revision", "")),
         )
 
     def identity(self, stack: StackArn, logical_id: str) -> str:
@@ -159,62 +163,19 @@ class ImportRequest:
         )
 
 
-def _only(given: Properties, allowed: tuple[str, ...]) -> None:
-    unknown = [name for name in given if name not in allowed and name not in _CLOUDFORMATIONS_OWN]
-    if unknown:
-        raise BadRequestError(some(unknown), f"no such property; allowed are {some(allowed, len(allowed))}")
-
-
-def _text(prop: str, given: object) -> str:
-    if not isinstance(given, str):
-        raise BadRequestError(prop, f"a string is needed, {_shape(given)} came")
-    return given
-
-
-def _strings(prop: str, given: object) -> list[str]:
-    if not isinstance(given, list):
-        raise BadRequestError(prop, f"a list of strings is needed, {_shape(given)} came")
-    return [_text(f"{prop}[{number}]", item) for number, item in enumerate(given)]
-
-
-def _choice(prop: str, choices: type[_E], given: object) -> _E:
-    allowed = [str(choice.value) for choice in choices]
-    if given not in allowed:
-        raise BadRequestError(prop, f"{_shown(given)} came; allowed are {some(allowed)}")
-    return choices(given)
-
-
-def _boolean(prop: str, given: object) -> bool:
-    if given not in ("true", "false"):
-        raise BadRequestError(prop, f"{_shown(given)} came; allowed are true and false")
-    return given == "true"
-
-
-def _account(prop: str, given: object) -> str:
-    if not isinstance(given, str) or not _ACCOUNT.fullmatch(given):
-        raise BadRequestError(prop, f"{_shown(given)} came; an account is twelve digits, in quotes")
-    return given
-
-
-def _region(prop: str, given: object) -> str:
-    if not isinstance(given, str) or not _REGION.fullmatch(given):
-        raise BadRequestError(prop, f"{_shown(given)} came; a region's code is needed, as in us-east-1")
-    return given
-
-
 def _regions(given: object) -> tuple[str, ...]:
     if not isinstance(given, list):
-        return (_region("Region", given),)
+        return (parse_region("Region", given),)
     if not given:
         raise BadRequestError("Region", "an empty list came; name a region, or leave it out for the stack's own")
-    return tuple(dict.fromkeys(_region(f"Region[{number}]", item) for number, item in enumerate(given)))
+    return tuple(dict.fromkeys(parse_region(f"Region[{number}]", item) for number, item in enumerate(given)))
 
 
 def _consumer(given: object) -> str:
     if not isinstance(given, str) or not is_level(given) or given.startswith("_") or len(given) > MAX_LABEL:
         raise BadRequestError(
             "Consumer",
-            f"{_shown(given)} came; a stack's name or a label of letters, digits, _ and - is needed, not starting "
+            f"{shown(given)} came; a stack's name or a label of letters, digits, _ and - is needed, not starting "
             f"with _, of at most {MAX_LABEL} characters",
         )
     return given
@@ -222,7 +183,7 @@ def _consumer(given: object) -> str:
 
 def _producer(given: object, stack: StackArn) -> Producer:
     if not isinstance(given, Mapping):
-        came = "nothing" if given is None else _shape(given)
+        came = "nothing" if given is None else shape(given)
         raise BadRequestError(
             "From", f"a map with Stack, and where they differ Region and Account, is needed; {came} came"
         )
@@ -231,30 +192,19 @@ def _producer(given: object, stack: StackArn) -> Producer:
         raise BadRequestError(f"From.{unknown[0]}", "no such property; allowed are Stack, Region and Account")
     name = given.get("Stack")
     if not isinstance(name, str) or not _STACK.fullmatch(name):
-        raise BadRequestError("From.Stack", f"{_shown(name)} came; the producing stack's name is needed")
+        raise BadRequestError("From.Stack", f"{shown(name)} came; the producing stack's name is needed")
     return Producer(
-        account=_account("From.Account", given.get("Account", stack.account)),
-        region=_region("From.Region", given.get("Region", stack.region)),
+        account=parse_account("From.Account", given.get("Account", stack.account)),
+        region=parse_region("From.Region", given.get("Region", stack.region)),
         stack=name,
     )
 
 
 def _names(given: object) -> tuple[str, ...]:
-    names = _strings("Names", given)
+    names = parse_strings("Names", given)
     if not names:
         raise BadRequestError("Names", "an empty list came; name an export, or leave it out to import everything")
     parsed = [name.replace(".", "/") for name in names]
     for number, name in enumerate(parsed):
         check_levels(f"Names[{number}]", name.split("/"))
     return tuple(dict.fromkeys(parsed))
-
-
-def _shape(given: object) -> str:
-    return "a map" if isinstance(given, Mapping) else "a list" if isinstance(given, list) else f"{_shown(given)}"
-
-
-def _shown(given: object) -> str:
-    """What came, shortened: these properties are names and choices, never values."""
-    if isinstance(given, Mapping | list):
-        return _shape(given)
-    return "nothing" if given is None else repr(given if not isinstance(given, str) else given[:60])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from strongref.answer import Answer
     from strongref.event import Event
+    from strongref.lookup.finding import Finder
     from strongref.ports import Clock
     from strongref.tending import Janitor
 
@@ -69,6 +70,26 @@ def importer() -> Function:
         return Imports(_ports(clients, limiter, event.account, clock, patience)).handle(event, clock)
 
     return Function(handle, Invoker(clients.functions, limiter))
+
+
+def lookup() -> Function:
+    """What the look-up's function does with each event."""
+    from strongref.lookups import Lookups  # noqa: PLC0415 (as above)
+
+    clients, limiter = Clients(), Limiter(Rates.from_environment())
+
+    def finder(region: str, clock: Clock) -> Finder:
+        # The events that find something need these, and the table of all types; a Delete does not.
+        from strongref.lookup.cloudcontrol import CloudControlApi  # noqa: PLC0415
+        from strongref.lookup.finding import Finder  # noqa: PLC0415
+        from strongref.lookup.tagging import TaggingApi  # noqa: PLC0415
+
+        return Finder(
+            CloudControlApi(clients.cloudcontrol, region, limiter, clock),
+            TaggingApi(clients.tagging, region, limiter, clock),
+        )
+
+    return Function(Lookups(finder).handle, Invoker(clients.functions, limiter))
 
 
 class Upkeep(NamedTuple):

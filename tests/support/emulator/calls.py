@@ -1,4 +1,4 @@
-"""Counts the API calls that reach SSM and CloudFormation, by who makes them: a design's cost, measured."""
+"""Counts the API calls that the suite's parts are built on, by who makes them: a design's cost, measured."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from tests.support.emulator import iam
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_TARGETS = {"AmazonSSM": "ssm", "CloudApiService": "cloudcontrol", "ResourceGroupsTaggingAPI_20170126": "tagging"}
 
 _counts: Counter[tuple[str, str, str, str]] = Counter()
 
@@ -36,9 +38,10 @@ def install() -> None:
 
 
 def called(headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> tuple[str, str] | None:
-    """Service and action of a call to one of the two; None for any other."""
-    if headers.get("x-amz-target", "").startswith("AmazonSSM."):
-        return "ssm", iam.action_of(headers)
+    """Service and action of a call to one of those that are counted; None for any other."""
+    target = headers.get("x-amz-target", "").partition(".")[0]
+    if target in _TARGETS:
+        return _TARGETS[target], iam.action_of(headers)
     if "/cloudformation/aws4_request" in headers.get("authorization", ""):
         form = {**parse_qs(body.decode(errors="replace")), **query}
         return "cloudformation", form.get("Action", ["?"])[0]

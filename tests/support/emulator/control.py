@@ -206,7 +206,10 @@ class Emulator:
         self._ask("/_strongref/calls/reset", "POST")
 
     def limit(self, account: str, **rates: float) -> None:
-        """Give an account's Parameter Store these quotas in each region, as of `quota.Quotas`; none: take them away."""
+        """Give an account these quotas in each region, as of `quota.Quotas`; none: take them away.
+
+        They are Parameter Store's; `describe` is Cloud Control's as well.
+        """
         given = "&".join(f"{name}={rate}" for name, rate in rates.items())
         self._ask(f"/_strongref/quotas/{account}/{given}", "POST")
 

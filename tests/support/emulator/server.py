@@ -30,12 +30,14 @@ from ministack.core import hypercorn_compat  # noqa: E402
 from tests.support.emulator import (  # noqa: E402
     answers,
     calls,
+    cloudcontrol,
     cloudformation,
     iam,
     naming,
     nested,
     paging,
     ssm_guard,
+    tagging,
     throttle,
 )
 
@@ -100,7 +102,7 @@ def _end_with_last_user() -> None:
 def main(port: int) -> None:
     """Serve on the loopback interface until stopped."""
     threading.Thread(target=_end_with_last_user, daemon=True).start()
-    for part in (iam, paging, ssm_guard, calls, throttle, cloudformation, nested, naming):
+    for part in (iam, paging, ssm_guard, cloudcontrol, tagging, calls, throttle, cloudformation, nested, naming):
         part.install()
     hypercorn_compat.install()
     config = Config()

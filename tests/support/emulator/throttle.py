@@ -1,4 +1,4 @@
-"""Parameter Store's quotas, which the emulator does not know: per account, where a test asks for them."""
+"""Parameter Store's and Cloud Control's quotas, which the emulator does not know: per account, where a test asks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def install() -> None:
         found = called(headers, body, query)
         account = get_account_id()
         quotas = _quotas.get(account)
-        action = found[1] if found and found[0] == "ssm" else ""
+        action = _counted_as(*found) if found else ""
         if quotas and action in CLASSES and not quotas.admit(action, account, get_region(), time.monotonic()):
             _throttled[account] += 1
             return _refusal()
@@ -38,6 +38,14 @@ def install() -> None:
         return answer
 
     gateway._dispatch_service_request = dispatch
+
+
+def _counted_as(service: str, action: str) -> str:
+    """The action of Parameter Store's whose quota a call counts towards.
+
+    Cloud Control's share one, which is not published: they are given that of an action which no function calls.
+    """
+    return {"ssm": action, "cloudcontrol": "DescribeParameters"}.get(service, "")
 
 
 def _refusal() -> iam.Response:

@@ -1,0 +1,17 @@
+"""`Custom::ResourceLookup`: the function that CloudFormation calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strongref.resource import CustomResource
+from strongref.wiring import lookup
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+resource = CustomResource(*lookup())
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> None:
+    resource(event, context)

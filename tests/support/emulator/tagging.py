@@ -1,0 +1,54 @@
+"""The tagging API's pages, which the emulator's answer does not have: it tells everything at once."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from typing import TYPE_CHECKING
+
+from ministack import app as gateway
+
+from tests.support.emulator import iam
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PAGE = 50
+_MOST = 100
+
+
+def install() -> None:
+    """Have the emulator answer with the whole list, and cut the page out of it."""
+    original = gateway.SERVICE_HANDLERS["tagging"]
+
+    async def handler(
+        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
+    ) -> iam.Response:
+        if iam.action_of(headers) != "GetResources":
+            answer: iam.Response = await original(method, path, headers, body, query)
+            return answer
+        request = iam.parsed(body)
+        after, size = request.pop("PaginationToken", ""), request.pop("ResourcesPerPage", PAGE)
+        if not 1 <= size <= _MOST:
+            return _refusal("ResourcesPerPage must be between 1 and 100")
+        status, sent, text = await original(method, path, headers, json.dumps(request).encode(), query)
+        return status, sent, page(text, b64decode(after).decode(), size) if status == 200 else text
+
+    gateway.SERVICE_HANDLERS["tagging"] = handler
+
+
+def page(whole: bytes, after: str, size: int) -> bytes:
+    """Of an answer the ARNs after that one, at most so many; the token is the last of them."""
+    found = sorted(json.loads(whole)["ResourceTagMappingList"], key=_arn)
+    left = [each for each in found if _arn(each) > after]
+    token = b64encode(_arn(left[size - 1]).encode()).decode() if len(left) > size else ""
+    return json.dumps({"ResourceTagMappingList": left[:size], "PaginationToken": token}).encode()
+
+
+def _arn(mapping: Mapping[str, str]) -> str:
+    return mapping["ResourceARN"]
+
+
+def _refusal(message: str) -> iam.Response:
+    body = json.dumps({"__type": "InvalidParameterException", "Message": message})
+    return 400, {"Content-Type": "application/x-amz-json-1.1"}, body.encode()
