@@ -1,4 +1,4 @@
-"""Takes the figures: `python -m benchmarks [calls|quota|latency|startup|growth ...] [--quick]`."""
+"""Takes the figures: `python -m benchmarks [calls|quota|latency|startup|growth|resolving ...] [--quick]`."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from functools import partial
 from textwrap import wrap as wrapped
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import calls, growth, latency, quota, startup
+from benchmarks import calls, growth, latency, quota, resolving, startup
 from benchmarks.bench import Table, Verdict, load
 from benchmarks.tables import table
 
@@ -20,6 +20,7 @@ TABLES: Mapping[str, Table] = {
     "latency": latency,
     "startup": startup,
     "growth": growth,
+    "resolving": resolving,
 }
 _WIDTH = 120
 wrap = partial(wrapped, width=_WIDTH, break_on_hyphens=False, break_long_words=False)

@@ -25,6 +25,23 @@ if TYPE_CHECKING:
     from tests.support.documents import Block
 
 PARTS = ("template.yaml", "samconfig.toml", "handlers", "layers", "examples")
+ROLE = {
+    "Type": "AWS::IAM::Role",
+    "Properties": {
+        "AssumeRolePolicyDocument": {
+            "Statement": [
+                {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+            ]
+        }
+    },
+}
+NOTHING = {
+    "Code": {"ZipFile": "def handler(*_): pass"},
+    "Handler": "index.handler",
+    "Runtime": "python3.13",
+    "Role": {"Fn::GetAtt": ["Role", "Arn"]},
+}
+"""A function that does nothing, and its role."""
 BY_MAKE = {"README.md", "CONTRIBUTING.md"}
 """Pages with blocks of `make` commands: the demo is run below, and the tests are what runs here."""
 
@@ -101,6 +118,16 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     given = {each["ParameterKey"]: each["ParameterValue"] for each in application["Parameters"]}
     assert (given["PermissionsBoundary"][-15:], given["LogRetentionDays"]) == ("policy/boundary", "30")
 
+    policy = next(block.text for block in blocks("json") if block.page.name == "permissions.md")
+    aws.client("iam", US).create_policy(PolicyName="lookups", PolicyDocument=policy)
+    reader.run("sam deploy --region us-east-1 --parameter-overrides LookupPolicies=")
+    role = aws.physical_ids("strongref", US)["LookupRole"]
+    attached = aws.client("iam", US).list_attached_role_policies(RoleName=role)["AttachedPolicies"]
+    assert [each["PolicyName"] for each in attached] == ["lookups"]
+
+    _look_up(reader)
+    _resolve(reader)
+
     reader.run("sam deploy --stack-name certificate")
     certificate = aws.outputs("site", EU)["CertificateArn"]
     assert certificate.startswith("arn:aws:acm:us-east-1:")
@@ -135,6 +162,46 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
         aws.wait("network", EU, "UPDATE_ROLLBACK_COMPLETE")
         assert ("old" in aws.values(US, "/strongref/exports/web").values()) == released
     assert reader.left == []
+
+
+def _look_up(reader: Reader) -> None:
+    """The look-ups' page: a rule, a topic, a bucket, and a function that the topic may invoke."""
+    aws = reader.aws
+    tags = [{"Key": "team", "Value": "web"}, {"Key": "purpose", "Value": "news"}]
+    topic = aws.client("sns", EU).create_topic(Name="news", Tags=tags)["TopicArn"]
+    aws.client("sns", EU).create_topic(Name="other-news", Tags=tags[:1])
+    aws.client("s3", EU).create_bucket(Bucket="photos", CreateBucketConfiguration={"LocationConstraint": EU})
+    functions = {"Type": "AWS::Lambda::Function", "Properties": {**NOTHING, "FunctionName": "web"}}
+    aws.deploy("web-function", stack({"Role": ROLE, "Web": functions}), EU, "CREATE_COMPLETE")
+    aws.client("lambda", EU).add_permission(
+        FunctionName="web",
+        StatementId="web-invoked-by-news",
+        Action="lambda:InvokeFunction",
+        Principal="sns.amazonaws.com",
+    )
+    rule = aws.client("events", EU).put_rule(Name="nightly", ScheduleExpression="rate(1 day)")["RuleArn"]
+    assert reader.run("strongref lookup AWS::Events::Rule nightly") == f"{rule}\n"
+    assert reader.run("strongref lookup AWS::Lambda::Permission").endswith("|web-invoked-by-news\n")
+    by_tags, by_name, *attributes = reader.run("strongref lookup AWS::SNS::Topic --tag").splitlines()
+    assert by_tags == by_name == topic
+    assert attributes == ["arn:aws:s3:::photos", f"photos.s3.{EU}.amazonaws.com"]
+
+
+def _resolve(reader: Reader) -> None:
+    """The resolvers' page: a manifest with a stack's outputs and an attribute."""
+    reader.run("sam deploy --stack-name storage")
+    (written,) = (reader.checkout / "out").rglob("*")
+    outputs = reader.aws.outputs("storage", EU)
+    queue = reader.aws.physical_ids("storage", EU)["Queue"]
+    text = (reader.checkout / "examples/manifests/kubernetes/reports.yaml").read_text()
+    for token, value in (
+        ("${cfn:storage.QueueArn}", outputs["QueueArn"]),
+        ("${cfn:storage.BucketName}", outputs["BucketName"]),
+        ("${cfn-attr:storage.Queue.Ref}", queue),
+    ):
+        assert token in text
+        text = text.replace(token, value)
+    assert written.read_text() == text
 
 
 def _stick(aws: Aws) -> None:

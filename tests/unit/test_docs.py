@@ -5,9 +5,12 @@ Every ```text block is the text of an error; the comment above it names the case
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from dataclasses import fields
+from fnmatch import fnmatchcase
+from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,15 +19,26 @@ from botocore import xform_name
 from botocore.session import get_session
 
 from strongref import answer as answer_module
-from strongref import errors, resource
+from strongref import errors, lookup_answer, resource
 from strongref.address import StackArn
 from strongref.answer import AnswerTooLargeError
 from strongref.cli import _parser
 from strongref.errors import BadRequestError, InUse, StrongRefError
 from strongref.limiter import Rates
+from strongref.lookup import errors as lookup_errors
+from strongref.lookup.base import Resource, Wanted
+from strongref.lookup.errors import LookUpDeniedError
+from strongref.lookup.finding import attribute
+from strongref.lookup.identify import described
+from strongref.lookup.table import shape_of
+from strongref.lookup.tracing import READ_MOST
+from strongref.lookup_answer import NotAllowedToLookError, NotAnAttributeError, TooMuchToTellError
+from strongref.lookup_request import LookupRequest
 from strongref.request import ExportRequest, ImportRequest
 from tests.support.builders import ACCOUNT, NETWORK, PLACE, SHOP, WEB, stack_arn
+from tests.support.cdk8s_errors import CASES as OF_CDK8S
 from tests.support.documents import PAGES, ROOT, Block, blocks, load, names_in, rows
+from tests.support.resolver_errors import CASES as OF_RESOLVERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,7 +47,10 @@ if TYPE_CHECKING:
 
 PRODUCER = str(PLACE.producer)
 CERT = PLACE.value(next(iter(ExportRequest.parse({"Values": {"CertArn": "x"}}, StackArn.parse(NETWORK)).values)))
-US = "us-east-1"
+US, EU = "us-east-1", "eu-west-1"
+DHCP = ["DhcpOptionsId", "VpcId"]
+QUEUE = f"https://sqs.eu-west-1.amazonaws.com/{ACCOUNT}/jobs"
+LARGEST = ["Environment.Variables.SETTINGS", "Description"]
 
 
 def refused_export(**properties: object) -> Callable[[], StrongRefError]:
@@ -43,6 +60,11 @@ def refused_export(**properties: object) -> Callable[[], StrongRefError]:
 def refused_import(**properties: object) -> Callable[[], StrongRefError]:
     given = {"From": {"Stack": "network"}} | properties
     return lambda: _refusal(lambda: ImportRequest.parse(given, StackArn.parse(WEB)))
+
+
+def refused_look_up(**properties: object) -> Callable[[], StrongRefError]:
+    given = {"TypeName": "AWS::S3::Bucket"} | properties
+    return lambda: _refusal(lambda: LookupRequest.parse(given, StackArn.parse(WEB)))
 
 
 def _refusal(parse: Callable[[], object]) -> StrongRefError:
@@ -118,6 +140,46 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "bad-shared": refused_import(Shared="yes"),
     "bad-strength": refused_import(Strength="firm"),
     "bad-shared-consumer": refused_import(Shared="true", Consumer="web"),
+    "look-up-none": lambda: lookup_errors.NoSuchResourceError("AWS::SNS::Topic", "physical id news", EU, 12),
+    "look-up-ambiguous": lambda: lookup_errors.AmbiguousError(
+        "AWS::Logs::MetricFilter", "physical id errors", ["web|errors", "shop|errors"]
+    ),
+    "look-up-missing": lambda: lookup_errors.MissingPropertyError(
+        "AWS::ElasticLoadBalancingV2::Listener", ["LoadBalancerArn"]
+    ),
+    "look-up-missing-parts": lambda: lookup_errors.MissingPropertyError(
+        "AWS::EC2::VPCDHCPOptionsAssociation", DHCP, DHCP
+    ),
+    "look-up-unsupported": lambda: lookup_errors.UnsupportedError("AWS::IAM::Policy", "GetResource", EU),
+    "look-up-too-many": lambda: lookup_errors.TooManyError("AWS::ApiGateway::RestApi", "name shop", 240, READ_MOST),
+    "look-up-unknown-type": lambda: _refusal(lambda: shape_of("AWS::S3::Buckets")),
+    "look-up-wanted": lambda: _refusal(lambda: described(Wanted("AWS::S3::Bucket", physical_id="a", name="a"))),
+    "look-up-no-attribute": lambda: _refusal(
+        lambda: attribute(Resource("AWS::RDS::DBInstance", "web", {"Endpoint": {"Address": "x"}}), "Endpoint.Adress")
+    ),
+    "look-up-failed": lambda: lookup_errors.CloudControlError(
+        "GetResource", "GeneralServiceException", "AWS::S3::Bucket photos", EU
+    ),
+    "look-up-not-allowed": lambda: LookUpDeniedError("ListResources", "AccessDeniedException", "AWS::SNS::Topic", EU),
+    "bad-look-up-unknown-property": refused_look_up(Type="AWS::S3::Bucket"),
+    "bad-look-up-type": refused_look_up(TypeName="S3"),
+    "bad-look-up-nothing": refused_look_up(),
+    "bad-look-up-several": refused_look_up(PhysicalId="a", Name="a"),
+    "bad-look-up-empty": refused_look_up(PhysicalId=""),
+    "bad-look-up-arn": refused_look_up(Arn="news"),
+    "bad-look-up-account": refused_look_up(Arn="arn:aws:sns:us-east-1:222222222222:news"),
+    "bad-look-up-region": refused_look_up(Arn=f"arn:aws:sns:eu-west-1:{ACCOUNT}:news", Region=US),
+    "bad-look-up-tags": refused_look_up(Tags=[]),
+    "bad-look-up-attributes": refused_look_up(Name="a", Attributes=[]),
+    "look-up-denied": lambda: NotAllowedToLookError(
+        LookUpDeniedError("GetResource", "AccessDeniedException", f"AWS::SQS::Queue {QUEUE}", "eu-west-1"),
+        "AWS::SQS::Queue",
+    ),
+    "look-up-too-large": lambda: TooMuchToTellError("AWS::Lambda::Function", 5206, LARGEST, named=False),
+    "look-up-too-large-named": lambda: TooMuchToTellError("AWS::Lambda::Function", 5206, LARGEST[:1], named=True),
+    "look-up-not-an-attribute": lambda: NotAnAttributeError("AWS::S3::Bucket", "Tags", "a list of maps or of lists"),
+    **OF_RESOLVERS,
+    **OF_CDK8S,
 }
 
 
@@ -129,7 +191,7 @@ def case_of(block: Block) -> str:
 
 @pytest.mark.parametrize("block", blocks("text"), ids=str)
 def test_an_error_text_is_what_the_error_says(block: Block) -> None:
-    assert " ".join(block.text.split()) == str(CASES[case_of(block)]())
+    assert block.text.split() == str(CASES[case_of(block)]()).split()
 
 
 def test_every_case_is_shown_somewhere() -> None:
@@ -137,8 +199,8 @@ def test_every_case_is_shown_somewhere() -> None:
 
 
 def test_every_error_is_explained() -> None:
-    explained = (ROOT / "docs/operations.md").read_text()
-    modules = (errors, answer_module, resource)
+    explained = "".join((ROOT / "docs" / page).read_text() for page in ("operations.md", "lookup.md"))
+    modules = (errors, answer_module, resource, lookup_answer)
     kinds = {
         name
         for module in modules
@@ -152,17 +214,18 @@ def test_every_error_is_explained() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "refused"),
+    ("page", "heading", "refused"),
     [
-        ("docs/exporter.md", refused_export(Unknown="")),
-        ("docs/importer.md", refused_import(Unknown="")),
+        ("docs/exporter.md", "Properties", refused_export(Unknown="")),
+        ("docs/importer.md", "Properties", refused_import(Unknown="")),
+        ("docs/lookup.md", "Properties of a look-up", refused_look_up(Unknown="")),
     ],
 )
 def test_the_documented_properties_are_those_that_are_accepted(
-    page: str, refused: Callable[[], StrongRefError]
+    page: str, heading: str, refused: Callable[[], StrongRefError]
 ) -> None:
     cloudformations_own = {"ServiceToken", "ServiceTimeout"}
-    assert names_in(rows(page, "Properties")) == allowed_by(refused) | cloudformations_own
+    assert names_in(rows(page, heading)) == allowed_by(refused) | cloudformations_own
 
 
 def test_the_documented_keys_of_from_are_those_that_are_accepted() -> None:
@@ -198,7 +261,12 @@ def test_the_documented_parameters_are_the_installations() -> None:
 
 @pytest.mark.parametrize(
     ("role", "heading"),
-    [("ExporterRole", "The exporter"), ("ImporterRole", "The importer"), ("JanitorRole", "The janitor")],
+    [
+        ("ExporterRole", "The exporter"),
+        ("ImporterRole", "The importer"),
+        ("JanitorRole", "The janitor"),
+        ("LookupRole", "The look-up"),
+    ],
 )
 def test_the_documented_permissions_are_those_of_the_role(role: str, heading: str) -> None:
     documented = {
@@ -221,6 +289,22 @@ def test_the_documented_permissions_are_those_of_the_role(role: str, heading: st
 
 def listed(given: object) -> list[object]:
     return given if isinstance(given, list) else [given]
+
+
+def test_the_documented_policy_allows_what_the_types_handlers_need() -> None:
+    """As the resource schemas say that cfn-lint has: topics by any means, buckets by their names."""
+    schemas = files("cfnlint.data.schemas")
+    known = json.loads(schemas.joinpath("providers", f"{US}.json").read_text())
+    (policy,) = (json.loads(block.text) for block in blocks("json") if block.page.name == "permissions.md")
+    allowed = [action for statement in policy["Statement"] for action in statement["Action"]]
+    used = set()
+    for type_name, *handlers in (("AWS::SNS::Topic", "read", "list"), ("AWS::S3::Bucket", "read")):
+        schema = json.loads(schemas.joinpath("resources", f"{known[type_name]}.json").read_text())
+        for needed in (action for handler in handlers for action in schema["handlers"][handler]["permissions"]):
+            by = [pattern for pattern in allowed if fnmatchcase(needed, pattern)]
+            assert by, needed
+            used.update(by)
+    assert used == set(allowed)
 
 
 def test_the_documented_log_messages_are_logged() -> None:

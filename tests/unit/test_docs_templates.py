@@ -17,6 +17,7 @@ from strongref.event import Event
 from strongref.exports import Exports
 from strongref.imports import Imports
 from strongref.limiter import Limiter, Rates
+from strongref.lookup_request import LookupRequest
 from strongref.patience import Patience
 from strongref.ports import Ports, StackInfo
 from strongref.request import ExportRequest, ImportRequest
@@ -85,9 +86,13 @@ class Cloud:
 
 
 @pytest.mark.parametrize("block", blocks("yaml"), ids=str)
-def test_the_exports_and_imports_of_a_template_are_accepted(block: Block) -> None:
+def test_the_custom_resources_of_a_template_are_accepted(block: Block) -> None:
     deployment = Deployment(load(block.text), stack_arn("some", "eu-west-1"))
-    parsers = {"Custom::CrossRegionExport": ExportRequest.parse, "Custom::CrossRegionImport": ImportRequest.parse}
+    parsers: dict[str, Callable[[Mapping[str, object], StackArn], object]] = {
+        "Custom::CrossRegionExport": ExportRequest.parse,
+        "Custom::CrossRegionImport": ImportRequest.parse,
+        "Custom::ResourceLookup": LookupRequest.parse,
+    }
     resources = list(deployment.custom_resources())
     assert resources
     for _, kind, properties in resources:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from botocore.exceptions import InvalidRegionError
+from botocore.loaders import Loader
 from botocore.stub import Stubber
 
 from strongref.clients import Clients
 from strongref.errors import CutShortError
+from strongref.lookup import cloudcontrol
 from strongref.lookup.cloudcontrol import CloudControlApi, asked_for
 from strongref.lookup.errors import (
     CloudControlError,
@@ -109,6 +111,8 @@ def test_without_a_service_all_are_asked() -> None:
         ("Required property: [Scope, Name]", ["Scope", "Name"]),
         ("#: required key [A] not found, #: required key [B] not found, #: required key [A] not found", ["A", "B"]),
         ("Required property: [Schedule.ScheduleId]", ["Schedule.ScheduleId"]),
+        ("#/Schedule: required key [ScheduleId] not found", ["Schedule.ScheduleId"]),
+        ("(#: required key [A] not found, #/B/C: required key [D] not found)", ["A", "B.C.D"]),
         (f"Required property: [{SECRET} {SECRET}]", []),
         ("Required property: []", []),
         ("Invalid identifier provided [x]", []),
@@ -169,6 +173,12 @@ def test_what_is_not_there_is_none_of_many_or_an_error() -> None:
     assert list(api(client).each(BUCKET, {"Parent": "gone"})) == []
     with pytest.raises(NoSuchResourceError, match="No AWS::S3::Bucket with identifier b0 in eu-west-1"):
         api(client).get(BUCKET, "b0")
+
+
+def test_the_failures_of_types_own_code_are_those_that_the_service_calls_faults() -> None:
+    model = Loader().load_service_model("cloudcontrol", "service-2")
+    faults = {name for name, shape in model["shapes"].items() if shape.get("fault")}
+    assert faults == cloudcontrol._HANDLER_FAILED
 
 
 @pytest.mark.parametrize("action", CALLS)

@@ -388,8 +388,9 @@ def test_a_resource_that_does_not_say_its_arn_is_told_by_type_and_id() -> None:
     kind = "AWS::EC2::VPC"
     cloud = FakeCloudControl({kind: {"vpc-1": {"VpcId": "vpc-1"}, "vpc-2": {}}})
     assert by(cloud, kind, arn=arn("ec2", "vpc/vpc-1")) == "vpc-1"
-    with pytest.raises(NoSuchResourceError):
-        by(cloud, kind, arn=arn("ec2", "subnet/vpc-1"))
+    for foreign in (arn("ec2", "subnet/vpc-1"), arn("lattice", "vpc/vpc-1")):
+        with pytest.raises(NoSuchResourceError):
+            by(cloud, kind, arn=foreign)
 
 
 def test_an_arn_of_another_region_is_nothing_here() -> None:
@@ -434,6 +435,18 @@ def test_other_types_of_the_same_service_with_the_same_tags_and_names_are_no_mat
     cloud = cloud_of("AWS::EC2::VPC", "vpc-1", "vpc-2")
     assert by(cloud, "AWS::EC2::VPC", subnets, tags={"app": "shop"}) == "vpc-2"
     assert cloud.calls["GetResource"] == 1
+
+
+def test_an_arn_of_another_type_does_not_keep_from_finding_the_one_that_is_tagged() -> None:
+    """That it is none could only be told by a list, for which more would have to be known."""
+    kind, told = "AWS::Route53GlobalResolver::AccessToken", arn("route53globalresolver", "token/t-1")
+    cloud = FakeCloudControl({kind: {"t-1": {"Arn": told}}}, needs={kind: ("DnsViewId",)})
+    other = arn("route53globalresolver", "view/v-1")
+    assert by(cloud, kind, tagged(other, told), tags={"app": "shop"}) == "t-1"
+    with pytest.raises(MissingPropertyError, match="DnsViewId"):
+        by(cloud, kind, tagged(other), tags={"app": "shop"})
+    with pytest.raises(UnsupportedError):
+        by(FakeCloudControl(), kind, tagged(other), tags={"app": "shop"})
 
 
 def test_what_has_no_tags_is_not_looked_for_by_tags() -> None:

@@ -127,6 +127,8 @@ def test_every_override_is_of_a_type_that_there_is_and_of_its_own_parts() -> Non
 def test_an_unknown_type_names_those_like_it() -> None:
     with pytest.raises(UnknownTypeError, match="Did you mean AWS::S3::Bucket"):
         shape_of("AWS::S3::Buckets")
+    with pytest.raises(UnknownTypeError, match="Did you mean AWS::S3::Bucket"):
+        shape_of("aws::s3::bucket")
     with pytest.raises(UnknownTypeError, match="as in AWS::S3::Bucket"):
         shape_of("Custom::Something")
 

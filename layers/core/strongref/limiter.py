@@ -39,6 +39,7 @@ _CLASS = {
     "ListTagsForResource": "tags",
     "DescribeStacks": "stacks",
     "DescribeStackResource": "stacks",
+    "GetTemplate": "stacks",
     "ListStackResources": "stacks",
     "Invoke": "invocations",
     "GetResource": "resources",

@@ -18,7 +18,8 @@ _REGION_OF_ARN = 3
 _CREATED = "2025-01-01T00:00:00Z"
 
 Stack = dict[str, Any]
-"""StackId, StackName, StackStatus, and Resources: a list of LogicalResourceId, PhysicalResourceId and the like."""
+"""StackId, StackName, StackStatus; Resources: a list of LogicalResourceId, PhysicalResourceId and the like; Outputs: a
+map."""
 
 
 def action_of(body: bytes) -> dict[str, str]:
@@ -60,7 +61,10 @@ def _answer(action: str, result: str, delay: float) -> Response:
 
 def _stack(stack: Stack) -> str:
     shown = {name: stack[name] for name in ("StackId", "StackName", "StackStatus")}
-    return _fields({**shown, "CreationTime": _CREATED})
+    outputs = "".join(
+        _member(_fields({"OutputKey": key, "OutputValue": value})) for key, value in stack.get("Outputs", {}).items()
+    )
+    return f"{_fields({**shown, 'CreationTime': _CREATED})}<Outputs>{outputs}</Outputs>"
 
 
 def _resource(resource: Mapping[str, str]) -> str:

@@ -10,14 +10,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from strongref import __version__
-from strongref.cli import exports
+from strongref.cli import exports, lookup, resolve
 from strongref.cli.toolbox import Toolbox, UsageError
 from strongref.errors import StrongRefError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = (exports,)
+_COMMANDS = (exports, lookup, resolve)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -35,11 +35,20 @@ _ABSENT = "ResourceNotFoundException"
 _INVALID = "InvalidRequestException"
 _UNSUPPORTED = frozenset({"UnsupportedActionException", "TypeNotFoundException"})
 _DENIED = frozenset({"AccessDeniedException", "AccessDenied", "UnauthorizedOperation", "InvalidCredentialsException"})
-_HANDLER_FAILED = frozenset({"HandlerInternalFailureException", "ServiceInternalErrorException"})
-"""A type's own code failed: it may work when tried again, but often never does."""
+_HANDLER_FAILED = frozenset(
+    {
+        "ConcurrentModificationException",
+        "HandlerFailureException",
+        "HandlerInternalFailureException",
+        "NetworkFailureException",
+        "ServiceInternalErrorException",
+    }
+)
+"""A type's own code failed, or its service (AWS: Cloud Control's errors that are faults): it may work when tried again,
+but for some types it never does."""
 _HANDLER_TRIES = 3
 
-_ASKED = re.compile(r"(?:required property:|required key)\s*\[([^\]]*)\]", re.IGNORECASE)
+_ASKED = re.compile(r"(?:#((?:/\w+)*):\s*)?(?:required property:|required key)\s*\[([^\]]*)\]", re.IGNORECASE)
 _PROPERTY = re.compile(r"[A-Za-z][A-Za-z0-9.]{0,127}")
 
 
@@ -47,9 +56,13 @@ def asked_for(message: str) -> list[str]:
     """The properties that a list handler's error text says are missing; the rest of it may hold values.
 
     As in `Required property: [LoadBalancerArn]`, or `#: required key [FunctionName] not found`: one or several, in one
-    pair of brackets or in several.
+    pair of brackets or in several. `#/Schedule: required key [ScheduleId]` is Schedule.ScheduleId.
     """
-    named = [name.strip() for names in _ASKED.findall(message) for name in names.split(",")]
+    named = [
+        f"{pointer.removeprefix('/').replace('/', '.')}.{name.strip()}".removeprefix(".")
+        for pointer, names in _ASKED.findall(message)
+        for name in names.split(",")
+    ]
     return [name for name in dict.fromkeys(named) if _PROPERTY.fullmatch(name)]
 
 

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from strongref.lookup.arns import Arn
 from strongref.lookup.attributes import attribute
-from strongref.lookup.errors import AmbiguousError, MissingPropertyError, NoSuchResourceError, TooManyError, WantedError
+from strongref.lookup.errors import (
+    AmbiguousError,
+    MissingPropertyError,
+    NoSuchResourceError,
+    TooManyError,
+    UnsupportedError,
+    WantedError,
+)
 from strongref.lookup.identify import Asked, Called, Listed, described, way_of
 from strongref.lookup.inputs import with_derived
 from strongref.lookup.matching import Fit, agrees, fit
@@ -18,6 +25,7 @@ from strongref.lookup.tracing import READ_MOST, Tracing, of_type
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from strongref.errors import StrongRefError
     from strongref.lookup import overrides
     from strongref.lookup.base import CloudControl, Resource, Tagging, Wanted
     from strongref.lookup.table import Shape
@@ -144,7 +152,16 @@ class _Search:
         arns = of_type(self._tagging.arns(self._shape.tagged_by or (), tags), self._shape)
         if len(arns) > READ_MOST:
             raise TooManyError(self._shape.type_name, self._what, len(arns), READ_MOST)
-        return self._only([found for arn in arns for found in self._tracing.of_arn(arn)], len(arns))
+        found: list[str] = []
+        undecided: StrongRefError | None = None
+        for arn in arns:
+            try:
+                found += self._tracing.of_arn(arn)
+            except (MissingPropertyError, UnsupportedError) as error:
+                undecided = error  # Of most types, an ARN leads to no list: this may be of another one.
+        if undecided and not found:
+            raise undecided
+        return self._only(found, len(arns))
 
     def _fit(self, resource: Resource, text: str) -> Fit:
         return fit(self._shape, resource.identifier, text, self._known, self._reading.region)

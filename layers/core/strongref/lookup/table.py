@@ -86,7 +86,9 @@ def shape_of(type_name: str) -> Shape:
     if line is None:
         from difflib import get_close_matches  # noqa: PLC0415 (for this mistake alone)
 
-        raise UnknownTypeError(type_name, get_close_matches(type_name, _lines(), 1, 0.8))
+        known = {name.lower(): name for name in _lines()}
+        close = get_close_matches(type_name.lower(), known, 1, 0.8)
+        raise UnknownTypeError(type_name, [known[name] for name in close])
     identifier = IDENTIFIERS.get(type_name, tuple(line["identifier"]))
     own = identifier.index(OWN[type_name]) if type_name in OWN else line.get("own")
     return Shape(

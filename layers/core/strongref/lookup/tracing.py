@@ -105,7 +105,9 @@ class Tracing:
 
 def is_of_type(arn: Arn, shape: Shape) -> bool:
     """Whether an ARN names a type as CloudFormation does, but for case and hyphens: `nat-gateway` and `NatGateway`."""
-    return arn.kind.replace("-", "").lower() == shape.type_name.rpartition("::")[2].lower()
+    _, service, kind = shape.type_name.lower().split("::")
+    of_service = arn.service in (service, *(shape.tagged_by or ()))
+    return of_service and arn.kind.replace("-", "").lower() == kind
 
 
 def of_type(arns: Iterable[str], shape: Shape) -> list[str]:

@@ -1,0 +1,196 @@
+"""The outputs that CDK apps define, by what they stand for, and what CloudFormation says that they are."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import aws_cdk
+
+from strongref.cdk8s.canonical import JOIN, REFERENCE, Unknown, intrinsic, is_of_its_stack, references, text
+from strongref.cdk8s.errors import SeveralStacksError, UnreadableTokenError
+from strongref.resolvers.attributes import REF, StackAttributes
+from strongref.resolvers.nested import StackResources
+from strongref.resolvers.outputs import StackOutputs
+from strongref.resolvers.tokens import CFN_ATTR, Token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from strongref.cdk8s.canonical import Tree
+    from strongref.cdk8s.cdk_tokens import Reader, Reading
+    from strongref.resolvers.base import Json
+    from strongref.resolvers.sources import Aws
+
+
+class Deployed(NamedTuple):
+    """How a stack's deployment is asked about.
+
+    Attributes:
+        name: its name; of a nested one its root's, and the logical ids that lead to it, with dots.
+        region: None if it is in none of its own.
+        account: the same.
+    """
+
+    name: str
+    region: str | None
+    account: str | None
+
+
+class Defined:
+    """An output that an app defines. The CDK is only asked about it when it has to be."""
+
+    def __init__(self, output: Any, reader: Reader) -> None:  # noqa: ANN401 (an aws_cdk.CfnOutput)
+        self._output = output
+        self._reader = reader
+
+    @cached_property
+    def stack(self) -> Any:  # noqa: ANN401 (an aws_cdk.Stack)
+        """That it is defined in."""
+        return aws_cdk.Stack.of(self._output)
+
+    @cached_property
+    def stack_path(self) -> str:
+        return str(self.stack.node.path)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """What it stands for; None where the CDK does not tell."""
+        try:
+            return self._reader.read(self._output.value).tree
+        except UnreadableTokenError:
+            return None
+
+    @property
+    def logical_id(self) -> str:
+        """As it is in the template."""
+        return str(self.stack.resolve(self._output.logical_id))
+
+
+class AppOutputs:
+    """The outputs of all apps that tokens refer to: `canonical.Known` over CloudFormation."""
+
+    def __init__(self, reader: Reader, aws: Callable[[], Aws], *, attributes: bool) -> None:
+        """Make one, for one run.
+
+        Args:
+            reader: of tokens.
+            aws: makes what calls go through, when the first one is needed.
+            attributes: whether a reference without an output is looked up by itself.
+        """
+        self._reader = reader
+        self._make_aws = aws
+        self._attributes = attributes
+        self._defined: dict[int, list[Defined]] = {}
+        self._references: dict[tuple[str, str], Any] = {}
+
+    def meet(self, reading: Reading) -> None:
+        """Take note of the references in a token, before anything is asked about it."""
+        self._references |= reading.references
+
+    def value(self, tree: Tree) -> Json:
+        """What is defined as an output with this tree, or as one of a list's items joined.
+
+        Raises:
+            Unknown: nothing is.
+            SeveralStacksError: several stacks define it, and it is something else in each.
+            StrongRefError: it could not be fetched.
+        """
+        found = self._find(tree)
+        if found:
+            return self._fetched(found)
+        for each in self._candidates(tree):
+            function = intrinsic(each.tree)
+            if function and function[0] == JOIN and isinstance(function[1], list) and function[1][1] == tree:
+                return list(self._fetched(each).split(str(function[1][0])))
+        return self._attribute(tree)
+
+    def as_in_its_stack(self, tree: Tree) -> Tree:
+        """A tree with each reference as its own stack's template has it."""
+        function = intrinsic(tree)
+        if function and function[0] == REFERENCE:
+            (found,) = references(tree)
+            reference = self._references[found]
+            resolved: Tree = aws_cdk.Stack.of(reference.target).resolve(reference)
+            return resolved
+        if isinstance(tree, dict):
+            return {key: self.as_in_its_stack(below) for key, below in tree.items()}
+        return [self.as_in_its_stack(item) for item in tree] if isinstance(tree, list) else tree
+
+    def _find(self, tree: Tree) -> Defined | None:
+        matches = (each for each in self._candidates(tree) if each.tree == tree)
+        first = next(matches, None)
+        if first and is_of_its_stack(tree) and not self._stacks_of(tree):
+            others = {each.stack_path for each in matches} - {first.stack_path}
+            if others:
+                raise SeveralStacksError(text(tree), sorted({first.stack_path, *others}))
+        return first
+
+    def _candidates(self, tree: Tree) -> Iterator[Defined]:
+        """The outputs that a tree may be found among: its own stack's before the others, if those are any good."""
+        own = self._stacks_of(tree)
+        everywhere = [each for number in range(len(self._reader.apps)) for each in self._outputs(number)]
+        yield from (each for each in everywhere if each.stack_path in own)
+        if not (own and is_of_its_stack(tree)):
+            yield from (each for each in everywhere if each.stack_path not in own)
+
+    def _stacks_of(self, tree: Tree) -> set[str]:
+        return {str(aws_cdk.Stack.of(self._references[each].target).node.path) for each in references(tree)}
+
+    def _outputs(self, number: int) -> list[Defined]:
+        if number not in self._defined:
+            constructs = self._reader.apps[number].node.find_all()
+            outputs = [each for each in constructs if isinstance(each, aws_cdk.CfnOutput)]
+            self._defined[number] = [Defined(each, self._reader) for each in outputs]
+        return self._defined[number]
+
+    def _fetched(self, defined: Defined) -> str:
+        stack = _deployed(defined.stack)
+        return self._stack_outputs.value(stack.name, defined.logical_id, stack.region, stack.account)
+
+    def _attribute(self, tree: Tree) -> Json:
+        function = intrinsic(tree)
+        if not self._attributes or not function or function[0] != REFERENCE:
+            raise Unknown
+        (found,) = references(tree)
+        stack = _deployed(aws_cdk.Stack.of(self._references[found].target))
+        match self.as_in_its_stack(tree):
+            case {"Ref": str(logical_id)} if "::" not in logical_id:
+                attribute = REF
+            case {"Fn::GetAtt": [str(logical_id), str(attribute)]}:
+                pass
+            case _:
+                raise Unknown
+        reference = f"{stack.name}.{logical_id}.{attribute}"
+        return self._stack_attributes.fetch(Token(CFN_ATTR, reference, stack.region, stack.account))
+
+    @cached_property
+    def _aws(self) -> Aws:
+        return self._make_aws()
+
+    @cached_property
+    def _resources(self) -> StackResources:
+        return StackResources(self._aws)
+
+    @cached_property
+    def _stack_outputs(self) -> StackOutputs:
+        return StackOutputs(self._aws, self._resources)
+
+    @cached_property
+    def _stack_attributes(self) -> StackAttributes:
+        return StackAttributes(self._aws, self._resources, self._stack_outputs)
+
+
+def _deployed(stack: Any) -> Deployed:  # noqa: ANN401 (an aws_cdk.Stack)
+    """Where a stack's deployment is: CloudFormation gives nested stacks names that nobody knows beforehand."""
+    leading: list[str] = []
+    while stack.nested_stack_parent is not None:
+        parent = stack.nested_stack_parent
+        leading.insert(0, str(parent.resolve(stack.nested_stack_resource.logical_id)))
+        stack = parent
+    return Deployed(".".join([stack.stack_name, *leading]), _own(stack.region), _own(stack.account))
+
+
+def _own(where: str) -> str | None:
+    """A stack's region or account; None where it is a token, as in a stack that may be deployed anywhere."""
+    return None if aws_cdk.Token.is_unresolved(where) else where

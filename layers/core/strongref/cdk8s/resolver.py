@@ -1,0 +1,150 @@
+"""What all resolvers for cdk8s have in common: `cdk8s.IResolver`, over what each knows of its own tokens."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import cdk8s
+import jsii
+
+from strongref.cdk8s.pieces import Piece, text_of, with_values
+from strongref.cdk8s.running import Run, Spot
+from strongref.errors import StrongRefError
+from strongref.resolvers.chain import INSIDE
+from strongref.resolvers.errors import NotTextError, SeveralError, TokenInKeyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref.cdk8s.pieces import Text
+    from strongref.resolvers.base import Json
+
+
+class Mark(str):
+    """A token as it stands in a text."""
+
+    __slots__ = ()
+
+
+class NotWhole(Exception):  # noqa: N818 (it is an answer)
+    """A value is not one token as a whole: its parts have to be looked at."""
+
+
+@jsii.implements(cdk8s.IResolver)
+class CloudResolver(ABC):
+    """Resolves tokens of one kind, for one app and one run of its program: what was fetched is not asked for again.
+
+    cdk8s asks in the order of an object: a map first, then what is in it. It asks again about what was put in a value's
+    place (cdk8s 2.70, lib/resolve.js).
+    """
+
+    _run: Run | None = None
+
+    def resolve(self, context: Any) -> None:  # noqa: ANN401 (a cdk8s.ResolutionContext)
+        """Put what a value stands for in its place, if it is one of this resolver's tokens.
+
+        Args:
+            context: what cdk8s tells of the value.
+
+        Raises:
+            UnresolvedError: naming every value of the app that cannot be resolved; cdk8s makes a RuntimeError of it.
+        """
+        run = self._run
+        if run is None or not (run.surveyed or run.surveying):
+            run = self._run = Run.of(context.obj, self)
+        value = context.value
+        concerns = self.concerns(value)
+        keys = [key for key in value if self.left_in(key)] if isinstance(value, dict) and not concerns else []
+        if not concerns and not keys:
+            return
+        spot = Spot(context.obj.node.path, tuple(context.key))
+        if run.has_failed(spot):
+            return
+        if concerns:
+            self._replace(context, run, spot, value)
+        for key in keys:
+            error = TokenInKeyError(str(self.left_in(key)))
+            run.fail(Spot(spot.construct, (*spot.key, key)), key, error, context.obj)
+
+    @abstractmethod
+    def left_in(self, value: object) -> str | None:
+        """What in a single value is a token of this resolver's; None where nothing is."""
+
+    @abstractmethod
+    def concerns(self, value: object) -> bool:
+        """Whether there is something in a value for this resolver; asked about everything, so it should be quick."""
+
+    @abstractmethod
+    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, or what else a token may be)
+        """What a value stands for as a whole.
+
+        Raises:
+            NotWhole: it is a text with tokens in it.
+            StrongRefError: it cannot be resolved.
+        """
+
+    @abstractmethod
+    def split(self, text: str) -> Iterator[str]:
+        """A text's parts, in their order: a `Mark` for each token."""
+
+    def fetch(self, mark: Mark) -> Json:
+        """What a token in a text stands for.
+
+        Raises:
+            StrongRefError: it cannot be resolved.
+        """
+        return self.whole(str(mark))
+
+    def _replace(self, context: Any, run: Run, spot: Spot, value: Any) -> None:  # noqa: ANN401 (as above)
+        text = run.text_at(spot, value) if isinstance(value, str) else None
+        if text is not None and not any(piece.is_open_to(self) for piece in text):
+            return
+        try:
+            result, made = self._resolved(value, text)
+        except StrongRefError as error:
+            run.fail(spot, str(value), error, context.obj)
+            return
+        run.write(spot, result, made)
+        if (type(result), result) != (type(value), value):
+            context.replace_value(result)
+
+    def _resolved(self, value: Any, text: Text | None) -> tuple[Json, Text | None]:  # noqa: ANN401 (as above)
+        """What is to be written, and in pieces where it is a text that somebody else may have tokens in."""
+        if text is None or len(text) == 1:
+            try:
+                return self.whole(value), None
+            except NotWhole:
+                pass
+        errors: list[StrongRefError] = []
+
+        def pieces(part: str) -> Iterator[Piece]:
+            for each in self.split(part):
+                try:
+                    yield Piece(as_text(each, self.fetch(each)), None) if isinstance(each, Mark) else Piece(each)
+                except StrongRefError as error:
+                    errors.append(error)
+
+        made = with_values(text or (), self, pieces)
+        if errors:
+            raise errors[0] if len(errors) == 1 else SeveralError(errors)
+        return text_of(made), made
+
+
+def is_of_library(library: str, value: object) -> bool:
+    """Whether a value is an object of a jsii library's classes or interfaces."""
+    if value is None or isinstance(value, str | int | float | list | dict):
+        return False
+    faces = [value, *getattr(value, "_delegates", ())]  # jsii 1.142, _reference_map.InterfaceDynamicProxy
+    return any(cls.__module__.partition(".")[0] == library for face in faces for cls in type(face).__mro__)
+
+
+def as_text(mark: Mark, value: Json) -> str:
+    """What a token's value is within text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    came = "nothing (null)" if value is None else "a list" if isinstance(value, list) else "a map"
+    raise NotTextError(str(mark), came, INSIDE)

@@ -1,0 +1,73 @@
+"""`${cfn:STACK.OUTPUT}` and its like in a cdk8s app: the tokens that `strongref resolve` knows, and the same values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strongref.address import SHARED
+from strongref.cdk8s import wiring
+from strongref.cdk8s.resolver import CloudResolver, Mark, NotWhole
+from strongref.resolvers.errors import BadTokenError, NotEnabledError
+from strongref.resolvers.tokens import TF, Token, parse, tokens_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from strongref.resolvers.base import Json
+    from strongref.resolvers.sources import Source
+
+
+class TokenResolver(CloudResolver):
+    """Gives tokens such as `${cfn:network.VpcId}` the values that they stand for; `$${` stands for `${`."""
+
+    def __init__(
+        self,
+        *schemes: str,
+        tf: Iterable[str] = (),
+        consumer: str = SHARED,
+        sensitive: bool = False,
+        region: str | None = None,
+        role: str | None = None,
+    ) -> None:
+        """Make one, for one app. All that it takes is as the options of `strongref resolve`.
+
+        Args:
+            *schemes: what is resolved besides `cfn` and `cfn-attr`: `export`, `ssm`, `secret`, `env`.
+            tf: Terraform's states: a file or `s3://…`, and `NAME=…` for more.
+            consumer: for whom the exports are; by default those for all.
+            sensitive: whether secrets may be written.
+            region: where things are, unless a token says otherwise; the environment's by default.
+            role: the ARN of the role to assume in other accounts, with `ACCOUNT` in the place of its number.
+
+        Raises:
+            UnknownSchemeError: there is no such scheme.
+            UsageError: exports are asked for, and no region is given.
+        """
+        self._sources: Mapping[str, Source] = {
+            source.scheme: source
+            for source in wiring.sources(
+                schemes, tf=list(tf), consumer=consumer, sensitive=sensitive, region=region, role=role
+            )
+        }
+
+    def left_in(self, value: object) -> str | None:
+        try:
+            return next((str(token) for token in tokens_in(value)), None) if isinstance(value, str) else None
+        except BadTokenError as error:
+            return error.token
+
+    def concerns(self, value: object) -> bool:
+        return isinstance(value, str) and "${" in value
+
+    def split(self, text: str) -> Iterator[str]:
+        for part in parse(text):
+            yield Mark(part) if isinstance(part, Token) else part
+
+    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text)
+        token, *others = parse(value)
+        if others or not isinstance(token, Token):
+            raise NotWhole
+        if token.scheme not in self._sources:
+            how = "tf=['STATE']" if token.scheme == TF else repr(token.scheme)
+            raise NotEnabledError(str(token), f"TokenResolver({how})")
+        return self._sources[token.scheme].fetch(token)

@@ -1,0 +1,225 @@
+"""`strongref resolve`: manifests with the values that their tokens stand for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.address import SHARED
+from strongref.cli.toolbox import UsageError, regions, register
+from strongref.limiter import Limiter, Rates
+from strongref.resolvers import files
+from strongref.resolvers.attributes import StackAttributes
+from strongref.resolvers.chain import TokenResolver
+from strongref.resolvers.environment import Environment
+from strongref.resolvers.errors import InputError, ManifestError
+from strongref.resolvers.exports import Exports
+from strongref.resolvers.manifests import FORMATS, read
+from strongref.resolvers.nested import StackResources
+from strongref.resolvers.outputs import StackOutputs
+from strongref.resolvers.parameters import Parameters
+from strongref.resolvers.resolving import resolve
+from strongref.resolvers.secretsmanager import Secrets
+from strongref.resolvers.sources import Aws
+from strongref.resolvers.terraform import StateReader, TerraformStates
+from strongref.resolvers.tokens import CFN, CFN_ATTR, ENV, EXPORT, SECRET, SSM
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from strongref.cli.toolbox import Commands, Toolbox
+    from strongref.resolvers.files import Input
+    from strongref.resolvers.manifests import Manifest
+    from strongref.resolvers.resolving import Outcome
+    from strongref.resolvers.sources import Source
+
+STANDARD = "-"
+"""For standard input and output."""
+
+BY_DEFAULT = (CFN, CFN_ATTR)
+ON_DEMAND = (EXPORT, SSM, SECRET, ENV)
+"""Schemes that a manifest cannot have resolved unless whoever runs the command says so."""
+
+_STS_REGION = "us-east-1"
+"""Whose STS is asked where the run has no region of its own."""
+
+
+def add(commands: Commands) -> None:
+    parser = register(commands, "resolve", "write manifests with the values that their tokens stand for")
+    parser.add_argument("manifest", nargs="+", help="files, folders of *.yaml, *.yml and *.json, or - alone")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("-o", "--out", type=Path, help="the folder to write to; names below a given folder are kept")
+    where.add_argument("--in-place", action="store_true", help="write over the manifests themselves")
+    where.add_argument("--check", action="store_true", help="resolve everything, and write nothing")
+    parser.add_argument("--strict", action="store_true", help="fail for whatever else looks like an unresolved token")
+    parser.add_argument(
+        "--with",
+        dest="schemes",
+        action="append",
+        default=[],
+        metavar="SCHEME",
+        help=f"resolve these too: {', '.join(ON_DEMAND)}; more than once, or with commas",
+    )
+    parser.add_argument(
+        "--tf",
+        action="append",
+        default=[],
+        metavar="STATE",
+        help="a Terraform state: a file or s3://…; NAME=… for more",
+    )
+    parser.add_argument("--sensitive", action="store_true", help="also write secrets: SecureStrings, sensitive values")
+    parser.add_argument("--consumer", default=SHARED, help="for whom the exports are; by default those for all")
+    parser.add_argument("--region", help="where things are, unless a token says otherwise")
+    parser.add_argument("--role", help="to assume in other accounts: arn:aws:iam::ACCOUNT:role/NAME, ACCOUNT as it is")
+    parser.set_defaults(do=_resolve)
+
+
+def _resolve(asked: argparse.Namespace, toolbox: Toolbox) -> int:
+    limiter = CountingLimiter(Rates.from_environment())
+    try:
+        job = _job(asked)
+    except InputError as error:
+        problem = str(error)
+    else:
+        sources = _sources(asked, toolbox._replace(limiter=limiter))
+        return _run(asked, job, TokenResolver(sources, strict=asked.strict), limiter)
+    raise UsageError(problem)
+
+
+class _Job(NamedTuple):
+    """What is to be done.
+
+    Attributes:
+        inputs: the files; none where it is standard input.
+        targets: where each is written to; none where nothing is, or to standard output.
+    """
+
+    inputs: Sequence[Input]
+    targets: Sequence[Path]
+
+
+def _job(asked: argparse.Namespace) -> _Job:
+    if STANDARD in asked.manifest:
+        if asked.manifest != [STANDARD] or asked.out or asked.in_place:
+            raise InputError("- is standard input, whose result goes to standard output: give it alone, without -o")
+        return _Job((), ())
+    if not (asked.out or asked.in_place or asked.check):
+        raise InputError("say where to write: -o FOLDER, or --in-place; --check writes nothing")
+    inputs = files.find(asked.manifest, asked.out)
+    if asked.out:
+        return _Job(inputs, files.targets(inputs, asked.out))
+    return _Job(inputs, [each.path for each in inputs] if asked.in_place else ())
+
+
+def _sources(asked: argparse.Namespace, toolbox: Toolbox) -> list[Source]:
+    """A source for each scheme that is to be resolved."""
+    schemes = {scheme for given in asked.schemes for scheme in given.split(",")}
+    unknown = sorted(schemes - {*BY_DEFAULT, *ON_DEMAND})
+    if unknown:
+        raise UsageError(f"--with {unknown[0]}: allowed are {', '.join(ON_DEMAND)}; for tf give --tf STATE")
+    region = asked.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    accounts = toolbox.accounts(region or _STS_REGION, asked.role)
+    aws = Aws(accounts, toolbox.limiter, toolbox.clock, region)
+    resources = StackResources(aws)
+    outputs = StackOutputs(aws, resources)
+    sources: list[Source] = [outputs, StackAttributes(aws, resources, outputs)]
+    if EXPORT in schemes:
+        ports = toolbox.ports()
+        store = ports.stores(regions([region] if region else None)[0], toolbox.clock)
+        sources.append(Exports(aws, store, toolbox.clock, ports.patience, asked.consumer, sensitive=asked.sensitive))
+    if SSM in schemes:
+        sources.append(Parameters(aws, sensitive=asked.sensitive))
+    if SECRET in schemes:
+        sources.append(Secrets(aws))
+    if ENV in schemes:
+        sources.append(Environment())
+    if asked.tf:
+        sources.append(TerraformStates(asked.tf, StateReader(lambda: aws), sensitive=asked.sensitive))
+    return sources
+
+
+def _run(asked: argparse.Namespace, job: _Job, tokens: TokenResolver, limiter: CountingLimiter) -> int:
+    manifests, unread = _read(job.inputs)
+    outcome = resolve(manifests, tokens)
+    for problem in [*unread, *outcome.failures]:
+        sys.stderr.write(f"{problem}\n")
+    if unread or outcome.failures:
+        sys.stderr.write(f"strongref: {_failed(len(unread), len(outcome.failures))}. Nothing was written.\n")
+        return 1
+    if not job.inputs and not asked.check:
+        sys.stdout.buffer.write(outcome.texts[0].encode())
+        sys.stdout.flush()
+    files.write(
+        {
+            target: text.encode()
+            for target, text, manifest in zip(job.targets, outcome.texts, manifests, strict=False)
+            if not asked.in_place or text != manifest.text
+        }
+    )
+    sys.stderr.write(f"strongref: {_done(outcome, len(manifests), limiter.calls)}\n")
+    return 0
+
+
+def _read(inputs: Sequence[Input]) -> tuple[list[Manifest], list[ManifestError]]:
+    """The manifests, and why some cannot be read."""
+    manifests: list[Manifest] = []
+    unread: list[ManifestError] = []
+    for each in inputs or (None,):
+        try:
+            manifests.append(_read_one(each))
+        except ManifestError as error:
+            unread.append(error)
+    return manifests, unread
+
+
+def _read_one(given: Input | None) -> Manifest:
+    if given is None:
+        return read("standard input", sys.stdin.buffer.read())
+    try:
+        content = given.path.read_bytes()
+    except OSError as error:
+        problem = (error.strerror or type(error).__name__).lower()
+    else:
+        return read(str(given.path), content, FORMATS[given.path.suffix.lower()])
+    raise ManifestError(str(given.path), None, problem)
+
+
+def _failed(unread: int, failures: int) -> str:
+    told = [_count(unread, "file", "could not be read")] if unread else []
+    if failures:
+        told.append(_count(failures, "value", "could not be resolved"))
+    return " and ".join(told)
+
+
+def _done(outcome: Outcome, count: int, calls: int) -> str:
+    return ", ".join(
+        [
+            _count(count, "file"),
+            _count(outcome.documents, "document"),
+            _count(outcome.values, "value", "resolved"),
+            _count(calls, "call"),
+        ]
+    )
+
+
+def _count(number: int, what: str, done: str = "") -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}{f' {done}' if done else ''}"
+
+
+class CountingLimiter(Limiter):
+    """A limiter that knows how many calls it has let through.
+
+    Attributes:
+        calls: how many, tries included.
+    """
+
+    calls = 0
+
+    def take(self, action: str, region: str, now: datetime, within: float) -> float | None:
+        wait = super().take(action, region, now, within)
+        self.calls += wait is not None
+        return wait

@@ -1,0 +1,116 @@
+"""Manifests: files of documents in YAML or JSON, read, and written with other values in some places."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from strongref.resolvers import json_text, yaml_style, yaml_text
+from strongref.resolvers.documents import Format, Parsed, spliced
+from strongref.resolvers.errors import ManifestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from strongref.resolvers.base import Json
+    from strongref.resolvers.documents import Spot
+
+YAML = Format(yaml_text.parse, yaml_style.written, yaml_style.plainly)
+JSON = Format(json_text.parse, json_text.written, json_text.plainly)
+
+FORMATS = {".yaml": YAML, ".yml": YAML, ".json": JSON}
+"""By the ending of a file's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A file, read.
+
+    Attributes:
+        file: its name, for people.
+        text: all of it.
+        format: how it is written.
+        parsed: what is in it.
+    """
+
+    file: str
+    text: str
+    format: Format
+    parsed: Parsed
+
+    def replaced(self, values: Mapping[Spot, Json]) -> str:
+        """The text with other values in some spots; without any, the text as it is.
+
+        It is read again before it is given away: nothing else has changed, and the new values are read as they are.
+
+        Raises:
+            ResolveError: a value cannot be written where it is to stand.
+        """
+        if not values:
+            return self.text
+        for write in (self.format.written, self.format.plainly):
+            text = spliced(self.text, {spot: write(spot, self.text, value) for spot, value in values.items()})
+            if self._reads(text, values):
+                return text
+        line = self.text.count("\n", 0, min(spot.start for spot in values)) + 1
+        raise ManifestError(self.file, line, "values cannot be written there so that they are read again as they are")
+
+    def _reads(self, text: str, values: Mapping[Spot, Json]) -> bool:
+        try:
+            parsed = self.format.parse(self.file, text)
+        except ManifestError:
+            return False
+        wanted: list[Json] = []
+        for spot in self.parsed.spots:
+            if spot in values:
+                value = values[spot]
+                wanted += [json.dumps(value)] if spot.text_only and _is_number(value) else _leaves(value)
+            else:
+                wanted.append(spot.value)
+        found = [spot.value for spot in parsed.spots]
+        return [(type(each), each) for each in found] == [(type(each), each) for each in wanted]
+
+
+def read(file: str, data: bytes, form: Format | None = None) -> Manifest:
+    """A file's content.
+
+    Args:
+        file: its name, for people.
+        data: all of it.
+        form: how it is written; by default JSON if it begins as JSON does and can be read as such, else YAML.
+
+    Raises:
+        ManifestError: it is not written so.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        failed = ManifestError(file, data.count(b"\n", 0, error.start) + 1, "it is no text in UTF-8")
+    else:
+        if form:
+            return Manifest(file, text, form, form.parse(file, text))
+        if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+            try:
+                return read(file, data, JSON)
+            except ManifestError:
+                pass  # YAML in brackets, or neither: then its error is told
+        return read(file, data, YAML)
+    raise failed
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, bool | int | float)
+
+
+def _leaves(value: Json) -> Iterator[Json]:
+    """The single values of a value, and its keys, in the order in which they are written."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield key
+            yield from _leaves(below)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value

@@ -1,0 +1,93 @@
+"""Secrets Manager: `${secret:NAME}` is a secret's text, `${secret:NAME:JSON_KEY}` one field of the object that it is.
+
+Instead of a name there may be an ARN, as in the valueFrom of a container's secrets in Amazon ECS.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from strongref.clients import Clients
+from strongref.resolvers.errors import FetchFailedError, SecretNotReadError
+from strongref.resolvers.sources import Once
+from strongref.resolvers.tokens import SECRET, malformed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from strongref.resolvers.base import Json
+    from strongref.resolvers.sources import Aws, Where
+    from strongref.resolvers.tokens import Token
+
+_ARN = r"arn:[a-z-]+:secretsmanager:(?P<region>[a-z0-9-]+):[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+"
+_REFERENCE = re.compile(rf"(?P<name>{_ARN}|[A-Za-z0-9/_+=.@-]+)(?::(?P<key>[^:\"]+|\"(?:[^\"\\]|\\.)+\"))?")
+
+_ABSENT = "ResourceNotFoundException"
+
+
+class Secrets:
+    """The source of `secret` tokens."""
+
+    scheme = SECRET
+
+    def __init__(self, aws: Aws) -> None:
+        self._aws = aws
+        self._texts: Once[tuple[Where, str], str] = Once()
+
+    def prefetch(self, tokens: Iterable[Token]) -> None:
+        """Nothing: secrets are read one by one, each once."""
+
+    def fetch(self, token: Token) -> Json:
+        """The secret's text, or what its JSON has under the key.
+
+        Raises:
+            BadTokenError: the reference is no secret's name.
+            SecretNotReadError: there is none, or it does not hold what is asked for.
+            FetchFailedError: Secrets Manager does not tell.
+        """
+        given = _REFERENCE.fullmatch(token.reference)
+        if not given:
+            raise malformed(token)
+        name, key = given["name"], given["key"]
+        where = self._aws.where(token.region or given["region"], token.account)
+        text = self._texts.get((where, name), lambda: self._read(where, name))
+        if key is None:
+            return text
+        return _field(text, _unquoted(key), name, where.region)
+
+    def _read(self, where: Where, name: str) -> str:
+        try:
+            answer = self._aws.call(
+                where, "GetSecretValue", f"secret {name}", Clients.secrets, "get_secret_value", SecretId=name
+            )
+        except FetchFailedError as error:
+            if error.code != _ABSENT:
+                raise
+            missing = SecretNotReadError(
+                name, where.region, "it does not exist, or is about to be deleted; check its name, region and account"
+            )
+        else:
+            if "SecretString" in answer:
+                text: str = answer["SecretString"]
+                return text
+            missing = SecretNotReadError(name, where.region, "it is binary, which a manifest cannot hold")
+        raise missing
+
+
+def _unquoted(key: str) -> str:
+    return re.sub(r"\\(.)", r"\1", key[1:-1]) if key.startswith('"') else key
+
+
+def _field(text: str, key: str, name: str, region: str) -> Json:
+    try:
+        held = json.loads(text)
+    except ValueError:
+        held = None  # its text would be in the error
+    if not isinstance(held, dict):
+        raise SecretNotReadError(name, region, "it is no JSON object, so it has no keys; leave the key out")
+    if key not in held:
+        raise SecretNotReadError(name, region, f"its JSON object has no key {key}")
+    value: Json = held[key]
+    return value

@@ -1,0 +1,157 @@
+"""Where values come from: a source for each scheme of tokens, and the accounts and regions of AWS that they ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+from botocore.exceptions import BotoCoreError
+
+from strongref.errors import StrongRefError
+from strongref.limiter import Caller, CallFailedError
+from strongref.resolvers.errors import FetchFailedError, NoRegionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+    from strongref.accounts import Accounts
+    from strongref.clients import Clients
+    from strongref.limiter import Limiter
+    from strongref.ports import Clock
+    from strongref.resolvers.base import Json
+    from strongref.resolvers.tokens import Token
+
+K = TypeVar("K", bound="Hashable")
+T = TypeVar("T")
+
+
+class Source(Protocol):
+    """Fetches what the tokens of one scheme stand for. It lives for one run, and asks nothing twice.
+
+    Attributes:
+        scheme: one of `tokens.FORMS`.
+    """
+
+    scheme: str
+
+    def prefetch(self, tokens: Iterable[Token]) -> None:
+        """Ask in batches, if that is how it can be asked, for all of a run's tokens of this scheme, before any `fetch`.
+
+        It raises nothing: what cannot be had is told by `fetch`.
+        """
+        ...
+
+    def fetch(self, token: Token) -> Json:
+        """The value.
+
+        Raises:
+            StrongRefError: there is none, or it could not be asked for; the same each time.
+        """
+        ...
+
+
+class Where(NamedTuple):
+    """An account and a region. The caller's own account is None: nobody has to be asked for its number."""
+
+    account: str | None
+    region: str
+
+
+class Aws:
+    """AWS's services in any account and region, paced and tried again."""
+
+    def __init__(self, accounts: Accounts, limiter: Limiter, clock: Clock, region: str | None) -> None:
+        """Make one.
+
+        Args:
+            accounts: clients by account.
+            limiter: shared by everyone who calls.
+            clock: time, and how much of it is left.
+            region: the run's own; None if it has none, and every token has to name one.
+        """
+        self.accounts = accounts
+        self.limiter = limiter
+        self.clock = clock
+        self.region = region
+        self._clients: Once[str | None, Clients] = Once()
+
+    def where(self, region: str | None, account: str | None) -> Where:
+        """Where something is; what is not given is the run's own.
+
+        Raises:
+            NoRegionError: no region is given, and the run has none.
+            UnknownCallerError: an account is given, and it cannot be found out whether it is the caller's own.
+        """
+        there = region or self.region
+        if not there:
+            raise NoRegionError
+        own = account is None or account == self.accounts.own
+        return Where(None if own else account, there)
+
+    def clients(self, where: Where) -> Clients:
+        """The clients of an account.
+
+        Raises:
+            NoWayInError: nobody told how to get into it.
+            UnknownCallerError: STS does not say whose credentials these are.
+        """
+        return self._clients.get(where.account, lambda: self.accounts.clients(where.account))
+
+    def call(
+        self,
+        where: Where,
+        action: str,
+        target: str,
+        service: Callable[[Clients, str], Any],
+        method: str,
+        **request: Any,  # noqa: ANN401 (as botocore)
+    ) -> Any:  # noqa: ANN401 (the same)
+        """The answer to one call.
+
+        Args:
+            where: it is made.
+            action: the API's name of it, as in `DescribeStacks`.
+            target: what it is about, for errors.
+            service: the client, as in `Clients.cloudformation`.
+            method: the client's name of the action.
+            **request: what it is given.
+
+        Raises:
+            FetchFailedError: with AWS's code.
+            NoWayInError: nobody told how to get into that account.
+            UnknownCallerError: STS does not say whose credentials these are.
+        """
+        clients = self.clients(where)
+        try:
+            function = getattr(service(clients, where.region), method)
+            return Caller(where.region, self.limiter, self.clock).call(action, function, **request)
+        except CallFailedError as error:
+            code = error.code
+        except BotoCoreError as error:  # no region can be called so
+            code = type(error).__name__
+        raise FetchFailedError(action, target, where.region, code)
+
+
+class Once(Generic[K, T]):
+    """What is asked for once: an answer that is an error is the answer from then on."""
+
+    def __init__(self) -> None:
+        self._known: dict[K, T | StrongRefError] = {}
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._known
+
+    def get(self, key: K, ask: Callable[[], T]) -> T:
+        """The answer.
+
+        Raises:
+            StrongRefError: what asking raised, the first time.
+        """
+        if key not in self._known:
+            try:
+                self._known[key] = ask()
+            except StrongRefError as error:
+                self._known[key] = error
+        found = self._known[key]
+        if isinstance(found, StrongRefError):
+            raise found
+        return found

