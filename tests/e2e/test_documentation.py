@@ -6,6 +6,7 @@ The stacks have the names that the documentation gives them, so all this happens
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -202,6 +203,16 @@ def _resolve(reader: Reader) -> None:
         assert token in text
         text = text.replace(token, value)
     assert written.read_text() == text
+
+    reader.run("sam deploy --stack-name network")
+    written = reader.checkout / "out/ingress.yaml"
+    (subnets,) = re.findall(r"ids: \[(.*)\]|ids:\n((?: +- .*\n)+)", written.read_text())
+    ids = reader.aws.physical_ids("network", EU)
+    assert [ids["SubnetA"] in each or ids["SubnetB"] in each for each in subnets if each] == [True]
+    reader.aws.delete("network", EU, "DELETE_FAILED")
+    assert "are imported by manifests shop (111111111111)" in "".join(reader.aws.reasons("network", EU))
+    assert "/network/SubnetIds is not claimed any more\n" in reader.run("strongref resolve --unclaim")
+    reader.aws.delete("network", EU)
 
 
 def _stick(aws: Aws) -> None:

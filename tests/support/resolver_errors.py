@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from strongref.accounts import NoWayInError
+from strongref.address import ManifestSet
+from strongref.errors import ExportsInUseError, InUse
+from strongref.fence import Fence
+from strongref.ledger import UnreadableLedgerError
+from strongref.manifest_set import SetBusyError
 from strongref.resolvers import errors
 from strongref.resolvers.chain import INSIDE
 from strongref.resolvers.leftovers import leftover
 from strongref.resolvers.manifests import YAML, read
 from strongref.resolvers.tokens import Token, malformed
-from tests.support.builders import PLACE
+from tests.support.builders import ACCOUNT, PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,6 +24,7 @@ if TYPE_CHECKING:
     from strongref.errors import StrongRefError
 
 EU = "eu-west-1"
+SHOP = ManifestSet(ACCOUNT, "shop")
 _HELM = b"kind: X\nspec:\n  a: 1\n  b: 2\n  c: 3\n  d: 4\n{{- if .Values.e }}\n  e: 5\n{{- end }}\n"
 
 
@@ -58,5 +65,10 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "resolve-input": lambda: errors.InputError(
         "kubernetes/reports.yaml would be written over: give another folder with -o, or --in-place"
     ),
+    "resolve-claimed": lambda: ExportsInUseError([InUse("SubnetIds", "changed", (str(SHOP),))]),
+    "resolve-set-busy": lambda: SetBusyError(
+        SHOP.name, str(Fence(f"the manifests {SHOP.name}", datetime(2026, 10, 8, 12, tzinfo=UTC)))
+    ),
+    "resolve-ledger": lambda: UnreadableLedgerError(f"{SHOP.ledger}/5f3a91c2"),
     "resolve-write": lambda: errors.WriteFailedError("out/reports.yaml", "no space left on device", 0),
 }

@@ -167,7 +167,7 @@ def test_a_state_is_where_the_stack_s_own_backend_keeps_it(
     cdktf.S3Backend(remote, bucket="states", key="a/b", region="eu-west-1")
     resolved(remote)
     bare = cdktf.TerraformStack(app, "Bare")
-    cdktf.S3Backend(bare, bucket="states", key="c")
+    cdktf.S3Backend(bare, bucket="states", key="c", workspace_key_prefix="w")
     resolved(bare)
     assert read == ["terraform.Stack.tfstate", "/states/local.tfstate", "s3://states/a/b@eu-west-1", "s3://states/c"]
     other = cdktf.TerraformStack(app, "Other")

@@ -114,6 +114,12 @@ def test_a_link_is_resolved_where_it_leads_to(manifests: Path, tmp_path: Path) -
     assert real.read_text() == RESOLVED["config.yaml"]
 
 
+def test_what_is_given_twice_is_resolved_once(manifests: Path, tmp_path: Path) -> None:
+    given = [str(manifests), str(manifests / "web/app.yml")]
+    assert cli.main(["resolve", *given, "-o", str(tmp_path / "out"), "--with", "env"]) == 0
+    assert tree(tmp_path / "out") == RESOLVED
+
+
 def test_a_check_resolves_and_writes_nothing(manifests: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = tree(manifests)
     assert cli.main(["resolve", str(manifests), "--check", "--with", "env"]) == 0

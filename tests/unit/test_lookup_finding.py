@@ -111,10 +111,28 @@ def test_some_physical_ids_are_other_forms_of_the_identifier(type_name: str, phy
     assert identifier(FakeCloudControl(), type_name, physical_id) == found
 
 
+def test_an_arn_of_another_region_is_not_cut_down_to_a_name_that_is_here_too() -> None:
+    kind = "AWS::Batch::JobDefinition"
+    cloud = cloud_of(kind, "resize")
+    assert identifier(cloud, kind, arn("batch", "job-definition/resize:3")) == "resize"
+    with pytest.raises(NoSuchResourceError):
+        identifier(cloud, kind, arn("batch", "job-definition/resize:3", "us-east-1"))
+
+
 def test_a_security_group_may_be_known_by_its_name() -> None:
     kind = "AWS::EC2::SecurityGroup"
     cloud = FakeCloudControl({kind: {"sg-1": {"GroupName": "web"}, "sg-2": {"GroupName": "other-web"}}}, listed=[])
     assert identifier(cloud, kind, "web") == "sg-1"
+
+
+def test_what_is_ones_id_and_anothers_name_is_not_taken_for_either() -> None:
+    kind = "AWS::ElastiCache::User"
+    made = {"first": {"UserName": "web"}, "web": {"UserName": "other"}, "second": {"UserName": "api"}}
+    cloud = FakeCloudControl({kind: made}, listed=[])
+    assert identifier(cloud, kind, "api") == "second"
+    assert identifier(cloud, kind, "second") == "second"
+    with pytest.raises(AmbiguousError, match="web and first"):
+        identifier(cloud, kind, "web")
 
 
 # 2. and 3. Single identifiers.
@@ -391,6 +409,15 @@ def test_a_resource_that_does_not_say_its_arn_is_told_by_type_and_id() -> None:
     for foreign in (arn("ec2", "subnet/vpc-1"), arn("lattice", "vpc/vpc-1")):
         with pytest.raises(NoSuchResourceError):
             by(cloud, kind, arn=foreign)
+
+
+def test_what_has_the_arn_has_to_be_what_else_is_known_of_it() -> None:
+    kind, told = "AWS::DynamoDB::Table", arn("dynamodb", "table/web")
+    cloud = FakeCloudControl({kind: {"web": {"Arn": told}}, TOPIC: {arn("sns", "news"): {}}})
+    assert by(cloud, kind, arn=told, properties={"TableName": "web"}) == "web"
+    for wanted, text, known in ((kind, told, {"TableName": "api"}), (TOPIC, arn("sns", "news"), {"TopicArn": "x"})):
+        with pytest.raises(NoSuchResourceError):
+            by(cloud, wanted, arn=text, properties=known)
 
 
 def test_an_arn_of_another_region_is_nothing_here() -> None:

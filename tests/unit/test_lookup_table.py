@@ -61,6 +61,7 @@ SEEN = {
     "AWS::ApiGateway::RequestValidator": "RequestValidatorId",
     "AWS::ApiGateway::Resource": "ResourceId",
     "AWS::ApiGateway::Stage": "StageName",
+    "AWS::ApiGatewayV2::ApiMapping": "ApiMappingId",
     "AWS::ApiGatewayV2::Authorizer": "AuthorizerId",
     "AWS::ApiGatewayV2::Deployment": "DeploymentId",
     "AWS::ApiGatewayV2::Integration": "IntegrationId",

@@ -11,12 +11,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref.resolvers.documents import Format, path_of
+from strongref.resolvers.base import ResolutionContext
+from strongref.resolvers.documents import Format
 from strongref.resolvers.errors import ManifestError, NotTextError
 from strongref.resolvers.manifests import JSON, YAML, Manifest, read
 
 if TYPE_CHECKING:
     from strongref.resolvers.base import Json
+    from strongref.resolvers.documents import Spot
 
 MARK = "MARK"
 
@@ -55,6 +57,10 @@ plain: over
 
 def yaml_of(text: str) -> Manifest:
     return read("a.yaml", text.encode(), YAML)
+
+
+def path(spot: Spot) -> str:
+    return ResolutionContext({}, spot.key).path
 
 
 def _no_second_try(*_: object) -> str:
@@ -291,14 +297,14 @@ def test_a_tag_makes_text_of_a_number() -> None:
 
 def test_where_each_value_stands_is_known() -> None:
     manifest = yaml_of("a:\n- b: 1\n  ? [c, {d: e}]\n  : f\n- &x g\n- *x\n---\n- .5\n---\n# nothing\n---\nroot\n")
-    assert [(spot.document, path_of(spot.key), spot.value) for spot in manifest.parsed.spots if not spot.is_key] == [
+    assert [(spot.document, path(spot), spot.value) for spot in manifest.parsed.spots if not spot.is_key] == [
         (1, "a[0].b", 1),
         (1, "a[0].?[0]", "c"),
         (1, "a[0].?[1].d", "e"),
         (1, "a[0].?", "f"),
         (1, "a[1]", "g"),
         (2, "[0]", 0.5),
-        (4, "the whole document", "root"),
+        (4, "", "root"),
     ]
     assert [document.content for document in manifest.parsed.documents] == [
         {"a": [{"b": 1, "?": "f"}, "g", "g"]},
@@ -307,11 +313,11 @@ def test_where_each_value_stands_is_known() -> None:
         "root",
     ]
     stream = read("a.json", b'\xef\xbb\xbf{"a": [1, {"b": "c"}], "d": null}\n"e"\n', JSON)
-    assert [(spot.document, path_of(spot.key), spot.value) for spot in stream.parsed.spots if not spot.is_key] == [
+    assert [(spot.document, path(spot), spot.value) for spot in stream.parsed.spots if not spot.is_key] == [
         (1, "a[0]", 1),
         (1, "a[1].b", "c"),
         (1, "d", None),
-        (2, "the whole document", "e"),
+        (2, "", "e"),
     ]
 
 

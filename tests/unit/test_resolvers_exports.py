@@ -19,8 +19,6 @@ from strongref.values import Value
 from tests.support.cloud import ACCOUNT, Cloud
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from strongref.accounts import Accounts
     from strongref.ports import Parameter
 
@@ -91,8 +89,7 @@ def test_what_was_asked_for_is_taken_down_by_place(cloud: Cloud) -> None:
 
 def test_values_that_somebody_holds_are_not_read(cloud: Cloud) -> None:
     exports = source(cloud, region=EU)
-    held: Mapping[Key, Value] = {Key("A"): Value(Kind.STRING, "held")}
-    exports.held[Place(SHARED, NETWORK)] = held
+    exports.hold({(Place(SHARED, NETWORK), Key("A")): Value(Kind.STRING, "held")})
     assert exports.fetch(token("network.A", None)) == "held"
 
 

@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import boto3
 import pytest
 from botocore.exceptions import ReadTimeoutError
+from hypothesis import given
+from hypothesis import strategies as st
 from moto import mock_aws
 
 from strongref.accounts import Accounts
+from strongref.cdk8s import errors as cdk8s_errors
 from strongref.clients import Clients
 from strongref.errors import REASON_LIMIT, Counted, StrongRefError
 from strongref.limiter import Limiter, Rates
+from strongref.resolvers import terraform_errors
 from strongref.resolvers.sources import Aws
 from strongref.resolvers.terraform import StateReader, TerraformStates
-from strongref.resolvers.terraform_addresses import Reference
+from strongref.resolvers.terraform_addresses import Reference, Resource
 from strongref.resolvers.terraform_errors import (
     BadAddressError,
     NoSuchAddressError,
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from strongref.resolvers.base import Json
+    from strongref.resolvers.terraform_addresses import Path as Path_
 
 STATES = Path(__file__).parents[1] / "terraform"
 STORED, SHOWN = "site.tfstate", "site.show.json"
@@ -328,6 +333,120 @@ def test_a_state_file_s_attributes_that_are_called_like_secrets_are_taken_for_se
     else:
         assert value_of(file, reference, sensitive=False) == [{attribute: given}]
     assert value_of(read_state(changed(SHOWN, shown), "x"), reference, sensitive=False) == [{attribute: given}]
+
+
+scalars = st.none() | st.booleans() | st.integers(0, 9) | st.from_regex(r"open [a-z]{4}", fullmatch=True)
+trees = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def paths_in(tree: object, above: Path_ = ()) -> Iterator[Path_]:
+    yield above
+    if isinstance(tree, dict | list):
+        for key, below in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from paths_in(below, (*above, key))
+
+
+def with_secrets(tree: Any, marked: set[Path_], above: Path_ = (), *, hidden: bool = False) -> Any:  # noqa: ANN401
+    """The tree with every leaf below a marked path a secret."""
+    hidden = hidden or above in marked
+    if isinstance(tree, dict):
+        return {key: with_secrets(below, marked, (*above, key), hidden=hidden) for key, below in tree.items()}
+    if isinstance(tree, list):
+        return [with_secrets(below, marked, (*above, at), hidden=hidden) for at, below in enumerate(tree)]
+    return "SECRET" if hidden else tree
+
+
+def as_stored(attributes: object, marked: set[Path_]) -> bytes:
+    def step(each: str | int, *, first: bool) -> dict[str, object]:
+        if first:
+            return {"type": "get_attr", "value": each}
+        return {"type": "index", "value": {"value": each, "type": "string" if isinstance(each, str) else "number"}}
+
+    sensitive = [[step(each, first=not at) for at, each in enumerate(path)] for path in marked]
+    instance = {"schema_version": 0, "attributes": attributes, "sensitive_attributes": sensitive}
+    resource = {"mode": "managed", "type": "t", "name": "n", "provider": "p", "instances": [instance]}
+    return json.dumps({"version": 4, "lineage": "x", "resources": [resource]}).encode()
+
+
+def as_shown(attributes: object, marked: set[Path_]) -> bytes:
+    def flags(tree: object, above: Path_ = ()) -> object:
+        if above in marked:
+            return True
+        if isinstance(tree, dict):
+            below = {key: flags(value, (*above, key)) for key, value in tree.items()}
+            return {key: value for key, value in below.items() if value is not False}
+        return [flags(value, (*above, at)) for at, value in enumerate(tree)] if isinstance(tree, list) else False
+
+    resource = {
+        "mode": "managed",
+        "type": "t",
+        "name": "n",
+        "values": attributes,
+        "sensitive_values": flags(attributes),
+    }
+    return json.dumps({"format_version": "1.0", "values": {"root_module": {"resources": [resource]}}}).encode()
+
+
+@pytest.mark.parametrize("written", [as_stored, as_shown])
+@given(data=st.data(), tree=st.dictionaries(st.sampled_from("abc"), trees, min_size=1, max_size=3))
+def test_whatever_is_marked_as_sensitive_is_never_given_out_and_all_else_is(
+    written: Callable[[object, set[Path_]], bytes], data: st.DataObject, tree: dict[str, Any]
+) -> None:
+    paths = [path for path in paths_in(tree) if path]
+    marked = set(data.draw(st.lists(st.sampled_from(paths), max_size=3)))
+    attributes = with_secrets(tree, marked)
+    held = read_state(written(attributes, marked), "x")
+    for path in paths:
+        reference = Reference(Resource((), "managed", "t", "n"), path)
+        concerned = any(path[: len(each)] == each or each[: len(path)] == path for each in marked)
+        given_out, told = outcome(held, reference)
+        assert given_out != concerned
+        assert "SECRET" not in told
+
+
+def outcome(held: State, reference: Reference) -> tuple[bool, str]:
+    """Whether something was not kept back, and what was told."""
+    try:
+        return True, str(value_of(held, reference, sensitive=False))
+    except SensitiveError as error:
+        return False, str(error)
+    except UnsetError as error:
+        return True, str(error)
+
+
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        terraform_errors.BadAddressError(LONG, "it has no end"),
+        terraform_errors.NotAStateError(LONG, LONG),
+        terraform_errors.StateNotReadError(LONG, LONG),
+        terraform_errors.NoSuchStateError(LONG, [LONG] * 9),
+        terraform_errors.NoSuchAddressError(LONG, LONG, [LONG] * 9, indexed=True, holds="1 resource"),
+        terraform_errors.NoSuchAddressError(LONG, LONG, [LONG] * 9, indexed=False, holds="1 resource"),
+        terraform_errors.NoSuchAttributeError(LONG, LONG, LONG),
+        terraform_errors.UnsetError(LONG),
+        terraform_errors.SensitiveError(LONG, LONG),
+        cdk8s_errors.OutputNotDefinedError(LONG),
+        cdk8s_errors.UnreadableTokenError(LONG, LONG),
+        cdk8s_errors.NotANumberError(LONG),
+        cdk8s_errors.SeveralStacksError(LONG, [LONG] * 9),
+        cdk8s_errors.UnknownSchemeError(LONG, ["env"]),
+        cdk8s_errors.NotAReferenceError(LONG),
+        cdk8s_errors.UnknownBackendError(LONG, "http"),
+        cdk8s_errors.NothingResolvedError(LONG),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_is_short_whatever_it_is_about(error: StrongRefError) -> None:
+    assert len(str(error)) < REASON_LIMIT
+    assert error.counted is Counted.REJECTED
 
 
 # Where states come from.

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import TypeVar
 
+from strongref.address import MAX_LABEL, is_level
 from strongref.errors import BadRequestError, some
 
 Properties = Mapping[str, object]
@@ -32,6 +33,17 @@ def check_names(given: Properties, allowed: tuple[str, ...]) -> None:
 def parse_text(prop: str, given: object) -> str:
     if not isinstance(given, str):
         raise BadRequestError(prop, f"a string is needed, {shape(given)} came")
+    return given
+
+
+def parse_label(prop: str, given: object) -> str:
+    """A name by which exports are addressed to somebody: a stack's, or one made up."""
+    if not isinstance(given, str) or not is_level(given) or given.startswith("_") or len(given) > MAX_LABEL:
+        raise BadRequestError(
+            prop,
+            f"{shown(given)} came; a stack's name or a label of letters, digits, _ and - is needed, not starting "
+            f"with _, of at most {MAX_LABEL} characters",
+        )
     return given
 
 

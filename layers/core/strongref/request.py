@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from strongref.address import (
-    MAX_LABEL,
     MAX_NAME,
     SHARED,
     Key,
@@ -18,7 +17,6 @@ from strongref.address import (
     Producer,
     StackArn,
     arn_prefix_length,
-    is_level,
 )
 from strongref.errors import BadRequestError
 from strongref.properties import (
@@ -26,6 +24,7 @@ from strongref.properties import (
     parse_account,
     parse_boolean,
     parse_choice,
+    parse_label,
     parse_region,
     parse_strings,
     parse_text,
@@ -80,7 +79,7 @@ class ExportRequest:
                 "supported yet. Leave Account out",
             )
         place = Place(
-            _consumer(given["Consumer"]) if "Consumer" in given else SHARED,
+            parse_label("Consumer", given["Consumer"]) if "Consumer" in given else SHARED,
             Producer(stack.account, stack.region, stack.name),
         )
         if "Values" not in given:
@@ -142,7 +141,7 @@ class ImportRequest:
             names=names,
             shared=shared,
             strength=parse_choice("Strength", Strength, given.get("Strength", Strength.STRONG.value)),
-            consumer=_consumer(given["Consumer"]) if "Consumer" in given else None,
+            consumer=parse_label("Consumer", given["Consumer"]) if "Consumer" in given else None,
             revision=parse_text("Revision", given.get("Revision", "")),
         )
 
@@ -169,16 +168,6 @@ def _regions(given: object) -> tuple[str, ...]:
     if not given:
         raise BadRequestError("Region", "an empty list came; name a region, or leave it out for the stack's own")
     return tuple(dict.fromkeys(parse_region(f"Region[{number}]", item) for number, item in enumerate(given)))
-
-
-def _consumer(given: object) -> str:
-    if not isinstance(given, str) or not is_level(given) or given.startswith("_") or len(given) > MAX_LABEL:
-        raise BadRequestError(
-            "Consumer",
-            f"{shown(given)} came; a stack's name or a label of letters, digits, _ and - is needed, not starting "
-            f"with _, of at most {MAX_LABEL} characters",
-        )
-    return given
 
 
 def _producer(given: object, stack: StackArn) -> Producer:

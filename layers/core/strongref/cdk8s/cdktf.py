@@ -223,7 +223,7 @@ def _kept(stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
             ((kind, given),) = each.to_terraform()["terraform"]["backend"].items()
             if kind == "local":
                 return str(given["path"])
-            if kind == "s3" and not given.get("workspace_key_prefix"):
+            if kind == "s3":  # cdktf deploys into the default workspace, whose state is at the key itself.
                 region = f"@{given['region']}" if given.get("region") else ""
                 return f"s3://{given['bucket']}/{given['key']}{region}"
             raise UnknownBackendError(name, kind)

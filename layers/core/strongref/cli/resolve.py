@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.address import SHARED
+from strongref.address import SHARED, is_level
+from strongref.cli.claims import CLAIM, UNCLAIM, set_claims, unclaim
 from strongref.cli.toolbox import UsageError, regions, register
 from strongref.limiter import Limiter, Rates
 from strongref.resolvers import files
@@ -28,14 +29,16 @@ from strongref.resolvers.tokens import CFN, CFN_ATTR, ENV, EXPORT, SECRET, SSM
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from strongref.cli.toolbox import Commands, Toolbox
+    from strongref.manifest_set import Use
     from strongref.resolvers.files import Input
     from strongref.resolvers.manifests import Manifest
     from strongref.resolvers.resolving import Outcome
     from strongref.resolvers.sources import Source
+    from strongref.values import Value
 
 STANDARD = "-"
 """For standard input and output."""
@@ -50,7 +53,7 @@ _STS_REGION = "us-east-1"
 
 def add(commands: Commands) -> None:
     parser = register(commands, "resolve", "write manifests with the values that their tokens stand for")
-    parser.add_argument("manifest", nargs="+", help="files, folders of *.yaml, *.yml and *.json, or - alone")
+    parser.add_argument("manifest", nargs="*", help="files, folders of *.yaml, *.yml and *.json, or - alone")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("-o", "--out", type=Path, help="the folder to write to; names below a given folder are kept")
     where.add_argument("--in-place", action="store_true", help="write over the manifests themselves")
@@ -73,20 +76,28 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--sensitive", action="store_true", help="also write secrets: SecureStrings, sensitive values")
     parser.add_argument("--consumer", default=SHARED, help="for whom the exports are; by default those for all")
+    hold = parser.add_mutually_exclusive_group()
+    hold.add_argument(
+        CLAIM, metavar="NAME", help="claim the exports that are used, and let go of what NAME used before"
+    )
+    hold.add_argument(UNCLAIM, metavar="NAME", help="let go of all that NAME claims; without manifests")
     parser.add_argument("--region", help="where things are, unless a token says otherwise")
     parser.add_argument("--role", help="to assume in other accounts: arn:aws:iam::ACCOUNT:role/NAME, ACCOUNT as it is")
     parser.set_defaults(do=_resolve)
 
 
 def _resolve(asked: argparse.Namespace, toolbox: Toolbox) -> int:
+    if asked.unclaim:
+        if asked.manifest:
+            raise UsageError(f"{UNCLAIM} {asked.unclaim} lets go of everything: leave the manifests out")
+        return unclaim(asked, toolbox)
     limiter = CountingLimiter(Rates.from_environment())
     try:
         job = _job(asked)
     except InputError as error:
         problem = str(error)
     else:
-        sources = _sources(asked, toolbox._replace(limiter=limiter))
-        return _run(asked, job, TokenResolver(sources, strict=asked.strict), limiter)
+        return _run(asked, job, toolbox._replace(limiter=limiter), limiter)
     raise UsageError(problem)
 
 
@@ -103,6 +114,8 @@ class _Job(NamedTuple):
 
 
 def _job(asked: argparse.Namespace) -> _Job:
+    if not asked.manifest:
+        raise InputError("no manifests: give files or folders, or - for standard input")
     if STANDARD in asked.manifest:
         if asked.manifest != [STANDARD] or asked.out or asked.in_place:
             raise InputError("- is standard input, whose result goes to standard output: give it alone, without -o")
@@ -117,10 +130,12 @@ def _job(asked: argparse.Namespace) -> _Job:
 
 def _sources(asked: argparse.Namespace, toolbox: Toolbox) -> list[Source]:
     """A source for each scheme that is to be resolved."""
-    schemes = {scheme for given in asked.schemes for scheme in given.split(",")}
+    schemes = {scheme for given in asked.schemes for scheme in given.split(",")} | ({EXPORT} if asked.claim else set())
     unknown = sorted(schemes - {*BY_DEFAULT, *ON_DEMAND})
     if unknown:
         raise UsageError(f"--with {unknown[0]}: allowed are {', '.join(ON_DEMAND)}; for tf give --tf STATE")
+    if not is_level(asked.consumer):
+        raise UsageError("--consumer: a stack's name or a label of letters, digits, _ and - is needed")
     region = asked.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     accounts = toolbox.accounts(region or _STS_REGION, asked.role)
     aws = Aws(accounts, toolbox.limiter, toolbox.clock, region)
@@ -142,7 +157,10 @@ def _sources(asked: argparse.Namespace, toolbox: Toolbox) -> list[Source]:
     return sources
 
 
-def _run(asked: argparse.Namespace, job: _Job, tokens: TokenResolver, limiter: CountingLimiter) -> int:
+def _run(asked: argparse.Namespace, job: _Job, toolbox: Toolbox, limiter: CountingLimiter) -> int:
+    claims = set_claims(CLAIM, asked.claim, asked, toolbox) if asked.claim else None
+    sources = _sources(asked, toolbox)
+    tokens = TokenResolver(sources, strict=asked.strict)
     manifests, unread = _read(job.inputs)
     outcome = resolve(manifests, tokens)
     for problem in [*unread, *outcome.failures]:
@@ -150,9 +168,32 @@ def _run(asked: argparse.Namespace, job: _Job, tokens: TokenResolver, limiter: C
     if unread or outcome.failures:
         sys.stderr.write(f"strongref: {_failed(len(unread), len(outcome.failures))}. Nothing was written.\n")
         return 1
-    if not job.inputs and not asked.check:
+    exports = next((source for source in sources if isinstance(source, Exports)), None)
+    if claims and exports and not asked.check:
+
+        def write(held: Mapping[Use, Value]) -> None:
+            """Resolve once more, with what is held from now on: it may have changed since it was read."""
+            nonlocal outcome
+            exports.hold(held)
+            outcome = resolve(manifests, tokens)
+            for failure in outcome.failures:
+                raise failure.error
+            _write(asked, job, manifests, outcome)
+
+        claims.hold(exports.uses, write)
+    elif not asked.check:
+        _write(asked, job, manifests, outcome)
+    if not job.inputs and not asked.check:  # once, whereas files may have been written again
         sys.stdout.buffer.write(outcome.texts[0].encode())
         sys.stdout.flush()
+    done = _done(outcome, len(manifests), limiter.calls)
+    if claims and exports:
+        done += f", {_count(len(exports.uses), 'export', 'used')} by manifests {asked.claim}"
+    sys.stderr.write(f"strongref: {done}\n")
+    return 0
+
+
+def _write(asked: argparse.Namespace, job: _Job, manifests: Sequence[Manifest], outcome: Outcome) -> None:
     files.write(
         {
             target: text.encode()
@@ -160,8 +201,6 @@ def _run(asked: argparse.Namespace, job: _Job, tokens: TokenResolver, limiter: C
             if not asked.in_place or text != manifest.text
         }
     )
-    sys.stderr.write(f"strongref: {_done(outcome, len(manifests), limiter.calls)}\n")
-    return 0
 
 
 def _read(inputs: Sequence[Input]) -> tuple[list[Manifest], list[ManifestError]]:

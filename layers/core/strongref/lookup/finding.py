@@ -125,9 +125,11 @@ class _Search:
         return self._only(self._fits(listed, way.physical_id), len(listed))
 
     def _called(self, name: str) -> str:
-        """The one whose identifier has that name; where identifiers have no names, the one that says that it is its."""
+        """The one whose ARN has that name; where identifiers are no ARNs, the one that says that it is its."""
         listed = self._tracing.listed()
-        found = self._fits(listed, name) or self._tracing.telling(listed, self._shape.name, name)
+        found = self._fits(listed, name)
+        if not found or not self._shape.is_arn:  # An id may be another one's name.
+            found += self._tracing.telling(listed, self._shape.name, name)
         return self._only(found, len(listed))
 
     def _fits(self, listed: Sequence[Resource], text: str) -> list[str]:

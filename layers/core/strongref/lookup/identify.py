@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref.lookup import overrides
-from strongref.lookup.arns import is_arn
+from strongref.lookup.arns import Arn, is_arn
 from strongref.lookup.errors import MissingPropertyError, WantedError
 from strongref.lookup.matching import complete, put_together, telling, unknown_beside
 from strongref.lookup.overrides import Identifier, Strategy
@@ -66,14 +66,21 @@ def way_of(shape: Shape, physical_id: str, known: Mapping[str, str], region: str
         return Identifier(physical_id)
     if understood is Strategy.LOOK_UP:
         return Called(physical_id)
+    if isinstance(understood, Identifier) and _is_elsewhere(physical_id, understood.text, region):
+        return Asked(physical_id)
     if understood is not None:
         return understood
     return _of_composite(shape, physical_id, known, region) if shape.is_composite else _of_single(shape, physical_id)
 
 
+def _is_elsewhere(physical_id: str, identifier: str, region: str) -> bool:
+    """Whether an ARN of another region has lost it on the way: what is called so here is not what it names."""
+    arn = Arn.parse(physical_id)
+    return arn is not None and arn.region not in ("", region) and not is_arn(identifier)
+
+
 def _of_single(shape: Shape, physical_id: str) -> Way:
-    is_an_arn = shape.identifier[0].lower().endswith("arn")
-    return Listed(physical_id) if is_an_arn and not is_arn(physical_id) else Identifier(physical_id)
+    return Listed(physical_id) if shape.is_arn and not is_arn(physical_id) else Identifier(physical_id)
 
 
 def _of_composite(shape: Shape, physical_id: str, known: Mapping[str, str], region: str) -> Way:

@@ -101,6 +101,8 @@ STRATEGIES: Mapping[str, Mapping[str, Understanding]] = {
     # The only composite identifier whose parts `Ref` joins in another way.
     "AWS::EC2::TransitGatewayRouteTablePropagation": {"TransitGatewayRouteTableId": _propagation},
     "AWS::EC2::SecurityGroup": {"Id": _security_group},
+    # `Ref` is the user's name, which is not its id.
+    "AWS::ElastiCache::User": {"UserId": Strategy.LOOK_UP},
 }
 """By type and the first property of its identifier."""
 

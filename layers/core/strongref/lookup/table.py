@@ -68,6 +68,11 @@ class Shape:
             return self.identifier[0]
         return None if self.own is None else self.identifier[self.own]
 
+    @property
+    def is_arn(self) -> bool:
+        """Whether the own part is an ARN, by what its property is called."""
+        return (self.own_part or "").lower().endswith("arn")
+
     def parts(self, identifier: str) -> tuple[str, ...] | None:
         """The parts of an identifier, in order; None where they cannot be told apart, as one holds a separator."""
         if not self.is_composite:

@@ -41,12 +41,12 @@ class Tracing:
         shape, arn = self._shape, Arn.parse(text)
         if arn is None or arn.region not in ("", self._reading.region):
             return []
-        if (shape.own_part or "").lower().endswith("arn"):
+        if shape.is_arn:
             return self._identified_by(text)
         if not shape.is_composite:
             for identifier in dict.fromkeys((arn.name, arn.ending)):
                 there = self._reading.there(shape.type_name, identifier)
-                if there and self._has(there, text, arn):
+                if there and self._may_be(there) and self._has(there, text, arn):
                     return [there.identifier]
         listed = self.listed()
         if shape.arn:
@@ -75,7 +75,7 @@ class Tracing:
         shape, region = self._shape, self._reading.region
         if not shape.is_composite:
             there = self._reading.there(shape.type_name, text)
-            return [there.identifier] if there else []
+            return [there.identifier] if there and self._may_be(there) else []
         return [
             resource.identifier
             for resource in self._reading.listed(shape, self._known)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from strongref.resolvers.base import Json, Primitive
 
@@ -86,9 +86,3 @@ def spliced(text: str, pieces: Mapping[Spot, str]) -> str:
         parts += [text[at : spot.start], pieces[spot]]
         at = spot.end
     return "".join([*parts, text[at:]])
-
-
-def path_of(key: Iterable[str | int]) -> str:
-    """`spec.containers[0].image`; what is not in anything is the whole document."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in key)
-    return "".join(steps).removeprefix(".") or "the whole document"

@@ -23,6 +23,7 @@ from strongref.values import attribute_name, select
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from strongref.manifest_set import Use
     from strongref.patience import Patience
     from strongref.ports import Clock, Store
     from strongref.resolvers.base import Json
@@ -39,7 +40,6 @@ class Exports:
     Attributes:
         consumer: for whom the exports are.
         used: the keys that were asked for, by place: what a claim would have to hold.
-        held: values by place, where somebody has read them already, and holds them: nothing is read there.
     """
 
     scheme = EXPORT
@@ -66,13 +66,23 @@ class Exports:
         """
         self.consumer = consumer
         self.used: dict[Place, set[Key]] = {}
-        self.held: dict[Place, Mapping[Key, Value]] = {}
+        self._held: dict[Place, dict[Key, Value]] = {}
         self._aws = aws
         self._store = store
         self._clock = clock
         self._patience = patience
         self._sensitive = sensitive
         self._published: Once[Place, Mapping[Key, Value]] = Once()
+
+    @property
+    def uses(self) -> frozenset[Use]:
+        """What was asked for: what a claim has to hold."""
+        return frozenset((place, key) for place, keys in self.used.items() for key in keys)
+
+    def hold(self, held: Mapping[Use, Value]) -> None:
+        """Give these values from now on: somebody has claimed them."""
+        for (place, key), value in held.items():
+            self._held.setdefault(place, {})[key] = value
 
     def prefetch(self, tokens: Iterable[Token]) -> None:
         """Nothing: all that a stack exports to a consumer is read at once, whichever key is asked for first."""
@@ -100,7 +110,7 @@ class Exports:
         """
         place = self.place(token)
         _, name = _taken_apart(token)
-        values = self.held.get(place) or self._published.get(place, lambda: self._read(place))
+        values = self._held.get(place) or self._published.get(place, lambda: self._read(place))
         keys = [Key(name)] if name in values else select([name], values)[name]
         if not keys:
             raise self._missing(place, name, values)

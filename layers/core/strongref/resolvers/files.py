@@ -31,7 +31,9 @@ class Input(NamedTuple):
 
 
 def find(given: Iterable[str], out: Path | None) -> list[Input]:
-    """The files that were given, and those of folders: by their ending, in order, hidden ones and hidden folders apart.
+    """The files that were given, and those of folders: by their ending, in order, hidden ones and folders apart.
+
+    Each is found once, however often it was given.
 
     Args:
         given: files and folders.
@@ -47,13 +49,14 @@ def find(given: Iterable[str], out: Path | None) -> list[Input]:
             below = list(_below(path, out))
             if not below:
                 raise InputError(f"{path} has no manifest in it: no file that ends in {', '.join(ENDINGS)}")
-            found |= {one: Input(one, one.relative_to(path)) for one in below}
+            for one in below:
+                found.setdefault(one, Input(one, one.relative_to(path)))
         elif not path.exists():
             raise InputError(f"{path} does not exist")
         elif path.suffix.lower() not in ENDINGS:
             raise InputError(f"{path} is no manifest by its name: it ends in none of {', '.join(ENDINGS)}")
         else:
-            found[path] = Input(path, Path(path.name))
+            found.setdefault(path, Input(path, Path(path.name)))
     return list(found.values())
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 from strongref.errors import StrongRefError, cut
 from strongref.resolvers.base import ResolutionContext
 from strongref.resolvers.chain import Chain
-from strongref.resolvers.documents import path_of
 from strongref.resolvers.errors import SeveralError
 
 if TYPE_CHECKING:
@@ -18,6 +17,10 @@ if TYPE_CHECKING:
     from strongref.resolvers.chain import TokenResolver
     from strongref.resolvers.documents import Spot
     from strongref.resolvers.manifests import Manifest
+
+
+WHOLE = "the whole document"
+"""The path of a value that is not in anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +75,18 @@ def resolve(manifests: Sequence[Manifest], tokens: TokenResolver, others: Sequen
         values: dict[Spot, Json] = {}
         failures: list[Failure] = []
         for spot in manifest.parsed.spots:
+            context = _context(manifest, spot)
             try:
                 if spot.is_key:
                     tokens.check_key(str(spot.value))
                     continue
-                value = chain.resolve(_context(manifest, spot), spot.value)
+                value = chain.resolve(context, spot.value)
                 if (type(value), value) != (type(spot.value), spot.value):
                     manifest.format.written(spot, manifest.text, value)  # or raise that it cannot be
                     values[spot] = value
             except StrongRefError as error:
-                failures += [Failure(manifest.file, spot.document, path_of(spot.key), each) for each in _each(error)]
+                path = context.path or WHOLE
+                failures += [Failure(manifest.file, spot.document, path, each) for each in _each(error)]
         outcome.documents += len(manifest.parsed.documents)
         outcome.values += len(values)
         outcome.failures += failures

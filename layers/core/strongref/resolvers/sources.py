@@ -137,9 +137,6 @@ class Once(Generic[K, T]):
     def __init__(self) -> None:
         self._known: dict[K, T | StrongRefError] = {}
 
-    def __contains__(self, key: K) -> bool:
-        return key in self._known
-
     def get(self, key: K, ask: Callable[[], T]) -> T:
         """The answer.
 
