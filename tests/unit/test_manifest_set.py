@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.address import SHARED, Key, ManifestSet, Place, Producer
+from strongref.claiming import Claimant, Claiming
 from strongref.errors import (
     ExportsInUseError,
     NoSuchExportError,
@@ -23,6 +24,7 @@ from strongref.ledger import PAGE_BYTES, Ledger, UnreadableLedgerError
 from strongref.manifest_set import SetBusyError, SetClaims
 from strongref.patience import Patience
 from strongref.ports import Kind, Ports
+from strongref.unpublished import Importer
 from tests.support.cloud import ACCOUNT, Cloud
 
 if TYPE_CHECKING:
@@ -306,3 +308,24 @@ def test_a_ledger_says_what_it_was_told_last_in_pages_that_fit(told: list[set[st
         assert ledger.read() == each
         pages = cloud.stores(US, cloud.clock).under(SHOP.ledger)
         assert all(page.kind is Kind.STRING and len(page.text) <= PAGE_BYTES for page in pages.values())
+
+
+@pytest.mark.parametrize("count", [1, 10, 100, 1000])
+def test_claiming_for_manifests_takes_six_calls_more_than_an_import_and_one_for_each_further_page(count: int) -> None:
+    world = World(Cloud())
+    world.export({f"Key{number}": "v" for number in range(count)})
+    claimant = Claimant("x", "x", Importer(ACCOUNT, "x"))
+    cloud = world.cloud
+    names = [f"Key{number}" for number in range(count)]
+    used = [(CLUSTER, Key(name)) for name in names]
+
+    def calls(do: Callable[[], object]) -> int:
+        cloud.calls.clear()
+        do()
+        return len(cloud.calls)
+
+    ports, store = world.set().ports, cloud.stores(US, cloud.clock)
+    as_an_import = calls(Claiming(ports, store, cloud.clock, claimant, CLUSTER, names).hold)
+    assert calls(lambda: world.set().hold(used, lambda _: None)) <= as_an_import + 6 + count / 50
+    assert calls(lambda: world.set().hold(used, lambda _: None)) <= as_an_import + 6 + count / 50
+    assert calls(world.set().let_go) <= count + 8 + count / 50

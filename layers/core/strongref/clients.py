@@ -23,8 +23,13 @@ CONNECT_SECONDS = 5
 READ_SECONDS = 15
 """A call is in flight for no longer than both together: a fence outlasts it (`fence.IN_FLIGHT`)."""
 
+RESOURCE_SECONDS = 40
+"""Of a call to Cloud Control, which answers only when the resource's own service has."""
+
 HAND_OVER_SECONDS = 3
 """Of one try to hand over, which comes at the end of an invocation, and is to be tried again."""
+
+_READ_SECONDS = {"lambda": HAND_OVER_SECONDS, "cloudcontrol": RESOURCE_SECONDS}
 
 
 class Clients:
@@ -74,7 +79,7 @@ class Clients:
         config = Config(
             retries={"total_max_attempts": 1},  # Trying again is ours: it has to know the deadline.
             connect_timeout=CONNECT_SECONDS,
-            read_timeout=HAND_OVER_SECONDS if service == "lambda" else READ_SECONDS,
+            read_timeout=_READ_SECONDS.get(service, READ_SECONDS),
             max_pool_connections=2,
         )
         return cast("Any", self._session).client(service, region_name=region, config=config)
