@@ -19,21 +19,22 @@ from botocore import xform_name
 from botocore.session import get_session
 
 from strongref import answer as answer_module
-from strongref import errors, lookup_answer, resource
+from strongref import errors, resource
 from strongref.address import StackArn
 from strongref.answer import AnswerTooLargeError
 from strongref.cli import _parser
 from strongref.errors import BadRequestError, InUse, StrongRefError
 from strongref.limiter import Rates
+from strongref.lookup import answer as lookup_answer
 from strongref.lookup import errors as lookup_errors
+from strongref.lookup.answer import NotAllowedToLookError, NotAnAttributeError, TooMuchToTellError
 from strongref.lookup.base import Resource, Wanted
 from strongref.lookup.errors import LookUpDeniedError
 from strongref.lookup.finding import attribute
 from strongref.lookup.identify import described
+from strongref.lookup.request import LookupRequest
 from strongref.lookup.table import shape_of
 from strongref.lookup.tracing import READ_MOST
-from strongref.lookup_answer import NotAllowedToLookError, NotAnAttributeError, TooMuchToTellError
-from strongref.lookup_request import LookupRequest
 from strongref.request import ExportRequest, ImportRequest
 from tests.support.builders import ACCOUNT, NETWORK, PLACE, SHOP, WEB, stack_arn
 from tests.support.cdk8s_errors import CASES as OF_CDK8S

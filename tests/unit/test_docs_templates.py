@@ -17,7 +17,7 @@ from strongref.event import Event
 from strongref.exports import Exports
 from strongref.imports import Imports
 from strongref.limiter import Limiter, Rates
-from strongref.lookup_request import LookupRequest
+from strongref.lookup.request import LookupRequest
 from strongref.patience import Patience
 from strongref.ports import Ports, StackInfo
 from strongref.request import ExportRequest, ImportRequest

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.errors import Counted
+from strongref.lookup.answer import NotAllowedToLookError, NotAnAttributeError, TooMuchToTellError, attributes
 from strongref.lookup.attributes import attribute
 from strongref.lookup.base import Resource
 from strongref.lookup.errors import LookUpDeniedError, NoSuchAttributeError
-from strongref.lookup_answer import NotAllowedToLookError, NotAnAttributeError, TooMuchToTellError, attributes
 
 QUEUE: dict[str, Any] = {
     "Arn": "arn:aws:sqs:us-east-1:111111111111:jobs",

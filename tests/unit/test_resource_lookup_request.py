@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strongref.address import StackArn
 from strongref.errors import BadRequestError, Counted, StrongRefError
 from strongref.lookup.base import Wanted
-from strongref.lookup_request import LookupRequest
+from strongref.lookup.request import LookupRequest
 from tests.support.builders import ACCOUNT, WEB
 
 if TYPE_CHECKING:

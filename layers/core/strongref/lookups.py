@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from strongref.address import StackArn
 from strongref.answer import Answer, AnswerTooLargeError, check_size
 from strongref.event import RequestType
+from strongref.lookup.answer import IDENTIFIER, NotAllowedToLookError, TooMuchToTellError, attributes
 from strongref.lookup.errors import LookUpDeniedError
-from strongref.lookup_answer import IDENTIFIER, NotAllowedToLookError, TooMuchToTellError, attributes
-from strongref.lookup_request import LookupRequest
+from strongref.lookup.request import LookupRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
