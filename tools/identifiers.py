@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TARGET = Path(__file__).resolve().parents[1] / "layers/core/strongref/lookup/identifiers.json"
 SCHEMAS = Path(getattr(find_spec("cfnlint"), "origin", "")).parent / "data/schemas"
 NOT_AWS = {"sam"}
-"""Providers that are no regions: SAM's types are replaced by others before anything is made."""
+"""Providers that are no regions: SAM's types are replaced by others before anything is made (`overrides.REPLACED`)."""
 
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z][a-z0-9]+|[A-Z]+[0-9]*")
 _GENERATED = re.compile(r"(?!AccountId$).*(Id|Arn|ARN|Name|Identifier|Version|Hash)", re.DOTALL)

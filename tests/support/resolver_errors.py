@@ -39,7 +39,7 @@ def _unreadable() -> StrongRefError:
 CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "resolve-output": lambda: errors.OutputNotFetchedError("BucketName", "aws"),
     "resolve-stack": lambda: errors.OutputNotFetchedError(
-        "BucketName", "aws", str(errors.StackNotFoundError("aws", EU))
+        "BucketName", "aws", hint=str(errors.StackNotFoundError("aws", EU))
     ),
     "resolve-not-a-stack": lambda: errors.OutputNotFetchedError(
         "BucketName", "aws.Bucket", str(errors.NotAStackError("Bucket", "AWS::S3::Bucket"))

@@ -417,7 +417,7 @@ def test_a_region_comes_from_the_stack_or_the_resolver_or_is_asked_for() -> None
 
     assert manifests(cdk.Environment(region=EU), US).data() == {"name": "site-4711"}
     assert manifests(None, EU).data() == {"name": "site-4711"}
-    assert "Stack site does not exist in us-east-1. Are you sure" in failing(manifests(None, US))
+    assert "There is no stack site in us-east-1." in failing(manifests(None, US))
     assert "No region: " in failing(manifests(None, None))
 
 

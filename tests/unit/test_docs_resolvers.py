@@ -9,7 +9,7 @@ import pytest
 
 from strongref.cli import resolve as command
 from strongref.errors import StrongRefError
-from strongref.resolvers import errors
+from strongref.resolvers import errors, wiring
 from strongref.resolvers.leftovers import leftover
 from strongref.resolvers.tokens import FORMS, NOWHERE, Token, parse
 from tests.support.documents import ROOT, blocks, names_in, rows
@@ -28,11 +28,11 @@ def test_tokens_are_resolved_by_default_or_on_demand_as_documented() -> None:
     for first, _, how in rows(PAGE, "Tokens"):
         (token, *_) = parse(re.findall("`([^`]+)`", first)[0])
         assert isinstance(token, Token)
-        if token.scheme in command.BY_DEFAULT:
+        if token.scheme in wiring.BY_DEFAULT:
             assert how == "always"
         else:
             assert how == ("with `--tf STATE`" if token.scheme == "tf" else f"with `--with {token.scheme}`")
-            assert token.scheme in (*command.ON_DEMAND, "tf")
+            assert token.scheme in (*wiring.ON_DEMAND, "tf")
 
 
 def test_the_documented_options_are_those_that_there_are() -> None:

@@ -44,7 +44,14 @@ HOMES = [("ExporterRole", EU), ("ImporterRole", US), ("JanitorRole", US), ("Look
 ALL = "*"
 """The resource of actions that cannot be allowed for some resources alone."""
 
-OF_THE_COMMAND = {"AssumeRole", "DescribeStackResource", "GetCallerIdentity", "GetObject", "GetSecretValue"}
+OF_THE_COMMAND = {
+    "AssumeRole",
+    "DescribeStackResource",
+    "GetCallerIdentity",
+    "GetObject",
+    "GetSecretValue",
+    "GetTemplate",
+}
 """What is called with its user's credentials, and by no function."""
 
 

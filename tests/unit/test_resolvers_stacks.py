@@ -113,8 +113,8 @@ def test_a_missing_output_and_a_missing_stack_are_told_as_the_cdk_s_users_know_i
         "Are you sure you deployed the CDK stack?"
     )
     assert str(absent.value) == (
-        "Failed fetching output value for output key 'BucketName' (stack: gone). Error: Stack gone does not exist in "
-        "eu-west-1. Are you sure you deployed the CDK stack?"
+        "Failed fetching output value for output key 'BucketName' (stack: gone). Error: Output not found. "
+        "Are you sure you deployed the CDK stack? There is no stack gone in eu-west-1."
     )
     assert clients.calls == {"DescribeStacks": 2}
 
@@ -134,7 +134,7 @@ def test_a_stack_that_is_only_remembered_is_not_there(clients: Watched, monkeypa
     arn = cloudformation.describe_stacks(StackName="aws")["Stacks"][0]["StackId"]
     monkeypatch.setattr(StackResources, "nested", lambda *_: arn)  # a nested stack that has just been deleted
     cloudformation.delete_stack(StackName="aws")
-    with pytest.raises(OutputNotFetchedError, match="does not exist"):
+    with pytest.raises(OutputNotFetchedError, match="There is no stack"):
         StackOutputs(aws_of(clients)).value("parent.Nested", "BucketName")
 
 

@@ -6,13 +6,13 @@ import re
 import struct
 from typing import TYPE_CHECKING, Any
 
-from strongref.cdk8s import wiring
 from strongref.cdk8s.canonical import Unknown, evaluate, intrinsic, text
 from strongref.cdk8s.cdk_outputs import AppOutputs
 from strongref.cdk8s.cdk_tokens import Reader
 from strongref.cdk8s.errors import NotANumberError, OutputNotDefinedError
 from strongref.cdk8s.numbers import number
 from strongref.cdk8s.resolver import CloudResolver, Mark, NotWhole, is_of_library
+from strongref.resolvers import wiring
 from strongref.resolvers.sources import Once
 
 if TYPE_CHECKING:

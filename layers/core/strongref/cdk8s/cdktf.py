@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import cdktf
 
-from strongref.cdk8s import wiring
 from strongref.cdk8s.errors import (
     NoStateGivenError,
     NotANumberError,
@@ -22,6 +21,7 @@ from strongref.cdk8s.errors import (
 )
 from strongref.cdk8s.numbers import number
 from strongref.cdk8s.resolver import CloudResolver, Mark, NotWhole, is_of_library
+from strongref.resolvers import wiring
 from strongref.resolvers.sources import Once
 from strongref.resolvers.terraform import StateReader, TerraformStates
 from strongref.resolvers.terraform_addresses import Reference, Resource

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,8 @@ import jsii
 from strongref.cdk8s.pieces import Piece, text_of, with_values
 from strongref.cdk8s.running import Run, Spot
 from strongref.errors import StrongRefError
-from strongref.resolvers.chain import INSIDE
-from strongref.resolvers.errors import NotTextError, SeveralError, TokenInKeyError
+from strongref.resolvers.chain import as_text
+from strongref.resolvers.errors import SeveralError, TokenInKeyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +121,7 @@ class CloudResolver(ABC):
         def pieces(part: str) -> Iterator[Piece]:
             for each in self.split(part):
                 try:
-                    yield Piece(as_text(each, self.fetch(each)), None) if isinstance(each, Mark) else Piece(each)
+                    yield Piece(as_text(str(each), self.fetch(each)), None) if isinstance(each, Mark) else Piece(each)
                 except StrongRefError as error:
                     errors.append(error)
 
@@ -138,13 +137,3 @@ def is_of_library(library: str, value: object) -> bool:
         return False
     faces = [value, *getattr(value, "_delegates", ())]  # jsii 1.142, _reference_map.InterfaceDynamicProxy
     return any(cls.__module__.partition(".")[0] == library for face in faces for cls in type(face).__mro__)
-
-
-def as_text(mark: Mark, value: Json) -> str:
-    """What a token's value is within text."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
-    came = "nothing (null)" if value is None else "a list" if isinstance(value, list) else "a map"
-    raise NotTextError(str(mark), came, INSIDE)

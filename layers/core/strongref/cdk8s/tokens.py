@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from strongref.address import SHARED
-from strongref.cdk8s import wiring
+from strongref.cdk8s.errors import UnknownSchemeError
 from strongref.cdk8s.resolver import CloudResolver, Mark, NotWhole
+from strongref.resolvers import wiring
 from strongref.resolvers.errors import BadTokenError, NotEnabledError
 from strongref.resolvers.tokens import TF, Token, parse, tokens_in
 
@@ -43,6 +44,9 @@ class TokenResolver(CloudResolver):
             UnknownSchemeError: there is no such scheme.
             UsageError: exports are asked for, and no region is given.
         """
+        for scheme in schemes:
+            if scheme not in (*wiring.BY_DEFAULT, *wiring.ON_DEMAND):
+                raise UnknownSchemeError(scheme, wiring.ON_DEMAND)
         self._sources: Mapping[str, Source] = {
             source.scheme: source
             for source in wiring.sources(

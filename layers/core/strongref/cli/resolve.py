@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.address import SHARED, is_level
 from strongref.cli.claims import CLAIM, UNCLAIM, set_claims, unclaim
-from strongref.cli.toolbox import UsageError, regions, register
+from strongref.cli.toolbox import UsageError, register
 from strongref.limiter import Limiter, Rates
 from strongref.resolvers import files
-from strongref.resolvers.attributes import StackAttributes
 from strongref.resolvers.chain import TokenResolver
-from strongref.resolvers.environment import Environment
 from strongref.resolvers.errors import InputError, ManifestError
 from strongref.resolvers.exports import Exports
 from strongref.resolvers.manifests import FORMATS, read
-from strongref.resolvers.nested import StackResources
-from strongref.resolvers.outputs import StackOutputs
-from strongref.resolvers.parameters import Parameters
 from strongref.resolvers.resolving import resolve
-from strongref.resolvers.secretsmanager import Secrets
-from strongref.resolvers.sources import Aws
-from strongref.resolvers.terraform import StateReader, TerraformStates
-from strongref.resolvers.tokens import CFN, CFN_ATTR, ENV, EXPORT, SECRET, SSM
+from strongref.resolvers.tokens import EXPORT
+from strongref.resolvers.wiring import BY_DEFAULT, ON_DEMAND, sources
 
 if TYPE_CHECKING:
     import argparse
@@ -42,13 +34,6 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 """For standard input and output."""
-
-BY_DEFAULT = (CFN, CFN_ATTR)
-ON_DEMAND = (EXPORT, SSM, SECRET, ENV)
-"""Schemes that a manifest cannot have resolved unless whoever runs the command says so."""
-
-_STS_REGION = "us-east-1"
-"""Whose STS is asked where the run has no region of its own."""
 
 
 def add(commands: Commands) -> None:
@@ -136,31 +121,21 @@ def _sources(asked: argparse.Namespace, toolbox: Toolbox) -> list[Source]:
         raise UsageError(f"--with {unknown[0]}: allowed are {', '.join(ON_DEMAND)}; for tf give --tf STATE")
     if not is_level(asked.consumer):
         raise UsageError("--consumer: a stack's name or a label of letters, digits, _ and - is needed")
-    region = asked.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    accounts = toolbox.accounts(region or _STS_REGION, asked.role)
-    aws = Aws(accounts, toolbox.limiter, toolbox.clock, region)
-    resources = StackResources(aws)
-    outputs = StackOutputs(aws, resources)
-    sources: list[Source] = [outputs, StackAttributes(aws, resources, outputs)]
-    if EXPORT in schemes:
-        ports = toolbox.ports()
-        store = ports.stores(regions([region] if region else None)[0], toolbox.clock)
-        sources.append(Exports(aws, store, toolbox.clock, ports.patience, asked.consumer, sensitive=asked.sensitive))
-    if SSM in schemes:
-        sources.append(Parameters(aws, sensitive=asked.sensitive))
-    if SECRET in schemes:
-        sources.append(Secrets(aws))
-    if ENV in schemes:
-        sources.append(Environment())
-    if asked.tf:
-        sources.append(TerraformStates(asked.tf, StateReader(lambda: aws), sensitive=asked.sensitive))
-    return sources
+    return sources(
+        schemes,
+        tf=asked.tf,
+        consumer=asked.consumer,
+        sensitive=asked.sensitive,
+        region=asked.region,
+        role=asked.role,
+        toolbox=toolbox,
+    )
 
 
 def _run(asked: argparse.Namespace, job: _Job, toolbox: Toolbox, limiter: CountingLimiter) -> int:
     claims = set_claims(CLAIM, asked.claim, asked, toolbox) if asked.claim else None
-    sources = _sources(asked, toolbox)
-    tokens = TokenResolver(sources, strict=asked.strict)
+    given = _sources(asked, toolbox)
+    tokens = TokenResolver(given, strict=asked.strict)
     manifests, unread = _read(job.inputs)
     outcome = resolve(manifests, tokens)
     for problem in [*unread, *outcome.failures]:
@@ -168,7 +143,7 @@ def _run(asked: argparse.Namespace, job: _Job, toolbox: Toolbox, limiter: Counti
     if unread or outcome.failures:
         sys.stderr.write(f"strongref: {_failed(len(unread), len(outcome.failures))}. Nothing was written.\n")
         return 1
-    exports = next((source for source in sources if isinstance(source, Exports)), None)
+    exports = next((source for source in given if isinstance(source, Exports)), None)
     if claims and exports and not asked.check:
 
         def write(held: Mapping[Use, Value]) -> None:

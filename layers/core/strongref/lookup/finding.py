@@ -60,14 +60,18 @@ class Finder:
             CloudControlError: a call failed.
             CutShortError: there was no time to wait for longer.
         """
-        return self._reading.get(wanted.type_name, self.identifier(wanted))
+        shape = shape_of(wanted.type_name)
+        return self._reading.get(shape.type_name, self._identifier(shape, wanted))
 
     def identifier(self, wanted: Wanted) -> str:
         """The primary identifier by which Cloud Control knows it. Raises as `find`.
 
         Where it follows from a physical id alone, nothing is asked, and there may be no such resource.
         """
-        return _Search(self._reading, self._tagging, shape_of(wanted.type_name), wanted).run()
+        return self._identifier(shape_of(wanted.type_name), wanted)
+
+    def _identifier(self, shape: Shape, wanted: Wanted) -> str:
+        return _Search(self._reading, self._tagging, shape, wanted).run()
 
 
 class _Search:

@@ -112,6 +112,18 @@ IDENTIFIERS: Mapping[str, tuple[str, ...]] = {
 }
 """Primary identifiers that are other ones than the schema says."""
 
+REPLACED: Mapping[str, str] = {
+    "AWS::Serverless::Api": "AWS::ApiGateway::RestApi",
+    "AWS::Serverless::Application": "AWS::CloudFormation::Stack",
+    "AWS::Serverless::Function": "AWS::Lambda::Function",
+    "AWS::Serverless::HttpApi": "AWS::ApiGatewayV2::Api",
+    "AWS::Serverless::LayerVersion": "AWS::Lambda::LayerVersion",
+    "AWS::Serverless::SimpleTable": "AWS::DynamoDB::Table",
+    "AWS::Serverless::StateMachine": "AWS::StepFunctions::StateMachine",
+}
+"""What SAM makes of its types before CloudFormation makes anything: the resource has the same physical id (AWS: SAM
+Developer Guide, generated resources)."""
+
 OWN: Mapping[str, str] = {
     # `Ref` is the address, which the service makes up as well as the allocation's id.
     "AWS::EC2::EIP": "PublicIp",

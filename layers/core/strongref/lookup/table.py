@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strongref.lookup.errors import UnknownTypeError
-from strongref.lookup.overrides import IDENTIFIERS, OWN
+from strongref.lookup.overrides import IDENTIFIERS, OWN, REPLACED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,11 +82,12 @@ class Shape:
 
 
 def shape_of(type_name: str) -> Shape:
-    """What is known of a type.
+    """What is known of a type, or of the one that SAM makes of it.
 
     Raises:
         UnknownTypeError: no schema of that name was there when the table was made.
     """
+    type_name = REPLACED.get(type_name, type_name)
     line = _lines().get(type_name)
     if line is None:
         from difflib import get_close_matches  # noqa: PLC0415 (for this mistake alone)
@@ -109,8 +110,8 @@ def shape_of(type_name: str) -> Shape:
 
 
 def types() -> tuple[str, ...]:
-    """Every type that there is a line for."""
-    return tuple(_lines())
+    """Every type that something is known of."""
+    return (*_lines(), *REPLACED)
 
 
 def _maybe(line: Mapping[str, Any], key: str) -> tuple[str, ...] | None:

@@ -96,7 +96,7 @@ class TokenResolver:
         errors: list[StrongRefError] = []
         for part in parts:
             try:
-                texts.append(_text(part, self._fetch(part)) if isinstance(part, Token) else part)
+                texts.append(as_text(str(part), self._fetch(part)) if isinstance(part, Token) else part)
             except StrongRefError as error:
                 errors.append(error)
         if errors:
@@ -134,11 +134,15 @@ def _readable(value: str) -> list[Token]:
         return []
 
 
-def _text(token: Token, value: Json) -> str:
-    """What a token's value is within text."""
+def as_text(token: str, value: Json) -> str:
+    """What a token's value is within text.
+
+    Raises:
+        NotTextError: it is a list, a map or null.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     came = "nothing (null)" if value is None else "a list" if isinstance(value, list) else "a map"
-    raise NotTextError(str(token), came, INSIDE)
+    raise NotTextError(token, came, INSIDE)

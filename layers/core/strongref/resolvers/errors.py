@@ -142,20 +142,22 @@ class OutputNotFetchedError(ResolveError):
         key: the output's logical id.
         stack: the stack's name, and the logical ids of the nested stacks that lead to it.
         why: what is missing, or failed.
+        hint: what more is known of it.
     """
 
-    def __init__(self, key: str, stack: str, why: str = "Output not found") -> None:
-        super().__init__(key, stack, why)
+    def __init__(self, key: str, stack: str, why: str = "Output not found", hint: str = "") -> None:
+        super().__init__(key, stack, why, hint)
         self.key = key
         self.stack = stack
         self.why = why
+        self.hint = hint
 
     def __str__(self) -> str:
         which = f"output key '{cut(self.key, _SHOWN)}' (stack: {cut(self.stack, _SHOWN)})"
         return (
             f"Failed fetching output value for {which}. Error: "
-            f"{cut(self.why, 300).removesuffix('.')}. Are you sure you deployed the CDK stack?"
-        )
+            f"{cut(self.why, 350).removesuffix('.')}. Are you sure you deployed the CDK stack? {cut(self.hint, _SHOWN)}"
+        ).rstrip()
 
 
 class NoRegionError(ResolveError):
@@ -174,7 +176,7 @@ class StackNotFoundError(ResolveError):
         self.region = region
 
     def __str__(self) -> str:
-        return f"Stack {cut(self.stack, _SHOWN)} does not exist in {self.region}."
+        return f"There is no stack {cut(self.stack, _SHOWN)} in {self.region}."
 
 
 class NotAStackError(ResolveError):

@@ -62,7 +62,9 @@ class StackOutputs:
         try:
             where = self._aws.where(region, account)
             outputs = self._stacks.get((where, stack), lambda: self._outputs(where, stack))
-        except (FetchFailedError, NotAStackError, ResourceNotFoundError, StackNotFoundError) as error:
+        except StackNotFoundError as error:
+            raise OutputNotFetchedError(key, stack, hint=str(error)) from None
+        except (FetchFailedError, NotAStackError, ResourceNotFoundError) as error:
             raise OutputNotFetchedError(key, stack, str(error)) from None
         if key not in outputs:
             raise OutputNotFetchedError(key, stack)

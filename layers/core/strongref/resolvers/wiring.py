@@ -1,4 +1,4 @@
-"""What the resolvers are wired to: AWS with the caller's own credentials, and sources, as the command has them."""
+"""What resolvers are wired to, in the command and in cdk8s apps: AWS with the caller's own credentials, and sources."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from boto3.session import Session
 
-from strongref.cdk8s.errors import UnknownSchemeError
 from strongref.cli.toolbox import Toolbox, regions
 from strongref.resolvers.attributes import StackAttributes
 from strongref.resolvers.environment import Environment
@@ -21,12 +20,16 @@ from strongref.resolvers.terraform import StateReader, TerraformStates
 from strongref.resolvers.tokens import CFN, CFN_ATTR, ENV, EXPORT, SECRET, SSM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from strongref.resolvers.sources import Source
 
+BY_DEFAULT = (CFN, CFN_ATTR)
+ON_DEMAND = (EXPORT, SSM, SECRET, ENV)
+"""Schemes that nothing of is resolved unless whoever runs it says so."""
+
 _STS_REGION = "us-east-1"
-"""Whose STS is asked where the program has no region of its own."""
+"""Whose STS is asked where the run has no region of its own."""
 
 
 def aws(region: str | None, role: str | None, toolbox: Toolbox | None = None) -> Aws:
@@ -50,14 +53,23 @@ def sources(  # noqa: PLR0913 (as the command's options)
     sensitive: bool,
     region: str | None,
     role: str | None,
+    toolbox: Toolbox | None = None,
 ) -> list[Source]:
-    """A source for each scheme that is to be resolved: those of CloudFormation's stacks, and what is asked for.
+    """A source for each scheme that is to be resolved: `BY_DEFAULT`, and what is asked for.
+
+    Args:
+        schemes: of `ON_DEMAND`.
+        tf: states of Terraform's, as `TerraformStates` has them.
+        consumer: for whom the exports are.
+        sensitive: whether secrets are given.
+        region: as `aws`.
+        role: as `aws`.
+        toolbox: as `aws`.
 
     Raises:
-        UnknownSchemeError: there is no such scheme.
         UsageError: exports are asked for, and there is no region to read them in.
     """
-    toolbox = Toolbox.of_this_process()
+    toolbox = toolbox or Toolbox.of_this_process()
     called = aws(region, role, toolbox)
     resources = StackResources(called)
     outputs = StackOutputs(called, resources)
@@ -67,17 +79,14 @@ def sources(  # noqa: PLR0913 (as the command's options)
         store = ports.stores(regions([called.region] if called.region else None)[0], toolbox.clock)
         return Exports(called, store, toolbox.clock, ports.patience, consumer, sensitive=sensitive)
 
-    on_demand: dict[str, Callable[[], Source]] = {
+    on_demand: Mapping[str, Callable[[], Source]] = {
         EXPORT: exports,
         SSM: lambda: Parameters(called, sensitive=sensitive),
         SECRET: lambda: Secrets(called),
         ENV: Environment,
     }
-    for scheme in schemes:
-        if scheme not in (CFN, CFN_ATTR, *on_demand):
-            raise UnknownSchemeError(scheme, list(on_demand))
     made: list[Source] = [outputs, StackAttributes(called, resources, outputs)]
-    made += [make() for scheme, make in on_demand.items() if scheme in schemes]
+    made += [on_demand[scheme]() for scheme in ON_DEMAND if scheme in schemes]
     if tf:
         made.append(TerraformStates(tf, StateReader(lambda: called), sensitive=sensitive))
     return made
