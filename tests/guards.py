@@ -104,6 +104,30 @@ GUARDS = (
         tests=("tests/unit/test_under_quota.py", "-k", "together"),
         must_fail=("test_who_was_throttled_together_does_not_come_back_together",),
     ),
+    Guard(
+        name="the end that a fence puts to a run over a set of manifests",
+        file="layers/core/strongref/manifest_set.py",
+        code="self.ports.stores(region, Sooner(clock, posts[0].clock))",
+        instead="self.ports.stores(region, clock if Sooner else posts[0].clock)",
+        tests=("tests/unit/test_manifest_set.py",),
+        must_fail=("test_a_run_that_slept_past_its_fence_takes_nothing_from_the_one_that_came_meanwhile",),
+    ),
+    Guard(
+        name="the comparison of a physical id with the whole name in an ARN",
+        file="layers/core/strongref/lookup/matching.py",
+        code="(arn and physical_id == arn.name)",
+        instead="(arn and arn.name.endswith(physical_id))",
+        tests=("tests/unit/test_lookup_properties.py", "-k", "own_the_physical_id"),
+        must_fail=("test_an_answer_is_the_one_resource_whose_own_the_physical_id_is_or_none_at_all",),
+    ),
+    Guard(
+        name="the refusal to give out what has something sensitive in it",
+        file="layers/core/strongref/resolvers/terraform_values.py",
+        code="        _check_parts(held, reference, path)\n",
+        instead="",
+        tests=("tests/unit/test_terraform.py", "-k", "sensitive"),
+        must_fail=("test_what_is_sensitive_is_refused_unless_it_is_asked_for[aws_lambda_function.api.environment-",),
+    ),
 )
 
 
