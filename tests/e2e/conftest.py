@@ -25,6 +25,7 @@ _HERE = Path(__file__).parent
 HURRIED_ACCOUNT = "333333333333"
 TENDED_ACCOUNT = "444444444444"
 LOOKING_ACCOUNT = "555555555555"
+THROTTLED_ACCOUNT = "666666666666"
 SECONDS = 6
 """For which a function of that account may run; half of them are kept back for its answer."""
 
@@ -84,6 +85,12 @@ def hurried(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws
 def tended(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
     """An account of its own, in which the janitor meets nothing of what other tests are about."""
     return _installed(emulator, tmp_path_factory, TENDED_ACCOUNT, sam.QUICK, None)
+
+
+@pytest.fixture(scope="session")
+def throttled(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
+    """An account of its own, whose quotas may be made small without being in the way of other tests."""
+    return _installed(emulator, tmp_path_factory, THROTTLED_ACCOUNT, sam.QUICK, None)
 
 
 @pytest.fixture(scope="session")

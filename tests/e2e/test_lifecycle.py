@@ -243,4 +243,5 @@ def test_the_service_tokens_stand_in_parameters_too(aws: Aws) -> None:
         assert tokens == {
             "/strongref/service-tokens/exporter": found["strongref-exporter"],
             "/strongref/service-tokens/importer": found["strongref-importer"],
+            "/strongref/service-tokens/lookup": found["strongref-lookup"],
         }

@@ -18,11 +18,11 @@ COUNT = 30
 
 
 @pytest.fixture
-def world(tended: Aws, names: Callable[[str], str]) -> Iterator[World]:
+def world(throttled: Aws, names: Callable[[str], str]) -> Iterator[World]:
     """An account whose quotas are a tenth of what its functions allow themselves, half of them taken by others."""
-    tended.emulator.limit(tended.account, reads=60, puts=10, tags=20, deletes=10, others=0.5)
-    yield World.of(tended, names)
-    tended.emulator.limit(tended.account)
+    throttled.emulator.limit(throttled.account, reads=60, puts=10, tags=20, deletes=10, others=0.5)
+    yield World.of(throttled, names)
+    throttled.emulator.limit(throttled.account)
 
 
 def test_a_throttled_deployment_takes_longer_and_succeeds(world: World) -> None:

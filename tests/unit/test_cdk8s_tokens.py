@@ -16,8 +16,8 @@ from moto import mock_aws
 import strongref.cdk8s
 from strongref.cdk8s import AwsCdkResolver, TokenResolver
 from strongref.cdk8s.errors import UnknownSchemeError
-from strongref.cli.toolbox import UsageError
 from strongref.resolvers.outputs import StackOutputs
+from strongref.toolbox import UsageError
 from tests.support.cdk8s_apps import Manifests
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from strongref import __version__, cli
-from strongref.cli import toolbox
+from strongref import __version__, cli, toolbox
 from strongref.errors import ChangingError
 from strongref.event import Event, RequestType
 from strongref.healing import look, places, republish

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from strongref import __version__
 from strongref.cli import exports, lookup, resolve
-from strongref.cli.toolbox import Toolbox, UsageError
 from strongref.errors import StrongRefError
+from strongref.toolbox import Toolbox, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,15 +6,15 @@ import sys
 from typing import TYPE_CHECKING
 
 from strongref.address import ManifestSet
-from strongref.cli.toolbox import UsageError, regions
 from strongref.errors import BadRequestError
 from strongref.manifest_set import SetClaims
 from strongref.properties import parse_label
+from strongref.toolbox import UsageError, regions
 
 if TYPE_CHECKING:
     import argparse
 
-    from strongref.cli.toolbox import Toolbox
+    from strongref.toolbox import Toolbox
 
 CLAIM, UNCLAIM = "--claim", "--unclaim"
 

@@ -7,17 +7,19 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from strongref.cli.toolbox import regions, register
+from strongref.cli.parsing import register
 from strongref.errors import some, stack_text
 from strongref.healing import look, places, republish
+from strongref.toolbox import regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from strongref.address import Place
-    from strongref.cli.toolbox import Commands, Toolbox
+    from strongref.cli.parsing import Commands
     from strongref.healing import Export
     from strongref.ports import Clock, Ports, Store
+    from strongref.toolbox import Toolbox
 
 
 def add(commands: Commands) -> None:

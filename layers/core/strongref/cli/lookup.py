@@ -6,18 +6,20 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from strongref.cli.toolbox import UsageError, regions, register
+from strongref.cli.parsing import register
 from strongref.lookup.base import Wanted
 from strongref.lookup.cloudcontrol import CloudControlApi
 from strongref.lookup.errors import WantedError
 from strongref.lookup.finding import Finder, attribute
 from strongref.lookup.tagging import TaggingApi
+from strongref.toolbox import UsageError, regions
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from strongref.cli.toolbox import Commands, Toolbox
+    from strongref.cli.parsing import Commands
+    from strongref.toolbox import Toolbox
 
 
 def add(commands: Commands) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.address import SHARED, is_level
 from strongref.cli.claims import CLAIM, UNCLAIM, set_claims, unclaim
-from strongref.cli.toolbox import UsageError, register
+from strongref.cli.parsing import register
 from strongref.limiter import Limiter, Rates
 from strongref.resolvers import files
 from strongref.resolvers.chain import TokenResolver
@@ -18,18 +18,20 @@ from strongref.resolvers.manifests import FORMATS, read
 from strongref.resolvers.resolving import resolve
 from strongref.resolvers.tokens import EXPORT
 from strongref.resolvers.wiring import BY_DEFAULT, ON_DEMAND, sources
+from strongref.toolbox import UsageError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from strongref.cli.toolbox import Commands, Toolbox
+    from strongref.cli.parsing import Commands
     from strongref.manifest_set import Use
     from strongref.resolvers.files import Input
     from strongref.resolvers.manifests import Manifest
     from strongref.resolvers.resolving import Outcome
     from strongref.resolvers.sources import Source
+    from strongref.toolbox import Toolbox
     from strongref.values import Value
 
 STANDARD = "-"

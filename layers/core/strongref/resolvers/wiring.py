@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from boto3.session import Session
 
-from strongref.cli.toolbox import Toolbox, regions
 from strongref.resolvers.attributes import StackAttributes
 from strongref.resolvers.environment import Environment
 from strongref.resolvers.exports import Exports
@@ -18,6 +17,7 @@ from strongref.resolvers.secretsmanager import Secrets
 from strongref.resolvers.sources import Aws
 from strongref.resolvers.terraform import StateReader, TerraformStates
 from strongref.resolvers.tokens import CFN, CFN_ATTR, ENV, EXPORT, SECRET, SSM
+from strongref.toolbox import Toolbox, regions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

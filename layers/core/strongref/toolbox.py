@@ -1,4 +1,4 @@
-"""What the commands work with: the caller's own credentials, one limiter, the command's own time."""
+"""What people's own programs work with, the command and apps: the caller's credentials, one limiter, their own time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import random
 import secrets
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from boto3.session import Session
 
@@ -21,8 +21,6 @@ from strongref.stacks import CloudFormationStacks
 from strongref.store import Stores
 
 if TYPE_CHECKING:
-    import argparse
-
     from strongref.ports import Clock
 
 PATIENCE = 120.0
@@ -30,9 +28,6 @@ PATIENCE = 120.0
 
 PAUSE = 2.0
 AN_HOUR = 3600.0
-
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 (it has no other name)
-"""Where each command adds its own parser."""
 
 
 class UsageError(StrongRefError):
@@ -85,8 +80,3 @@ def regions(given: list[str] | None) -> list[str]:
     if not given and not here:
         raise UsageError("no region: give --region, or set AWS_REGION")
     return given or [str(here)]
-
-
-def register(commands: Commands, name: str, what: str, **more: Any) -> argparse.ArgumentParser:  # noqa: ANN401
-    """A command's own parser: `what` is its line of help, and how its page begins."""
-    return commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", **more)
