@@ -10,7 +10,7 @@ from strongref.address import ManifestSet
 from strongref.errors import ExportsInUseError, InUse
 from strongref.fence import Fence
 from strongref.ledger import UnreadableLedgerError
-from strongref.manifest_set import SetBusyError
+from strongref.manifest_set import NothingUsedError, SetBusyError
 from strongref.resolvers import errors
 from strongref.resolvers.chain import INSIDE
 from strongref.resolvers.leftovers import leftover
@@ -69,6 +69,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "resolve-set-busy": lambda: SetBusyError(
         SHOP.name, str(Fence(f"the manifests {SHOP.name}", datetime(2026, 10, 8, 12, tzinfo=UTC)))
     ),
+    "resolve-nothing-used": lambda: NothingUsedError(SHOP.name, 2),
     "resolve-ledger": lambda: UnreadableLedgerError(f"{SHOP.ledger}/5f3a91c2"),
     "resolve-write": lambda: errors.WriteFailedError("out/reports.yaml", "no space left on device", 0),
 }

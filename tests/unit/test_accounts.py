@@ -89,6 +89,14 @@ def test_without_a_role_there_is_no_way_in() -> None:
         accounts(Sts(), None).clients(OTHER)
 
 
+@pytest.mark.parametrize("role", ["arn:aws:iam::333333333333:role/reader", "reader", "arn:aws:iam::ACCOUNT:user/me"])
+def test_a_role_of_another_account_than_is_asked_for_is_not_assumed(role: str) -> None:
+    sts = Sts()
+    with pytest.raises(NoWayInError, match=rf"is no role of account {OTHER}. Give one with ACCOUNT in the place"):
+        accounts(sts, role).clients(OTHER)
+    assert "AssumeRole" not in sts.calls
+
+
 def test_a_role_that_cannot_be_assumed_is_named() -> None:
     with pytest.raises(NoWayInError, match=r"^arn:aws:iam::222222222222:role/reader could not be assumed: AccessDeni"):
         accounts(Sts("AssumeRole")).clients(OTHER)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import boto3
@@ -146,6 +148,48 @@ def test_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().err
     assert told.startswith("strongref: The exports of stack network (eu-west-1, 123456789012) are being changed")
     assert len(told.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("aws")
+def test_what_botocore_cannot_make_of_its_configuration_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    assert cli.main(["ls", "--region", US]) == 1
+    assert capsys.readouterr().err.startswith("strongref: AWS cannot be called: ProfileNotFound. Check AWS_PROFILE")
+
+
+@pytest.mark.usefixtures("aws")
+def test_an_interrupted_command_ends_as_shells_have_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("strongref.cli.exports.places", interrupted)
+    assert cli.main(["ls", "--region", US]) == 130
+    assert capsys.readouterr().err == "strongref: interrupted\n"
+
+
+def test_the_log_is_not_mixed_with_the_result() -> None:
+    program = "from strongref.toolbox import Toolbox; from strongref.log import logger; "
+    program += "logger.warning('before'); Toolbox.of_this_process(); logger.warning('told'); print('result')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
+    assert "told" in done.stderr
+    assert ("before" in done.stdout, "told" in done.stdout, done.stdout.endswith("result\n")) == (True, False, True)
+
+
+def test_a_reader_who_has_gone_is_told_in_one_line() -> None:
+    program = "from strongref.cli.output import put_out; put_out(b'x' * 100_000)"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        told = process.stderr.read().decode()
+    assert told.rstrip().endswith(
+        "WriteFailedError: standard output could not be written: broken pipe. Nothing was written."
+    )
+    assert "Exception ignored" not in told
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:

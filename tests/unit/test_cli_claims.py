@@ -145,9 +145,44 @@ def test_a_value_that_became_something_else_meanwhile_is_not_written_where_it_ca
     assert set(map(tuple, claimed().values())) == {()}
 
 
+def test_of_a_run_whose_result_nobody_takes_nothing_is_claimed(
+    manifest: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def gone(_content: bytes) -> None:
+        raise WriteFailedError("standard output", "broken pipe", 0)
+
+    monkeypatch.setattr("strongref.cli.resolve.put_out", gone)
+    with manifest.open("rb") as given:
+        monkeypatch.setattr("sys.stdin", type("Stdin", (), {"buffer": given}))
+        assert resolve("-", "--claim", "shop", "--consumer", "cluster") == 1
+    assert "standard output could not be written: broken pipe. Nothing was written." in capsys.readouterr().err
+    assert set(map(tuple, claimed().values())) == {()}
+
+
+def test_what_is_written_in_part_is_held_with_what_was_before(
+    manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest.write_text(f"vpc: ${{export:network.VpcId@{EU}}}\n")
+    assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 0
+
+    def half(_texts: object) -> None:
+        raise WriteFailedError("b.yaml", "no space left on device", 1)
+
+    monkeypatch.setattr(files, "write", half)
+    manifest.write_text(f"zone: ${{export:network.Alb.Zone@{EU}}}\n")
+    assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 1
+    assert claimed() == {"Alb/Arn": [], "Alb/Zone": SHOP, "VpcId": SHOP}
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        (["x.yaml", "-o", "out", "--claim", ""], "--claim: '' came; a stack's name or a label"),
+        (["--unclaim", ""], "--unclaim: '' came"),
+        (["", "--check"], "a manifest is empty: is a variable not set?"),
+        (["x.yaml", "-o", ""], "-o is empty"),
+        (["x.yaml", "--check", "--region", ""], "--region is empty"),
+        (["x.yaml", "--in-place", "--claim", "shop"], "--claim and --in-place do not go together"),
         (["x.yaml", "-o", "out", "--claim", "a b"], "--claim: 'a b' came; a stack's name or a label of letters"),
         (["--unclaim", "_shop"], "--unclaim: '_shop' came"),
         (["x.yaml", "--unclaim", "shop"], "--unclaim shop lets go of everything: leave the manifests out"),

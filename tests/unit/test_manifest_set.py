@@ -21,7 +21,7 @@ from strongref.errors import (
 )
 from strongref.fencing import Holder, behind_fences
 from strongref.ledger import PAGE_BYTES, Ledger, UnreadableLedgerError
-from strongref.manifest_set import SetBusyError, SetClaims
+from strongref.manifest_set import HalfWrittenError, NothingUsedError, SetBusyError, SetClaims
 from strongref.patience import Patience
 from strongref.ports import Kind, Ports
 from strongref.unpublished import Importer
@@ -151,6 +151,29 @@ def test_of_a_run_that_fails_to_write_the_claims_before_it_are_left(world: World
         world.hold(B, write=full)
     assert [world.claims(key) for key in "AB"] == [[str(SHOP)], []]
     assert world.ledger() == ["A"]
+
+
+def test_of_a_run_that_wrote_a_part_all_is_held_until_the_next_one(world: World) -> None:
+    world.hold(A)
+
+    def half(_values: Mapping[Use, Value]) -> None:
+        raise HalfWrittenError(SetBusyError("x", "y"))
+
+    with pytest.raises(HalfWrittenError):
+        world.hold(B, write=half)
+    assert [world.claims(key) for key in "AB"] == [[str(SHOP)], [str(SHOP)]]
+    assert world.ledger() == ["A", "B"]
+    world.hold(B)
+    assert [world.claims(key) for key in "AB"] == [[], [str(SHOP)]]
+
+
+def test_a_run_that_uses_nothing_does_not_let_go_of_what_is_claimed(world: World) -> None:
+    world.hold()
+    assert world.left() == []
+    world.hold(A, B)
+    with pytest.raises(NothingUsedError, match=r"manifests shop claim 2\. .* use --unclaim shop\."):
+        world.hold()
+    assert world.ledger() == ["A", "B"]
 
 
 def test_of_a_run_that_cannot_claim_all_nothing_is_claimed_and_nothing_written(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ class NoWayInError(StrongRefError):
     Attributes:
         account: which.
         role: its role's ARN; None where none was given.
-        code: AWS's error code; None where nothing was tried.
+        code: AWS's error code; None where nothing was tried, since the role is another account's.
     """
 
     def __init__(self, account: str, role: str | None = None, code: str | None = None) -> None:
@@ -32,6 +33,11 @@ class NoWayInError(StrongRefError):
         self.code = code
 
     def __str__(self) -> str:
+        if self.role is not None and self.code is None:
+            return (
+                f"{self.role} is no role of account {self.account}. Give one with {PLACEHOLDER} in the place of the "
+                f"account's number: arn:aws:iam::{PLACEHOLDER}:role/NAME."
+            )
         if self.role is None:
             return (
                 f"Account {self.account} is not the caller's own. Give the role to assume in it: "
@@ -102,6 +108,8 @@ class Accounts:
         if self._role is None:
             raise NoWayInError(account)
         role = self._role.replace(PLACEHOLDER, account)
+        if not re.fullmatch(rf"arn:[^:]+:iam::{account}:role/.+", role):
+            raise NoWayInError(account, role)
         try:
             answer = self._caller.call(
                 "AssumeRole", self._own.sts(self._sts).assume_role, RoleArn=role, RoleSessionName="strongref"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import traceback
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,23 @@ def begin(event: Event | None, invocation: str) -> None:
             request=event.request_id,
             request_type=event.request_type.value,
         )
+
+
+def log_aside() -> None:
+    """Log to standard error: standard output is a program's own, and may be a manifest."""
+    for handler in logger.handlers:
+        if isinstance(handler, logging.StreamHandler):
+            handler.stream = _Aside()
+
+
+class _Aside:
+    """Standard error, whatever that is when something is written."""
+
+    def write(self, text: str) -> None:
+        sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
 
 
 def defect(error: BaseException, invocation: str) -> InternalError:

@@ -53,6 +53,34 @@ class SetBusyError(StrongRefError):
         )
 
 
+class NothingUsedError(StrongRefError):
+    """Manifests use no export any more, and their set claims some."""
+
+    counted = Counted.REJECTED
+
+    def __init__(self, name: str, claimed: int) -> None:
+        super().__init__(name, claimed)
+        self.name = name
+        self.claimed = claimed
+
+    def __str__(self) -> str:
+        return (
+            f"These manifests use no exports, and manifests {self.name} claim {self.claimed}. Are they the right ones? "
+            f"Are they resolved already? To let go of everything, use --unclaim {self.name}."
+        )
+
+
+class HalfWrittenError(StrongRefError):
+    """Of the manifests some were written, and some could not be: both what they used and what they use is held."""
+
+    def __init__(self, error: StrongRefError) -> None:
+        super().__init__(error)
+        self.error = error
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+
 @dataclass(frozen=True, slots=True)
 class SetClaims:
     """What one set claims in a region.
@@ -76,9 +104,12 @@ class SetClaims:
 
         Args:
             used: every export that the manifests use.
-            write: is given their values, which stay what they are from before it is called.
+            write: is given their values, which stay what they are from before it is called. It may be called again, if
+                the run was stopped for longer than its fence stood.
 
         Raises:
+            NothingUsedError: nothing is used, and the set claims something.
+            HalfWrittenError: what `write` raised; all is held then, new and old.
             SetBusyError: another run was at work on the set when patience was at its end.
             StrongRefError: what an Import would be refused with.
         """
@@ -124,9 +155,13 @@ class SetClaims:
     def _hold(self, used: frozenset[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:
         ledger = self._ledger
         before = _uses(ledger.read())
+        if before and not used:
+            raise NothingUsedError(self.manifests.name, len(before))
         ledger.add(_names(used - before))  # first, so that nothing is ever claimed that nobody can find again
         try:
             write(self._claim(used, before))
+        except HalfWrittenError:
+            raise
         except BaseException:
             with suppress(StrongRefError):  # the ledger has it still: the next run lets go of it
                 self._let_go(used - before)

@@ -15,6 +15,7 @@ from strongref.clients import Clients
 from strongref.clock import SystemClock
 from strongref.errors import StrongRefError
 from strongref.limiter import Limiter, Rates
+from strongref.log import log_aside
 from strongref.patience import Patience
 from strongref.ports import Ports
 from strongref.stacks import CloudFormationStacks
@@ -50,7 +51,8 @@ class Toolbox(NamedTuple):
 
     @classmethod
     def of_this_process(cls) -> Toolbox:
-        """With botocore's whole descriptions of services: the command may call more of them than the functions."""
+        """With botocore's whole descriptions of services: more of them are called than the functions do."""
+        log_aside()
         return cls(Clients(Session()), Limiter(Rates.from_environment()), SystemClock(AN_HOUR))
 
     def ports(self, account: str = "") -> Ports:
@@ -71,12 +73,14 @@ class Toolbox(NamedTuple):
 
 
 def regions(given: list[str] | None) -> list[str]:
-    """The regions that were given, or the environment's one.
+    """The regions that were given, or the one of the environment or of its AWS profile.
 
     Raises:
         UsageError: there is none.
     """
-    here = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    if not given and not here:
+    if given:
+        return given
+    here = os.environ.get("AWS_REGION") or Session().region_name
+    if not here:
         raise UsageError("no region: give --region, or set AWS_REGION")
-    return given or [str(here)]
+    return [here]

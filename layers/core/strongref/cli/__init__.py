@@ -9,6 +9,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from botocore.exceptions import BotoCoreError
+
 from strongref import __version__
 from strongref.cli import exports, lookup, resolve
 from strongref.errors import StrongRefError
@@ -20,14 +22,27 @@ if TYPE_CHECKING:
 _COMMANDS = (exports, lookup, resolve)
 
 
+INTERRUPTED = 130
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; its exit status: 0 if it was done, 1 if it failed, 2 if it was not asked rightly."""
+    """Run the command; its exit status: 0 if it was done, 1 if it failed, 2 if it was not asked rightly.
+
+    130 if somebody interrupted it, as shells have it.
+    """
     asked = _parser().parse_args(arguments)
     try:
         status: int = asked.do(asked, Toolbox.of_this_process())
     except StrongRefError as error:
         sys.stderr.write(f"strongref: {error}\n")
         return 2 if isinstance(error, UsageError) else 1
+    except BotoCoreError as error:  # before any call: those turn botocore's errors into ours
+        name = type(error).__name__
+        sys.stderr.write(f"strongref: AWS cannot be called: {name}. Check AWS_PROFILE and AWS's configuration.\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("strongref: interrupted\n")
+        return INTERRUPTED
     return status
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.address import SHARED, is_level
 from strongref.cli.claims import CLAIM, UNCLAIM, set_claims, unclaim
+from strongref.cli.output import put_out
 from strongref.cli.parsing import register
 from strongref.limiter import Limiter, Rates
+from strongref.manifest_set import HalfWrittenError
 from strongref.resolvers import files
 from strongref.resolvers.chain import TokenResolver
-from strongref.resolvers.errors import InputError, ManifestError
+from strongref.resolvers.errors import InputError, ManifestError, WriteFailedError
 from strongref.resolvers.exports import Exports
 from strongref.resolvers.manifests import FORMATS, read
 from strongref.resolvers.resolving import resolve
@@ -42,7 +45,7 @@ def add(commands: Commands) -> None:
     parser = register(commands, "resolve", "write manifests with the values that their tokens stand for")
     parser.add_argument("manifest", nargs="*", help="files, folders of *.yaml, *.yml and *.json, or - alone")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("-o", "--out", type=Path, help="the folder to write to; names below a given folder are kept")
+    where.add_argument("-o", "--out", help="the folder to write to; paths are kept")
     where.add_argument("--in-place", action="store_true", help="write over the manifests themselves")
     where.add_argument("--check", action="store_true", help="resolve everything, and write nothing")
     parser.add_argument("--strict", action="store_true", help="fail for whatever else looks like an unresolved token")
@@ -74,7 +77,8 @@ def add(commands: Commands) -> None:
 
 
 def _resolve(asked: argparse.Namespace, toolbox: Toolbox) -> int:
-    if asked.unclaim:
+    _check_given(asked)
+    if asked.unclaim is not None:
         if asked.manifest:
             raise UsageError(f"{UNCLAIM} {asked.unclaim} lets go of everything: leave the manifests out")
         return unclaim(asked, toolbox)
@@ -86,6 +90,23 @@ def _resolve(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     else:
         return _run(asked, job, toolbox._replace(limiter=limiter), limiter)
     raise UsageError(problem)
+
+
+def _check_given(asked: argparse.Namespace) -> None:
+    """Nothing may be given empty, as a variable of the shell is that was never set: it would mean something else.
+
+    Raises:
+        UsageError: naming what was.
+    """
+    given = {"a manifest": asked.manifest, "-o": [asked.out], "--region": [asked.region], "--role": [asked.role]}
+    for what, values in given.items():
+        if "" in values:
+            raise UsageError(f"{what} is empty: is a variable not set?")
+    if asked.claim is not None and asked.in_place:
+        raise UsageError(
+            f"{CLAIM} and --in-place do not go together: once the tokens are overwritten, nothing tells what the "
+            "manifests use. Write to another folder with -o"
+        )
 
 
 class _Job(NamedTuple):
@@ -109,15 +130,18 @@ def _job(asked: argparse.Namespace) -> _Job:
         return _Job((), ())
     if not (asked.out or asked.in_place or asked.check):
         raise InputError("say where to write: -o FOLDER, or --in-place; --check writes nothing")
-    inputs = files.find(asked.manifest, asked.out)
-    if asked.out:
-        return _Job(inputs, files.targets(inputs, asked.out))
+    out = Path(asked.out) if asked.out else None
+    inputs = files.find(asked.manifest, out)
+    if out:
+        return _Job(inputs, files.targets(inputs, out))
     return _Job(inputs, [each.path for each in inputs] if asked.in_place else ())
 
 
 def _sources(asked: argparse.Namespace, toolbox: Toolbox) -> list[Source]:
     """A source for each scheme that is to be resolved."""
-    schemes = {scheme for given in asked.schemes for scheme in given.split(",")} | ({EXPORT} if asked.claim else set())
+    schemes = {scheme for given in asked.schemes for scheme in given.split(",")} | (
+        set() if asked.claim is None else {EXPORT}
+    )
     unknown = sorted(schemes - {*BY_DEFAULT, *ON_DEMAND})
     if unknown:
         raise UsageError(f"--with {unknown[0]}: allowed are {', '.join(ON_DEMAND)}; for tf give --tf STATE")
@@ -135,7 +159,7 @@ def _sources(asked: argparse.Namespace, toolbox: Toolbox) -> list[Source]:
 
 
 def _run(asked: argparse.Namespace, job: _Job, toolbox: Toolbox, limiter: CountingLimiter) -> int:
-    claims = set_claims(CLAIM, asked.claim, asked, toolbox) if asked.claim else None
+    claims = None if asked.claim is None else set_claims(CLAIM, asked.claim, asked, toolbox)
     given = _sources(asked, toolbox)
     tokens = TokenResolver(given, strict=asked.strict)
     manifests, unread = _read(job.inputs)
@@ -146,6 +170,7 @@ def _run(asked: argparse.Namespace, job: _Job, toolbox: Toolbox, limiter: Counti
         sys.stderr.write(f"strongref: {_failed(len(unread), len(outcome.failures))}. Nothing was written.\n")
         return 1
     exports = next((source for source in given if isinstance(source, Exports)), None)
+    result = _Result(asked, job)
     if claims and exports and not asked.check:
 
         def write(held: Mapping[Use, Value]) -> None:
@@ -155,14 +180,11 @@ def _run(asked: argparse.Namespace, job: _Job, toolbox: Toolbox, limiter: Counti
             outcome = resolve(manifests, tokens)
             for failure in outcome.failures:
                 raise failure.error
-            _write(asked, job, manifests, outcome)
+            result.write(manifests, outcome)
 
         claims.hold(exports.uses, write)
     elif not asked.check:
-        _write(asked, job, manifests, outcome)
-    if not job.inputs and not asked.check:  # once, whereas files may have been written again
-        sys.stdout.buffer.write(outcome.texts[0].encode())
-        sys.stdout.flush()
+        result.write(manifests, outcome)
     done = _done(outcome, len(manifests), limiter.calls)
     if claims and exports:
         done += f", {_count(len(exports.uses), 'export', 'used')} by manifests {asked.claim}"
@@ -170,14 +192,34 @@ def _run(asked: argparse.Namespace, job: _Job, toolbox: Toolbox, limiter: Counti
     return 0
 
 
-def _write(asked: argparse.Namespace, job: _Job, manifests: Sequence[Manifest], outcome: Outcome) -> None:
-    files.write(
-        {
-            target: text.encode()
-            for target, text, manifest in zip(job.targets, outcome.texts, manifests, strict=False)
-            if not asked.in_place or text != manifest.text
-        }
-    )
+@dataclass
+class _Result:
+    """Where the result goes: into files, or to standard output, and there only once."""
+
+    asked: argparse.Namespace
+    job: _Job
+    printed: bool = False
+
+    def write(self, manifests: Sequence[Manifest], outcome: Outcome) -> None:
+        """Write it.
+
+        Raises:
+            WriteFailedError: nothing was written.
+            HalfWrittenError: something was.
+        """
+        if self.job.inputs:
+            changed = {
+                target: text.encode()
+                for target, text, manifest in zip(self.job.targets, outcome.texts, manifests, strict=False)
+                if not self.asked.in_place or text != manifest.text
+            }
+            try:
+                files.write(changed)
+            except WriteFailedError as error:
+                raise (HalfWrittenError(error) if error.written else error) from None
+        elif not self.printed:
+            self.printed = True
+            put_out(outcome.texts[0].encode())
 
 
 def _read(inputs: Sequence[Input]) -> tuple[list[Manifest], list[ManifestError]]:
