@@ -176,6 +176,21 @@ def test_what_a_stack_has_made_is_read_and_listed_by_its_primary_identifier(
     refused("ResourceNotFoundException", aws.client("cloudcontrol", EU).get_resource, **elsewhere)
 
 
+def test_rules_of_the_default_bus_alone_are_listed_and_read_by_either_form(
+    aws: Aws,
+    control: Any,  # noqa: ANN401
+    names: Callable[[str], str],
+) -> None:
+    events, name = aws.client("events", US), names("nightly")
+    events.create_event_bus(Name=names("bus"))
+    on_default = events.put_rule(Name=name, ScheduleExpression="rate(1 day)")["RuleArn"]
+    on_its_own = events.put_rule(Name=name, EventBusName=names("bus"), EventPattern='{"source": ["x"]}')["RuleArn"]
+    assert [arn for arn in listed(control, "AWS::Events::Rule") if name in arn] == [on_default]
+    for identifier, arn in ((name, on_default), (f"{names('bus')}|{name}", on_its_own), (on_its_own, on_its_own)):
+        answer = control.get_resource(TypeName="AWS::Events::Rule", Identifier=identifier)
+        assert answer["ResourceDescription"]["Identifier"] == arn
+
+
 def test_a_list_is_told_in_pages_that_hold_identifiers_alone(
     aws: Aws,
     control: Any,  # noqa: ANN401

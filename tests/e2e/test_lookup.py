@@ -133,6 +133,31 @@ def test_a_resource_is_found_by_tags_by_name_and_by_arn_in_another_region(
     looking.delete(name, EU)
 
 
+def test_a_rule_on_a_bus_of_its_own_is_found_though_it_is_not_listed(looking: Aws, names: Callable[[str], str]) -> None:
+    events, bus, name = looking.client("events", EU), names("bus"), names("stack")
+    events.create_event_bus(Name=bus)
+    rule = names("rule")
+    arn = events.put_rule(Name=rule, EventBusName=bus, EventPattern='{"source": ["shop"]}')["RuleArn"]
+    found = looking_up("AWS::Events::Rule", "Identifier", "EventBusName", PhysicalId=f"{bus}|{rule}")
+    assert looking.deploy(name, found, EU, "CREATE_COMPLETE").outputs == {"Identifier": arn, "EventBusName": bus}
+    looking.delete(name, EU)
+    assert f"No AWS::Events::Rule with physical id {rule} in {EU}" in why(
+        looking, name, looking_up("AWS::Events::Rule", PhysicalId=rule)
+    )
+
+
+def test_what_else_is_known_has_to_be_true_of_what_is_found(looking: Aws, names: Callable[[str], str]) -> None:
+    name = names("topic")
+    looking.client("sns", EU).create_topic(Name=name, Attributes={"DisplayName": "News"})
+    false = why(
+        looking, name, looking_up("AWS::SNS::Topic", PhysicalId=name, Properties={"DisplayName": "not-to-be-told"})
+    )
+    assert f"No AWS::SNS::Topic with physical id {name} and what else was given of it (DisplayName) in {EU}" in false
+    true = looking_up("AWS::SNS::Topic", "DisplayName", PhysicalId=name, Properties={"DisplayName": "News"})
+    assert looking.deploy(name, true, EU, "CREATE_COMPLETE").outputs == {"DisplayName": "News"}
+    looking.delete(name, EU)
+
+
 def test_a_resource_among_more_than_a_page_of_them_is_found(looking: Aws, names: Callable[[str], str]) -> None:
     events, own = looking.client("events", EU), names("rule")
     for number in range(30):

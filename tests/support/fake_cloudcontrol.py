@@ -48,6 +48,9 @@ class FakeCloudControl:
         needs: the properties without which a type is not listed, by type.
         told: whether what a list handler needs is all named at once, or one after another.
         listed: the properties that a list tells of each resource; None: all.
+        unlisted: the identifiers of those that no list tells.
+        natives: other forms of identifiers that can be asked for.
+        denied: the identifiers of those that the caller may not read.
         failing: what is raised instead of an answer, by action; the first first.
         calls: how often each action was called.
         models: the models that lists were asked with.
@@ -57,6 +60,9 @@ class FakeCloudControl:
     needs: dict[str, Sequence[str]] = field(default_factory=dict)
     told_at_once: bool = True
     listed: Sequence[str] | None = None
+    unlisted: set[str] = field(default_factory=set)
+    natives: dict[str, str] = field(default_factory=dict)
+    denied: Callable[[str], bool] = lambda _identifier: False
     failing: dict[str, list[ClientError]] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
     models: list[dict[str, Any]] = field(default_factory=list)
@@ -66,6 +72,9 @@ class FakeCloudControl:
 
     def get_resource(self, *, TypeName: str, Identifier: str) -> dict[str, Any]:  # noqa: N803 (boto3's)
         self._called("GetResource")
+        if self.denied(Identifier):
+            raise error("AccessDeniedException")
+        Identifier = self.natives.get(Identifier, Identifier)  # noqa: N806 (as above)
         found = self._of_type(TypeName, "READ").get(Identifier)
         if found is None:
             raise error(
@@ -88,12 +97,13 @@ class FakeCloudControl:
         if missing:
             raise error("InvalidRequestException", _lacking(TypeName, missing if self.told_at_once else missing[:1]))
         start = int(NextToken)
-        page = list(resources.items())[start : start + PAGE]
+        told = [(identifier, each) for identifier, each in resources.items() if identifier not in self.unlisted]
+        page = told[start : start + PAGE]
         answer: dict[str, Any] = {
             "TypeName": TypeName,
             "ResourceDescriptions": [
-                _described(identifier, {name: text for name, text in told.items() if self._is_listed(name)})
-                for identifier, told in page
+                _described(identifier, {name: text for name, text in properties.items() if self._is_listed(name)})
+                for identifier, properties in page
             ],
         }
         # After the last resource there is an empty page, as a service's may be.

@@ -60,8 +60,9 @@ def token(text: str) -> Token:
 
 def denied(clients: Watched, action: str, code: str = "AccessDenied", *, only: Callable[[Any], bool] = bool) -> None:
     """From now on, a service refuses an action."""
-    service = {"DescribeStacks": "cloudformation", "DescribeStackResource": "cloudformation", "GetParameters": "ssm"}
-    client: Any = clients._client(service.get(action, "secretsmanager"), EU)
+    services = {"DescribeStacks": "cloudformation", "DescribeStackResource": "cloudformation", "GetParameters": "ssm"}
+    services |= {"GetTemplate": "cloudformation"}
+    client: Any = clients._client(services.get(action, "secretsmanager"), EU)
 
     def refuse(model: Any, params: Any, **_: Any) -> Any:  # noqa: ANN401 (botocore's)
         if model.name != action or not only(params):

@@ -130,7 +130,7 @@ def test_a_check_resolves_and_writes_nothing(manifests: Path, capsys: pytest.Cap
 def test_a_failure_leaves_nothing_half_done_and_lists_every_path(
     manifests: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (manifests / "broken.yaml").write_text("a: [1\nb: 2\n")
+    (manifests / "broken.yaml").write_text("a: [1\nb: ${x}\n")
     (manifests / "more.yaml").write_text("a: 1\n---\nspec: {env: [{value: '${cfn:site.Gone}'}]}\n")
     assert cli.main(["resolve", str(manifests), "-o", str(tmp_path / "out")]) == 1
     told = capsys.readouterr().err.splitlines()
@@ -181,7 +181,7 @@ def test_standard_input_goes_to_standard_output(
     monkeypatch.setattr("sys.stdin", Stream(given))
     assert cli.main(["resolve", "-", "--with", "env", "--check"]) == 0
     assert out.buffer.getvalue() == written
-    monkeypatch.setattr("sys.stdin", Stream(b"a: ["))
+    monkeypatch.setattr("sys.stdin", Stream(b"a: [${x}"))
     assert cli.main(["resolve", "-", "--with", "env"]) == 1
     assert "standard input, line 1: " in capsys.readouterr().err
     assert out.buffer.getvalue() == written

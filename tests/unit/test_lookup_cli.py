@@ -45,6 +45,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch, regions: set[str]) -> FakeCloudContro
     monkeypatch.setattr(Clients, "cloudcontrol", client)
     monkeypatch.setattr(Clients, "tagging", lambda _self, _region: tagging)
     monkeypatch.setenv("AWS_REGION", REGION)
+    monkeypatch.setattr("strongref.accounts.Accounts.own", ACCOUNT)
     return cloud
 
 
@@ -90,6 +91,9 @@ def test_json_is_one_object(run: Run) -> None:
         ([TOPIC], "one of physical id, ARN, name and tags is needed; nothing came"),
         ([TOPIC, "news", "--name", "news"], "physical id and name came"),
         ([TOPIC, ""], "an empty physical id came"),
+        ([TOPIC, " "], "an empty physical id came"),
+        ([STAGE, "prod", "--property", "RestApiID=abc"], "RestApiID is none of its properties; is RestApiId meant?"),
+        (["AWS::EC2::VPC", "--name", "main"], "it tells no name; use its tags, its ARN or its physical id"),
         ([TOPIC, "--tag", "app"], "--tag: a name and a value with = between them are needed"),
         ([TOPIC, "news", "--property", "=x"], "--property: a name and a value with = between them are needed"),
         ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property: a name came twice"),
@@ -130,8 +134,13 @@ def test_it_looks_into_the_region_that_is_asked_for(run: Run, regions: set[str])
     assert regions == {"us-east-1", REGION}
 
 
-def test_another_account_needs_a_role(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strongref.accounts.Accounts.own", ACCOUNT)
+def test_an_arn_of_another_account_is_none_of_the_callers(run: Run) -> None:
+    status, _, error = run(TOPIC, "--arn", NEWS.replace(ACCOUNT, "222222222222"))
+    assert status == 1
+    assert f"No AWS::SNS::Topic with ARN {NEWS.replace(ACCOUNT, '222222222222')} in eu-west-1" in error
+
+
+def test_another_account_needs_a_role(run: Run) -> None:
     assert run(TOPIC, "news", "--account", ACCOUNT)[0] == 0
     status, _, error = run(TOPIC, "news", "--account", "222222222222")
     assert status == 1

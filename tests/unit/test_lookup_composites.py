@@ -10,12 +10,12 @@ import pytest
 
 from strongref.lookup.base import Wanted
 from strongref.lookup.errors import AmbiguousError, LookUpDeniedError, MissingPropertyError, NoSuchResourceError
-from strongref.lookup.overrides import STRATEGIES
+from strongref.lookup.overrides import SPLIT, STRATEGIES
 from strongref.lookup.table import shape_of, types
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, error, finder
 
 SHAPES = {name: shape_of(name) for name in types() if shape_of(name).is_composite}
-ORDINARY = sorted(set(SHAPES) - set(STRATEGIES))
+ORDINARY = sorted(set(SHAPES) - set(STRATEGIES) - set(SPLIT))
 WITH_OWN = [name for name in ORDINARY if SHAPES[name].own is not None]
 WITHOUT = [name for name in ORDINARY if SHAPES[name].own is None]
 REAL = {"ScalableDimension": "ecs:service:DesiredCount", "ServiceNamespace": "ecs"}

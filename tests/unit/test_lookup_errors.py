@@ -14,6 +14,7 @@ ALL = [
     errors.UnsupportedError("AWS::S3::Bucket", "GetResource", "eu-west-1"),
     errors.MissingPropertyError("AWS::S3::Bucket", [LONG] * 50, [LONG] * 5),
     errors.NoSuchResourceError("AWS::S3::Bucket", LONG, "eu-west-1", 3),
+    errors.UnrelatedArnError("AWS::S3::Bucket", LONG, "eu-west-1"),
     errors.AmbiguousError("AWS::S3::Bucket", LONG, [LONG] * 5),
     errors.TooManyError("AWS::S3::Bucket", LONG, 101, 100),
     errors.NoSuchAttributeError("AWS::S3::Bucket", LONG, LONG, [LONG, LONG], [LONG]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strongref.lookup.arns import Arn, is_arn
+from strongref.lookup.arns import Arn, Here, is_arn
 from strongref.lookup.errors import MissingPropertyError
 from strongref.lookup.identify import Asked, Listed, way_of
 from strongref.lookup.inputs import first_model, with_asked, with_derived
@@ -13,6 +13,7 @@ from strongref.lookup.overrides import STRATEGIES, Identifier, Strategy
 from strongref.lookup.table import Input, Shape
 
 REGION = "eu-west-1"
+HERE = Here(REGION)
 TOPIC = Shape("T", ("TopicArn",), name="TopicName")
 STAGE = Shape("S", ("RestApiId", "StageName"), own=1)
 LINK = Shape("L", ("LeftArn", "RightArn"))
@@ -68,7 +69,7 @@ def test_what_lacks_a_field_is_no_arn(text: str) -> None:
     ],
 )
 def test_a_single_identifier_is_compared_as_a_whole(identifier: str, physical_id: str, fits: Fit) -> None:
-    assert fit(TOPIC, identifier, physical_id, {}, REGION) is fits
+    assert fit(TOPIC, identifier, physical_id, {}, HERE) is fits
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_a_single_identifier_is_compared_as_a_whole(identifier: str, physical_id
 def test_of_a_composite_identifier_the_own_part_is_compared_and_the_others_have_to_agree(
     identifier: str, physical_id: str, known: dict[str, str], fits: Fit
 ) -> None:
-    assert fit(STAGE, identifier, physical_id, known, REGION) is fits
+    assert fit(STAGE, identifier, physical_id, known, HERE) is fits
 
 
 def test_without_an_own_part_a_physical_id_tells_only_beside_all_others() -> None:
@@ -109,7 +110,8 @@ def test_without_an_own_part_a_physical_id_tells_only_beside_all_others() -> Non
     ("physical_id", "known", "whole", "together"),
     [
         ("abc|prod", {}, "abc|prod", None),
-        ("abc|", {}, None, None),
+        ("abc|", {}, "abc|", None),
+        ("|", {}, None, None),
         ("abc|prod", {"RestApiId": "xyz"}, None, None),
         ("prod", {"RestApiId": "abc"}, None, "abc|prod"),
         ("prod", {"StageName": "prod"}, None, None),
@@ -122,13 +124,13 @@ def test_without_an_own_part_a_physical_id_tells_only_beside_all_others() -> Non
 def test_an_identifier_is_whole_already_or_is_put_together(
     physical_id: str, known: dict[str, str], whole: str | None, together: str | None
 ) -> None:
-    assert complete(STAGE, physical_id, known, REGION) == whole
+    assert complete(STAGE, physical_id, known, HERE) == whole
     assert put_together(STAGE, physical_id, known) == together
 
 
 def test_the_rules_are_tried_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     def way(shape: Shape, physical_id: str, known: dict[str, str] | None = None) -> object:
-        return way_of(shape, physical_id, known or {}, REGION)
+        return way_of(shape, physical_id, known or {}, HERE)
 
     assert way(TOPIC, arn("topic")) == Identifier(arn("topic"))
     assert way(TOPIC, "topic") == Listed("topic")

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from strongref.lookup import finding, identify, matching, tracing
+from strongref.lookup import identify, matching, searching, tracing
 from strongref.lookup.arns import Arn
 from strongref.lookup.base import Wanted
 from strongref.lookup.errors import AmbiguousError, NoSuchResourceError
@@ -73,7 +73,7 @@ class World:
             each.identifier
             for each in self.made
             if self.physical_id in each.own | {each.identifier} | self._only_part_left(each)
-            and (opaque(each) or all(value in each.said(name) for name, value in self.known.items()))
+            and all(value in each.said(name) for name, value in self.known.items())
         }
 
     def _only_part_left(self, made: Made) -> set[str]:
@@ -221,12 +221,84 @@ def test_an_answer_is_the_one_resource_whose_own_the_physical_id_is_or_none_at_a
     assert look_up(world) == world.meant
 
 
+@dataclass(frozen=True)
+class Named:
+    """A resource that tells its name: what it is called, and what else it says of itself."""
+
+    identifier: str
+    name: str
+    says: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How resources of a type tell their names.
+
+    Attributes:
+        name: the property that holds it.
+        identify: an identifier, by three texts: a parent's, an id, and the name.
+        by_physical_id: whether a physical id is such a name, too.
+        parent: the property that holds the parent, if it is part of the identifier.
+    """
+
+    name: str
+    identify: Callable[[str, str, str], str]
+    by_physical_id: bool = False
+    parent: str | None = None
+
+
+NAMING = {
+    "AWS::ApiGateway::RestApi": Kind("Name", lambda _, own, __: own),
+    "AWS::ElastiCache::User": Kind("UserName", lambda _, own, __: own, by_physical_id=True),
+    "AWS::EC2::SecurityGroup": Kind("GroupName", lambda _, own, __: f"sg-{own}", by_physical_id=True),
+    "AWS::Cognito::UserPoolClient": Kind("ClientName", lambda parent, own, _: f"{parent}|{own}", parent="UserPoolId"),
+    "AWS::ImageBuilder::Component": Kind("Name", lambda _, own, __: arn("imagebuilder", f"component/u-{own}")),
+    "AWS::Timestream::Table": Kind("TableName", lambda parent, _, name: f"{parent}|{name}", parent="DatabaseName"),
+    "AWS::SNS::Topic": Kind("TopicName", lambda _, __, name: arn("sns", name)),
+}
+
+
+@settings(max_examples=800, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_a_name_leads_to_what_says_that_it_is_called_so_and_that_all_is_true_that_is_known(data: st.DataObject) -> None:
+    type_name = data.draw(st.sampled_from(sorted(NAMING)))
+    kind, texts = NAMING[type_name], st.sampled_from(("a", "b", "ab", "a/b", "1", "vpc-1"))
+    made: dict[str, Named] = {}
+    for parent, own, name, vpc in data.draw(st.lists(st.tuples(texts, texts, texts, texts), min_size=1, max_size=6)):
+        says = {kind.name: name, "VpcId": vpc} | ({kind.parent: parent} if kind.parent else {})
+        identifier = kind.identify(parent, own, name)
+        made[identifier] = Named(identifier, name, says)
+    cloud = FakeCloudControl({type_name: {}}, listed=data.draw(st.sampled_from([[], None, ["VpcId"], [kind.name]])))
+    for each in made.values():
+        cloud.add(type_name, each.identifier, **each.says)
+
+    target = data.draw(st.sampled_from(sorted(made)))
+    wanted_name = data.draw(
+        st.sampled_from([made[target].name, target, *target.split("|"), target.rpartition("component/")[2]])
+    )
+    parents = [kind.parent] if type_name == "AWS::Cognito::UserPoolClient" else []
+    names = parents + data.draw(st.lists(st.sampled_from(["VpcId", kind.parent or "VpcId"]), unique=True))
+    known = {name: data.draw(st.sampled_from([made[target].says[name], "b"])) for name in names if name}
+    ways = [Wanted(type_name, name=wanted_name, properties=known)]
+    if kind.by_physical_id and not wanted_name.startswith("sg-"):
+        ways.append(Wanted(type_name, physical_id=wanted_name, properties=known))
+    meant = {
+        each.identifier
+        for each in made.values()
+        if each.name == wanted_name and all(each.says[name] == value for name, value in known.items())
+    }
+    for wanted in ways:
+        assert answer(finder(cloud), wanted) == meant
+
+
 ARNS = {
     "AWS::RDS::DBInstance": ("rds", ("db:{}", "cluster:{}", "snapshot:rds:{}"), "DBInstanceArn", "{}"),
     "AWS::DynamoDB::Table": ("dynamodb", ("table/{}", "table/{}/index/a", "global-table/{}"), "Arn", "{}"),
     "AWS::SQS::Queue": ("sqs", ("{}",), "Arn", "https://sqs.eu-west-1.amazonaws.com/111111111111/{}"),
     "AWS::EC2::VPC": ("ec2", ("vpc/{}", "subnet/{}", "vpc-endpoint/{}"), None, "{}"),
     "AWS::SNS::Topic": ("sns", ("{}", "a:{}"), "TopicArn", None),
+    "AWS::Glue::Job": ("glue", ("job/{}", "job/a/{}", "crawler/{}"), None, "{}"),
+    "AWS::EC2::FlowLog": ("ec2", ("vpc-flow-log/{}", "flow-log/{}"), None, "{}"),
 }
 """The ARNs of a type's resources, and others of the same service; how a resource tells its own; its identifier."""
 
@@ -238,14 +310,15 @@ def test_an_arn_or_tags_lead_to_the_resource_that_has_them_and_to_no_other_type_
 ) -> None:
     type_name = data.draw(st.sampled_from(sorted(ARNS)))
     service, kinds, tells, identifier = ARNS[type_name]
-    names = data.draw(st.lists(st.sampled_from(PLAIN), min_size=1, max_size=5, unique=True))
+    held = SLASHED if type_name == "AWS::Glue::Job" else PLAIN
+    names = data.draw(st.lists(st.sampled_from(held), min_size=1, max_size=5, unique=True))
     cloud = FakeCloudControl({type_name: {}}, listed=[])
     identified = {}
     for name in names:
         text = arn(service, kinds[0].format(name))
         identified[text] = text if identifier is None else identifier.format(name)
         cloud.add(type_name, identified[text], **({tells: text} if tells else {}))
-    every = [arn(of, kind.format(name)) for of in (service, "lambda") for kind in kinds for name in PLAIN]
+    every = [arn(of, kind.format(name)) for of in (service, "lambda") for kind in kinds for name in held]
     chosen = data.draw(st.lists(st.sampled_from(every), max_size=4, unique=True))
     meant = {identified[text] for text in chosen if text in identified}
 
@@ -253,8 +326,10 @@ def test_an_arn_or_tags_lead_to_the_resource_that_has_them_and_to_no_other_type_
     assert answer(finder(cloud, tagging), Wanted(type_name, tags={"app": "shop"})) == meant
     for text in chosen:
         there = {identified[text]} if text in identified else set()
-        found = answer(finder(cloud), Wanted(type_name, arn=text))
-        assert found == there
+        assert answer(finder(cloud), Wanted(type_name, arn=text)) == there
+        assert answer(finder(cloud), Wanted(type_name, arn=text, account=ACCOUNT)) == there
+        another = text.replace(f":{ACCOUNT}:", ":222222222222:", 1)
+        assert answer(finder(cloud), Wanted(type_name, arn=another, account=ACCOUNT)) == set()
 
 
 def answer(looking: Finder, wanted: Wanted) -> set[str]:
@@ -300,7 +375,7 @@ def any_part(shape: Shape, _known: object) -> list[int]:
 def test_another_resource_is_taken_for_it_if_any_part_may_be_its_own_or_need_not_agree_with_what_is_known(
     left_out: str, instead: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (matching, identify, finding, tracing):
+    for module in (matching, identify, searching, tracing):
         if hasattr(module, left_out):
             monkeypatch.setattr(module, left_out, instead)
     assert another_is_taken()

@@ -299,8 +299,6 @@ def test_where_each_value_stands_is_known() -> None:
     manifest = yaml_of("a:\n- b: 1\n  ? [c, {d: e}]\n  : f\n- &x g\n- *x\n---\n- .5\n---\n# nothing\n---\nroot\n")
     assert [(spot.document, path(spot), spot.value) for spot in manifest.parsed.spots if not spot.is_key] == [
         (1, "a[0].b", 1),
-        (1, "a[0].?[0]", "c"),
-        (1, "a[0].?[1].d", "e"),
         (1, "a[0].?", "f"),
         (1, "a[1]", "g"),
         (2, "[0]", 0.5),
@@ -348,6 +346,84 @@ def test_a_file_that_cannot_be_read_is_named_with_its_line(name: str, data: byte
     assert told in str(refused.value)
     assert str(refused.value).startswith(name)
     assert len(str(refused.value)) < 1000
+
+
+TABS = [
+    "name:\tMARK\n",
+    'a: "1"\t# beside it\nb: MARK\t# beside it\n',
+    "a: MARK\t\nb: 2\t\n",
+    "a:\tMARK x\ty\n  z\t\nb\t: 1\n",
+    "- MARK\t\n- a: x\t\n",
+    "a:\t\n  b: [MARK\t,\t'c'\t]\n",
+    "a:\t&x\tMARK\t\r\nb: *x\t\r\n",
+    "---\tMARK\n...\t\n---\t# two\na: 1\n",
+]
+
+
+@pytest.mark.parametrize("text", TABS)
+def test_tabs_between_tokens_are_read_as_kubernetes_reads_them_and_stay(text: str) -> None:
+    manifest = yaml_of(text)
+    assert [document.content for document in manifest.parsed.documents] == list(yaml.load_all(text, yaml.CSafeLoader))
+    assert replaced(manifest, "yes") == text.replace("MARK x\ty\n  z", '"yes x\\ty z"').replace("MARK", '"yes"')
+
+
+@pytest.mark.parametrize(
+    "text", ["\ta: 1\n", "a:\n\tb: 1\n", "-\ta\n", "a: |\t\n  x\n", "a: !!str\tx\n", "a: 1\n\t\nb: 2\n"]
+)
+def test_tabs_elsewhere_are_told(text: str) -> None:
+    with pytest.raises(ManifestError, match=r"^a\.yaml, line [12]: .*: there is a tab; write spaces\.$"):
+        yaml_of(text)
+
+
+@pytest.mark.parametrize("text", ["a: [${cfn:s.A}]", "a: {b: c, d: ${tf:output.a}}", "a: [b,\n  ${ssm:/a}]"])
+def test_a_token_that_lacks_quotes_between_brackets_is_told(text: str) -> None:
+    with pytest.raises(ManifestError, match=r"Between brackets a token needs quotes, as in \[\"\$\{cfn:STACK"):
+        yaml_of(text)
+    for other in (text.replace("${", "$["), "a: x, ${cfn:s.A}: b"):
+        with pytest.raises(ManifestError) as refused:
+            yaml_of(f"{other}\n]")
+        assert "quotes" not in str(refused.value)
+
+
+def test_what_stands_in_a_complex_key_is_a_key() -> None:
+    manifest = yaml_of("? ['MARK', {a: [MARK]}]\n: b\nc: d\n")
+    assert [(path(spot), spot.value) for spot in manifest.parsed.spots if not spot.is_key] == [("?", "b"), ("c", "d")]
+
+
+@pytest.mark.parametrize(
+    ("text", "documents"),
+    [
+        ("a: 1\n", 1),
+        ("a: [1\nb:\t2\na: {{ x }}\n", 1),
+        ("", 0),
+        ("# a comment\n", 0),
+        ("# a comment\n---\na: 1\n--- # two\nb: ---\n c: |\n  ---\n---", 3),
+        ("%YAML 1.2\n---\na: 1\n...\n", 1),
+        ("\ufeffa: 1\r\n---\r\nb: ---x\r\n", 2),
+    ],
+)
+def test_yaml_without_tokens_is_not_looked_into_where_only_tokens_matter(text: str, documents: int) -> None:
+    manifest = read("a.yaml", text.encode(), YAML, tokens_only=True)
+    assert len(manifest.parsed.documents) == documents
+    assert manifest.replaced({}) == text
+    with pytest.raises(ManifestError):
+        read("a.yaml", b"a: [${cfn:s.A}", YAML, tokens_only=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: $${b}",
+        'a: "\\x24{env:A}"',
+        'a: "$\\u007Benv:A}"',
+        'a: "\\U00000024{env:A}"',
+        'a: "$\\\n  {env:A}"',
+        "a: ${b}",
+    ],
+)
+def test_a_token_is_looked_for_in_whatever_way_it_may_be_written(text: str) -> None:
+    assert read("a.yaml", text.encode(), tokens_only=True).parsed == read("a.yaml", text.encode()).parsed
+    assert read("a.yaml", text.encode(), tokens_only=True).parsed.spots
 
 
 def test_merge_keys_and_numbers_without_end_are_read() -> None:

@@ -155,8 +155,8 @@ def test_every_failing_path_of_every_file_is_listed() -> None:
     assert [str(each) for each in outcome.failures] == [
         "a.yaml, document 2, spec.containers[1].env[0].value: ${cfn:s.B} is not there.",
         "a.yaml, document 2, spec.containers[1].env[0].value: ${cfn:s.C} is not there.",
-        "b.json, document 1, ${cfn:s.K}: ${cfn:s.K} stands in a key, and only values are resolved. Write that key out.",
-        f"b.json, document 1, ${{cfn:s.K}}: {NotEnabledError('${ssm:/x}', '--with ssm')}",
+        f'b.json, document 1, ["${{cfn:s.K}}"]: {TokenInKeyError("${cfn:s.K}")}',
+        f'b.json, document 1, ["${{cfn:s.K}}"]: {NotEnabledError("${ssm:/x}", "--with ssm")}',
         "b.json, document 2, the whole document: ${cfn:s.D} is not there.",
     ]
     assert (outcome.documents, outcome.values) == (4, 1)
@@ -173,6 +173,27 @@ def test_a_list_behind_a_tag_is_a_failure_of_its_path() -> None:
     outcome = resolve([read("a.yaml", b"a: !!str ${cfn:s.L}", YAML)], resolver(L=["x"]))
     (failure,) = outcome.failures
     assert str(failure).startswith("a.yaml, document 1, a: ${cfn:s.L} is a list, which cannot stand behind a tag. Let")
+
+
+@pytest.mark.parametrize(
+    ("key", "path"),
+    [
+        (("spec", "containers", 0, "image"), "spec.containers[0].image"),
+        (("metadata", "annotations", "example.com/queue"), 'metadata.annotations["example.com/queue"]'),
+        (("data", "a/b", "x y", '"', ""), 'data.a/b["x y"]["\\""][""]'),
+        (("a", "[0]", "é"), 'a["[0]"].é'),
+        ((2, "tls.crt", 1), '[2]["tls.crt"][1]'),
+    ],
+)
+def test_a_path_tells_keys_with_dots_from_keys_in_keys(key: tuple[str | int, ...], path: str) -> None:
+    assert ResolutionContext({}, key).path == path
+
+
+def test_a_token_in_a_complex_key_is_an_error_as_in_any_key() -> None:
+    outcome = resolve(
+        [read("a.yaml", b"? ['${cfn:s.A}']\n: 1\n? {a: {b: '${cfn:s.A}'}}\n: 2\n", YAML)], resolver(A="a")
+    )
+    assert [type(each.error) for each in outcome.failures] == [TokenInKeyError, TokenInKeyError]
 
 
 def test_an_error_is_the_answer_from_then_on() -> None:

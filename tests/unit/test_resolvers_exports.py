@@ -176,6 +176,14 @@ def test_what_is_missing_behind_a_fence_may_be_coming(cloud: Cloud) -> None:
         source(cloud).fetch(token("network.New"))
 
 
+def test_a_fence_past_its_time_is_no_change_and_is_left_to_those_who_write(cloud: Cloud) -> None:
+    fence = f"{Place(SHARED, NETWORK).fences}/Exports.x"
+    cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"1999-01-01T00:00:00+00:00"}')
+    with pytest.raises(NotExportedError):
+        source(cloud).fetch(token("network.New"))
+    assert cloud.ssm(US).get_parameters(Names=[fence])["Parameters"]
+
+
 @pytest.mark.parametrize("reference", ["network", "my_network.VpcId", "network.a b", "network.", "network.A..B"])
 def test_a_reference_that_is_no_stack_and_key_is_told(cloud: Cloud, reference: str) -> None:
     with pytest.raises(BadTokenError, match=r"it should look like \$\{export:STACK.KEY\}"):

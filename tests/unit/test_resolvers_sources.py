@@ -147,11 +147,17 @@ def test_a_secret_is_read_once_whole_or_by_the_key_of_its_json(clients: Watched)
         ("db/me@example.com:port@us-east-1", 5432),
         ('db/me@example.com:"a:b}"@us-east-1', "odd"),
         (r'db/me@example.com:"q\""@us-east-1', "quoted"),
+        (r'"db/me@example.com":user@us-east-1', "admin"),
         (f"{arn}:user", "admin"),
         (arn, held),
     ):
         assert source.fetch(token(f"${{secret:{reference}}}")) == value
     assert clients.calls["GetSecretValue"] == 2
+
+
+def test_a_secret_whose_name_ends_as_if_in_a_region_is_had_by_its_name_in_quotes(clients: Watched) -> None:
+    secret("db@us-east-1", "here")
+    assert Secrets(aws_of(clients)).fetch(token('${secret:"db@us-east-1"}')) == "here"
 
 
 @pytest.mark.parametrize(
@@ -161,12 +167,22 @@ def test_a_secret_is_read_once_whole_or_by_the_key_of_its_json(clients: Watched)
         ("binary", "Secret binary in eu-west-1: it is binary, which a manifest cannot hold"),
         ("text:key", "Secret text in eu-west-1: it is no JSON object, so it has no keys"),
         ("json:key", "Secret json in eu-west-1: its JSON object has no key key"),
+        ("brackets:key", "Secret brackets in eu-west-1: its JSON is nested too deeply"),
+        ("odd:deep", "Secret odd in eu-west-1: its JSON is nested too deeply"),
+        ("odd:large", "Secret odd in eu-west-1: it has a number there that is too large, or none"),
+        ("odd:list", "Secret odd in eu-west-1: it has a number there that is too large, or none"),
     ],
 )
 def test_a_secret_that_does_not_hold_what_is_asked_for_is_told(clients: Watched, name: str, told: str) -> None:
     secret("binary", b"\x00")
     secret("text", HIDDEN)
     secret("json", json.dumps({"other": HIDDEN}))
+    secret("brackets", "[" * 60_000)
+    secret(
+        "odd",
+        f'{{"deep": {"[" * 102}{"]" * 102}, "large": 1e999, "list": [{{"a": NaN}}], "fits": {"[" * 101}{"]" * 101}}}',
+    )
+    assert Secrets(aws_of(clients)).fetch(token("${secret:odd:fits}"))
     with pytest.raises(SecretNotReadError) as refused:
         Secrets(aws_of(clients)).fetch(token(f"${{secret:{name}}}"))
     assert str(refused.value).startswith(told)

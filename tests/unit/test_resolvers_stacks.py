@@ -24,6 +24,7 @@ from strongref.resolvers.outputs import StackOutputs
 from strongref.resolvers.sources import Aws
 from strongref.resolvers.templates import StackTemplates
 from strongref.resolvers.tokens import Token
+from tests.support.fake_cloudcontrol import FakeCloudControl, finder
 from tests.support.watched import EU, HIDDEN, OTHER, OWN, US, Watched, aws_of, denied, in_moto, token
 
 if TYPE_CHECKING:
@@ -307,6 +308,33 @@ def test_what_a_template_says_is_known_where_it_is_text_or_a_reference(
     }
 
 
+def test_a_stack_is_described_once_for_its_outputs_and_for_its_parameters(clients: Watched) -> None:
+    template = {"Parameters": API["Parameters"], "Resources": {"Topic": TOPIC}, "Outputs": {"A": {"Value": "a"}}}
+    template["Resources"] = {"Topic": TOPIC, "Stage": {**TOPIC, "Properties": {"DisplayName": {"Ref": "Given"}}}}
+    deploy("api", template=template)
+    aws = aws_of(clients)
+    resources = StackResources(aws)
+    assert StackOutputs(aws, resources).value("api", "A") == "a"
+    known = StackTemplates(aws, resources).properties(aws.where(EU, None), "api", "Stage")
+    assert known == {"DisplayName": "by-parameter"}
+    assert clients.calls == {"DescribeStacks": 1, "GetTemplate": 1}
+
+
+def test_what_refers_to_no_parameter_needs_no_description_of_the_stack(clients: Watched) -> None:
+    stage = {**TOPIC, "Properties": {"DisplayName": {"Ref": "Topic"}, "TopicName": {"Ref": "Given"}}}
+    deploy("api", template={"Parameters": API["Parameters"], "Resources": {"Topic": TOPIC, "Stage": stage}})
+    denied(clients, "DescribeStacks")
+    aws = aws_of(clients)
+    templates = StackTemplates(aws, StackResources(aws))
+    where = aws.where(EU, None)
+    assert templates.refusal(where, "api") is None
+    assert templates.properties(where, "api", "Stage") == {"DisplayName": f"arn:aws:sns:{EU}:{OWN}:told"}
+    assert str(templates.refusal(where, "api")).startswith("DescribeStacks of stack api in eu-west-1 failed: AccessD")
+    denied(clients, "GetTemplate")
+    assert templates.properties(where, "other", "Stage") == {}
+    assert str(templates.refusal(where, "other")).startswith("GetTemplate of stack other in eu-west-1 failed: AccessD")
+
+
 @pytest.mark.parametrize("body", ["a: [", "just text", "[]"])
 def test_a_template_that_cannot_be_read_says_nothing(
     clients: Watched, body: str, monkeypatch: pytest.MonkeyPatch
@@ -337,7 +365,7 @@ class Unsure(Finder):
 
     def find(self, wanted: Wanted) -> Resource:
         self.asked.append(wanted)
-        if "RestApiId" in wanted.properties:
+        if "RestApiId" in wanted.hints:
             return Resource(wanted.type_name, "a|b", {"DeploymentId": "c"})
         raise self.error
 
@@ -352,16 +380,73 @@ MISSING = MissingPropertyError(STAGE, ["RestApiId"])
 def test_where_a_physical_id_is_not_enough_the_template_helps(
     clients: Watched, error: StrongRefError, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    aws = aws_of(clients)
-    resources = StackResources(aws)
-    finder = Unsure(error)
-    source = StackAttributes(aws, resources, StackOutputs(aws, resources), lambda *_: finder)
-    monkeypatch.setattr(resources, "resource", lambda *_: StackResource(STAGE, "prod"))
-    template = {"Resources": {"Stage": {"Properties": {"RestApiId": "a"}}}}
-    monkeypatch.setattr(aws, "call", lambda *_, **__: {"TemplateBody": template})
+    unsure = Unsure(error)
+    source = described(aws_of(clients), StackResource(STAGE, "a|prod"), {"RestApiId": "a"}, unsure, monkeypatch)
     for _ in range(2):
-        assert source.fetch(Token("cfn-attr", "aws.Stage.DeploymentId")) == "c"
-    assert [dict(each.properties) for each in finder.asked] == [{}, {"RestApiId": "a"}]
+        assert source.fetch(Token("cfn-attr", "aws.It.DeploymentId")) == "c"
+    assert [dict(each.hints) for each in unsure.asked] == [{}, {"RestApiId": "a"}]
+
+
+def described(
+    aws: Aws,
+    resource: StackResource,
+    properties: dict[str, object],
+    looking: Finder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> StackAttributes:
+    """Of a stack with one resource, `It`."""
+    resources = StackResources(aws)
+    monkeypatch.setattr(resources, "resource", lambda *_: resource)
+    template = {"Resources": {"It": {"Properties": properties}}}
+    monkeypatch.setattr(aws, "call", lambda *_, **__: {"TemplateBody": template})
+    return StackAttributes(aws, resources, StackOutputs(aws, resources), lambda *_: looking)
+
+
+FILTER = "AWS::Logs::MetricFilter"
+
+
+def filters() -> Finder:
+    cloud = FakeCloudControl()
+    cloud.add(FILTER, "shop|errors", FilterName="errors", LogGroupName="shop", FilterPattern="x")
+    return finder(cloud)
+
+
+def test_one_that_is_gone_is_not_taken_for_that_of_another_parent(
+    clients: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aws, token = aws_of(clients), Token("cfn-attr", "aws.It.FilterPattern")
+    errors = StackResource(FILTER, "errors")
+    own = described(aws, errors, {"LogGroupName": "shop", "FilterPattern": "y"}, filters(), monkeypatch)
+    assert own.fetch(token) == "x"  # What the template says is compared only where it identifies.
+    others = described(aws, errors, {"LogGroupName": "web"}, filters(), monkeypatch)
+    with pytest.raises(NoSuchResourceError):
+        others.fetch(token)
+    hidden = described(aws, errors, {"LogGroupName": {"Fn::Sub": "x"}}, filters(), monkeypatch)
+    with pytest.raises(UnknownAttributeError, match="without LogGroupName, which its template hides"):
+        hidden.fetch(token)
+    unread = described(aws, errors, {}, filters(), monkeypatch)
+    refused = FetchFailedError("GetTemplate", "stack aws", EU, "AccessDenied")
+    monkeypatch.setattr(aws, "call", lambda *_, **__: (_ for _ in ()).throw(refused))
+    with pytest.raises(UnknownAttributeError, match="without LogGroupName, which could not be read"):
+        unread.fetch(token)
+
+
+def test_one_that_is_gone_is_told_to_be_so(clients: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    bucket = StackResource("AWS::S3::Bucket", "photos")
+    looking = finder(FakeCloudControl({"AWS::S3::Bucket": {}}))
+    for properties in ({}, {"BucketName": "photos"}):
+        source = described(aws_of(clients), bucket, dict(properties), looking, monkeypatch)
+        with pytest.raises(NoSuchResourceError):
+            source.fetch(Token("cfn-attr", "aws.It.Arn"))
+
+
+def test_one_that_is_known_by_its_arn_needs_no_parent(clients: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    cloud, service = FakeCloudControl(), "arn:aws:ecs:eu-west-1:111111111111:service/web/api"
+    cloud.add("AWS::ECS::Service", f"{service}|web", ServiceName="api")
+    given: dict[str, object] = {"Cluster": {"Fn::GetAtt": ["Cluster", "Arn"]}}
+    resource = StackResource("AWS::ECS::Service", service)
+    source = described(aws_of(clients), resource, given, finder(cloud), monkeypatch)
+    assert source.fetch(Token("cfn-attr", "aws.It.ServiceName")) == "api"
 
 
 @pytest.mark.parametrize(
@@ -383,6 +468,23 @@ def test_what_is_not_to_be_found_even_so_is_to_be_an_output(
         source.fetch(Token("cfn-attr", "aws.Stage.DeploymentId"))
     assert str(refused.value).startswith(f"DeploymentId of Stage cannot be had: {told}")
     assert str(refused.value).endswith("Make it an output of its stack, and write ${cfn:STACK.OUTPUT}.")
+
+
+def test_what_could_not_be_read_is_told_and_not_that_it_is_hidden(
+    clients: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aws = aws_of(clients)
+    resources = StackResources(aws)
+    source = StackAttributes(aws, resources, StackOutputs(aws, resources), lambda *_: Unsure(MISSING))
+    monkeypatch.setattr(resources, "resource", lambda *_: StackResource(STAGE, "prod"))
+    denied(clients, "GetTemplate")
+    with pytest.raises(UnknownAttributeError) as refused:
+        source.fetch(Token("cfn-attr", "aws.Stage.DeploymentId"))
+    assert str(refused.value).startswith(
+        "DeploymentId of Stage cannot be had: its AWS::ApiGateway::Stage is not to be found without RestApiId, which "
+        "could not be read: GetTemplate of stack aws in eu-west-1 failed: AccessDenied."
+    )
+    assert ".." not in str(refused.value)
 
 
 def test_cloud_control_is_asked_in_the_account_and_region_of_the_stack(clients: Watched) -> None:

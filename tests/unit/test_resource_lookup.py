@@ -29,6 +29,7 @@ PHYSICAL_ID = "strongref-lookup/site/Bucket"
 FAILED_ID = "strongref-failed-create/site/Bucket"
 UNFINISHED_ID = "strongref-unfinished-create/site/Bucket"
 SECRET = "s3cret"
+ACCOUNT = "222222222222"
 BUCKET = Resource(
     "AWS::S3::Bucket",
     "photos",
@@ -106,7 +107,7 @@ def test_a_create_tells_the_attributes_that_it_is_asked_for(server: ResponseServ
         "Arn": "arn:aws:s3:::photos",
         "DomainName": "photos.s3.amazonaws.com",
     }
-    assert finder.asked == [("eu-west-1", Wanted("AWS::S3::Bucket", physical_id="photos"))]
+    assert finder.asked == [("eu-west-1", Wanted("AWS::S3::Bucket", physical_id="photos", account=ACCOUNT))]
 
 
 def test_without_attributes_all_that_can_be_returned_is(server: ResponseServer) -> None:
@@ -125,7 +126,7 @@ def test_an_update_looks_again_and_is_never_a_replacement(server: ResponseServer
     answer = sent(raw("update_lookup", server), finder, server)
     assert answer["PhysicalResourceId"] == PHYSICAL_ID
     assert answer["Data"]["Identifier"] == "arn:t"
-    assert finder.asked == [("eu-west-1", Wanted("AWS::S3::Bucket", name="albums"))]
+    assert finder.asked == [("eu-west-1", Wanted("AWS::S3::Bucket", name="albums", account=ACCOUNT))]
 
 
 @pytest.mark.parametrize("properties", [{}, {"TypeName": "nonsense"}, {"PhysicalId": ["a"], "Unknown": "1"}])

@@ -21,6 +21,7 @@ QUEUE: dict[str, Any] = {
     "FifoQueue": False,
     "RedriveAllowPolicy": {"redrivePermission": "byQueue", "sourceQueueArns": ["a", 1, True]},
     "Nothing": None,
+    "Gaps": ["a", None],
     "Empty": [],
     "EmptyMap": {},
     "Tags": [{"Key": "team", "Value": "web"}],
@@ -66,6 +67,7 @@ def test_the_identifier_is_cloud_controls_whatever_the_resource_calls_so() -> No
         ("Tags", "a list of maps or of lists"),
         ("EmptyMap", "a map without a string in it"),
         ("Nothing", "nothing"),
+        ("Gaps", "a list with nothing in a place"),
     ],
 )
 def test_what_cannot_be_returned_is_refused_by_name(name: str, holds: str) -> None:

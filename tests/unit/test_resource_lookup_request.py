@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,7 +39,7 @@ def refusal(given: Mapping[str, object]) -> str:
 
 def test_what_is_left_out_has_a_default() -> None:
     assert parsed(**BUCKET, PhysicalId="photos") == LookupRequest(
-        Wanted("AWS::S3::Bucket", physical_id="photos"), "us-east-1", None, ""
+        Wanted("AWS::S3::Bucket", physical_id="photos", account=ACCOUNT), "us-east-1", None, ""
     )
 
 
@@ -53,7 +54,7 @@ def test_everything_that_can_be_given_is_read() -> None:
         Region="eu-west-1",
         Revision="2",
     )
-    wanted = Wanted("AWS::ApiGateway::Stage", physical_id="prod", properties={"RestApiId": "abc"})
+    wanted = Wanted("AWS::ApiGateway::Stage", physical_id="prod", properties={"RestApiId": "abc"}, account=ACCOUNT)
     assert request == LookupRequest(wanted, "eu-west-1", ("DeploymentId", "Variables.Colour"), "2")
 
 
@@ -67,7 +68,7 @@ def test_everything_that_can_be_given_is_read() -> None:
     ],
 )
 def test_a_resource_is_named_in_one_of_four_ways(given: dict[str, object], wanted: Wanted) -> None:
-    assert parsed(**TOPIC, **given).wanted == wanted
+    assert parsed(**TOPIC, **given).wanted == replace(wanted, account=ACCOUNT)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +124,13 @@ WAYS = "PhysicalId, Arn, Name and Tags"
             (
                 f"Arn: it is of account 222222222222; the function looks into the stack's own account ({ACCOUNT}) "
                 "only. Deploy this in a stack of that account, and export what is needed"
+            ),
+        ),
+        (
+            {**TOPIC, "PhysicalId": "arn:aws:sns:eu-west-1:222222222222:news"},
+            (
+                "PhysicalId: it is of account 222222222222; the function looks into the stack's own account "
+                f"({ACCOUNT}) only. Deploy this in a stack of that account, and export what is needed"
             ),
         ),
         (

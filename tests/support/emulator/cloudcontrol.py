@@ -1,8 +1,9 @@
 """Cloud Control's reads, over what the emulator's services hold: its own knows only what was made through it.
 
-Answers, pages and error texts are the service's, as its users have quoted them. Cloud Control calls the underlying
-service with its caller's credentials (AWS: Cloud Control API User Guide, specifying credentials), so a caller needs the
-service's own permissions as well.
+Error texts are the service's, as its users have quoted them. Assumed is how large pages are, that lists tell
+identifiers and nothing else, and that an identifier with another number of parts than its type's is a
+ValidationException. Cloud Control calls the underlying service with its caller's credentials (AWS: Cloud Control API
+User Guide, specifying credentials), so a caller needs the service's own permissions as well.
 """
 
 from __future__ import annotations
@@ -92,10 +93,10 @@ def get(request: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
     """
     kind = _kind(request, "READ")
     identifier = str(request.get("Identifier") or "")
-    if identifier.count("|") != len(kind.identifier) - 1:
+    model = next((each for each in kind.models() if identifier in (kind.identify(each), kind.native(each))), None)
+    if model is None and identifier.count("|") != len(kind.identifier) - 1:
         pointers = ", ".join(f"/properties/{name}" for name in kind.identifier)
         raise ServiceError("ValidationException", f"Identifier {identifier} is not valid for identifier [{pointers}]")
-    model = next((each for each in kind.models() if kind.identify(each) == identifier), None)
     caller.may(kind, kind.read, kind.arn(model or {}))
     if model is None or not kind.here(model):
         problem = f"Resource of type '{kind.name}' with identifier '{identifier}' was not found."
@@ -114,7 +115,8 @@ def page(request: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
         raise ServiceError("ValidationException", "MaxResults must be between 1 and 100")
     model = _model(kind, request)
     caller.may(kind, kind.list, "*" if not kind.list_needs else kind.arn(model))
-    found = [each for each in kind.models() if all(each.get(name) == model[name] for name in kind.list_needs)]
+    listed = [each for each in kind.models() if kind.listed(each)]
+    found = [each for each in listed if all(each.get(name) == model[name] for name in kind.list_needs)]
     if kind.list_needs and not kind.parent_exists(model):
         problem = "The resource you requested does not exist."
         raise failed("ResourceNotFoundException", kind.name, problem, "NotFound")

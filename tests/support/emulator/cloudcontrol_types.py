@@ -1,7 +1,9 @@
 """Some resource types as Cloud Control describes them, out of the state of the emulator's services.
 
 Identifiers, and what a list has to be given, are those of CloudFormation's resource schemas. The permissions are one
-for each of a type's handlers, of the several that its schema names.
+for each of a type's handlers, of the several that its schema names. That of an `AWS::Lambda::Permission` is
+`FunctionName|Id` here, as its schema has it; that the service has the function's ARN in it is what others say
+(Pulumi's CDK importer), and unit tests have both.
 """
 
 from __future__ import annotations
@@ -39,6 +41,8 @@ class Kind:
         parent_exists: whether what these properties name is there.
         terse: whether its handler names one missing property, in a wording of its own.
         here: whether one that is listed can be read in the request's region.
+        listed: whether one is listed at all.
+        native: another form of the identifier, by which one can be read.
     """
 
     name: str
@@ -51,6 +55,8 @@ class Kind:
     parent_exists: Callable[[Model], bool] = everywhere
     terse: bool = False
     here: Callable[[Model], bool] = everywhere
+    listed: Callable[[Model], bool] = everywhere
+    native: Callable[[Model], str | None] = lambda _model: None
 
     def identify(self, model: Model) -> str:
         """A resource's primary identifier."""
@@ -112,6 +118,11 @@ def _rules() -> Iterator[Model]:
             "State": rule["State"],
             "Targets": [{"Arn": each["Arn"], "Id": each["Id"]} for each in eventbridge._targets.get(key, [])],
         }
+
+
+def _rule_on_its_bus(model: Model) -> str:
+    bus, name = model["EventBusName"], model["Name"]
+    return str(name if bus == "default" else f"{bus}|{name}")
 
 
 def _roles() -> Iterator[Model]:
@@ -231,7 +242,18 @@ TYPES = {
         Kind(
             "AWS::SNS::Topic", ("TopicArn",), _topics, "sns:GetTopicAttributes", "sns:ListTopics", _itself("TopicArn")
         ),
-        Kind("AWS::Events::Rule", ("Arn",), _rules, "events:DescribeRule", "events:ListRules", _itself()),
+        # Its code reads by the physical id as well, and lists the default bus alone (AWS:
+        # aws-cloudformation-resource-providers-events, CompositePID and ListHandler of aws-events-rule).
+        Kind(
+            "AWS::Events::Rule",
+            ("Arn",),
+            _rules,
+            "events:DescribeRule",
+            "events:ListRules",
+            _itself(),
+            listed=lambda model: model["EventBusName"] == "default",
+            native=_rule_on_its_bus,
+        ),
         Kind("AWS::IAM::Role", ("RoleName",), _roles, "iam:GetRole", "iam:ListRoles", _itself()),
         Kind(
             "AWS::Lambda::Function",

@@ -41,6 +41,8 @@ def add(commands: Commands) -> None:
 
 def _look_up(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     (region,) = regions([asked.region] if asked.region else None)
+    accounts = toolbox.accounts(region, asked.role)
+    account = asked.account or (accounts.own if asked.arn else None)
     wanted = Wanted(
         asked.type,
         physical_id=asked.physical_id,
@@ -48,8 +50,9 @@ def _look_up(asked: argparse.Namespace, toolbox: Toolbox) -> int:
         name=asked.name,
         tags=_pairs("--tag", asked.tag),
         properties=_pairs("--property", asked.property),
+        account=account,
     )
-    clients = toolbox.accounts(region, asked.role).clients(asked.account)
+    clients = accounts.clients(asked.account)
     finder = Finder(
         CloudControlApi(clients.cloudcontrol, region, toolbox.limiter, toolbox.clock),
         TaggingApi(clients.tagging, region, toolbox.limiter, toolbox.clock),

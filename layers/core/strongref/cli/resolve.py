@@ -162,7 +162,7 @@ def _run(asked: argparse.Namespace, job: _Job, toolbox: Toolbox, limiter: Counti
     claims = None if asked.claim is None else set_claims(CLAIM, asked.claim, asked, toolbox)
     given = _sources(asked, toolbox)
     tokens = TokenResolver(given, strict=asked.strict)
-    manifests, unread = _read(job.inputs)
+    manifests, unread = _read(job.inputs, tokens_only=not asked.strict)
     outcome = resolve(manifests, tokens)
     for problem in [*unread, *outcome.failures]:
         sys.stderr.write(f"{problem}\n")
@@ -222,27 +222,27 @@ class _Result:
             put_out(outcome.texts[0].encode())
 
 
-def _read(inputs: Sequence[Input]) -> tuple[list[Manifest], list[ManifestError]]:
-    """The manifests, and why some cannot be read."""
+def _read(inputs: Sequence[Input], *, tokens_only: bool) -> tuple[list[Manifest], list[ManifestError]]:
+    """The manifests, and why some cannot be read; what has no token in it need not be read where it is about tokens."""
     manifests: list[Manifest] = []
     unread: list[ManifestError] = []
     for each in inputs or (None,):
         try:
-            manifests.append(_read_one(each))
+            manifests.append(_read_one(each, tokens_only=tokens_only))
         except ManifestError as error:
             unread.append(error)
     return manifests, unread
 
 
-def _read_one(given: Input | None) -> Manifest:
+def _read_one(given: Input | None, *, tokens_only: bool) -> Manifest:
     if given is None:
-        return read("standard input", sys.stdin.buffer.read())
+        return read("standard input", sys.stdin.buffer.read(), tokens_only=tokens_only)
     try:
         content = given.path.read_bytes()
     except OSError as error:
         problem = (error.strerror or type(error).__name__).lower()
     else:
-        return read(str(given.path), content, FORMATS[given.path.suffix.lower()])
+        return read(str(given.path), content, FORMATS[given.path.suffix.lower()], tokens_only=tokens_only)
     raise ManifestError(str(given.path), None, problem)
 
 

@@ -149,4 +149,6 @@ def _text(value: object) -> str | None:
 def _held(value: object) -> str:
     if value is None:
         return "nothing"
-    return "a list of maps or of lists" if isinstance(value, list) else "a map without a string in it"
+    if isinstance(value, list):
+        return "a list with nothing in a place" if None in value else "a list of maps or of lists"
+    return "a map without a string in it"

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 _ARN = re.compile(r"arn:([^:]+):([^:]*):([^:]*):([^:]*):(.+)", re.DOTALL)
 _BOUNDARY = re.compile("[/:]")
+_ACCOUNT = re.compile("[0-9]{12}")
+_PARTITIONS = {"cn": "aws-cn", "us-gov": "aws-us-gov"}
+"""By the beginnings of their regions' names; those that are closed to the public are not among them."""
 
 
 def is_arn(text: str) -> bool:
@@ -51,6 +54,38 @@ class Arn:
         """What stands behind the last boundary: the name, unless that holds one itself."""
         return _BOUNDARY.split(self.resource)[-1]
 
+    @property
+    def text(self) -> str:
+        return self.beside(self.resource)
+
     def beside(self, resource: str) -> str:
         """The ARN of another resource of the same service, region and account."""
         return f"arn:{self.partition}:{self.service}:{self.region}:{self.account}:{resource}"
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where resources are looked for.
+
+    Attributes:
+        region: as in `eu-west-1`.
+        account: its number; None where nobody told it.
+    """
+
+    region: str
+    account: str | None = None
+
+    def has(self, arn: Arn) -> bool:
+        """Whether what an ARN names can be here.
+
+        Global services' ARNs have no region, some have no account, and that of AWS's own policies is no number.
+        """
+        is_anothers = self.account and _ACCOUNT.fullmatch(arn.account) and arn.account != self.account
+        return arn.region in ("", self.region) and not is_anothers
+
+    def arn(self, service: str, resource: str) -> str | None:
+        """The ARN of what is here; None where the account is not known."""
+        if self.account is None:
+            return None
+        partition = next((each for start, each in _PARTITIONS.items() if self.region.startswith(f"{start}-")), "aws")
+        return f"arn:{partition}:{service}:{self.region}:{self.account}:{resource}"

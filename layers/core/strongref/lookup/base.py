@@ -19,7 +19,10 @@ class Wanted:
         arn: its ARN.
         name: what its service calls it.
         tags: tags that it has, and no other resource of its type.
-        properties: what else is known of it, by property: parts of a composite identifier.
+        properties: what else is known of it, by property: parts of a composite identifier. All of it has to be true.
+        hints: the same, of a template: parts of the identifier have to be true. The rest only helps to list them:
+            it may have changed since, and a service may write it in another way.
+        account: the number of the account where it is looked for, if that is known: ARNs of others are none of its.
     """
 
     type_name: str
@@ -28,6 +31,8 @@ class Wanted:
     name: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
+    hints: Mapping[str, str] = field(default_factory=dict)
+    account: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

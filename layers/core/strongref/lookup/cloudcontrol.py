@@ -104,14 +104,17 @@ class CloudControlApi:
         request: dict[str, Any] = {"TypeName": type_name}  # How many are on a page is the service's to say.
         if model:
             request["ResourceModel"] = json.dumps(_nested(model))
+        tokens: set[str] = set()
         while True:
             answer = self._call("ListResources", type_name, None, client.list_resources, **request)
             if answer is None:  # What they would be part of is not there.
                 return
             yield from (_resource(type_name, each) for each in answer["ResourceDescriptions"])
-            if not answer.get("NextToken"):
+            token = answer.get("NextToken")
+            if not token or token in tokens:  # Some list handlers give the same page for ever.
                 return
-            request["NextToken"] = answer["NextToken"]
+            tokens.add(token)
+            request["NextToken"] = token
 
     def _client(self, action: str, type_name: str) -> CloudControlApiClient:
         try:

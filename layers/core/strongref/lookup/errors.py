@@ -53,7 +53,7 @@ class UnsupportedError(StrongRefError):
     Attributes:
         type_name: as in `AWS::S3::Bucket`.
         action: `GetResource` or `ListResources`.
-        region: where it was asked; None where the type's schema tells already.
+        region: where it was asked; None leaves it out of the text.
     """
 
     counted = Counted.REJECTED
@@ -126,6 +126,19 @@ class NoSuchResourceError(StrongRefError):
         return (
             f"No {self.type_name} with {cut(self.wanted, NAMES_LIMIT)} in {self.region}{found}. "
             "Check it, the region and the account."
+        )
+
+
+class UnrelatedArnError(NoSuchResourceError):
+    """Nobody can tell whether an ARN is that of a resource of a type: it does not name it, nor does the resource."""
+
+    def __init__(self, type_name: str, wanted: str, region: str) -> None:
+        super().__init__(type_name, wanted, region)
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(self.wanted, NAMES_LIMIT)} cannot be told to be the ARN of a resource of {self.type_name}: it does "
+            "not name that type, and such resources do not say their ARN. Check the type, or give the physical id."
         )
 
 

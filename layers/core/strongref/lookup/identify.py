@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref.lookup import overrides
-from strongref.lookup.arns import Arn, is_arn
+from strongref.lookup.arns import Arn, Here, is_arn
 from strongref.lookup.errors import MissingPropertyError, WantedError
 from strongref.lookup.matching import complete, put_together, telling, unknown_beside
-from strongref.lookup.overrides import Identifier, Strategy
+from strongref.lookup.overrides import Candidates, Identifier, Strategy
+from strongref.lookup.table import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,50 +47,62 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What resources are to be asked for: whether that is their name."""
+    """What resources are to be asked for: whether that is their name. Their identifiers are no matter."""
 
     name: str
 
 
-Way: TypeAlias = Identifier | overrides.Resource | Asked | Listed | Called
+Way: TypeAlias = Identifier | Candidates | overrides.Resource | Asked | Listed | Called
 
 
-def way_of(shape: Shape, physical_id: str, known: Mapping[str, str], region: str) -> Way:
+def way_of(shape: Shape, physical_id: str, known: Mapping[str, str], here: Here) -> Way:
     """How a physical id becomes an identifier.
 
     Raises:
         MissingPropertyError: it alone does not tell which resource is meant.
     """
-    strategy = overrides.STRATEGIES.get(shape.type_name, {}).get(shape.identifier[0])
-    understood = strategy(physical_id, known) if callable(strategy) else strategy
+    understood = overrides.understood(shape.type_name, shape.identifier[0], physical_id, known)
     if understood is Strategy.AS_IS:
         return Identifier(physical_id)
     if understood is Strategy.LOOK_UP:
         return Called(physical_id)
-    if isinstance(understood, Identifier) and _is_elsewhere(physical_id, understood.text, region):
+    if isinstance(understood, Candidates | Identifier) and _is_elsewhere(physical_id, understood, here):
         return Asked(physical_id)
     if understood is not None:
         return understood
-    return _of_composite(shape, physical_id, known, region) if shape.is_composite else _of_single(shape, physical_id)
+    return _of_composite(shape, physical_id, known, here) if shape.is_composite else _of_single(shape, physical_id)
 
 
-def _is_elsewhere(physical_id: str, identifier: str, region: str) -> bool:
-    """Whether an ARN of another region has lost it on the way: what is called so here is not what it names."""
-    arn = Arn.parse(physical_id)
-    return arn is not None and arn.region not in ("", region) and not is_arn(identifier)
+def _is_elsewhere(physical_id: str, understood: Candidates | Identifier, here: Here) -> bool:
+    """Whether an ARN of elsewhere has lost its place on the way: what is called so here is not what it names."""
+    arn, keeps = Arn.parse(physical_id), isinstance(understood, Identifier) and is_arn(understood.text)
+    return arn is not None and not here.has(arn) and not keeps
 
 
 def _of_single(shape: Shape, physical_id: str) -> Way:
     return Listed(physical_id) if shape.is_arn and not is_arn(physical_id) else Identifier(physical_id)
 
 
-def _of_composite(shape: Shape, physical_id: str, known: Mapping[str, str], region: str) -> Way:
-    whole = complete(shape, physical_id, known, region)
+def _of_composite(shape: Shape, physical_id: str, known: Mapping[str, str], here: Here) -> Way:
+    whole = complete(shape, physical_id, known, here)
     if whole:
         return Asked(whole)
     if not telling(shape, known):
         raise MissingPropertyError(shape.type_name, unknown_beside(shape, known), shape.identifier)
     return Listed(physical_id, put_together(shape, physical_id, known))
+
+
+def tells_alone(type_name: str, physical_id: str) -> bool:
+    """Whether a physical id tells its resource from all others of its type, with nothing else being known of it.
+
+    Raises:
+        UnknownTypeError: no such type.
+    """
+    shape = shape_of(type_name)
+    understood = overrides.understood(shape.type_name, shape.identifier[0], physical_id, {})
+    if understood is not None:
+        return understood is not Strategy.LOOK_UP
+    return not shape.is_composite or complete(shape, physical_id, {}, Here("")) is not None
 
 
 WAYS = ("physical id", "ARN", "name", "tags")
@@ -107,7 +120,7 @@ def described(wanted: Wanted) -> str:
         came = " and ".join(told) or "nothing"
         raise WantedError(wanted.type_name, f"one of physical id, ARN, name and tags is needed; {came} came")
     ((way, text),) = told.items()
-    if not text:
+    if not (text.strip() if isinstance(text, str) else text):
         raise WantedError(wanted.type_name, f"an empty {way} came, which is that of no resource")
     if way == "ARN" and not is_arn(str(text)):
         raise WantedError(wanted.type_name, "what came as an ARN is none; give it as the physical id, or as the name")

@@ -16,6 +16,7 @@ from strongref.lookup.table import SEPARATOR
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from strongref.lookup.arns import Here
     from strongref.lookup.table import Shape
 
 
@@ -28,7 +29,7 @@ class Fit(IntEnum):
     YES = 2
 
 
-def fit(shape: Shape, identifier: str, physical_id: str, known: Mapping[str, str], region: str) -> Fit:
+def fit(shape: Shape, identifier: str, physical_id: str, known: Mapping[str, str], here: Here) -> Fit:
     """Whether an identifier is that of the resource with a physical id.
 
     Args:
@@ -36,10 +37,10 @@ def fit(shape: Shape, identifier: str, physical_id: str, known: Mapping[str, str
         identifier: of a resource that there is.
         physical_id: what is looked for; an empty one fits nothing.
         known: the resource's properties that are known; who differs in one of them is another resource.
-        region: where the resources are.
+        here: where the resources are.
     """
     parts = shape.parts(identifier)
-    if not physical_id or not (parts is None or agrees(shape, parts, known, region)):
+    if not physical_id or not (parts is None or agrees(shape, parts, known, here)):
         return Fit.NO
     if identifier == physical_id:
         return Fit.YES
@@ -70,21 +71,21 @@ def _unknown(shape: Shape, position: int, known: Mapping[str, str]) -> list[str]
     return [part for other, part in enumerate(shape.identifier) if other != position and part not in known]
 
 
-def agrees(shape: Shape, parts: tuple[str, ...], known: Mapping[str, str], region: str) -> bool:
+def agrees(shape: Shape, parts: tuple[str, ...], known: Mapping[str, str], here: Here) -> bool:
     """Whether the parts are what is known of them."""
     return all(
-        _same(part, known[name], region) for name, part in zip(shape.identifier, parts, strict=True) if name in known
+        same(part, known[name], here) for name, part in zip(shape.identifier, parts, strict=True) if name in known
     )
 
 
-def _same(part: str, value: str, region: str) -> bool:
+def same(part: str, value: str, here: Here) -> bool:
     """Whether both stand for the same: as one may be the ARN of what the other is the name of."""
     if part == value:
         return True
     of_part, of_value = Arn.parse(part), Arn.parse(value)
     if of_part and not of_value:
         return of_part.name == value
-    return bool(of_value and not of_part and of_value.name == part and of_value.region in ("", region))
+    return bool(of_value and not of_part and of_value.name == part and here.has(of_value))
 
 
 def _named(part: str, physical_id: str) -> Fit:
@@ -94,10 +95,13 @@ def _named(part: str, physical_id: str) -> Fit:
     return Fit.IF_CALLED_SO if arn and physical_id == arn.ending else Fit.NO
 
 
-def complete(shape: Shape, physical_id: str, known: Mapping[str, str], region: str) -> str | None:
-    """The whole identifier, if a physical id is one already: as many parts as it has, none of them empty."""
+def complete(shape: Shape, physical_id: str, known: Mapping[str, str], here: Here) -> str | None:
+    """The whole identifier, if a physical id is one already: as many parts as it has.
+
+    A part may be empty, as the base path of an `AWS::ApiGateway::BasePathMapping`; not all of them.
+    """
     parts = shape.parts(physical_id)
-    if parts is None or not all(parts) or not agrees(shape, parts, known, region):
+    if parts is None or not any(parts) or not agrees(shape, parts, known, here):
         return None
     return physical_id
 

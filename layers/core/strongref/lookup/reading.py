@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from strongref.lookup.arnforms import PATTERNS
 from strongref.lookup.base import Resource
 from strongref.lookup.errors import CloudControlError, MissingPropertyError, NoSuchResourceError, PropertiesAskedError
 from strongref.lookup.inputs import first_model, with_asked
@@ -91,7 +92,9 @@ class Reading:
 
 
 def _slim(shape: Shape, resource: Resource) -> Resource:
-    told = {prop: text for prop, text in resource.properties.items() if prop in (shape.name, shape.arn)}
+    pattern = PATTERNS.get(shape.type_name)
+    telling = {shape.name, shape.arn, *(pattern.groupindex if pattern else ())}
+    told = {prop: text for prop, text in resource.properties.items() if prop in telling}
     return Resource(resource.type_name, resource.identifier, told)
 
 

@@ -56,14 +56,17 @@ class LookupRequest:
         type_name = _type_name(given.get("TypeName"))
         way = _way(given)
         arn = _arn(given["Arn"]) if way == "Arn" else None
+        physical_id = _identifier(way, given[way]) if way == "PhysicalId" else None
+        _see_that_it_is_the_stacks(way, arn or physical_id, stack)
         return cls(
             wanted=Wanted(
                 type_name=type_name,
-                physical_id=_identifier(way, given[way]) if way == "PhysicalId" else None,
+                physical_id=physical_id,
                 arn=arn,
                 name=_identifier(way, given[way]) if way == "Name" else None,
                 tags=_tags(given[way]) if way == "Tags" else {},
                 properties=_known(given.get("Properties", {})),
+                account=stack.account,
             ),
             region=_region(given, arn, stack),
             attributes=_attributes(given["Attributes"]) if "Attributes" in given else None,
@@ -103,16 +106,21 @@ def _arn(given: object) -> str:
     return arn
 
 
+def _see_that_it_is_the_stacks(way: str, identifier: str | None, stack: StackArn) -> None:
+    """An ARN has its account in it. That of AWS's own policies is no number."""
+    found = _ARN.fullmatch(identifier or "")
+    if found and re.fullmatch(r"[0-9]{12}", found[2]) and found[2] != stack.account:
+        raise BadRequestError(
+            way,
+            f"it is of account {found[2]}; the function looks into the stack's own account ({stack.account}) only. "
+            "Deploy this in a stack of that account, and export what is needed",
+        )
+
+
 def _region(given: Properties, arn: str | None, stack: StackArn) -> str:
     """The region that was given, or the ARN's, or the stack's own. An ARN without one is of a global service."""
     found = _ARN.fullmatch(arn or "")
-    of_arn, account = found.groups() if found else ("", "")
-    if re.fullmatch(r"[0-9]{12}", account) and account != stack.account:
-        raise BadRequestError(
-            "Arn",
-            f"it is of account {account}; the function looks into the stack's own account ({stack.account}) only. "
-            "Deploy this in a stack of that account, and export what is needed",
-        )
+    of_arn = found[1] if found else ""
     region = parse_region("Region", given["Region"]) if "Region" in given else of_arn or stack.region
     if of_arn not in ("", region):
         raise BadRequestError("Region", f"{region} came, but the ARN is of {cut(of_arn, 60)}; leave Region out")

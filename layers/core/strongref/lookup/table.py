@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strongref.lookup.errors import UnknownTypeError
-from strongref.lookup.overrides import IDENTIFIERS, OWN, REPLACED
+from strongref.lookup.overrides import IDENTIFIERS, OWN, REPLACED, TAGGED_BY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +73,12 @@ class Shape:
         """Whether the own part is an ARN, by what its property is called."""
         return (self.own_part or "").lower().endswith("arn")
 
+    @property
+    def is_named(self) -> bool:
+        """Whether the own part is the resource's name."""
+        own = self.own_part or ""
+        return own == self.name or (self.name is None and own.endswith("Name"))
+
     def parts(self, identifier: str) -> tuple[str, ...] | None:
         """The parts of an identifier, in order; None where they cannot be told apart, as one holds a separator."""
         if not self.is_composite:
@@ -105,7 +111,7 @@ def shape_of(type_name: str) -> Shape:
         _maybe(line, "takes"),
         line.get("name"),
         line.get("arn"),
-        _maybe(line, "tagged_by"),
+        TAGGED_BY.get(type_name, _maybe(line, "tagged_by")),
     )
 
 

@@ -17,6 +17,8 @@ from strongref.lookup.base import Wanted
 from strongref.lookup.cloudcontrol import CloudControlApi
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError, NoSuchResourceError, UnsupportedError
 from strongref.lookup.finding import Finder, attribute
+from strongref.lookup.identify import tells_alone
+from strongref.lookup.table import shape_of
 from strongref.resolvers.errors import UnknownAttributeError
 from strongref.resolvers.nested import NESTED_STACK, StackResources
 from strongref.resolvers.sources import Aws, Once
@@ -24,7 +26,7 @@ from strongref.resolvers.templates import StackTemplates
 from strongref.resolvers.tokens import CFN_ATTR, malformed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from strongref.lookup.base import Resource
     from strongref.resolvers.base import Json
@@ -108,7 +110,9 @@ class StackAttributes:
         try:
             found = self._found.get((place.where, resource), lambda: self._find(place, resource))
         except MissingPropertyError as error:
-            why = f"its {resource.type_name} is not to be found without {some(error.missing)}, which its template hides"
+            refusal = self._templates.refusal(place.where, place.stack)
+            hidden = f"could not be read: {refusal}" if refusal else "its template hides"
+            why = f"its {resource.type_name} is not to be found without {some(error.missing)}, which {hidden}"
         except AmbiguousError as error:
             why = f"{len(error.identifiers)} resources could be its {resource.type_name}"
         except UnsupportedError as error:
@@ -119,16 +123,36 @@ class StackAttributes:
         raise UnknownAttributeError(name, place.logical_id, resource.type_name, why)
 
     def _find(self, place: _Place, resource: StackResource) -> Resource:
-        """The resource by its physical id; if that does not do, by what its template says of it as well."""
+        """The resource by its physical id; if that does not do, by what its template says of it as well.
+
+        By both at once where the physical id is a part of an identifier, or a name: by that alone, one that is gone
+        could be taken for another one of the same name, of another parent.
+        """
         finder = self._finders.get(place.where, lambda: self._make_finder(self._aws, place.where))
-        wanted = Wanted(resource.type_name, physical_id=resource.physical_id)
-        try:
-            return finder.find(wanted)
-        except (MissingPropertyError, AmbiguousError, NoSuchResourceError):
+        wanted = Wanted(resource.type_name, physical_id=resource.physical_id, account=place.where.account)
+        if tells_alone(resource.type_name, resource.physical_id):
+            try:
+                return finder.find(wanted)
+            except (MissingPropertyError, AmbiguousError, NoSuchResourceError):
+                known = self._templates.properties(*place)
+                if not known:
+                    raise
+        else:
             known = self._templates.properties(*place)
-            if not known:
-                raise
-        return finder.find(replace(wanted, properties=known))
+            self._see_that_its_parents_are_told(place, resource.type_name, known)
+        return finder.find(replace(wanted, hints=known))
+
+    def _see_that_its_parents_are_told(self, place: _Place, type_name: str, known: Mapping[str, str]) -> None:
+        """A name tells a resource among those of its parent only, an ARN everywhere.
+
+        Raises:
+            MissingPropertyError: the template cannot be read, or names the parent in a way that is not known here.
+        """
+        shape, hidden = shape_of(type_name), self._templates.hidden(*place)
+        unread = not known and not hidden and self._templates.refusal(place.where, place.stack)
+        missing = [part for part in shape.identifier if part in hidden or (unread and part != shape.own_part)]
+        if missing and not shape.is_arn:
+            raise MissingPropertyError(type_name, missing, shape.identifier)
 
 
 def finder_in(aws: Aws, where: Where) -> Finder:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -10,6 +12,9 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 Primitive: TypeAlias = "str | int | float | bool | None"
+
+_PLAIN = re.compile(r'[^\s."\[\]]+')
+"""A key that needs no quotes in a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +31,14 @@ class ResolutionContext:
 
     @property
     def path(self) -> str:
-        """`spec.containers[0].image`."""
-        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.key)
-        return "".join(steps).removeprefix(".")
+        """`spec.containers[0].image`, `metadata.annotations["example.com/queue"]`."""
+        return "".join(map(_step, self.key)).removeprefix(".")
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, str) and _PLAIN.fullmatch(step):
+        return f".{step}"
+    return f"[{json.dumps(step, ensure_ascii=False)}]"
 
 
 class Resolver(Protocol):

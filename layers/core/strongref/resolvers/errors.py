@@ -239,7 +239,7 @@ class UnknownAttributeError(ResolveError):
     def __str__(self) -> str:
         which = f"{cut(self.attribute, _SHOWN)} of {cut(self.logical_id, _SHOWN)}"
         return (
-            f"{which} cannot be had: {cut(self.why, 300)}. Make it an output of its stack, and write "
+            f"{which} cannot be had: {cut(self.why, 350).removesuffix('.')}. Make it an output of its stack, and write "
             "${cfn:STACK.OUTPUT}."
         )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from strongref.address import SHARED, Key, Place, Producer
 from strongref.errors import ChangingError, StrongRefError
-from strongref.fencing import standing
+from strongref.fencing import fences_below
 from strongref.ports import Kind
 from strongref.published import Published
 from strongref.resolvers.errors import NotExportedError, SecureValueError
@@ -132,9 +132,10 @@ class Exports:
 
     def _missing(self, place: Place, name: str, values: Mapping[Key, Value]) -> StrongRefError:
         producer = str(place.producer)
-        fence = standing(self._store, place, self._clock.now())
-        if fence:
-            return ChangingError(producer, str(fence))
+        now = self._clock.now()
+        for fence in fences_below(self._store, place.fences).values():  # looked at only: who reads takes nothing away
+            if fence.stands(now):
+                return ChangingError(producer, str(fence))
         shared = place.consumer == SHARED
         whom = f"{'to all' if shared else f'to consumer {place.consumer}'} in {self._store.region}"
         there = [attribute_name(key) for key in sorted(values)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -33,56 +35,87 @@ class Input(NamedTuple):
 def find(given: Iterable[str], out: Path | None) -> list[Input]:
     """The files that were given, and those of folders: by their ending, in order, hidden ones and folders apart.
 
-    Each is found once, however often it was given.
+    Each is found once, however often it was given. Links are followed, and a folder within itself is left out.
 
     Args:
         given: files and folders.
         out: the folder that is written to, which is not read if it is below one of them.
 
     Raises:
-        InputError: something is not there, a folder has no manifest, or a file is of no known kind.
+        InputError: something is not there, cannot be looked into, or is of no known kind; or a folder has no manifest.
     """
-    found: dict[Path, Input] = {}
+    found: list[Input] = []
+    known: set[Path] = set()
+    avoided = frozenset([_real(out)] if out else ())
     for each in given:
         path = Path(each)
-        if path.is_dir():
-            below = list(_below(path, out))
-            if not below:
+        is_folder = _is_folder(path)
+        if is_folder:
+            new = [Input(one, one.relative_to(path)) for one in _below(path, avoided)]
+            if not new:
                 raise InputError(f"{path} has no manifest in it: no file that ends in {', '.join(ENDINGS)}")
-            for one in below:
-                found.setdefault(one, Input(one, one.relative_to(path)))
-        elif not path.exists():
+        elif is_folder is None:
             raise InputError(f"{path} does not exist")
         elif path.suffix.lower() not in ENDINGS:
             raise InputError(f"{path} is no manifest by its name: it ends in none of {', '.join(ENDINGS)}")
         else:
-            found.setdefault(path, Input(path, Path(path.name)))
-    return list(found.values())
+            new = [Input(path, Path(path.name))]
+        found += [one for one in new if _entry(one.path) not in known]
+        known |= {_entry(one.path) for one in new}
+    return found
 
 
-def _below(folder: Path, out: Path | None) -> Iterator[Path]:
-    avoided = out.resolve() if out else None
-    for at, folders, files in os.walk(folder):
-        here = Path(at)
-        folders[:] = sorted(one for one in folders if one[0] != "." and (here / one).resolve() != avoided)
-        for file in sorted(files):
-            if file[0] != "." and Path(file).suffix.lower() in ENDINGS:
-                yield here / file
+def _below(folder: Path, avoided: frozenset[Path]) -> Iterator[Path]:
+    """The manifests of a folder, and then those of the folders in it, but for the avoided ones."""
+    avoided |= {_real(folder)}
+    try:
+        entries = sorted(each for each in folder.iterdir() if each.name[0] != ".")
+    except OSError as error:
+        raise InputError(f"{folder} cannot be read: {_problem(error)}") from None
+    folders = [each for each in entries if _is_folder(each)]
+    yield from (each for each in entries if each.suffix.lower() in ENDINGS and each not in folders)
+    for each in folders:
+        if _real(each) not in avoided:
+            yield from _below(each, avoided)
+
+
+def _is_folder(path: Path) -> bool | None:
+    """Whether a path leads to a folder; None if it leads nowhere.
+
+    Raises:
+        InputError: that cannot be told.
+    """
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            return None
+        raise InputError(f"{path} cannot be read: {_problem(error)}") from None
+
+
+def _real(path: Path) -> Path:
+    """Where a path leads to, as far as that can be told; other than `Path.resolve`, it never fails."""
+    return Path(os.path.realpath(path))
+
+
+def _entry(path: Path) -> Path:
+    """The same for all spellings of a path, but another one for each link to a file: each has a name to be written."""
+    return _real(path.parent) / path.name
 
 
 def targets(inputs: Sequence[Input], out: Path) -> list[Path]:
     """Where each is written to below a folder.
 
     Raises:
-        InputError: that would be over one of them, or two would be the same file.
+        InputError: that would be over one of them, or two would be the same file; or the folder cannot be looked into.
     """
-    if out.exists() and not out.is_dir():
+    if _is_folder(out) is False:
         raise InputError(f"{out} is no folder: give one to write to with -o")
     wanted = [out / each.name for each in inputs]
-    sources = {each.path.resolve() for each in inputs}
+    sources = {_real(each.path) for each in inputs}
     taken: dict[Path, Input] = {}
     for path, each in zip(wanted, inputs, strict=True):
-        if path.resolve() in sources:
+        if _real(path) in sources:
             raise InputError(f"{path} would be written over: give another folder with -o, or --in-place")
         if path in taken:
             raise InputError(f"{taken[path].path} and {each.path} would both be written to {path}: resolve them apart")
@@ -93,6 +126,9 @@ def targets(inputs: Sequence[Input], out: Path) -> list[Path]:
 def write(contents: Mapping[Path, bytes]) -> None:
     """Write files: all of them beside their places first, and then each into its place, at once.
 
+    A file keeps its rights, and its owner where the caller may give files away. One that may not be written is not
+    replaced by another one either.
+
     Raises:
         WriteFailedError: one could not be written. If it is while they are made, none is there.
     """
@@ -102,7 +138,9 @@ def write(contents: Mapping[Path, bytes]) -> None:
     try:
         for path, content in contents.items():
             at = path
-            place = path.resolve()  # of a link, what it leads to
+            place = _real(path)  # of a link, what it leads to
+            if place.exists() and not os.access(place, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             place.parent.mkdir(parents=True, exist_ok=True)
             ready[_beside(place, content)] = place
         for temporary, place in ready.items():
@@ -110,24 +148,42 @@ def write(contents: Mapping[Path, bytes]) -> None:
             temporary.replace(place)
             written += 1
     except OSError as error:
-        problem = (error.strerror or type(error).__name__).lower()
+        problem = _problem(error)
     else:
         return
-    for temporary in ready:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    finally:  # whatever it was, such as Ctrl-C
+        for temporary in list(ready)[written:]:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
     raise WriteFailedError(str(at), problem, written)
 
 
 def _beside(place: Path, content: bytes) -> Path:
     """A file with this content in the same folder, and with the rights of the one in its place, or of a new one."""
     descriptor, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    if place.exists():
-        shutil.copymode(place, name)
-    else:
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-    return Path(name)
+    made = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        if place.exists():
+            _give_away(made, place.stat())
+            shutil.copymode(place, made)
+        else:
+            mask = os.umask(0)
+            os.umask(mask)
+            made.chmod(0o666 & ~mask)
+    except BaseException:  # half of it, or Ctrl-C
+        made.unlink(missing_ok=True)
+        raise
+    return made
+
+
+def _give_away(made: Path, former: os.stat_result) -> None:
+    """To the owner and the group of another file, where the caller may and the system has such."""
+    for owner, group in ((former.st_uid, -1), (-1, former.st_gid)):
+        with suppress(OSError, AttributeError):
+            os.chown(made, owner, group)
+
+
+def _problem(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()

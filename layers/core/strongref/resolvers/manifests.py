@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.resolvers import json_text, yaml_style, yaml_text
-from strongref.resolvers.documents import Format, Parsed, spliced
+from strongref.resolvers.documents import Document, Format, Parsed, spliced
 from strongref.resolvers.errors import ManifestError
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ JSON = Format(json_text.parse, json_text.written, json_text.plainly)
 
 FORMATS = {".yaml": YAML, ".yml": YAML, ".json": JSON}
 """By the ending of a file's name."""
+
+_TOKENS = re.compile(r"\$(?:\{|\\[\r\n])|\\(?:x|u00|U000000)(?:24|7b)", re.IGNORECASE)
+"""Where a token or `$${` can be: `${`, also with a line break or an escape for one of the two in it."""
+
+_MARKER = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
+"""The beginning of a document; nothing else stands so at the beginning of a line (YAML 1.2.2, 9.1.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +79,15 @@ class Manifest:
         return [(type(each), each) for each in found] == [(type(each), each) for each in wanted]
 
 
-def read(file: str, data: bytes, form: Format | None = None) -> Manifest:
+def read(file: str, data: bytes, form: Format | None = None, *, tokens_only: bool = False) -> Manifest:
     """A file's content.
 
     Args:
         file: its name, for people.
         data: all of it.
         form: how it is written; by default JSON if it begins as JSON does and can be read as such, else YAML.
+        tokens_only: whether it is only for our own tokens' sake: YAML without any is not looked into any further, since
+            that takes seconds for each MB, and nothing in such a file changes, whatever it is.
 
     Raises:
         ManifestError: it is not written so.
@@ -88,6 +97,8 @@ def read(file: str, data: bytes, form: Format | None = None) -> Manifest:
     except UnicodeDecodeError as error:
         failed = ManifestError(file, data.count(b"\n", 0, error.start) + 1, "it is no text in UTF-8")
     else:
+        if form is YAML and tokens_only and not _TOKENS.search(text):
+            return Manifest(file, text, form, Parsed(_documents(text), ()))
         if form:
             return Manifest(file, text, form, form.parse(file, text))
         if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
@@ -95,8 +106,15 @@ def read(file: str, data: bytes, form: Format | None = None) -> Manifest:
                 return read(file, data, JSON)
             except ManifestError:
                 pass  # YAML in brackets, or neither: then its error is told
-        return read(file, data, YAML)
+        return read(file, data, YAML, tokens_only=tokens_only)
     raise failed
+
+
+def _documents(text: str) -> list[Document]:
+    """Those of a text in YAML whose content does not matter."""
+    before, *others = _MARKER.split(text)
+    first = [before] if re.search(r"^[^#%\s]", before.replace("\ufeff", ""), re.MULTILINE) else []
+    return [Document(number, None) for number, _ in enumerate([*first, *others], 1)]
 
 
 def _is_number(value: Json) -> bool:

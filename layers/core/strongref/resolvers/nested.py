@@ -1,14 +1,16 @@
-"""A stack's resources by logical id, and those of the stacks nested in it: one call for each."""
+"""Stacks, a stack's resources by logical id, and those of the stacks nested in it: one call for each."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref.clients import Clients
-from strongref.resolvers.errors import FetchFailedError, NotAStackError, ResourceNotFoundError
+from strongref.resolvers.errors import FetchFailedError, NotAStackError, ResourceNotFoundError, StackNotFoundError
 from strongref.resolvers.sources import Aws, Once
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from strongref.resolvers.sources import Where
 
 ABSENT = "ValidationError"
@@ -32,11 +34,26 @@ class StackResource(NamedTuple):
 
 
 class StackResources:
-    """The resources of stacks; it lives for one run, and asks for each once."""
+    """Stacks and their resources; it lives for one run, and asks for each once."""
 
     def __init__(self, aws: Aws) -> None:
         self._aws = aws
+        self._stacks: Once[tuple[Where, str], Mapping[str, Any]] = Once()
         self._known: Once[tuple[Where, str, str], StackResource] = Once()
+
+    def description(self, where: Where, stack: str, called: str | None = None) -> Mapping[str, Any]:
+        """What DescribeStacks tells of a stack, its outputs and parameters among it.
+
+        Args:
+            where: the stack is.
+            stack: its name or ARN.
+            called: what errors call it, if not that.
+
+        Raises:
+            StackNotFoundError: it is not there.
+            FetchFailedError: CloudFormation does not tell.
+        """
+        return self._stacks.get((where, stack), lambda: self._described(where, stack, called or stack))
 
     def resource(self, where: Where, stack: str, logical_id: str) -> StackResource:
         """A resource of a stack.
@@ -66,6 +83,21 @@ class StackResources:
                 raise NotAStackError(logical_id, found.type_name)
             stack = found.physical_id
         return stack
+
+    def _described(self, where: Where, stack: str, called: str) -> Mapping[str, Any]:
+        try:
+            answer = self._aws.call(
+                where, "DescribeStacks", f"stack {called}", Clients.cloudformation, "describe_stacks", StackName=stack
+            )
+        except FetchFailedError as error:
+            if error.code != ABSENT:
+                raise
+        else:
+            for found in answer["Stacks"]:
+                if found["StackStatus"] != DELETED:
+                    described: Mapping[str, Any] = found
+                    return described
+        raise StackNotFoundError(called, where.region)
 
     def _describe(self, where: Where, stack: str, logical_id: str) -> StackResource:
         try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from strongref.clients import Clients
 from strongref.resolvers.errors import (
     FetchFailedError,
     NotAStackError,
@@ -16,7 +15,7 @@ from strongref.resolvers.errors import (
     ResourceNotFoundError,
     StackNotFoundError,
 )
-from strongref.resolvers.nested import ABSENT, DELETED, StackResources
+from strongref.resolvers.nested import StackResources
 from strongref.resolvers.sources import Aws, Once
 from strongref.resolvers.tokens import CFN, malformed
 
@@ -83,15 +82,5 @@ class StackOutputs:
     def _outputs(self, where: Where, stack: str) -> Mapping[str, str]:
         name, *logical_ids = stack.split(".")
         found = self._resources.nested(where, name, logical_ids)
-        try:
-            answer = self._aws.call(
-                where, "DescribeStacks", f"stack {stack}", Clients.cloudformation, "describe_stacks", StackName=found
-            )
-        except FetchFailedError as error:
-            if error.code != ABSENT:
-                raise
-        else:
-            for described in answer["Stacks"]:
-                if described["StackStatus"] != DELETED:
-                    return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())}
-        raise StackNotFoundError(stack, where.region)
+        described = self._resources.description(where, found, stack)
+        return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())}

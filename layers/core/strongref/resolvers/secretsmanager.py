@@ -1,11 +1,13 @@
 """Secrets Manager: `${secret:NAME}` is a secret's text, `${secret:NAME:JSON_KEY}` one field of the object that it is.
 
-Instead of a name there may be an ARN, as in the valueFrom of a container's secrets in Amazon ECS.
+A name in double quotes may end as if a region followed: `${secret:"db@eu-west-1"}`. Instead of a name there may be an
+ARN, as in the valueFrom of a container's secrets in Amazon ECS.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -22,9 +24,15 @@ if TYPE_CHECKING:
     from strongref.resolvers.tokens import Token
 
 _ARN = r"arn:[a-z-]+:secretsmanager:(?P<region>[a-z0-9-]+):[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+"
-_REFERENCE = re.compile(rf"(?P<name>{_ARN}|[A-Za-z0-9/_+=.@-]+)(?::(?P<key>[^:\"]+|\"(?:[^\"\\]|\\.)+\"))?")
+_QUOTED = r"\"(?:[^\"\\]|\\.)+\""
+_REFERENCE = re.compile(rf"(?P<name>{_ARN}|[A-Za-z0-9/_+=.@-]+|{_QUOTED})(?::(?P<key>[^:\"]+|{_QUOTED}))?")
 
 _ABSENT = "ResourceNotFoundException"
+
+_DEEPEST = 100
+"""Levels of a field that is a list or a map."""
+
+_TOO_DEEP = "its JSON is nested too deeply"
 
 
 class Secrets:
@@ -50,7 +58,7 @@ class Secrets:
         given = _REFERENCE.fullmatch(token.reference)
         if not given:
             raise malformed(token)
-        name, key = given["name"], given["key"]
+        name, key = _unquoted(given["name"]), given["key"]
         where = self._aws.where(token.region or given["region"], token.account)
         text = self._texts.get((where, name), lambda: self._read(where, name))
         if key is None:
@@ -76,18 +84,35 @@ class Secrets:
         raise missing
 
 
-def _unquoted(key: str) -> str:
-    return re.sub(r"\\(.)", r"\1", key[1:-1]) if key.startswith('"') else key
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith('"') else text
 
 
 def _field(text: str, key: str, name: str, region: str) -> Json:
+    held: Json = None
+    problem = "it is no JSON object, so it has no keys; leave the key out"
     try:
         held = json.loads(text)
-    except ValueError:
-        held = None  # its text would be in the error
+    except RecursionError:
+        problem = _TOO_DEEP
+    except ValueError:  # its text would be in the error
+        pass
     if not isinstance(held, dict):
-        raise SecretNotReadError(name, region, "it is no JSON object, so it has no keys; leave the key out")
+        raise SecretNotReadError(name, region, problem)
     if key not in held:
         raise SecretNotReadError(name, region, f"its JSON object has no key {key}")
     value: Json = held[key]
+    unfit = _unfit(value)
+    if unfit:
+        raise SecretNotReadError(name, region, unfit)
     return value
+
+
+def _unfit(value: Json, depth: int = 0) -> str | None:
+    """Why a value cannot be written: Python reads more than JSON has, and deeper than it writes."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "it has a number there that is too large, or none"
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if below and depth == _DEEPEST:
+        return _TOO_DEEP
+    return next((unfit for each in below if (unfit := _unfit(each, depth + 1))), None)

@@ -5,7 +5,7 @@ Such as the `RestApiId` of an `AWS::ApiGateway::Stage`, whose physical id is its
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
@@ -13,13 +13,17 @@ from ruamel.yaml.error import YAMLError
 
 from strongref.clients import Clients
 from strongref.errors import StrongRefError
+from strongref.resolvers.errors import FetchFailedError
+from strongref.resolvers.nested import ABSENT
 from strongref.resolvers.sources import Aws, Once
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from strongref.resolvers.nested import StackResources
     from strongref.resolvers.sources import Where
+
+T = TypeVar("T")
 
 _REF = "Ref"
 _HIDDEN = "****"
@@ -33,20 +37,42 @@ class StackTemplates:
         self._aws = aws
         self._resources = resources
         self._templates: Once[tuple[Where, str], Mapping[str, Any]] = Once()
-        self._parameters: Once[tuple[Where, str], Mapping[str, str]] = Once()
+        self._refusals: dict[tuple[Where, str], FetchFailedError] = {}
 
     def properties(self, where: Where, stack: str, logical_id: str) -> dict[str, str]:
         """The properties of a resource whose values are known: text, numbers, and what `Ref` stands for.
 
         Where CloudFormation does not tell, there are none: this is help, and never in the way.
         """
+        told = {name: self._known(where, stack, value) for name, value in self._given(where, stack, logical_id).items()}
+        return {name: value for name, value in told.items() if value is not None}
+
+    def hidden(self, where: Where, stack: str, logical_id: str) -> list[str]:
+        """The properties that a resource is given and whose values are not known, as those of most functions."""
+        known = self.properties(where, stack, logical_id)
+        return [name for name in self._given(where, stack, logical_id) if name not in known]
+
+    def refusal(self, where: Where, stack: str) -> FetchFailedError | None:
+        """What kept `properties` from knowing more of a stack, if a call for it failed."""
+        return self._refusals.get((where, stack))
+
+    def _told(self, where: Where, stack: str, ask: Callable[[], T]) -> T | None:
+        """What CloudFormation tells; None where it does not."""
         try:
-            template = self._templates.get((where, stack), lambda: self._template(where, stack))
+            return ask()
+        except FetchFailedError as error:
+            if error.code != ABSENT:
+                self._refusals.setdefault((where, stack), error)
         except StrongRefError:
-            return {}
-        resource = _map(_map(template.get("Resources")).get(logical_id))
-        given = {name: self._known(where, stack, value) for name, value in _map(resource.get("Properties")).items()}
-        return {name: value for name, value in given.items() if value is not None}
+            pass
+        return None
+
+    def _given(self, where: Where, stack: str, logical_id: str) -> Mapping[str, Any]:
+        template = self._told(where, stack, lambda: self._of(where, stack)) or {}
+        return _map(_map(_map(template.get("Resources")).get(logical_id)).get("Properties"))
+
+    def _of(self, where: Where, stack: str) -> Mapping[str, Any]:
+        return self._templates.get((where, stack), lambda: self._template(where, stack))
 
     def _known(self, where: Where, stack: str, value: object) -> str | None:
         if isinstance(value, dict) and list(value) == [_REF]:
@@ -56,11 +82,9 @@ class StackTemplates:
         return str(value)
 
     def _referred(self, where: Where, stack: str, name: str) -> str | None:
-        try:
-            parameters = self._parameters.get((where, stack), lambda: self._described(where, stack))
-            return parameters.get(name) or self._resources.resource(where, stack, name).physical_id
-        except StrongRefError:
-            return None
+        if name in _map(self._of(where, stack).get("Parameters")):
+            return (self._told(where, stack, lambda: self._parameters(where, stack)) or {}).get(name)
+        return self._told(where, stack, lambda: self._resources.resource(where, stack, name).physical_id)
 
     def _template(self, where: Where, stack: str) -> Mapping[str, Any]:
         answer = self._aws.call(
@@ -75,11 +99,8 @@ class StackTemplates:
         body = answer["TemplateBody"]  # botocore has read it if it is JSON
         return _map(_read(body) if isinstance(body, str) else body)
 
-    def _described(self, where: Where, stack: str) -> Mapping[str, str]:
-        answer = self._aws.call(
-            where, "DescribeStacks", f"stack {stack}", Clients.cloudformation, "describe_stacks", StackName=stack
-        )
-        given = [each for found in answer["Stacks"] for each in found.get("Parameters", ())]
+    def _parameters(self, where: Where, stack: str) -> Mapping[str, str]:
+        given = self._resources.description(where, stack).get("Parameters", ())
         shown = {each["ParameterKey"]: each.get("ResolvedValue") or each["ParameterValue"] for each in given}
         return {name: value for name, value in shown.items() if value != _HIDDEN}
 

@@ -21,6 +21,7 @@ from ruamel.yaml.scanner import Scanner
 
 from strongref.resolvers.documents import Document, Parsed, Spot
 from strongref.resolvers.errors import ManifestError
+from strongref.resolvers.tokens import FORMS
 
 if TYPE_CHECKING:
     from ruamel.yaml.events import Event
@@ -36,9 +37,14 @@ _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 """The core schema's (YAML 1.2.2, 10.3.2); other numbers are read as text here, and are left alone either way."""
 
+_TOKEN = re.compile(rf"\$\{{(?:{'|'.join(FORMS)}):")
+
 
 class _Recording(Scanner):
-    """A scanner that takes down, by its end, where each scalar's own text begins: an event begins with its tag."""
+    """A scanner that takes down, by its end, where each scalar's own text begins: an event begins with its tag.
+
+    It takes tabs for white space where Kubernetes' reader does: behind something on the same line, not before a key.
+    """
 
     def __init__(self, begins: dict[int, int], loader: Any = None) -> None:  # noqa: ANN401 (as ruamel.yaml)
         super().__init__(loader)
@@ -53,6 +59,24 @@ class _Recording(Scanner):
     def scan_block_scalar(self, style: Any, rt: bool | None = False) -> Any:  # noqa: ANN401
         return self._record(super().scan_block_scalar(style, rt=rt))
 
+    def scan_to_next_token(self) -> None:
+        super().scan_to_next_token()
+        while self.reader.peek() == "\t" and not self.allow_simple_key:
+            self.reader.forward()
+            super().scan_to_next_token()
+
+    def scan_plain_spaces(self, indent: Any, start_mark: Any) -> Any:  # noqa: ANN401
+        length = 0
+        while self.reader.peek(length) in " \t":
+            length += 1
+        blank: str = self.reader.prefix(length)
+        if "\t" not in blank:
+            return super().scan_plain_spaces(indent, start_mark)
+        self.reader.forward(length)
+        if self.reader.peek() in "\r\n\x85\u2028\u2029":
+            return super().scan_plain_spaces(indent, start_mark)
+        return [blank]
+
     def _record(self, token: ScalarToken) -> ScalarToken:
         self._begins[token.end_mark.index] = token.start_mark.index
         return token
@@ -66,12 +90,14 @@ class _Collection:
         content: what has been read of it.
         path: the keys and positions that lead to it.
         flow: it is written between brackets.
+        in_key: it is, or stands in, a key.
         key: of a map, the key whose value comes next; None where a key does.
     """
 
     content: dict[str, Json] | list[Json]
     path: tuple[str | int, ...]
     flow: bool
+    in_key: bool
     key: str | None = None
 
     @property
@@ -140,7 +166,7 @@ class _Reading:
                     value,
                     start,
                     event.end_mark.index,
-                    is_key=is_key,
+                    is_key=is_key or (collection is not None and collection.in_key),
                     style=event.style,
                     text_only=event.tag == _STR,
                     tagged=event.tag is not None,
@@ -159,7 +185,8 @@ class _Reading:
         if event.anchor:
             self._anchors[event.anchor] = content
         self._place(content, "?", event)
-        self._open.append(_Collection(content, path, bool(event.flow_style) or (above is not None and above.flow)))
+        flow = bool(event.flow_style) or (above is not None and above.flow)
+        self._open.append(_Collection(content, path, flow, is_key or (above is not None and above.in_key)))
 
     def _place(self, value: Json, as_key: str, event: Event) -> None:
         if not self._open:
@@ -186,7 +213,9 @@ def parse(file: str, text: str) -> Parsed:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = error.problem or error.context or "it is no YAML"
-        failed = ManifestError(file, mark.line + 1 if mark else None, _explained(str(problem), text))
+        failed = ManifestError(
+            file, mark.line + 1 if mark else None, _explained(str(problem), text, mark.index if mark else 0)
+        )
     except (YAMLError, ValueError) as error:  # a character that YAML does not allow; a %YAML line that is none
         failed = ManifestError(file, None, _explained(f"it is no YAML ({type(error).__name__})", text))
     else:
@@ -194,8 +223,13 @@ def parse(file: str, text: str) -> Parsed:
     raise failed
 
 
-def _explained(problem: str, text: str) -> str:
+def _explained(problem: str, text: str, at: int = 0) -> str:
+    """A problem at a place of a text, and what may lie behind it."""
     problem = " ".join(problem.split())
+    if "'\\t'" in problem:
+        return f"{problem}: there is a tab; write spaces"
+    if at and _TOKEN.match(text, at - 1):  # whose { began a map
+        return f'{problem}. Between brackets a token needs quotes, as in ["${{cfn:STACK.OUTPUT}}"]'
     if "{{" in text and "}}" in text:
         return f"{problem}. It looks like a template: render it first, as in helm template … | strongref resolve -"
     return problem
