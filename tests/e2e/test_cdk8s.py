@@ -67,6 +67,7 @@ class Program:
         """The template of the stack, as `cdk deploy` has it made."""
         assert self.run(CDK_OUTDIR="cdk.out").returncode == 0
         assert self.manifests() == []
+        assert [each.name for each in (self.folder / "cdk.out").glob("*.template.json")] == ["aws.template.json"]
         template: dict[str, Any] = json.loads((self.folder / "cdk.out/aws.template.json").read_text())
         return template
 

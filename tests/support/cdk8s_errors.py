@@ -43,11 +43,20 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "cdk-no-output": lambda: errors.OutputNotDefinedError('{"Fn::GetAtt":["Bucket4A7E3555","BucketName"]}'),
     "cdk-several-stacks": lambda: errors.SeveralStacksError('{"Ref":"AWS::Region"}', ["Eu", "Us"]),
-    "cdk-no-number": lambda: errors.NotANumberError("-1.888154589708762e+289"),
+    "cdk-app": lambda: errors.OutputNotDefinedError('{"Ref":"AWS::Region"}', app_is_needed=True),
+    "cdk-no-number": lambda: errors.NotANumberError("-1.888154589708762e+289", '{"Ref":"PortNumber"}'),
+    "cdk-select": lambda: errors.SelectError(2, 2),
     "cdk-unreadable": lambda: errors.UnreadableTokenError(
         "${Token[TOKEN.99]}", "Unrecognized token key: TOKEN.99\n    at TokenMap.lookupToken"
     ),
     "cdk-patch": lambda: errors.NothingResolvedError("${Token[TOKEN.21]}"),
+    "cdk-dynamic": lambda: errors.LeftOverError(
+        "{{resolve:secretsmanager:db:SecretString:password::}}", "a dynamic reference of CloudFormation"
+    ),
+    "cdk-left": lambda: errors.LeftOverError("${TfToken[TOKEN.7]}", "a token of the CDK for Terraform"),
+    "cdk-number-in-text": lambda: errors.LeftOverError("-1.8881545897087552e+289", "a token of the CDK"),
+    "cdk-stack": lambda: errors.StackNotGivenError("${aws_s3_bucket.Bucket.bucket}", "prod"),
+    "cdk-one-state": lambda: errors.OneStateError(["dev", "prod"]),
     "cdk-no-reference": lambda: errors.NotAReferenceError('${join(",", aws_subnet.a.ids)}'),
     "cdk-backend": lambda: errors.UnknownBackendError("aws", "remote"),
     "cdk-no-state": errors.NoStateGivenError,

@@ -14,11 +14,15 @@ import pytest
 from aws_cdk import aws_s3 as s3
 from moto import mock_aws
 
-from strongref.cdk8s import AwsCdkResolver
+from strongref.accounts import NoWayInError
+from strongref.cdk8s import AwsCdkResolver, TokenResolver
+from strongref.cdk8s.errors import told
+from strongref.cdk8s.running import Run
 from strongref.limiter import Limiter
 from strongref.resolvers.attributes import StackAttributes
 from strongref.resolvers.errors import OutputNotFetchedError
 from strongref.resolvers.outputs import StackOutputs
+from strongref.resolvers.terraform_errors import NoSuchStateError, SensitiveError
 from tests.support.cdk8s_apps import Manifests
 
 if TYPE_CHECKING:
@@ -45,7 +49,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
             "Ratio": "0.5",
             "NoNumber": "x",
             "Parts": "a,b",
-            "Evil": "${Token[TOKEN.1]} ${env:X}",
+            "Evil": "${Token[TOKEN.1]} ${env:X} {{resolve:ssm:x}}",
+            "Empty": "",
         }
         if key == "Missing":
             raise OutputNotFetchedError(key, stack)
@@ -254,10 +259,10 @@ def test_a_value_is_written_as_it_is_whatever_it_looks_like(
     cdk.CfnOutput(stack, "Evil", value=bucket.bucket_name)
     manifests = Manifests(AwsCdkResolver())
     manifests.config_map("C", {"a": bucket.bucket_name, "b": f"-{bucket.bucket_name}"})
-    evil = "${Token[TOKEN.1]} ${env:X}"
+    evil = "${Token[TOKEN.1]} ${env:X} {{resolve:ssm:x}}"
     for _ in range(2):
         assert manifests.data() == {"a": evil, "b": f"-{evil}"}
-    assert len(asked) == 1
+    assert asked == [("aws", "Evil", None, None)] * 2  # CloudFormation itself is asked once.
 
 
 def test_a_token_where_cdk8s_resolves_nothing_is_told(
@@ -292,7 +297,7 @@ def test_a_number_that_is_none_is_told(stack: cdk.Stack, asked: list[tuple[objec
     cdk.CfnOutput(stack, "NoNumber", value=given.value_as_string)
     manifests = Manifests(AwsCdkResolver())
     manifests.pod("P", ports=[{"containerPort": given.value_as_number}])
-    assert "should be a number, and its output's value is none" in failing(manifests)
+    assert 'should be a number, and the value of {"Ref":"Given"} is none' in failing(manifests)
 
 
 def test_what_is_another_value_in_each_stack_is_only_taken_from_its_own(
@@ -377,7 +382,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         monkeypatch.setenv(name, "testing")
     for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("strongref.cli.toolbox.Limiter", Counting)
+    monkeypatch.setattr("strongref.toolbox.Limiter", Counting)
     Counting.calls.clear()
     with mock_aws():
         template = {
@@ -446,6 +451,245 @@ def test_what_fails_for_other_reasons_is_left_to_cdk8s(asked: list[tuple[object,
     text = failing(manifests)
     assert "other" in text
     assert "could not be resolved" not in text
+
+
+def test_an_object_that_fails_for_other_reasons_does_not_hide_the_others_or_let_them_be_written(
+    bucket: s3.Bucket, asked: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    del asked
+    for data, text in (({"a": bucket.bucket_name}, "1 value could not be resolved"), ({}, "'Second/Broken'")):
+        manifests = Manifests(AwsCdkResolver(), outdir=tmp_path)
+        manifests.config_map("Fine", {"a": "x"})
+        second = cdk8s.Chart(manifests.app, "Second")
+        broken = manifests.config_map("Broken", {"a": "x"}, second)
+        broken.add_json_patch(cdk8s.JsonPatch.replace("/nowhere/b", "x"))
+        manifests.config_map("C", data, second)
+        with pytest.raises(RuntimeError) as failed:
+            manifests.app.synth()
+        assert text in str(failed.value)
+        assert ("could not be resolved" in str(failed.value)) is bool(data)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_added_after_a_first_writing_is_surveyed_before_the_next(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    del asked
+    cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
+    manifests = Manifests(AwsCdkResolver(), outdir=tmp_path)
+    first = manifests.config_map("First", {"a": bucket.bucket_name})
+    assert first.to_json()["data"] == {"a": "<aws/Name>"}
+    manifests.app.synth()
+    (file,) = tmp_path.iterdir()
+    before = file.read_text()
+    manifests.config_map("New", {"a": bucket.bucket_name})
+    manifests.config_map("Late", {"a": bucket.bucket_arn}, cdk8s.Chart(manifests.app, "Second"))
+    with pytest.raises(RuntimeError, match="1 value could not be resolved"):
+        manifests.app.synth()
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.read_text() == before
+    cdk.CfnOutput(stack, "Arn", value=bucket.bucket_arn)
+    manifests.app.synth()
+    assert "<aws/Arn>" in next(each for each in tmp_path.iterdir() if each != file).read_text()
+    assert "manifest-new" not in before
+    assert file.read_text() != before
+
+
+def test_an_app_is_surveyed_once_for_each_writing_whatever_is_in_it(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Objects that hold other ones, or what looks like that, are no other writing; neither is a second resolver."""
+    del asked
+    cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
+    surveys: list[object] = []
+    survey = Run.survey
+
+    def counting(run: Run, app: object) -> None:
+        surveys.append(app)
+        survey(run, app)
+
+    monkeypatch.setattr(Run, "survey", counting)
+    manifests = Manifests(AwsCdkResolver(), TokenResolver("env"))
+    inner = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": bucket.bucket_name}}
+    for number in range(3):
+        made = cdk8s.ApiObject(manifests.chart, f"C{number}", api_version="v1", kind="List")
+        made.metadata.add("items", [inner, inner])
+        manifests.config_map(f"D{number}", {"a": bucket.bucket_name})
+    for count in (1, 2):
+        manifests.written()
+        assert len(surveys) == count
+
+
+def test_one_resolver_does_for_two_apps(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    del asked
+    cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
+    resolver = AwsCdkResolver()
+    one, two = Manifests(resolver), Manifests(resolver, outdir=tmp_path)
+    one.config_map("C", {"a": bucket.bucket_name})
+    assert one.data() == {"a": "<aws/Name>"}
+    two.config_map("C", {"a": bucket.bucket_name})
+    two.config_map("D", {"a": bucket.bucket_arn}, cdk8s.Chart(two.app, "Second"))
+    with pytest.raises(RuntimeError, match="1 value could not be resolved"):
+        two.app.synth()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_nobody_here_resolves_is_not_written(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    del asked
+    port = cdk.CfnParameter(stack, "Number", type="Number")
+    cdk.CfnOutput(stack, "Port", value=port.value_as_string)
+    cdk.CfnOutput(stack, "Evil", value=bucket.bucket_name)
+    manifests = Manifests(AwsCdkResolver())
+    data = {
+        "secret": cdk.SecretValue.secrets_manager("db", json_field="password").unsafe_unwrap(),
+        "number": f"--port={port.value_as_number}",
+        "other": "${TfToken[TOKEN.7]}",
+        "lower": bucket.bucket_name.lower(),
+        "beside": f"{port.value_as_string} ${{TfToken[TOKEN.8]}}",
+        "evil": bucket.bucket_name,
+        "programs": "${HOME} ${__field.name} {{ .Values.x }}",
+    }
+    manifests.config_map("C", data)
+    text = failing(manifests)
+    assert "5 values could not be resolved" in text
+    assert "data.lower: ${token[token." in text
+    assert "The case of its letters was changed" in text
+    assert "data.secret: {{resolve:secretsmanager:db:SecretString:password::}} is a dynamic reference" in text
+    assert "TokenResolver('secret', 'ssm', sensitive=True)" in text
+    assert "data.number: -1.88815458970" in text
+    assert "make text of it with Token.as_string" in text
+    for key, number in (("other", 7), ("beside", 8)):
+        told = f"data.{key}: ${{TfToken[TOKEN.{number}]}} is a token of the CDK for Terraform, which nothing resolves"
+        assert told in text
+    assert "data.evil" not in text
+
+
+def test_a_logical_id_that_a_program_names_itself_is_looked_for_in_the_given_app(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    own = cdk.Fn.get_att(stack.get_logical_id(bucket.node.default_child), "Arn").to_string()
+    raw = cdk.Token.as_string({"Fn::GetAtt": ["Bucket83908E77", "DomainName"]})
+    manifests = Manifests(AwsCdkResolver(app=stack.node.root, attributes=True))
+    manifests.config_map("C", {"own": own, "raw": raw})
+    text = failing(manifests)
+    assert 'data.own: Unable to find output defined for token: {"Fn::GetAtt":["Bucket83908E77","Arn"]}' in text
+    assert 'data.raw: Unable to find output defined for token: {"Fn::GetAtt":["Bucket83908E77","DomainName"]}' in text
+    cdk.CfnOutput(stack, "Own", value=own)
+    cdk.CfnOutput(stack, "Raw", value=raw)
+    assert manifests.data() == {"own": "<aws/Own>", "raw": "<aws/Raw>"}
+    assert {key for _, key, *_ in asked} == {"Own", "Raw"}
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_refers_to_nothing_is_found_in_the_given_app_alone_whatever_comes_before_it(
+    bucket: s3.Bucket, stack: cdk.Stack, asked: list[tuple[object, ...]], first: int
+) -> None:
+    del asked
+    cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
+    cdk.CfnOutput(stack, "Here", value=stack.region)
+    values = [bucket.bucket_name, stack.region]
+    data = {"a": values[first], "b": values[1 - first]}
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", data)
+    text = failing(manifests)
+    assert "1 value could not be resolved" in text
+    assert f'data.{"ba"[first]}: Unable to find output defined for token: {{"Ref":"AWS::Region"}}' in text
+    assert "It refers to no resource of an app: give AwsCdkResolver(app=…), too." in text
+    manifests = Manifests(AwsCdkResolver(app=stack.node.root))
+    manifests.config_map("C", data)
+    assert sorted(manifests.data().values()) == ["<aws/Here>", "<aws/Name>"]
+
+
+def test_what_is_asked_for_its_stack_is_found(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    """Nested stacks' names, mappings and what is imported."""
+    nested = cdk.NestedStack(stack, "Nested")
+    mapping = cdk.CfnMapping(stack, "Map", mapping={"a": {"b": "c"}})
+    exported = cdk.CfnOutput(stack, "Exported", value=bucket.bucket_name, export_name="the-export")
+    automatic = stack.export_value(bucket.bucket_arn)
+    found = mapping.find_in_map("a", "b")
+    for name, value in (("NestedId", nested.stack_id), ("NestedName", nested.stack_name), ("Mapped", found)):
+        cdk.CfnOutput(stack, name, value=value)
+    data = {
+        "id": nested.stack_id,
+        "name": nested.stack_name,
+        "mapped": found,
+        "import": exported.import_value,
+        "named": cdk.Fn.import_value("the-export"),
+        "automatic": automatic,
+    }
+    manifests = Manifests(AwsCdkResolver(app=stack.node.root))
+    manifests.config_map("C", data)
+    assert {key: value.split("/")[1].rstrip(">")[:20] for key, value in manifests.data().items()} == {
+        "id": "NestedId",
+        "name": "NestedName",
+        "mapped": "Mapped",
+        "import": "Exported",
+        "named": "Exported",
+        "automatic": "ExportsOutputFnGetAt",
+    }
+    assert asked
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_output_of_a_value_that_is_deployed_is_taken(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    cdk.CfnOutput(stack, "Missing", value=bucket.bucket_name)
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", {"a": bucket.bucket_name})
+    assert "Failed fetching output value for output key 'Missing'" in failing(manifests)
+    cdk.CfnOutput(stack, "Deployed", value=bucket.bucket_name)
+    assert manifests.data() == {"a": "<aws/Deployed>"}
+    assert {key for _, key, *_ in asked} == {"Missing", "Deployed"}
+
+
+def test_an_empty_list_is_one(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:
+    del asked
+    listed = cdk.CfnParameter(stack, "Listed", type="CommaDelimitedList")
+    cdk.CfnOutput(stack, "Empty", value=cdk.Fn.join(",", listed.value_as_list))
+    resolver = AwsCdkResolver()
+    assert resolver.whole(listed.value_as_list) == []
+
+
+def test_text_of_a_program_s_own_is_in_no_error(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    del asked
+    manifests = Manifests(AwsCdkResolver())
+    data = {
+        "unknown": "postgres://u:hunter2@${Token[TOKEN.99999]}",
+        "text": f"postgres://u:hunter2@{bucket.bucket_name}",
+        "joined": cdk.Fn.join("", ["pw=hunter2;", bucket.bucket_name]),
+        "json": stack.to_json_string({"password": "hunter2", "bucket": bucket.bucket_name}),
+    }
+    manifests.config_map("C", data)
+    text = failing(manifests)
+    assert "4 values could not be resolved" in text
+    assert "hunter2" not in text
+    assert '{"Ref":"Bucket83908E77"}' in text
+
+
+def test_what_is_to_be_given_is_called_as_in_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
+    stack = cdk.Stack(cdk.App(), "aws")
+    bucket = s3.Bucket(stack, "Bucket")
+    cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
+    manifests = Manifests(AwsCdkResolver())
+    manifests.config_map("C", {"a": bucket.bucket_name})
+    text = failing(manifests)
+    assert "give the resolver region=…, set AWS_REGION, or give the stack or the token a region of its own" in text
+    assert "--region" not in text
+    assert "role=arn:aws:iam::ACCOUNT:role/NAME" in told(NoWayInError("222222222222"))
+    assert "Give tf=x=STATE" in told(NoSuchStateError("x", []))
+    assert "Give the resolver sensitive=True" in told(SensitiveError("output.x"))
 
 
 @pytest.mark.parametrize("for_good", [True, False])

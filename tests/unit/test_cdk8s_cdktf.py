@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
 import cdk8s
 import cdktf
+import jsii
 import pytest
 
 from strongref.cdk8s import AwsCdkResolver, CdkTfResolver
-from strongref.cdk8s.errors import NoStateGivenError
+from strongref.cdk8s.errors import (
+    NoStateGivenError,
+    NotANumberError,
+    NotAReferenceError,
+    OneStateError,
+    SeveralStacksError,
+)
 from strongref.resolvers.errors import ResolveError
 from strongref.resolvers.terraform import StateReader
 from strongref.resolvers.terraform_states import State, read_state
 from tests.support.cdk8s_apps import Manifests
+from tests.support.node import NODE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -170,6 +182,14 @@ def test_a_state_is_where_the_stack_s_own_backend_keeps_it(
     cdktf.S3Backend(bare, bucket="states", key="c", workspace_key_prefix="w")
     resolved(bare)
     assert read == ["terraform.Stack.tfstate", "/states/local.tfstate", "s3://states/a/b@eu-west-1", "s3://states/c"]
+    relative = cdktf.TerraformStack(app, "Relative")
+    cdktf.LocalBackend(relative, path="x.tfstate")
+    resolved(relative)
+    assert read[-1] == f"{app.outdir}/stacks/Relative/x.tfstate"
+    cloud = cdktf.TerraformStack(app, "Cloud")
+    cdktf.CloudBackend(cloud, organization="o", workspaces=cdktf.NamedCloudWorkspace("n"))
+    with pytest.raises(RuntimeError, match=r"The state of stack Cloud is in a backend of kind cloud"):
+        resolved(cloud)
     other = cdktf.TerraformStack(app, "Other")
     cdktf.HttpBackend(other, address="https://states")
     with pytest.raises(RuntimeError, match=r"The state of stack Other is in a backend of kind http"):
@@ -208,9 +228,134 @@ def test_of_several_stacks_it_is_the_one_that_defines_it(stack: Any, tmp_path: P
             resolver(),
         )
     )
-    assert "data.twice: ${aws_vpc.twice.id} may belong to Stack, Other and Third" in text
-    assert "data.upper: ${upper(aws_vpc.twice.id)} may belong to Stack and Third" in text
-    assert "data.elsewhere: ${aws_eip.one.id} is no reference to an attribute of a given stack" in text
+    assert "data.twice: There is no aws_vpc.twice in the Terraform state terraform.Third.tfstate" in text
+    assert "data.upper" not in text  # Its own stack has not applied that output, and another one has.
+    assert "data.elsewhere: ${aws_eip.one.id} belongs to stack NotGiven, which was not given" in text
+
+
+def in_state(tmp_path: Path, name: str, attributes: Mapping[str, Any], **outputs: Any) -> str:  # noqa: ANN401
+    """A state with one bucket, which is called Bucket."""
+    instance = {"attributes": dict(attributes)}
+    resources = [{"mode": "managed", "type": "aws_s3_bucket", "name": "Bucket", "instances": [instance]}]
+    given = {each: {"value": value} for each, value in outputs.items()}
+    file = tmp_path / f"{name}.tfstate"
+    file.write_text(json.dumps({"version": 4, "lineage": "x", "outputs": given, "resources": resources}))
+    return str(file)
+
+
+def test_stacks_that_are_built_alike_are_told_apart(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    """One for each stage: their addresses are the same, and so are their outputs."""
+    app = stack.node.root
+    stages = {name: cdktf.TerraformStack(app, name) for name in ("dev", "prod")}
+    buckets = {name: resource(each, "aws_s3_bucket", "Bucket") for name, each in stages.items()}
+    state = {name: in_state(tmp_path, name, {"bucket": f"of-{name}"}, up=f"UP-{name}") for name in stages}
+    data = {}
+    for name, bucket in buckets.items():
+        data[name] = bucket.get_string_attribute("bucket")
+        data[f"{name}-up"] = cdktf.Fn.upper(bucket.get_string_attribute("bucket"))
+        cdktf.TerraformOutput(stages[name], "up", value=cdktf.Fn.upper(bucket.get_string_attribute("bucket")))
+    expected = {"dev": "of-dev", "dev-up": "UP-dev", "prod": "of-prod", "prod-up": "UP-prod"}
+    before = [len(each.node.find_all()) for each in stages.values()]
+    assert manifests(data, CdkTfResolver(*stages.values(), state=state)).data() == expected
+    assert [len(each.node.find_all()) for each in stages.values()] == before
+    text = failing(manifests({"a": data["prod"], "b": data["prod-up"]}, CdkTfResolver(stages["dev"], state=state)))
+    assert "data.a: ${aws_s3_bucket.Bucket.bucket} belongs to stack prod, which was not given" in text
+    assert "data.b: ${upper(aws_s3_bucket.Bucket.bucket)} is no reference to an attribute of a given stack" in text
+    text = failing(manifests({"a": data["dev"], "b": data["prod"]}, CdkTfResolver(state=state["dev"])))
+    assert "data.b: ${aws_s3_bucket.Bucket.bucket} may belong to dev and prod" in text
+    with pytest.raises(OneStateError, match="One state is given for the stacks dev and prod, and each has its own"):
+        CdkTfResolver(*stages.values(), state=state["dev"])
+
+
+def test_what_names_no_stack_belongs_to_the_only_one_that_defines_it(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    other = cdktf.TerraformStack(stack.node.root, "Other")
+    resource(other, "aws_s3_bucket", "Bucket")
+    for each in (stack, other):
+        resource(each, "aws_s3_bucket", "Twice")
+        cdktf.TerraformOutput(each, "up", value=cdktf.Token.as_string("${upper(data.x.y.z)}"))
+    state = {"Other": in_state(tmp_path, "Other", {"bucket": "b"}, up="UP"), "Stack": str(STATE)}
+    bare = {name: cdktf.Token.as_any(f"${{{name}}}") for name in ("aws_s3_bucket.Bucket.bucket",)}
+    resolver = CdkTfResolver(stack, other, state=state)
+    assert resolver.whole(bare["aws_s3_bucket.Bucket.bucket"]) == "b"
+    with pytest.raises(SeveralStacksError, match="may belong to Stack and Other"):
+        resolver.whole(cdktf.Token.as_any("${aws_s3_bucket.Twice.bucket}"))
+    with pytest.raises(SeveralStacksError, match="may belong to Stack and Other"):
+        resolver.whole(cdktf.Token.as_any("${upper(data.x.y.z)}"))
+    with pytest.raises(NotAReferenceError):
+        resolver.whole(cdktf.Token.as_any("${aws_s3_bucket.None.bucket}"))
+
+
+def test_of_several_outputs_of_one_value_one_that_is_applied_will_do(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    bucket = resource(stack, "aws_s3_bucket", "Bucket")
+    value = cdktf.Fn.upper(bucket.get_string_attribute("bucket"))
+    for name in ("a", "up"):
+        cdktf.TerraformOutput(stack, name, value=value)
+    state = in_state(tmp_path, "s", {"bucket": "b"}, up="UP")
+    assert manifests({"x": value}, CdkTfResolver(stack, state=state)).data() == {"x": "UP"}
+    text = failing(manifests({"x": value}, CdkTfResolver(stack, state=in_state(tmp_path, "t", {"bucket": "b"}))))
+    assert "data.x: There is no output.a in the Terraform state" in text
+
+
+def test_an_output_that_is_defined_later_is_found_then(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    bucket = resource(stack, "aws_s3_bucket", "Bucket")
+    value = cdktf.Fn.upper(bucket.get_string_attribute("bucket"))
+    made = manifests({"x": value}, CdkTfResolver(stack, state=in_state(tmp_path, "s", {"bucket": "b"}, up="UP")))
+    assert "only Terraform can evaluate it" in failing(made)
+    cdktf.TerraformOutput(stack, "up", value=value)
+    assert made.data() == {"x": "UP"}
+
+
+def test_text_that_holds_an_expression_is_no_value(stack: Any) -> None:  # noqa: ANN401
+    bucket = resource(stack, "aws_s3_bucket", "site")
+    name = bucket.get_string_attribute("bucket")
+
+    @jsii.implements(cdktf.IStringProducer)
+    class Inside:
+        def produce(self, _context: Any) -> str:  # noqa: ANN401
+            return f"pw-hunter2-{name}"
+
+    text = failing(manifests({"x": cdktf.Lazy.string_value(Inside())}, CdkTfResolver(stack, state=str(STATE))))
+    assert "is no reference to an attribute" in text
+    assert "hunter2" not in text.partition("could not be resolved")[2]
+
+
+def test_a_number_that_would_not_stay_exact_is_refused(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    bucket = resource(stack, "aws_s3_bucket", "Bucket")
+    resolver = CdkTfResolver(stack, state=in_state(tmp_path, "s", {"big": 2**53, "port": 80}))
+    assert resolver.whole(bucket.get_number_attribute("port")) == 80
+    with pytest.raises(NotANumberError, match=r"the value of \$\{aws_s3_bucket.Bucket.big\} is none, or is too large"):
+        resolver.whole(bucket.get_number_attribute("big"))
+
+
+PROGRAM = """
+import sys
+import aws_cdk, cdk8s, cdktf
+from cdk8s_plus_31 import k8s
+from strongref.cdk8s import AwsCdkResolver, CdkTfResolver
+state, elsewhere = sys.argv[1:]
+stack = cdktf.TerraformStack(cdktf.App(outdir=elsewhere), "aws")
+bucket = cdktf.TerraformResource(stack, "site", terraform_resource_type="aws_s3_bucket")
+app = cdk8s.App(resolvers=[AwsCdkResolver(), CdkTfResolver(stack, state=state)])
+data = {"name": bucket.get_string_attribute("bucket"), "lazy": aws_cdk.Token.as_string(5)}
+k8s.KubeConfigMap(cdk8s.Chart(app, "Manifest"), "C", data=data)
+print(app.synth_yaml())
+"""
+
+
+def test_nothing_is_left_where_the_program_runs(tmp_path: Path) -> None:
+    """Both CDKs write where they are told by whoever runs them, or where the process began."""
+    here = tmp_path / "here"
+    here.mkdir()
+    ran = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", PROGRAM, str(STATE), str(tmp_path / "elsewhere")],
+        cwd=here,
+        env={**os.environ, "JSII_NODE": str(NODE), "CDK_OUTDIR": str(here / "cdk.out")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "name: site-7f3a" in ran.stdout, ran.stderr
+    assert list(here.iterdir()) == []
 
 
 def test_references_between_stacks_are_resolved_in_the_stack_that_they_refer_to(
@@ -262,3 +407,4 @@ def test_what_is_asked_as_a_number_is_one(stack: Any) -> None:  # noqa: ANN401
     assert resolver.whole(cost) == 4711
     lazy = cdktf.Token.as_string(5)
     assert resolver.whole(lazy) == 5
+    assert resolver.whole(cdktf.Token.as_list(["plain"])) == ["plain"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import cdk8s
@@ -11,6 +14,7 @@ import pytest
 from strongref.cdk8s import AwsCdkResolver, CdkTfResolver, TokenResolver
 from strongref.resolvers.terraform_addresses import Reference
 from tests.support.documents import ROOT, blocks, names_in, rows
+from tests.support.node import NODE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +61,32 @@ def test_the_documented_options_are_those_that_there_are(heading: str, resolver:
     documented = names_in(rows(PAGE, heading))
     parameters = inspect.signature(resolver.__init__).parameters.values()
     assert documented == {str(each).split(":")[0] for each in parameters if each.name != "self"}
+
+
+def test_every_module_can_be_imported_before_any_other() -> None:
+    """A program may begin with any of them: none needs that another one has been imported first."""
+    script = """
+import importlib, pkgutil, sys
+import strongref
+names = [each.name for each in pkgutil.walk_packages(strongref.__path__, "strongref.")]
+for name in names:
+    if not name.endswith("__main__"):
+        for loaded in [each for each in sys.modules if each.partition(".")[0] == "strongref"]:
+            del sys.modules[loaded]
+        importlib.import_module(name)
+for name in ("AwsCdkResolver", "CdkTfResolver", "TokenResolver"):
+    getattr(importlib.import_module("strongref.cdk8s"), name)
+print(len(names))
+"""
+    ran = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "JSII_NODE": str(NODE)},
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) > 50
 
 
 def test_the_documented_references_can_be_read() -> None:

@@ -9,8 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref.cdk8s.canonical import Unknown, evaluate, is_of_its_stack, joined, references, simplified, text
-from strongref.cdk8s.numbers import number
+from strongref.cdk8s.canonical import (
+    REFERENCE,
+    Unknown,
+    evaluate,
+    is_of_its_stack,
+    joined,
+    references,
+    simplified,
+    text,
+)
+from strongref.cdk8s.errors import SelectError
+from strongref.cdk8s.literals import expression, marks, without_literals
+from strongref.cdk8s.numbers import EXACT, number
 from strongref.cdk8s.pieces import Piece, leaves, text_of, with_values
 
 if TYPE_CHECKING:
@@ -58,7 +69,7 @@ def test_a_number_is_read_from_text(given_text: str, expected: float | None) -> 
 
 
 def ref(path: str, attribute: str = "Ref") -> Tree:
-    return {"Fn::GetAtt": [path, attribute]}
+    return {REFERENCE: [path, attribute]}
 
 
 A, B = ref("0:a/A"), ref("0:a/B", "Arn")
@@ -151,9 +162,63 @@ def test_a_tree_comes_to_what_its_parts_do(tree: Tree, expected: Json) -> None:
         {"Fn::Join": ["-", A]},
         {"Fn::Join": "x"},
         {"Fn::Join": ["-", [{"k": 1}]]},
-        {"Fn::Select": [7, {"Fn::Split": [",", A]}]},
+        {"Fn::GetAtt": ["A", "Arn"]},
     ],
 )
 def test_what_nobody_can_tell_is_unknown(tree: Tree) -> None:
     with pytest.raises(Unknown):
         evaluate(tree, KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("index", "shown"),
+    [(2, "item 2 that it asks for"), ("-1", "item -1 that"), ("x", "the one that"), (B, "the one that it asks for")],
+)
+def test_an_item_that_there_is_not_is_told_without_deployed_values(index: Tree, shown: str) -> None:
+    with pytest.raises(SelectError, match="is given 2 items, the first is 0") as refused:
+        evaluate({"Fn::Select": [index, {"Fn::Split": [",", A]}]}, KNOWN)
+    assert shown in str(refused.value)
+    assert "arn" not in str(refused.value) + repr(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("0", 0),
+        ("-5", -5),
+        ("8080", 8080),
+        ("0.5", 0.5),
+        ("1e3", 1000.0),
+        (str(EXACT), EXACT),
+        (f"-{EXACT}", -EXACT),
+        (str(EXACT + 1), None),
+        ("9" * 5000, None),
+        ("1e999", None),
+        ("1_000", None),
+        (" 80", None),
+        ("80\n", None),
+        ("٣", None),
+        ("007", None),
+        ("+1", None),
+        ("nan", None),
+        ("0x10", None),
+        ("", None),
+    ],
+)
+def test_a_number_is_what_json_has_for_one_and_never_another_than_was_given(given: str, expected: float | None) -> None:
+    assert number(given) == expected
+    assert type(number(given)) is type(expected)
+
+
+def test_long_text_of_a_program_s_own_is_left_out_of_what_errors_show() -> None:
+    tree: Tree = {"Fn::Join": ["", ["pw=hunter2;", {"Fn::GetAtt": ["Bucket", "WebsiteURL"]}, "/x", {"Ref": "Bucket"}]]}
+    assert without_literals(tree) == {
+        "Fn::Join": ["", ["…", {"Fn::GetAtt": ["Bucket", "WebsiteURL"]}, "/x", {"Ref": "Bucket"}]]
+    }
+    assert without_literals({"k": ["hunter2", 1]}) == {"k": ["…", 1]}
+    shown = expression('join("-", ["hunter2", aws_x.y["a long key"].z, "a\\"hunter2"])')
+    assert shown == 'join("-", ["…", aws_x.y["a long key"].z, "…"])'
+    assert marks("postgres://u:hunter2@${Token[TOKEN.1]}/${TfToken[a.2]}") == "${Token[TOKEN.1]} and ${TfToken[a.2]}"
+    assert marks(["#{Token[x.1]}"]) == "#{Token[x.1]}"
+    assert marks(1.5) == "1.5"
+    assert marks("hunter2") == "a str"

@@ -311,6 +311,25 @@ def test_numbers_may_be_written_as_floats_and_unknown_steps_hide_more_rather_tha
         ("manage_master_user_password", True, False),
         ("password", "", False),
         ("secret_string", None, False),
+        ("github_token", "x", True),
+        ("primary_access_key", "x", True),
+        ("primary_connection_string", "x", True),
+        ("passwd", "x", True),
+        ("passwords", ["x"], True),
+        ("secrets", {"a": "x"}, True),
+        ("credentials", [{"json": "x"}], True),
+        ("kubeconfig", "x", True),
+        ("kube_config_raw", "x", True),
+        ("kube_config", [{"host": "x"}], True),
+        ("secretKey", "x", True),
+        ("dbPassword", "x", True),
+        ("APIKey", "x", True),
+        ("password_hash", "x", True),
+        ("private_key_pem_pkcs8", "x", True),
+        ("access_key_id", "x", False),
+        ("key_name", "x", False),
+        ("tokenizer", "x", False),
+        ("secrets", [], False),
     ],
 )
 def test_a_state_file_s_attributes_that_are_called_like_secrets_are_taken_for_sensitive(
@@ -333,6 +352,121 @@ def test_a_state_file_s_attributes_that_are_called_like_secrets_are_taken_for_se
     else:
         assert value_of(file, reference, sensitive=False) == [{attribute: given}]
     assert value_of(read_state(changed(SHOWN, shown), "x"), reference, sensitive=False) == [{attribute: given}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "attribute", "given"),
+    [
+        ("aws_kms_secrets", "plaintext", {"db": "x"}),
+        ("kubernetes_secret", "data", {"db": "x"}),
+        ("local_sensitive_file", "content", "x"),
+        ("aws_api_gateway_api_key", "value", "x"),
+        ("aws_appsync_api_key", "key", "x"),
+        ("aws_ssm_parameters_by_path", "values", ["x"]),
+    ],
+)
+def test_so_are_those_that_are_secrets_in_resources_of_one_type(kind: str, attribute: str, given: Json) -> None:
+    def resource(type_name: str) -> bytes:
+        instance = {"attributes": {attribute: given, "open": {attribute: "y"}}}
+        made = {"mode": "managed", "type": type_name, "name": "n", "instances": [instance]}
+        return json.dumps({"version": 4, "lineage": "x", "resources": [made]}).encode()
+
+    with pytest.raises(SensitiveError):
+        value_of(read_state(resource(kind), "x"), Reference.parse(f"{kind}.n.{attribute}"), sensitive=False)
+    open_one = value_of(read_state(resource("t"), "x"), Reference.parse("t.n.open"), sensitive=False)
+    assert open_one == {attribute: "y"}
+
+
+REAL = ("real.tfstate", "real.show.json")
+"""Of one state, as Terraform 1.11.4 has written it."""
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ("output.plain", "x"),
+        ("output.obj.a[1].b", "c"),
+        ("terraform_data.one.output", {"flag": True, "list": [1, 2], "name": "x", "port": 8080}),
+        ("terraform_data.one.output.port", 8080),
+        ("terraform_data.one.input.list[1]", 2),
+        ("terraform_data.cnt[1].output", "c1"),
+        ('terraform_data.fe["q\\"uote"].output', 'q"uote'),
+        ('terraform_data.fe["$${x}"].output', "${x}"),
+        ('terraform_data.fe["new\\nline"].output', "new\nline"),
+        ('module.m["k.l"].terraform_data.in.output', "k.l"),
+        ("terraform_data.secret.input.open", "o"),
+    ],
+)
+def test_what_terraform_itself_has_written_is_read(reference: str, expected: Json, name: str) -> None:
+    assert value(reference, name) == expected
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_sensitive_value_of_an_open_type_is_kept_back(name: str) -> None:
+    for reference in ("terraform_data.secret.input.closed", "terraform_data.secret.input", "output.secret"):
+        with pytest.raises(SensitiveError):
+            value(reference, name)
+        assert "hunter2" in str(value(reference, name, sensitive=True))
+
+
+def test_both_forms_of_a_state_by_terraform_itself_answer_alike() -> None:
+    stored, shown = map(state, REAL)
+    assert {each: held.value for each, held in stored.held.items()} == {
+        each: held.value for each, held in shown.held.items()
+    }
+    assert {each: held.sensitive for each, held in stored.held.items()} == {
+        each: held.sensitive for each, held in shown.held.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "unwrapped"),
+    [
+        ("x", "string", True),
+        (5, "number", True),
+        (True, "number", False),
+        (True, "bool", True),
+        (None, "dynamic", True),
+        ("x", "dynamic", False),
+        (["a"], ["set", "string"], True),
+        (["a", 1], ["list", "string"], False),
+        ({"a": "b"}, ["map", "string"], True),
+        ({"a": 1}, ["map", "string"], False),
+        (["a", 1], ["tuple", ["string", "number"]], True),
+        (["a"], ["tuple", ["string", "number"]], False),
+        ({"a": None}, ["object", {"a": ["list", "string"]}], True),
+        ({"b": 1}, ["object", {"a": "number"}], False),
+        ("x", "A", False),
+        ("x", ["capsule", "A"], False),
+        (None, ["object", {"a": "string"}], True),
+    ],
+)
+def test_only_what_is_of_the_type_that_stands_beside_it_is_taken_out(
+    given: Json, kind: Json, *, unwrapped: bool
+) -> None:
+    """A record of DNS has a value and a type, too."""
+    attributes = {"a": {"value": given, "type": kind}}
+    (held,) = read_state(as_stored(attributes, set()), "x").held.values()
+    assert held.value == ({"a": given} if unwrapped else attributes)
+    (held,) = read_state(as_stored(attributes["a"], set()), "x").held.values()
+    assert held.value == attributes["a"]
+
+
+def test_what_is_within_a_value_of_an_open_type_is_as_it_is() -> None:
+    """Its type stands beside the whole of it."""
+    record: Json = {"value": "x", "type": "string"}
+    attributes = {"a": {"value": record, "type": ["object", {"value": "string", "type": "string"}]}, "b": [record]}
+    (held,) = read_state(as_stored(attributes, set()), "x").held.values()
+    assert held.value == {"a": record, "b": ["x"]}
+
+
+def test_a_mark_that_leads_to_nothing_any_more_hides_what_it_is_in() -> None:
+    """What only looks like a value of an open type is told apart by nothing else."""
+    attributes = {"a": {"value": {"k": "SECRET"}, "type": ["map", "string"]}, "b": "open", "c": ["open"]}
+    held = read_state(as_stored(attributes, {("a", "value", "k"), ("c", 0, "d"), ("e", "f")}), "x")
+    for path, there in (("a.k", False), ("a", False), ("b", True), ("c", False)):
+        assert outcome(held, Reference.parse(f"t.n.{path}"))[0] is there
 
 
 scalars = st.none() | st.booleans() | st.integers(0, 9) | st.from_regex(r"open [a-z]{4}", fullmatch=True)
@@ -433,9 +567,14 @@ LONG = "x" * 5000
         terraform_errors.NoSuchAttributeError(LONG, LONG, LONG),
         terraform_errors.UnsetError(LONG),
         terraform_errors.SensitiveError(LONG, LONG),
-        cdk8s_errors.OutputNotDefinedError(LONG),
+        cdk8s_errors.OutputNotDefinedError(LONG, app_is_needed=True),
         cdk8s_errors.UnreadableTokenError(LONG, LONG),
-        cdk8s_errors.NotANumberError(LONG),
+        cdk8s_errors.NotANumberError(LONG, LONG),
+        cdk8s_errors.SelectError(5, None),
+        cdk8s_errors.StackNotGivenError(LONG, LONG),
+        cdk8s_errors.OneStateError([LONG] * 9),
+        cdk8s_errors.LeftOverError(LONG, "a token of the CDK"),
+        cdk8s_errors.LeftOverError(f"${{token[{LONG}]}}", "a token of the CDK"),
         cdk8s_errors.SeveralStacksError(LONG, [LONG] * 9),
         cdk8s_errors.UnknownSchemeError(LONG, ["env"]),
         cdk8s_errors.NotAReferenceError(LONG),

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 from strongref.cdk8s.canonical import Unknown, evaluate, intrinsic, text
 from strongref.cdk8s.cdk_outputs import AppOutputs
 from strongref.cdk8s.cdk_tokens import Reader
-from strongref.cdk8s.errors import NotANumberError, OutputNotDefinedError
+from strongref.cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError
+from strongref.cdk8s.literals import without_literals
 from strongref.cdk8s.numbers import number
+from strongref.cdk8s.pieces import leaves
 from strongref.cdk8s.resolver import CloudResolver, Mark, NotWhole, is_of_library
 from strongref.resolvers import wiring
+from strongref.resolvers.leftovers import leftover
 from strongref.resolvers.sources import Once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from strongref.cdk8s.canonical import Tree
     from strongref.resolvers.base import Json
 
 _MARK = re.compile(r"([$#]\{Token\[[a-zA-Z0-9:._-]+\]\})")
@@ -44,17 +48,20 @@ class AwsCdkResolver(CloudResolver):
         """Make one, for one app.
 
         Args:
-            app: where outputs are looked for too; needed only for tokens that refer to no resource.
+            app: where the outputs are looked for of tokens that refer to no resource; needed for those alone.
             attributes: where there is no output for a token, ask CloudFormation for the resource, and Cloud Control for
                 its attribute.
             region: of stacks that are in no region of their own; the environment's by default.
             role: the ARN of the role to assume for stacks of other accounts, with `ACCOUNT` in the place of its number.
         """
         self._reader = Reader()
-        if app is not None:
-            self._reader.number(app.node.root)
-        self._outputs = AppOutputs(self._reader, lambda: wiring.aws(region, role), attributes=attributes)
+        given = None if app is None else self._reader.number(app.node.root)
+        self._outputs = AppOutputs(self._reader, lambda: wiring.aws(region, role), given=given, attributes=attributes)
         self._values: Once[str, Json] = Once()
+
+    def begin(self) -> None:
+        self._values = Once()
+        self._outputs.forget()
 
     def left_in(self, value: object) -> str | None:
         if isinstance(value, str):
@@ -94,16 +101,25 @@ class AwsCdkResolver(CloudResolver):
     def _value(self, value: Any) -> Json:  # noqa: ANN401 (as above)
         reading = self._reader.read(value)
         self._outputs.meet(reading)
+        for _, literal in leaves(reading.tree):
+            found = leftover(literal)
+            if found and found[0].startswith("{{"):  # as in SecretValue.unsafe_unwrap()
+                raise LeftOverError(*found)
         try:
             result = evaluate(reading.tree, self._outputs)
         except Unknown:
-            raise OutputNotDefinedError(text(self._outputs.as_in_its_stack(reading.tree))) from None
+            raise OutputNotDefinedError(
+                self._shown(reading.tree), app_is_needed=self._outputs.needs_app(reading.tree)
+            ) from None
         if not isinstance(value, float):
             return result
         made = number(str(result))  # CloudFormation's outputs are text, whatever they stand for.
         if made is None:
-            raise NotANumberError(repr(value))
+            raise NotANumberError(repr(value), self._shown(reading.tree))
         return made
+
+    def _shown(self, tree: Tree) -> str:
+        return text(without_literals(self._outputs.as_in_its_stack(tree)))
 
 
 def _is_number_token(value: object) -> bool:

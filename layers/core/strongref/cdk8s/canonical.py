@@ -1,13 +1,16 @@
 """What a token of the AWS CDK stands for, as a tree, and what such a tree comes to. Pure.
 
-A tree is what CloudFormation's JSON would be, but for references: `{"Fn::GetAtt": [PATH, ATTRIBUTE]}` names a resource
-by its construct's path in the app, whose logical id is another one in each stack, and `Ref` is one of its attributes.
+A tree is what CloudFormation's JSON would be, but for references: `{REFERENCE: [PATH, ATTRIBUTE]}` names a resource by
+its construct's path in the app, whose logical id is another one in each stack, and `Ref` is one of its attributes.
 """
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from strongref.cdk8s.errors import SelectError
+from strongref.cdk8s.numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,8 +19,10 @@ if TYPE_CHECKING:
 
 Tree: TypeAlias = "Json"
 
-REFERENCE = "Fn::GetAtt"
-JOIN, SPLIT, SELECT = "Fn::Join", "Fn::Split", "Fn::Select"
+REFERENCE = "Fn::StrongRef"
+"""CloudFormation has no such function: what a program writes as `Fn::GetAtt` itself names no construct."""
+
+JOIN, SPLIT, SELECT, IMPORT = "Fn::Join", "Fn::Split", "Fn::Select", "Fn::ImportValue"
 
 
 class Unknown(Exception):  # noqa: N818 (it is an answer)
@@ -106,6 +111,7 @@ def evaluate(tree: Tree, known: Known) -> Json:
 
     Raises:
         Unknown: that cannot be told.
+        SelectError: an item is selected that there is not.
         StrongRefError: as `Known.value`.
     """
     function = intrinsic(tree)
@@ -123,9 +129,10 @@ def evaluate(tree: Tree, known: Known) -> Json:
         return str(first).join(_text(item) for item in _list(evaluate(second, known)))
     if function[0] == SPLIT:
         return list(_text(evaluate(second, known)).split(str(first)))
-    items, position = _list(evaluate(second, known)), int(str(evaluate(first, known)))
-    if position >= len(items):
-        raise Unknown
+    items, position = _list(evaluate(second, known)), number(_text(evaluate(first, known)))
+    if not isinstance(position, int) or not 0 <= position < len(items):
+        told = position if isinstance(position, int) and isinstance(first, str | int) else None
+        raise SelectError(len(items), told)
     return items[position]
 
 

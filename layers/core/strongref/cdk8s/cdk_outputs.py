@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aws_cdk
 
-from strongref.cdk8s.canonical import JOIN, REFERENCE, Unknown, intrinsic, is_of_its_stack, references, text
+from strongref.cdk8s.canonical import IMPORT, JOIN, REFERENCE, Unknown, intrinsic, is_of_its_stack, references, text
 from strongref.cdk8s.errors import SeveralStacksError, UnreadableTokenError
+from strongref.cdk8s.literals import without_literals
 from strongref.resolvers.attributes import REF, StackAttributes
+from strongref.resolvers.errors import OutputNotFetchedError
 from strongref.resolvers.nested import StackResources
 from strongref.resolvers.outputs import StackOutputs
 from strongref.resolvers.tokens import CFN_ATTR, Token
@@ -56,30 +58,41 @@ class Defined:
     @cached_property
     def tree(self) -> Tree:
         """What it stands for; None where the CDK does not tell."""
-        try:
-            return self._reader.read(self._output.value).tree
-        except UnreadableTokenError:
-            return None
+        return self._read(self._output.value)
+
+    @cached_property
+    def export_name(self) -> Tree:
+        """What others import it by; None where they do not."""
+        name = self._output.export_name
+        return None if name is None else self._read(name)
 
     @property
     def logical_id(self) -> str:
         """As it is in the template."""
         return str(self.stack.resolve(self._output.logical_id))
 
+    def _read(self, value: str) -> Tree:
+        try:
+            return self._reader.read(value).tree
+        except UnreadableTokenError:
+            return None
+
 
 class AppOutputs:
     """The outputs of all apps that tokens refer to: `canonical.Known` over CloudFormation."""
 
-    def __init__(self, reader: Reader, aws: Callable[[], Aws], *, attributes: bool) -> None:
+    def __init__(self, reader: Reader, aws: Callable[[], Aws], *, given: int | None, attributes: bool) -> None:
         """Make one, for one run.
 
         Args:
             reader: of tokens.
             aws: makes what calls go through, when the first one is needed.
+            given: the number of the app in which outputs are looked for whose trees refer to nothing.
             attributes: whether a reference without an output is looked up by itself.
         """
         self._reader = reader
         self._make_aws = aws
+        self._given = given
         self._attributes = attributes
         self._defined: dict[int, list[Defined]] = {}
         self._references: dict[tuple[str, str], Any] = {}
@@ -87,6 +100,10 @@ class AppOutputs:
     def meet(self, reading: Reading) -> None:
         """Take note of the references in a token, before anything is asked about it."""
         self._references |= reading.references
+
+    def forget(self) -> None:
+        """The apps may define other outputs by now; what was fetched stays."""
+        self._defined.clear()
 
     def value(self, tree: Tree) -> Json:
         """What is defined as an output with this tree, or as one of a list's items joined.
@@ -98,12 +115,17 @@ class AppOutputs:
         """
         found = self._find(tree)
         if found:
-            return self._fetched(found)
+            return self._first_of(found)
         for each in self._candidates(tree):
             function = intrinsic(each.tree)
             if function and function[0] == JOIN and isinstance(function[1], list) and function[1][1] == tree:
-                return list(self._fetched(each).split(str(function[1][0])))
+                items = self._fetched(each)
+                return list(items.split(str(function[1][0]))) if items else []
         return self._attribute(tree)
+
+    def needs_app(self, tree: Tree) -> bool:
+        """Whether some of a tree refers to nothing, and there is no app to look for its output in."""
+        return self._given is None and (is_of_its_stack(tree) or not list(references(tree)))
 
     def as_in_its_stack(self, tree: Tree) -> Tree:
         """A tree with each reference as its own stack's template has it."""
@@ -117,19 +139,36 @@ class AppOutputs:
             return {key: self.as_in_its_stack(below) for key, below in tree.items()}
         return [self.as_in_its_stack(item) for item in tree] if isinstance(tree, list) else tree
 
-    def _find(self, tree: Tree) -> Defined | None:
-        matches = (each for each in self._candidates(tree) if each.tree == tree)
-        first = next(matches, None)
-        if first and is_of_its_stack(tree) and not self._stacks_of(tree):
-            others = {each.stack_path for each in matches} - {first.stack_path}
-            if others:
-                raise SeveralStacksError(text(tree), sorted({first.stack_path, *others}))
-        return first
+    def _find(self, tree: Tree) -> list[Defined]:
+        """The outputs that a tree is the value of; what is exported is the value of its import as well."""
+        function = intrinsic(tree)
+        name = function[1] if function and function[0] == IMPORT else None
+        found = [each for each in self._candidates(tree) if each.tree == tree]
+        found = found or [each for each in self._candidates(tree) if name is not None and each.export_name == name]
+        stacks = {each.stack_path for each in found}
+        if len(stacks) > 1 and is_of_its_stack(tree) and not self._stacks_of(tree):
+            raise SeveralStacksError(text(without_literals(tree)), sorted(stacks))
+        return found
+
+    def _first_of(self, found: list[Defined]) -> str:
+        """The value of the first one that is deployed: an output may have a condition."""
+        errors = []
+        for each in found:
+            try:
+                return self._fetched(each)
+            except OutputNotFetchedError as error:
+                errors.append(error)
+        raise errors[0]
 
     def _candidates(self, tree: Tree) -> Iterator[Defined]:
-        """The outputs that a tree may be found among: its own stack's before the others, if those are any good."""
+        """The outputs that a tree may be found among: its own stack's before the others, if those are any good.
+
+        What refers to nothing is looked for in the given app alone: which others are known depends on the values that
+        have come before.
+        """
         own = self._stacks_of(tree)
-        everywhere = [each for number in range(len(self._reader.apps)) for each in self._outputs(number)]
+        numbers = range(len(self._reader.apps)) if own else [] if self._given is None else [self._given]
+        everywhere = [each for number in numbers for each in self._outputs(number)]
         yield from (each for each in everywhere if each.stack_path in own)
         if not (own and is_of_its_stack(tree)):
             yield from (each for each in everywhere if each.stack_path not in own)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aws_cdk
 import jsii
-from constructs import RootConstruct
 
+from strongref.cdk8s import literals
 from strongref.cdk8s.canonical import REFERENCE, Unknown, joined, simplified
 from strongref.cdk8s.errors import UnreadableTokenError
 
@@ -38,7 +39,9 @@ class Reader:
         self.apps: list[Any] = []
         self._resolver = _Canonical(_Joining())
         self._resolver.reader = self
-        self._scope = RootConstruct()
+        # Some tokens are asked for the stack that they stand in. This one is in nobody's app, and is never written.
+        with TemporaryDirectory() as folder:  # The CDK makes one for what it would write.
+            self._scope = aws_cdk.Stack(aws_cdk.App(auto_synth=False, outdir=folder), "strongref")
         self._references: dict[tuple[str, str], Any] = {}
 
     def read(self, value: Any) -> Reading:  # noqa: ANN401 (text, a list, a number or one of the CDK's own objects)
@@ -55,7 +58,7 @@ class Reader:
             problem = str(error)
         except Unknown:
             problem = "it is no text that CloudFormation could join"
-        raise UnreadableTokenError(str(value), problem)
+        raise UnreadableTokenError(literals.marks(value), problem)
 
     def number(self, app: Any) -> int:  # noqa: ANN401 (a construct)
         """An app's number; from now on it is among `apps`."""

@@ -6,26 +6,28 @@ import json
 import re
 import struct
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import cdktf
 
+from strongref.cdk8s import literals
+from strongref.cdk8s.cdktf_stacks import Expressions, Stack, in_braces, kept
 from strongref.cdk8s.errors import (
     NoStateGivenError,
     NotANumberError,
     NotAReferenceError,
+    OneStateError,
     SeveralStacksError,
-    UnknownBackendError,
-    UnreadableTokenError,
+    StackNotGivenError,
 )
-from strongref.cdk8s.numbers import number
+from strongref.cdk8s.numbers import EXACT, number
+from strongref.cdk8s.pieces import leaves
 from strongref.cdk8s.resolver import CloudResolver, Mark, NotWhole, is_of_library
 from strongref.resolvers import wiring
 from strongref.resolvers.sources import Once
 from strongref.resolvers.terraform import StateReader, TerraformStates
 from strongref.resolvers.terraform_addresses import Reference, Resource
-from strongref.resolvers.terraform_errors import BadAddressError
+from strongref.resolvers.terraform_errors import BadAddressError, NoSuchAddressError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +39,9 @@ _ANY_MARK = re.compile(r"[$#&]\{TfToken\[[^\]\n]*\]\}")
 _NUMBER, _NUMBERS = b"\xfd\xff", b"\xfb\xff"
 """The two highest bytes of a number that is a token, and of the only item of such a list of numbers
 (cdktf 0.21.0, lib/tokens/private/encoding.js)."""
+
+_INTERPOLATION = re.compile(r"(?<!\$)\$\{|(?<!%)%\{")
+"""What Terraform would evaluate within text."""
 
 _ONE = "state"
 """What the only state of a `TerraformStates` is called here."""
@@ -60,7 +65,7 @@ class CdkTfResolver(CloudResolver):
         """Make one, for one app.
 
         Args:
-            *stacks: whose tokens there are; none are needed where there is one state for all.
+            *stacks: whose tokens there are: all of them. None are needed where there is one, and `state` is a text.
             state: where the state is: a state file, a file of what `terraform show -json` prints, or
                 `s3://BUCKET/KEY[@REGION][#ACCOUNT]`; one for each stack, by its id, where they have several. By default
                 where each stack's own backend keeps it, if that is a file or S3.
@@ -70,15 +75,25 @@ class CdkTfResolver(CloudResolver):
 
         Raises:
             NoStateGivenError: it cannot be told where the states are.
+            OneStateError: one state is given for several stacks.
         """
         if not stacks and not isinstance(state, str):
             raise NoStateGivenError
-        self._stacks = [_Stack(each, self) for each in stacks]
+        if len(stacks) > 1 and isinstance(state, str):
+            raise OneStateError([str(each.node.id) for each in stacks])
+        self._expressions = Expressions()
+        self._stacks = [Stack(each, self._expressions, self._state_of) for each in stacks]
+        self._only: Any = None
         self._state = state
         self._sensitive = sensitive
         self._reader = StateReader(lambda: wiring.aws(region, role))
         self._values: Once[str, Json] = Once()
         self._states: dict[str, TerraformStates] = {}
+
+    def begin(self) -> None:
+        self._values = Once()
+        for each in self._stacks:
+            each.forget()
 
     def left_in(self, value: object) -> str | None:
         if isinstance(value, str):
@@ -107,144 +122,84 @@ class CdkTfResolver(CloudResolver):
             return self._values.get(f"{type(value).__name__} {value}", lambda: self._value(value))
         return self._value(value)
 
-    def expression(self, value: Any) -> Json:  # noqa: ANN401 (as above)
-        """What Terraform would be given for a value, as in `${aws_s3_bucket.b.arn}`.
-
-        Raises:
-            UnreadableTokenError: cdktf does not know the token.
-        """
-        try:
-            found: Json = cdktf.Tokenization.resolve(
-                value, scope=self._scope, resolver=cdktf.DefaultTokenResolver(cdktf.StringConcat()), preparing=False
-            )
-        except RuntimeError as error:
-            problem = str(error)
-        else:
-            return found
-        raise UnreadableTokenError(str(value), problem)
-
-    @cached_property
-    def _scope(self) -> Any:  # noqa: ANN401 (a cdktf.TerraformStack)
-        """A stack of no app's: in any other one, what belongs to one stack is written as a reference between two."""
-        return cdktf.TerraformStack(cdktf.App(), "strongref")
-
     def _value(self, value: Any) -> Json:  # noqa: ANN401 (as above)
-        given = self.expression(value)
-        expression = _in_braces(given)
+        given = self._expressions.of(value)
+        expression = in_braces(given)
         if expression is None:
+            for _, each in leaves(given):
+                if _INTERPOLATION.search(each):
+                    raise NotAReferenceError(literals.expression(literals.marks(value)))
             return given
+        owner = self._expressions.stack_of(value)
         try:
             reference = Reference.parse(expression)
         except BadAddressError:
-            return _as_asked(value, self._output(expression))
-        if self._stacks:
-            return _as_asked(value, self._in(self._owner(reference).state, str(reference)))
-        return _as_asked(value, self._in(str(self._state), str(reference)))
+            found = self._output(expression, owner)
+        else:
+            found = self._in(self._state_with(reference, owner), str(reference))
+        return _as_asked(value, found, expression)
 
-    def _output(self, expression: str) -> Json:
-        found = {each: name for each in self._stacks for name in each.outputs_of(expression)}
+    def _output(self, expression: str, owner: Any) -> Json:  # noqa: ANN401 (a cdktf.TerraformStack)
+        shown = f"${{{literals.expression(expression)}}}"
+        found = [
+            (stack, output)
+            for stack in self._stacks
+            for output in stack.outputs_of(expression)
+            if self._expressions.stack_of(output.value) is owner
+        ]
         if not found:
-            raise NotAReferenceError(f"${{{expression}}}")
-        if len(found) > 1:
-            raise SeveralStacksError(f"${{{expression}}}", [each.name for each in found])
-        ((stack, name),) = found.items()
-        return self._in(stack.state, f"output.{name}")
+            raise NotAReferenceError(shown)
+        stacks = {stack.name: stack for stack, _ in found}
+        if owner is None and len(stacks) > 1:
+            raise SeveralStacksError(shown, list(stacks))
+        errors = []
+        for stack, output in sorted(found, key=lambda each: each[0].construct is not owner):
+            try:
+                return self._in(stack.state, f"output.{output.name}")
+            except NoSuchAddressError as error:  # Another one of the same value may be applied already.
+                errors.append(error)
+        raise errors[0]
 
-    def _owner(self, reference: Reference) -> _Stack:
-        """The stack that has what is referred to: the only one, or the only one in which it is defined."""
-        if len(self._stacks) == 1:
-            return self._stacks[0]
-        own = f"${{{reference.target.whole if isinstance(reference.target, Resource) else reference.target}}}"
-        defining = [each for each in self._stacks if own in each.elements]
+    def _state_with(self, reference: Reference, owner: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
+        """Where the state is that has what is referred to: its own stack's."""
+        if not self._stacks:
+            if owner is not None and self._only not in (None, owner):
+                raise SeveralStacksError(f"${{{reference}}}", [str(each.node.path) for each in (self._only, owner)])
+            self._only = self._only or owner
+            return str(self._state)
+        if owner is not None:
+            for each in self._stacks:
+                if each.construct is owner:
+                    return each.state
+            raise StackNotGivenError(f"${{{reference}}}", str(owner.node.path))
+        address = reference.target.whole if isinstance(reference.target, Resource) else str(reference.target)
+        defining = [each for each in self._stacks if len(self._stacks) == 1 or each.defines(address)]
         if not defining:
             raise NotAReferenceError(f"${{{reference}}}")
         if len(defining) > 1:
             raise SeveralStacksError(f"${{{reference}}}", [each.name for each in defining])
-        return defining[0]
+        return defining[0].state
 
     def _in(self, where: str, reference: str) -> Json:
         if where not in self._states:
             self._states[where] = TerraformStates([f"{_ONE}={where}"], self._reader, sensitive=self._sensitive)
         return self._states[where].value(f"{_ONE}/{reference}")
 
-    def state_of(self, stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
-        """Where a stack's state is.
-
-        Raises:
-            UnknownBackendError: that cannot be told, or cannot be read from here.
-        """
+    def _state_of(self, stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
         name = str(stack.node.id)
         if isinstance(self._state, Mapping) and name in self._state:
             return self._state[name]
-        return self._state if isinstance(self._state, str) else _kept(stack)
+        return self._state if isinstance(self._state, str) else kept(stack)
 
 
-class _Stack:
-    """A stack whose tokens there may be."""
-
-    def __init__(self, stack: Any, resolver: CdkTfResolver) -> None:  # noqa: ANN401 (a cdktf.TerraformStack)
-        self._stack = stack
-        self._resolver = resolver
-        self.name = str(stack.node.id)
-
-    @cached_property
-    def state(self) -> str:
-        return self._resolver.state_of(self._stack)
-
-    @cached_property
-    def elements(self) -> set[Json]:
-        """What is defined in it, as Terraform would be given a reference to it."""
-        addressable = (cdktf.TerraformResource, cdktf.TerraformDataSource)
-        return {str(self._resolver.expression(each.fqn)) for each in self._constructs if isinstance(each, addressable)}
-
-    def outputs_of(self, expression: str) -> list[str]:
-        """The names of the outputs that have this value: the first will do."""
-        return [name for name, value in self._outputs if value == expression][:1]
-
-    @cached_property
-    def _outputs(self) -> list[tuple[str, str | None]]:
-        return [
-            (str(each.friendly_unique_id), _in_braces(self._resolver.expression(each.value)))
-            for each in self._constructs
-            if isinstance(each, cdktf.TerraformOutput)
-        ]
-
-    @cached_property
-    def _constructs(self) -> list[Any]:
-        found: list[Any] = self._stack.node.find_all()
-        return found
-
-
-def _kept(stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
-    """Where a stack's own backend keeps its state; a stack without one keeps it in a file (cdktf, LocalBackend)."""
-    name = str(stack.node.id)
-    for each in stack.node.children:
-        if isinstance(each, cdktf.TerraformBackend):
-            ((kind, given),) = each.to_terraform()["terraform"]["backend"].items()
-            if kind == "local":
-                return str(given["path"])
-            if kind == "s3":  # cdktf deploys into the default workspace, whose state is at the key itself.
-                region = f"@{given['region']}" if given.get("region") else ""
-                return f"s3://{given['bucket']}/{given['key']}{region}"
-            raise UnknownBackendError(name, kind)
-    return f"terraform.{name}.tfstate"
-
-
-def _in_braces(given: Json) -> str | None:
-    """The expression of a text that is one and nothing else."""
-    if isinstance(given, str) and given.startswith("${") and given.endswith("}"):
-        return given[2:-1]
-    return None
-
-
-def _as_asked(value: object, found: Json) -> Json:
+def _as_asked(value: object, found: Json, expression: str) -> Json:
     """As Terraform does where an attribute is of another type than it is used as."""
     if isinstance(value, str) and isinstance(found, bool | int | float):
         return json.dumps(found)
-    if isinstance(value, float) and isinstance(found, str):
-        made = number(found)
-        if made is None:
-            raise NotANumberError(repr(value))
+    if isinstance(value, float):
+        made = number(found) if isinstance(found, str) else found
+        if made is None or (isinstance(made, int) and abs(made) > EXACT):
+            raise NotANumberError(repr(value), f"${{{literals.expression(expression)}}}")
         return made
     return found
 

@@ -10,8 +10,31 @@ from strongref.resolvers.errors import ResolveError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from strongref.errors import StrongRefError
+
 _SHOWN = 300
 """Characters of a token in a text."""
+
+_AS_OPTIONS = (
+    (
+        "give --region, set AWS_REGION, or write @REGION at the end of the token",
+        "give the resolver region=…, set AWS_REGION, or give the stack or the token a region of its own",
+    ),
+    ("--region", "region=…"),
+    ("--role ", "role="),
+    ("Give --sensitive (or sensitive=True)", "Give the resolver sensitive=True"),
+    ("--sensitive", "sensitive=True"),
+    ("--tf ", "tf="),
+)
+"""What the command's options are called in programs."""
+
+
+def told(error: StrongRefError) -> str:
+    """An error's text, for whoever writes a program."""
+    text = str(error)
+    for option, argument in _AS_OPTIONS:
+        text = text.replace(option, argument)
+    return text
 
 
 class UnresolvedError(ResolveError):
@@ -35,16 +58,19 @@ class OutputNotDefinedError(ResolveError):
 
     Attributes:
         token: what CloudFormation would be given in its place, as JSON.
+        app_is_needed: some of it refers to nothing of an app's, and none was given to look for its output in.
     """
 
-    def __init__(self, token: str) -> None:
-        super().__init__(token)
+    def __init__(self, token: str, *, app_is_needed: bool = False) -> None:
+        super().__init__(token, app_is_needed)
         self.token = token
+        self.app_is_needed = app_is_needed
 
     def __str__(self) -> str:
+        hint = " It refers to no resource of an app: give AwsCdkResolver(app=…), too." if self.app_is_needed else ""
         return (
             f"Unable to find output defined for token: {cut(self.token, _SHOWN)}. Make sure you defined a CfnOutput "
-            "for this value."
+            f"for this value.{hint}"
         )
 
 
@@ -67,14 +93,42 @@ class UnreadableTokenError(ResolveError):
 
 
 class NotANumberError(ResolveError):
-    """A token for a number is given a text that is none."""
+    """A token for a number is given what is none.
 
-    def __init__(self, token: str) -> None:
-        super().__init__(token)
+    Attributes:
+        token: as it came.
+        source: whose value it is: what CloudFormation or Terraform would be given.
+    """
+
+    def __init__(self, token: str, source: str) -> None:
+        super().__init__(token, source)
         self.token = token
+        self.source = source
 
     def __str__(self) -> str:
-        return f"{cut(self.token, _SHOWN)} should be a number, and its output's value is none. Correct that output."
+        return (
+            f"{cut(self.token, _SHOWN)} should be a number, and the value of {cut(self.source, _SHOWN)} is none, or is "
+            "too large to be exact. Correct what that is, or let it stand as text."
+        )
+
+
+class SelectError(ResolveError):
+    """An item of a list is selected that there is not.
+
+    Attributes:
+        count: of the list's items.
+        position: that is asked for; None where that is a deployed value, or no whole number.
+    """
+
+    def __init__(self, count: int, position: int | None) -> None:
+        super().__init__(count, position)
+        self.count = count
+        self.position = position
+
+    def __str__(self) -> str:
+        which = "the one" if self.position is None else f"item {self.position}"
+        items = f"{self.count} item{'' if self.count == 1 else 's'}"
+        return f"Fn::Select is given {items}, the first is 0: {which} that it asks for is not there. Correct its index."
 
 
 class SeveralStacksError(ResolveError):
@@ -157,6 +211,72 @@ class UnknownBackendError(ResolveError):
             f"The state of stack {cut(self.stack, _SHOWN)} is in a backend of kind {self.backend}, which cannot be "
             "read. Give what terraform show -json prints: state='FILE'."
         )
+
+
+class StackNotGivenError(ResolveError):
+    """A token of the CDK for Terraform belongs to a stack that the resolver was not given.
+
+    Attributes:
+        expression: what Terraform would be given.
+        stack: its path in its app.
+    """
+
+    def __init__(self, expression: str, stack: str) -> None:
+        super().__init__(expression, stack)
+        self.expression = expression
+        self.stack = stack
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(self.expression, _SHOWN)} belongs to stack {cut(self.stack, _SHOWN)}, which was not given, or to "
+            "another one of that name. Give the same CdkTfResolver all stacks whose tokens there are."
+        )
+
+
+class OneStateError(ResolveError):
+    """Several stacks are given, and one state for all of them.
+
+    Attributes:
+        stacks: their ids.
+    """
+
+    def __init__(self, stacks: Sequence[str]) -> None:
+        super().__init__(stacks)
+        self.stacks = stacks
+
+    def __str__(self) -> str:
+        return (
+            f"One state is given for the stacks {cut(some(self.stacks, 5), _SHOWN)}, and each has its own. Give "
+            "state={'STACK': 'FILE', …}, or none where their backends tell."
+        )
+
+
+class LeftOverError(ResolveError):
+    """Something is left in a manifest that looks like a token, and is none of the given resolvers'.
+
+    Attributes:
+        token: it.
+        of_whom: whose it is, as in `a token of the CDK`.
+    """
+
+    def __init__(self, token: str, of_whom: str) -> None:
+        super().__init__(token, of_whom)
+        self.token = token
+        self.of_whom = of_whom
+
+    def __str__(self) -> str:
+        if "Token[" in self.token:
+            way = "Give cdk8s.App the resolver for it, AwsCdkResolver or CdkTfResolver"
+        elif "token[" in self.token.lower():
+            way = "The case of its letters was changed: let an output have the value that is wanted"
+        elif self.token.startswith("{{"):
+            way = (
+                "Let the cluster read it itself, or write ${secret:…} or ${ssm:…} for "
+                "TokenResolver('secret', 'ssm', sensitive=True)"
+            )
+        else:
+            way = "Let it be the whole value, or make text of it with Token.as_string before it is put into other text"
+        return f"{cut(self.token, _SHOWN)} is {self.of_whom}, which nothing resolves here. {way}."
 
 
 class NothingResolvedError(ResolveError):

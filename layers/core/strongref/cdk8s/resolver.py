@@ -50,10 +50,11 @@ class CloudResolver(ABC):
         Raises:
             UnresolvedError: naming every value of the app that cannot be resolved; cdk8s makes a RuntimeError of it.
         """
+        value, question = _asked(context)
         run = self._run
-        if run is None or not (run.surveyed or run.surveying):
-            run = self._run = Run.of(context.obj, self)
-        value = context.value
+        whole = _is_an_object(value) and not context.key  # It begins to be written.
+        if run is None or whole:
+            run = self._run = Run.of(context.obj, self, question if whole else None)
         concerns = self.concerns(value)
         keys = [key for key in value if self.left_in(key)] if isinstance(value, dict) and not concerns else []
         if not concerns and not keys:
@@ -66,6 +67,10 @@ class CloudResolver(ABC):
         for key in keys:
             error = TokenInKeyError(str(self.left_in(key)))
             run.fail(Spot(spot.construct, (*spot.key, key)), key, error, context.obj)
+
+    @abstractmethod
+    def begin(self) -> None:
+        """A survey begins: what apps define may be something else than the last time."""
 
     @abstractmethod
     def left_in(self, value: object) -> str | None:
@@ -129,6 +134,26 @@ class CloudResolver(ABC):
         if errors:
             raise errors[0] if len(errors) == 1 else SeveralError(errors)
         return text_of(made), made
+
+
+def _asked(context: Any) -> tuple[Any, str]:  # noqa: ANN401 (a cdk8s.ResolutionContext)
+    """The value that is asked about, and what tells one question from the next: jsii's number of the context.
+
+    All resolvers of an app are asked with the same context, and each look into it costs a message to Node.js.
+    """
+    global _LAST  # noqa: PLW0603 (jsii itself has one process for all)
+    question = context.__jsii_ref__.ref
+    if _LAST[1] != question:
+        _LAST = context.value, question
+    return _LAST
+
+
+_LAST: tuple[Any, str] = (None, "")
+
+
+def _is_an_object(value: object) -> bool:
+    """Whether a value looks like a whole API object, as what is in one may, too."""
+    return isinstance(value, dict) and value.keys() >= {"apiVersion", "kind", "metadata"}
 
 
 def is_of_library(library: str, value: object) -> bool:

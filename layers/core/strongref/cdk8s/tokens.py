@@ -54,6 +54,9 @@ class TokenResolver(CloudResolver):
             )
         }
 
+    def begin(self) -> None:
+        """Nothing: what a token stands for does not depend on the app."""
+
     def left_in(self, value: object) -> str | None:
         try:
             return next((str(token) for token in tokens_in(value)), None) if isinstance(value, str) else None

@@ -2,18 +2,19 @@
 
 A state file has version 4 since Terraform 0.12 (Terraform: internal/states/statefile/version4.go). What
 `terraform show -json` prints has a format of its own, 1.x (Terraform: internal/command/jsonstate/state.go). Both say
-which parts of a value are sensitive; only the latter knows what providers declare to be: see `_guarded`.
+which parts of a value are sensitive; only the latter knows what providers declare to be: see `terraform_secrets`.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from strongref.resolvers.terraform_addresses import DATA, MANAGED, Output, Resource, modules_in
 from strongref.resolvers.terraform_errors import BadAddressError, NotAStateError
+from strongref.resolvers.terraform_secrets import secrets_in
+from strongref.resolvers.terraform_types import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,15 +24,6 @@ if TYPE_CHECKING:
 
 STATE_VERSION = 4
 SHOWN_FORMAT = "1."
-
-_LIKE_A_SECRET = re.compile(
-    r"(?:.*_)?(?:password|passphrase|secret|secret_key|secret_string|secret_binary|auth_token|api_key|private_key)"
-    r"(?:_pem|_openssh|_pem_pkcs8|_base64)?|ses_smtp_password_v4|token"
-)
-_SECRETS_OF_TYPES = {
-    "aws_ssm_parameter": {"value"},
-    "random_password": {"result", "bcrypt_hash"},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +105,11 @@ def _stored(given: Mapping[str, Any]) -> Iterator[tuple[Output | Resource, Held]
             flat = "attributes" not in each and bool(_of(dict, each, "attributes_flat", {}, at))
             if flat:
                 raise _MalformedError(f"{at} was written by Terraform 0.11; terraform apply writes it anew")
-            attributes = _of(dict, each, "attributes", {}, at)
-            marked = {_marked(path, at) for path in _of(list, each, "sensitive_attributes", [], at)}
+            attributes = {name: plain(value) for name, value in _of(dict, each, "attributes", {}, at).items()}
+            paths = _of(list, each, "sensitive_attributes", [], at)
+            marked = {_leading(_marked(path, at), attributes) for path in paths}
             address = _address(resource, _of(str, resource, "module", "", at), each.get("index_key"), at)
-            yield address, Held(attributes, frozenset(marked | set(_guarded(address.type, attributes))))
+            yield address, Held(attributes, frozenset(marked | set(secrets_in(address.type, attributes))))
 
 
 def _shown(given: Mapping[str, Any]) -> Iterator[tuple[Output | Resource, Held]]:
@@ -183,23 +176,17 @@ def _marked(path: object, at: str) -> Path:
     return tuple(steps)
 
 
-def _guarded(type_name: str, attributes: Json, above: Path = ()) -> Iterator[Path]:
-    """What is called like a secret, in a state file.
-
-    A state file marks what a configuration made sensitive, but not always what a provider's schema declares to be, as
-    `aws_db_instance`'s password is (Terraform: pull request 33076). Names are all that is left to go by.
-    """
-    if isinstance(attributes, dict):
-        for name, value in attributes.items():
-            path = (*above, name)
-            own = not above and name in _SECRETS_OF_TYPES.get(type_name, ())
-            if value not in (None, "", [], {}) and (own or (isinstance(value, str) and _LIKE_A_SECRET.fullmatch(name))):
-                yield path
-            else:
-                yield from _guarded(type_name, value, path)
-    elif isinstance(attributes, list):
-        for number, value in enumerate(attributes):
-            yield from _guarded(type_name, value, (*above, number))
+def _leading(path: Path, attributes: Json) -> Path:
+    """As much of a path as leads to something: if not all of it does, it may mean more than what it says."""
+    value = attributes
+    for number, step in enumerate(path):
+        if isinstance(value, dict) and step in value:
+            value = value[str(step)]
+        elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+            value = value[step]
+        else:
+            return path[: max(number, 1)]
+    return path
 
 
 def _true_in(tree: object, above: Path = ()) -> Iterator[Path]:
