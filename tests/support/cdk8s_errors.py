@@ -68,6 +68,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "terraform-no-attribute": _of_state("aws_s3_bucket.site.arm"),
     "terraform-null": _of_state("aws_s3_bucket.site.acl"),
     "terraform-address": lambda: _told(lambda: Reference.parse("module.network.vpc_id")),
+    "terraform-twice": lambda: terraform_errors.StateTwiceError(""),
     "terraform-no-such-state": lambda: terraform_errors.NoSuchStateError("network", [""]),
     "terraform-unread": lambda: terraform_errors.StateNotReadError(
         "s3://states/site.tfstate", "there is no such object in the bucket; a workspace's is at env:/WORKSPACE/KEY"

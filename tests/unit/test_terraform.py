@@ -562,6 +562,7 @@ LONG = "x" * 5000
         terraform_errors.NotAStateError(LONG, LONG),
         terraform_errors.StateNotReadError(LONG, LONG),
         terraform_errors.NoSuchStateError(LONG, [LONG] * 9),
+        terraform_errors.StateTwiceError(LONG),
         terraform_errors.NoSuchAddressError(LONG, LONG, [LONG] * 9, indexed=True, holds="1 resource"),
         terraform_errors.NoSuchAddressError(LONG, LONG, [LONG] * 9, indexed=False, holds="1 resource"),
         terraform_errors.NoSuchAttributeError(LONG, LONG, LONG),
@@ -634,6 +635,12 @@ def test_a_file_that_cannot_be_read_says_so_each_time(tmp_path: Path) -> None:
             states.value("output.bucket")
     with pytest.raises(StateNotReadError, match="is a directory"):
         states.value("folder/output.bucket")
+
+
+@pytest.mark.parametrize(("given", "told"), [("{}", "have no name"), ("net={}", "are named net")])
+def test_two_states_of_one_name_are_refused(given: str, told: str) -> None:
+    with pytest.raises(terraform_errors.StateTwiceError, match=f"Two Terraform states {told}. Give all but one a name"):
+        source(given.format(STATES / STORED), given.format(STATES / SHOWN))
 
 
 def test_several_states_are_told_apart_by_their_names() -> None:

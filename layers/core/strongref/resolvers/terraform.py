@@ -15,7 +15,7 @@ from strongref.clients import Clients
 from strongref.resolvers.errors import FetchFailedError
 from strongref.resolvers.sources import Once
 from strongref.resolvers.terraform_addresses import Reference
-from strongref.resolvers.terraform_errors import NoSuchStateError, StateNotReadError
+from strongref.resolvers.terraform_errors import NoSuchStateError, StateNotReadError, StateTwiceError
 from strongref.resolvers.terraform_states import read_state
 from strongref.resolvers.terraform_values import value_of
 from strongref.resolvers.tokens import TF
@@ -99,12 +99,19 @@ class TerraformStates:
         """Make one, for one run.
 
         Args:
-            given: where states are, as `StateReader` reads them; all but one with a name before them: `NAME=WHERE`. A
-                name given twice means the last one.
+            given: where states are, as `StateReader` reads them; all but one with a name before them: `NAME=WHERE`.
             reader: of states.
             sensitive: whether sensitive values may be given out.
+
+        Raises:
+            StateTwiceError: two of them have the same name, or none.
         """
-        self._given = dict(_named(each, "=") for each in given)
+        self._given: dict[str, str] = {}
+        for each in given:
+            name, where = _named(each, "=")
+            if name in self._given:
+                raise StateTwiceError(name)
+            self._given[name] = where
         self._reader = reader
         self._sensitive = sensitive
         self._states: Once[str, State] = Once()

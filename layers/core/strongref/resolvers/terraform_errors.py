@@ -93,6 +93,22 @@ class NoSuchStateError(ResolveError):
         )
 
 
+class StateTwiceError(ResolveError):
+    """Two states are given under one name, or both without one.
+
+    Attributes:
+        name: theirs; empty where they have none.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        which = f"are named {cut(self.name, _SHOWN)}" if self.name else "have no name"
+        return f"Two Terraform states {which}. Give all but one a name of its own: --tf NAME=STATE."
+
+
 class NoSuchAddressError(ResolveError):
     """A state holds nothing at an address.
 
