@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from strongref.accounts import Accounts, NoWayInError, UnknownCallerError
 from strongref.resolvers.attributes import StackAttributes
@@ -24,6 +26,7 @@ from strongref.resolvers.nested import StackResources
 from strongref.resolvers.outputs import StackOutputs
 from strongref.resolvers.parameters import Parameters
 from strongref.resolvers.secretsmanager import Secrets
+from strongref.resolvers.sources import Where
 from strongref.resolvers.tokens import Token
 from tests.support.watched import EU, HIDDEN, OTHER, OWN, US, Watched, aws_of, denied, in_moto, token
 
@@ -34,6 +37,22 @@ if TYPE_CHECKING:
 @pytest.fixture
 def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     yield from in_moto(monkeypatch)
+
+
+def test_a_service_that_is_down_is_told_after_two_minutes(clients: Watched) -> None:
+    aws = aws_of(clients)
+    tried = []
+
+    def down(**_: object) -> None:
+        tried.append(aws.clock.now())
+        raise ClientError({"Error": {"Code": "InternalFailure"}}, "DescribeStacks")
+
+    service: Any = type("Service", (), {"describe_stacks": staticmethod(down)})
+    began = aws.clock.now()
+    with pytest.raises(FetchFailedError, match="DescribeStacks of stack aws in eu-west-1 failed: InternalFailure"):
+        aws.call(Where(None, EU), "DescribeStacks", "stack aws", lambda *_: service, "describe_stacks")
+    assert len(tried) > 3
+    assert timedelta(seconds=100) < aws.clock.now() - began <= timedelta(minutes=2)
 
 
 def put(name: str, value: str, kind: Any = "String", region: str = EU) -> None:  # noqa: ANN401 (boto3's)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from botocore.exceptions import BotoCoreError
 
+from strongref.clock import Until
 from strongref.errors import StrongRefError
 from strongref.limiter import Caller, CallFailedError
 from strongref.resolvers.errors import FetchFailedError, NoRegionError
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from strongref.ports import Clock
     from strongref.resolvers.base import Json
     from strongref.resolvers.tokens import Token
+
+PATIENCE = timedelta(minutes=2)
+"""For one call, all its tries together: somebody is waiting, who is to be told that a service is down."""
 
 K = TypeVar("K", bound="Hashable")
 T = TypeVar("T")
@@ -123,7 +128,9 @@ class Aws:
         clients = self.clients(where)
         try:
             function = getattr(service(clients, where.region), method)
-            return Caller(where.region, self.limiter, self.clock).call(action, function, **request)
+            return Caller(where.region, self.limiter, Until(self.clock, self.clock.now() + PATIENCE)).call(
+                action, function, **request
+            )
         except CallFailedError as error:
             code = error.code
         except BotoCoreError as error:  # no region can be called so
