@@ -70,7 +70,7 @@ class CloudFormationStacks:
             resource["PhysicalResourceId"]
             for resource in self._resources(arn, self._region_of(arn))
             if resource["ResourceStatus"] != _DELETED
-            and _is_custom(resource["ResourceType"])
+            and is_custom(resource["ResourceType"])
             and resource.get("PhysicalResourceId")
         )
 
@@ -124,5 +124,6 @@ class CloudFormationStacks:
         raise CutShortError(why) if failed.throttled or failed.code == OUT_OF_TIME else why
 
 
-def _is_custom(resource_type: str) -> bool:
+def is_custom(resource_type: str) -> bool:
+    """Whether a resource is a custom one: of a type that only its own function knows."""
     return resource_type.startswith("Custom::") or resource_type == "AWS::CloudFormation::CustomResource"

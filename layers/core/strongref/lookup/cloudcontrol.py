@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from strongref.errors import CutShortError
-from strongref.limiter import OUT_OF_TIME, Caller, CallFailedError
+from strongref.limiter import OUT_OF_TIME, CallFailedError
 from strongref.lookup.base import Resource
+from strongref.lookup.calling import RegionalApi
 from strongref.lookup.errors import (
     CloudControlError,
     LookUpDeniedError,
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudcontrol import CloudControlApiClient
 
     from strongref.errors import StrongRefError
-    from strongref.limiter import Limiter
-    from strongref.ports import Clock
 
 T = TypeVar("T")
 
@@ -66,29 +64,8 @@ def asked_for(message: str) -> list[str]:
     return [name for name in dict.fromkeys(named) if _PROPERTY.fullmatch(name)]
 
 
-class CloudControlApi:
+class CloudControlApi(RegionalApi["CloudControlApiClient"]):
     """`base.CloudControl` over AWS's API, of one account and region."""
-
-    def __init__(
-        self,
-        client_in: Callable[[str], CloudControlApiClient],
-        region: str,
-        limiter: Limiter,
-        clock: Clock,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        """Make one.
-
-        Args:
-            client_in: the client of a region, as `clients.Clients.cloudcontrol`.
-            region: where resources are looked for.
-            limiter: shared by everyone who calls.
-            clock: time, and how much of it is left.
-            jitter: as in `limiter.Caller`.
-        """
-        self.region = region
-        self._client_in = client_in
-        self._caller = Caller(region, limiter, clock, jitter)
 
     def get(self, type_name: str, identifier: str) -> Resource:
         client = self._client("GetResource", type_name)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from strongref.lookup.agreement import contradicted
 from strongref.lookup.arns import Here
 from strongref.lookup.attributes import attribute
-from strongref.lookup.claims import contradicted
 from strongref.lookup.errors import NoSuchResourceError
 from strongref.lookup.reading import Reading
 from strongref.lookup.searching import Search

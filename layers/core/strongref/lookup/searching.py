@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from strongref.errors import some
 from strongref.lookup import overrides
+from strongref.lookup.agreement import contradicted, has_tags, misspelt
 from strongref.lookup.arnforms import of_type
 from strongref.lookup.arns import Arn
-from strongref.lookup.claims import contradicted, has_tags, misspelt
 from strongref.lookup.errors import (
     AmbiguousError,
     CloudControlError,

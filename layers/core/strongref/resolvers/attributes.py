@@ -24,6 +24,7 @@ from strongref.resolvers.nested import NESTED_STACK, StackResources
 from strongref.resolvers.sources import Aws, Once
 from strongref.resolvers.templates import StackTemplates
 from strongref.resolvers.tokens import CFN_ATTR, malformed
+from strongref.stacks import is_custom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -105,7 +106,7 @@ class StackAttributes:
             at, path = resource.physical_id, rest
 
     def _attribute(self, place: _Place, resource: StackResource, name: str) -> Json:
-        if _is_custom(resource.type_name):
+        if is_custom(resource.type_name):
             raise UnknownAttributeError(name, place.logical_id, resource.type_name)
         try:
             found = self._found.get((place.where, resource), lambda: self._find(place, resource))
@@ -163,7 +164,3 @@ def finder_in(aws: Aws, where: Where) -> Finder:
     """
     clients = aws.clients(where)
     return Finder(CloudControlApi(clients.cloudcontrol, where.region, aws.limiter, aws.clock))
-
-
-def _is_custom(type_name: str) -> bool:
-    return type_name.startswith("Custom::") or type_name == "AWS::CloudFormation::CustomResource"

@@ -1,4 +1,4 @@
-"""Whether a resource is what was claimed of it: by what it says of itself. Pure."""
+"""Whether a resource is what is thought to be known of it: by what it says of itself. Pure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from strongref.lookup.table import Shape
 
 
-def contradicted(resource: Resource, claimed: Mapping[str, str], here: Here) -> list[str]:
+def contradicted(resource: Resource, known: Mapping[str, str], here: Here) -> list[str]:
     """The properties of which a resource says something else.
 
     What it does not tell, or tells as a list or a map, contradicts nothing. An ARN and the name in it are the same.
     """
-    return [name for name, value in claimed.items() if not _agrees(_told(resource.properties, name), value, here)]
+    return [name for name, value in known.items() if not _agrees(_told(resource.properties, name), value, here)]
 
 
 def _told(properties: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 (JSON)
