@@ -255,20 +255,21 @@ def test_a_look_up_is_made_once_until_its_properties_change_and_protects_nothing
 
 
 def test_the_function_has_its_own_role_and_makes_no_needless_calls(looking: Aws, names: Callable[[str], str]) -> None:
-    ids = looking.physical_ids(APPLICATION, EU)
-    iam = looking.client("iam", EU)
+    """In the other region, whose function no other test has called."""
+    ids = looking.physical_ids(APPLICATION, US)
+    iam = looking.client("iam", US)
     attached = iam.list_attached_role_policies(RoleName=ids["LookupRole"])["AttachedPolicies"]
     assert [each["PolicyName"] for each in attached] == ["lookups"]
     own = iam.get_role_policy(RoleName=ids["LookupRole"], PolicyName="lookup")["PolicyDocument"]
     assert {statement["Sid"] for statement in own["Statement"]} == {"CloudControl", "Tags", "Logs"}
 
     bucket = names("counted")
-    looking.client("s3", EU).create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": EU})
+    looking.client("s3", US).create_bucket(Bucket=bucket)
     before = calls(looking, ids["Lookup"])
     name = names("costs")
-    looking.deploy(name, looking_up("AWS::S3::Bucket", PhysicalId=bucket), EU, "CREATE_COMPLETE")
-    looking.delete(name, EU)
-    assert calls(looking, ids["Lookup"]) - before == Counter({f"cloudcontrol:GetResource in {EU}": 1})
+    looking.deploy(name, looking_up("AWS::S3::Bucket", PhysicalId=bucket), US, "CREATE_COMPLETE")
+    looking.delete(name, US)
+    assert calls(looking, ids["Lookup"]) - before == Counter({f"cloudcontrol:GetResource in {US}": 1})
 
 
 def calls(aws: Aws, function: str) -> Counter[str]:
