@@ -1,0 +1,1 @@
+"""`Transform: StrongRef`: the same references in CloudFormation templates, made resources of this suite."""

@@ -1,0 +1,1 @@
+"""Reference fields: `securityGroupRefs: [{from: {name: web}}]` in a manifest, as ACK controllers have them."""

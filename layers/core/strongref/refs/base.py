@@ -1,0 +1,108 @@
+"""The words of reference fields, which every part of this package shares. Pure.
+
+ACK's own words are kept: a *field* such as `SecurityGroupIDs`, its *reference field* such as `securityGroupRefs`, the
+*referenced resource* and the *path* of the value in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Manifest: TypeAlias = Mapping[str, Any]
+"""A Kubernetes object, as its YAML or JSON says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What one field may refer to: an entry `references` of generator.yaml.
+
+    Attributes:
+        resource: the kind of what is referred to, as in `SecurityGroup`.
+        path: of the value in it, as in `Status.ACKResourceMetadata.ARN`.
+        service: whose controller has it, as in `ec2`; an entry without `service_name` means the controller's own.
+        skip_state: whether its conditions (terminal, synced) do not matter.
+    """
+
+    resource: str
+    path: str
+    service: str
+    skip_state: bool = False
+
+    @property
+    def group(self) -> str:
+        """The API group, as in `ec2.services.k8s.aws`."""
+        return f"{self.service}.services.k8s.aws"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a kind that can be given as a reference instead.
+
+    Attributes:
+        path: from `spec`, in generator.yaml's own words: `("VPCConfig", "SubnetIDs")`.
+        steps: from `spec`, as a manifest spells them: `("vpcConfig", "subnetIDs")`.
+        reference_step: the reference field's name in the last one's place: `subnetRefs`.
+        many: whether it is a list of values.
+        required: whether it, or its reference, has to be there.
+        reference: what it may refer to.
+    """
+
+    path: tuple[str, ...]
+    steps: tuple[str, ...]
+    reference_step: str
+    many: bool
+    required: bool
+    reference: Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of a controller, with its reference fields."""
+
+    group: str
+    name: str
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Wanted:
+    """The Kubernetes object that a reference names.
+
+    Attributes:
+        plural: the resource's name in the API, as in `securitygroups`.
+    """
+
+    group: str
+    kind: str
+    plural: str
+    namespace: str
+    name: str
+
+
+class Objects(Protocol):
+    """Where referenced objects are read: a set of manifests, a live cluster."""
+
+    def get(self, wanted: Wanted) -> Manifest:
+        """The object.
+
+        Raises:
+            StrongRefError: there is none, or it could not be asked for.
+        """
+        ...
+
+
+class Values(Protocol):
+    """Where values come from that are no Kubernetes objects: stacks and their exports."""
+
+    def get(self, given: Mapping[str, Any]) -> str | Sequence[str]:
+        """The value that the `from` of a reference names.
+
+        Raises:
+            StrongRefError: there is none, or it could not be asked for.
+        """
+        ...
