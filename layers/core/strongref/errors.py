@@ -103,13 +103,13 @@ class BadRequestError(StrongRefError):
         return f"{cut(self.prop, NAMES_LIMIT // 2)}: {cut(self.problem, REASON_LIMIT - 300)}"
 
 
-class StoreError(StrongRefError):
-    """Parameter Store refused a call or could not be reached.
+class ServiceError(StrongRefError):
+    """A service of AWS refused a call or could not be reached.
 
     Attributes:
         action: the API action, as in `PutParameter`.
         code: AWS's error code, as in `AccessDeniedException`.
-        target: the parameter or path that the call was about; never its value.
+        target: what the call was about, as in a parameter's name; never a value.
         region: where.
     """
 
@@ -122,6 +122,10 @@ class StoreError(StrongRefError):
 
     def __str__(self) -> str:
         return f"{self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region} failed: {self.code}."
+
+
+class StoreError(ServiceError):
+    """Parameter Store did; the target is a parameter or a path."""
 
 
 class AccessDeniedError(StoreError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.errors import NAMES_LIMIT, Counted, StrongRefError, cut, some
+from strongref.errors import NAMES_LIMIT, Counted, ServiceError, StrongRefError, cut, some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -223,25 +223,8 @@ class NoSuchAttributeError(StrongRefError):
         return f"{which} It has {cut(some(sorted(self.there)), 300) or 'none'}."
 
 
-class CloudControlError(StrongRefError):
-    """Cloud Control, or the tagging API, refused a call or could not be reached.
-
-    Attributes:
-        action: the API action, as in `GetResource`.
-        code: AWS's error code, as in `GeneralServiceException`.
-        target: the type, and the resource if it was about one.
-        region: where.
-    """
-
-    def __init__(self, action: str, code: str, target: str, region: str) -> None:
-        super().__init__(action, code, target, region)
-        self.action = action
-        self.code = code
-        self.target = target
-        self.region = region
-
-    def __str__(self) -> str:
-        return f"{self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region} failed: {self.code}."
+class CloudControlError(ServiceError):
+    """Cloud Control, or the tagging API, did; the target is the type, and the resource if it was about one."""
 
 
 class LookUpDeniedError(CloudControlError):
