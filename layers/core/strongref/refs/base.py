@@ -17,6 +17,20 @@ Manifest: TypeAlias = Mapping[str, Any]
 """A Kubernetes object, as its YAML or JSON says it."""
 
 
+def mapping(value: object) -> Mapping[str, Any]:
+    """What a file has somewhere, if it is a map; an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+ACK_GROUPS = ".services.k8s.aws"
+"""How the API groups of ACK's controllers end."""
+
+
+def ack_group(service: str) -> str:
+    """The API group of a service's controller, as in `ec2.services.k8s.aws`."""
+    return service + ACK_GROUPS
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """What one field may refer to: an entry `references` of generator.yaml.
@@ -36,7 +50,7 @@ class Reference:
     @property
     def group(self) -> str:
         """The API group, as in `ec2.services.k8s.aws`."""
-        return f"{self.service}.services.k8s.aws"
+        return ack_group(self.service)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +64,9 @@ class Field:
         many: whether it is a list of values.
         required: whether it, or its reference, has to be there.
         reference: what it may refer to.
+        through_map: the first of the steps that is a map of structures, if one is known to be: nothing can be
+            referred to below it.
+        lists: of each step before the last, whether it is a list of structures.
     """
 
     path: tuple[str, ...]
@@ -58,6 +75,8 @@ class Field:
     many: bool
     required: bool
     reference: Reference
+    through_map: str = ""
+    lists: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +86,49 @@ class Kind:
     group: str
     name: str
     fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The object that has the reference fields."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One place in one object where a field stands, or its reference: a field below a list has several.
+
+    Attributes:
+        subject: the object.
+        field: which of its kind's fields.
+        container: the way to the map that it stands in, from the document's root: `("spec", "routes", 0)`.
+    """
+
+    subject: Subject
+    field: Field
+    container: tuple[str | int, ...]
+
+    @property
+    def identifier_text(self) -> str:
+        """Where the field itself stands: `spec.routes[0].gatewayID`."""
+        return way((*self.container, self.field.steps[-1]))
+
+    @property
+    def reference_text(self) -> str:
+        """Where its reference stands: `spec.routes[0].gatewayRef`."""
+        return way((*self.container, self.field.reference_step))
+
+
+def way(steps: Sequence[str | int]) -> str:
+    """`spec.routes[0].gatewayRef`."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -91,7 +153,7 @@ class Objects(Protocol):
         """The object.
 
         Raises:
-            StrongRefError: there is none, or it could not be asked for.
+            StrongRefError: there is none (`errors.NoSuchObjectError`), or it could not be asked for.
         """
         ...
 
