@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from strongref.objects.once import Made
 
 Intrinsic: TypeAlias = Mapping[str, Any]
 """What CloudFormation puts a value in the place of, as in `{"Ref": "Bucket"}`: an unresolved value."""
@@ -66,10 +69,13 @@ class DeserializationContext(Protocol):
     Attributes:
         scope: where a program that makes constructs is to put the one that it makes of this object; None elsewhere.
         id: what such a construct is to be called: the same for the same object, unique in its stack.
+        made: what was made of what is read here: `ctx.made.get(Bucket, make)` makes it only once. Importing the same
+            thing twice gives the same context.
     """
 
     scope: Any
     id: str
+    made: Made
 
     def read_string(self, key: str, *, allow_unresolved: bool = True) -> Text:
         """What `write_string` wrote.

@@ -1,0 +1,51 @@
+"""Values of a CDK app in one form, so that equal ones are found to be equal however a program has come by them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import aws_cdk
+import jsii
+
+from strongref.cdk8s.canonical import REFERENCE, joined, simplified
+
+if TYPE_CHECKING:
+    from strongref.cdk8s.canonical import Tree
+
+
+class Reader:
+    """Reads values with tokens in them, as they will stand in one stack's template.
+
+    But for references to what is in another stack: what the CDK makes of these is decided when the app is synthesized.
+    They are named by the construct's path.
+    """
+
+    def __init__(self, stack: Any) -> None:  # noqa: ANN401 (an aws_cdk.Stack)
+        self._stack = stack
+        self._resolver = _Canonical(_Joining())
+        self._resolver.stack = stack
+
+    def read(self, value: Any) -> Tree:  # noqa: ANN401 (text, a list, or one of the CDK's own objects)
+        """What a value stands for."""
+        return simplified(
+            aws_cdk.Tokenization.resolve(value, scope=self._stack, resolver=self._resolver, preparing=False)
+        )
+
+
+class _Canonical(aws_cdk.DefaultTokenResolver):  # type: ignore[misc]  # the CDK is not read by mypy
+    """As the CDK resolves tokens, but for references to other stacks."""
+
+    stack: Any
+
+    def resolve_token(self, t: Any, context: Any, post_processor: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
+        if aws_cdk.Reference.is_reference(t) and aws_cdk.Stack.of(t.target) is not self.stack:
+            return {REFERENCE: [str(t.target.node.path), str(t.display_name)]}
+        return super().resolve_token(t, context, post_processor)
+
+
+@jsii.implements(aws_cdk.IFragmentConcatenator)
+class _Joining:
+    """Joins what stands in one text, as trees."""
+
+    def join(self, left: Any, right: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
+        return joined("" if left is None else left, "" if right is None else right)

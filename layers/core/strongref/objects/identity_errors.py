@@ -1,0 +1,169 @@
+"""What is wrong with an ARN or a name that is to stand for an object, or is missing to make one of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.errors import NAMES_LIMIT, Counted, StrongRefError, cut, some
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SHOWN = 120
+"""Characters of an ARN or a name in a text."""
+
+
+def a(label: str) -> str:
+    """With its article: `a bucket`, `an application load balancer`."""
+    return f"{'an' if label[0] in 'aeiou' else 'a'} {label}"
+
+
+def at_the_start(text: str) -> str:
+    """As a sentence begins."""
+    return text[0].upper() + text[1:]
+
+
+class IdentityError(StrongRefError):
+    """Something does not identify an object of its type."""
+
+    counted = Counted.REJECTED
+
+
+class NotAnArnError(IdentityError):
+    """What should be an ARN is none.
+
+    Attributes:
+        label: of what it should be the ARN, as in `bucket`.
+        came: what came instead.
+        is_name: whether such an object can be called so.
+    """
+
+    def __init__(self, label: str, came: str, *, is_name: bool) -> None:
+        super().__init__(label, came, is_name)
+        self.label = label
+        self.came = came
+        self.is_name = is_name
+
+    def __str__(self) -> str:
+        way_out = "It can be a name: use from_name." if self.is_name else "An ARN begins with arn: and has six fields."
+        return f"{cut(self.came, _SHOWN)!r} is not the ARN of {a(self.label)}. {way_out}"
+
+
+class OtherArnError(IdentityError):
+    """It is an ARN, but of something else.
+
+    Attributes:
+        label: of what it should be the ARN.
+        arn: what came.
+        form: how such ARNs are spelled.
+        other: what it is the ARN of, if that is known.
+    """
+
+    def __init__(self, label: str, arn: str, form: str, other: str | None = None) -> None:
+        super().__init__(label, arn, form, other)
+        self.label = label
+        self.arn = arn
+        self.form = form
+        self.other = other
+
+    def __str__(self) -> str:
+        is_what = f"is the ARN of {a(self.other)}, not" if self.other else "is not the ARN"
+        return f"{cut(self.arn, _SHOWN)} {is_what} of {a(self.label)}, which is {self.form}. Check it."
+
+
+class NotANameError(IdentityError):
+    """Nothing of that type can be called so.
+
+    Attributes:
+        label: of what it should be the name.
+        name: what came.
+        pattern: what such a name has to match.
+    """
+
+    def __init__(self, label: str, name: str, pattern: str) -> None:
+        super().__init__(label, name, pattern)
+        self.label = label
+        self.name = name
+        self.pattern = pattern
+
+    def __str__(self) -> str:
+        is_arn = self.name.startswith("arn:")
+        way_out = "It looks like an ARN: use from_arn." if is_arn else f"It has to match {cut(self.pattern, 200)}."
+        return f"{cut(self.name, _SHOWN)!r} cannot be the name of {a(self.label)}. {way_out}"
+
+
+class NotToldError(IdentityError):
+    """What an object is made of does not say all of what belongs to it.
+
+    Attributes:
+        label: the object's type.
+        missing: what has to be given beside it: arguments, as in `hosted_zone_name`.
+        by: what does not say it, as in `its ARN`.
+    """
+
+    def __init__(self, label: str, missing: Sequence[str], by: str) -> None:
+        super().__init__(label, missing, by)
+        self.label = label
+        self.missing = missing
+        self.by = by
+
+    def __str__(self) -> str:
+        shown = cut(some(self.missing), NAMES_LIMIT)
+        arguments = ", ".join(f"{name}=…" for name in self.missing[:2])
+        return f"{shown} of {a(self.label)} cannot be told by {self.by}. Give what is missing as well: {arguments}."
+
+
+class NoSuchPartError(IdentityError):
+    """Something was given that no object of that type has.
+
+    Attributes:
+        label: the object's type.
+        names: what was given.
+        there: what it has.
+    """
+
+    def __init__(self, label: str, names: Sequence[str], there: Sequence[str]) -> None:
+        super().__init__(label, names, there)
+        self.label = label
+        self.names = names
+        self.there = there
+
+    def __str__(self) -> str:
+        given = cut(some(self.names), NAMES_LIMIT // 2)
+        return f"{at_the_start(a(self.label))} has no {given}. It has {cut(some(self.there, 15), NAMES_LIMIT)}."
+
+
+class UnevenListsError(IdentityError):
+    """Lists that belong together, item by item, have different lengths.
+
+    Attributes:
+        label: the object's type.
+        lengths: the number of items of each list.
+    """
+
+    def __init__(self, label: str, lengths: dict[str, int]) -> None:
+        super().__init__(label, lengths)
+        self.label = label
+        self.lengths = lengths
+
+    def __str__(self) -> str:
+        counted = some([f"{name} has {length}" for name, length in self.lengths.items()])
+        return f"{at_the_start(a(self.label))} needs lists of one length, an item for each: {counted}."
+
+
+class NotDeclaredError(IdentityError):
+    """A type of object has fields of which nothing says what they are.
+
+    Attributes:
+        label: the type.
+        names: the fields'.
+    """
+
+    def __init__(self, label: str, names: Sequence[str]) -> None:
+        super().__init__(label, names)
+        self.label = label
+        self.names = names
+
+    def __str__(self) -> str:
+        shown = cut(some(self.names), NAMES_LIMIT)
+        return f"{shown} of {a(self.label)}: nothing says what that is. Declare it with told(…), texts() or part(…)."

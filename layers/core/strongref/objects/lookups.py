@@ -1,0 +1,243 @@
+"""Objects that are looked up in the environment by their tags, while a template is made.
+
+    vpc = lookup_vpc(stack, {"department": "sales", "stage": "prod"})
+    topic = lookup(Topic, stack, {"department": "sales"})
+
+Exactly one resource of the type has to have all of these tags in the stack's account and region. What was found is
+kept in the context file, so that the next run finds the same without asking. Nothing holds it: its owner can delete it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from urllib.parse import urlencode
+
+from strongref.lookup.arns import Arn
+from strongref.lookup.attributes import attribute
+from strongref.lookup.base import Wanted
+from strongref.lookup.errors import NoSuchAttributeError
+from strongref.lookup.table import shape_of
+from strongref.objects.context_file import CONTEXT_FILE, ContextKey
+from strongref.objects.errors import NoPlaceError
+from strongref.objects.identity import frozen
+from strongref.objects.identity_errors import NotToldError, OtherArnError
+from strongref.objects.json_objects import JsonSerializationContext, from_json
+from strongref.objects.lookups_errors import NotTaggedError, NowhereError, SeveralPartsError
+from strongref.objects.lookups_network import Network
+from strongref.objects.members import REF, Member, members
+from strongref.objects.once import Made
+from strongref.objects.synthesis import Synthesis
+from strongref.objects.types import ApplicationLoadBalancer, Listener, SecurityGroup, Vpc
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from strongref.lookup.base import CloudControl, Resource, Tagging
+    from strongref.lookup.reading import Reading
+    from strongref.objects.base import Target
+    from strongref.objects.declaring import Declared
+    from strongref.objects.synthesis import Home
+    from strongref.toolbox import Toolbox
+
+D = TypeVar("D", bound="Declared")
+
+_UNTOLD = frozenset({"AWS::IAM::Role"})
+"""Types that the tagging API tells nothing of (AWS: Resource Groups Tagging API, supported services)."""
+
+_GLOBAL = frozenset({"AWS::Route53::HostedZone"})
+"""Types of global services, which it tells in one region only."""
+
+CHANNEL = "lookup"
+"""The first word of a look-up's entries in the context file."""
+
+
+class Place(Protocol):
+    """Where objects are looked up, and for whom: a stack, or an `Environment`.
+
+    Attributes:
+        target: tells the account and region.
+        synthesis: the run.
+        made: what was looked up for it already.
+    """
+
+    target: Target
+    synthesis: Synthesis
+    made: Made
+
+
+class _Nameless(NamedTuple):
+    """As much of a `Target` as a look-up asks for."""
+
+    name: str
+    region: str
+    account: str | None
+
+
+class Environment:
+    """An account and region where objects are looked up without a stack: for scripts."""
+
+    def __init__(
+        self,
+        region: str,
+        account: str | None = None,
+        *,
+        context_file: str | Path = CONTEXT_FILE,
+        toolbox: Toolbox | None = None,
+        role: str | None = None,
+    ) -> None:
+        """Make one; nothing is asked.
+
+        Args:
+            region: where objects are.
+            account: whose they are; by default the caller's own.
+            context_file: where what was found is kept.
+            toolbox: as in `Synthesis`.
+            role: the same.
+        """
+        self.target = cast("Target", _Nameless("the environment", region, account))
+        self.synthesis = Synthesis(context_file, toolbox, role)
+        self.made = Made()
+
+
+class Here(NamedTuple):
+    """Cloud Control and the tagging API of one account and region, and the reading of them that asks nothing twice."""
+
+    cloudcontrol: CloudControl
+    tagging: Tagging
+    reading: Reading
+
+
+def lookup_vpc(place: Place, tags: Mapping[str, str]) -> Vpc:
+    """The VPC that has all of these tags, with its subnets by tier, its route tables and its NAT gateways.
+
+    Args:
+        place: a stack, in whose account and region it is looked for; or an `Environment`.
+        tags: that it has, and no other VPC.
+
+    Raises:
+        StrongRefError: as `lookup`.
+    """
+    return lookup(Vpc, place, tags)
+
+
+def lookup(of: type[D], place: Place, tags: Mapping[str, str], **rest: Any) -> D:  # noqa: ANN401 (values, lists and objects)
+    """The object of a type that has all of these tags; the same one each time.
+
+    Args:
+        of: its type.
+        place: as in `lookup_vpc`.
+        tags: that it has, and no other resource of its type.
+        **rest: what Cloud Control does not tell of it, by the members' names.
+
+    Raises:
+        NoSuchResourceError: there is none.
+        AmbiguousError: there are several.
+        NotToldError: Cloud Control does not tell everything, and the rest was not given.
+        NotTaggedError: things of this type cannot be found by tags.
+        SeveralPartsError: it has several of what an object of the type has one.
+        NowhereError: the account or the region is not known.
+        StrongRefError: as `lookup.finding.Finder.find`, and what else a type's parts need.
+    """
+    what = urlencode(sorted(tags.items()))
+
+    def make() -> D:
+        home = _home(of, place)
+        key = ContextKey(CHANNEL, home.account, home.region, "+".join((of.__name__, *sorted(rest))), what)
+        kept = place.synthesis.remember(key, lambda: _json(_find(of, place, home, tags, rest)))
+        return cast("D", replace(cast("Any", of.deserialize(from_json(kept, str(key)))), **rest))
+
+    return place.made.get((CHANNEL, of, what, frozen(rest)), make)
+
+
+def _home(of: type[Declared], place: Place) -> Home:
+    try:
+        return place.synthesis.home(place.target, of.declared.label)
+    except NoPlaceError as error:
+        what, stack = error.what, error.stack
+    raise NowhereError(of.declared.label, stack, what)
+
+
+def _json(found: Declared) -> dict[str, Any]:
+    ctx = JsonSerializationContext()
+    found.serialize(ctx)
+    return ctx.json
+
+
+def _here(place: Place, home: Home) -> Here:
+    def ask() -> Here:
+        from strongref.lookup.cloudcontrol import CloudControlApi  # noqa: PLC0415 (only where something is looked up)
+        from strongref.lookup.reading import Reading  # noqa: PLC0415
+        from strongref.lookup.tagging import TaggingApi  # noqa: PLC0415
+
+        aws = place.synthesis.aws(home.region)
+        clients = aws.clients(aws.where(home.region, home.account))
+        cloudcontrol = CloudControlApi(clients.cloudcontrol, home.region, aws.limiter, aws.clock)
+        tagging = TaggingApi(clients.tagging, home.region, aws.limiter, aws.clock)
+        return Here(cloudcontrol, tagging, Reading(cloudcontrol))
+
+    found: Here = place.synthesis.once((CHANNEL, home), ask)
+    return found
+
+
+def _find(of: type[D], place: Place, home: Home, tags: Mapping[str, str], rest: Mapping[str, Any]) -> D:
+    from strongref.lookup.finding import Finder  # noqa: PLC0415 (as above)
+
+    type_name = of.declared.type_name
+    if type_name is None:
+        raise NotToldError(of.declared.label, list(members(of)), "tags, since it is no resource")
+    if type_name in _UNTOLD:
+        raise NotTaggedError(of.declared.label)
+    here = _here(place, home._replace(region=_region_of(type_name, home.region)))
+    resource = Finder(here.cloudcontrol, here.tagging).find(Wanted(type_name, tags=tags, account=home.account))
+    if of is Vpc:
+        return cast("D", Network(here.cloudcontrol, here.reading, resource).read())
+    parts = _of_load_balancer(here, resource, rest) if issubclass(of, ApplicationLoadBalancer) else {}
+    return of.assembled_by(lambda name: _told(resource, members(of)[name]), {**parts, **rest}, "Cloud Control")
+
+
+def _region_of(type_name: str, region: str) -> str:
+    """Where the tagging API tells resources of a type. Of partitions other than AWS's own it is not known to differ."""
+    elsewhere = type_name in _GLOBAL and not region.startswith(("cn-", "us-gov-"))
+    return "us-east-1" if elsewhere else region
+
+
+def _told(resource: Resource, member: Member) -> str | None:
+    """What Cloud Control says of a member: its attributes are called as those of CloudFormation."""
+    if member.attribute == REF:
+        return resource.identifier
+    name = member.says or member.attribute
+    try:
+        value = attribute(resource, name) if name else None
+    except NoSuchAttributeError:
+        return None
+    # The name of a hosted zone is told with a dot at its end, which templates leave out.
+    return value.removesuffix(".") if isinstance(value, str) else None
+
+
+def _of_load_balancer(here: Here, resource: Resource, rest: Mapping[str, Any]) -> dict[str, Any]:
+    """Its security group and listener, where it has one of each.
+
+    Raises:
+        OtherArnError: it is another kind of load balancer; CloudFormation has one type for all of them.
+        SeveralPartsError: it has several of one of them, or none.
+    """
+    arn, form = Arn.parse(resource.identifier), ApplicationLoadBalancer.declared.arn
+    if form and not (arn and form.fits(arn)):
+        raise OtherArnError(ApplicationLoadBalancer.declared.label, resource.identifier, form.text)
+    parts: dict[str, Any] = {}
+    if "security_group" not in rest:
+        groups = [str(each) for each in resource.properties.get("SecurityGroups", ())]
+        parts["security_group"] = SecurityGroup(_one(resource, "security_group", groups))
+    if "listener" not in rest:
+        shape = shape_of("AWS::ElasticLoadBalancingV2::Listener")
+        listed = here.reading.listed(shape, {"LoadBalancerArn": resource.identifier})
+        parts["listener"] = Listener(_one(resource, "listener", [each.identifier for each in listed]))
+    return parts
+
+
+def _one(resource: Resource, part: str, there: list[str]) -> str:
+    if len(there) != 1:
+        raise SeveralPartsError(resource.identifier, part, there)
+    return there[0]

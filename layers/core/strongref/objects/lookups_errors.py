@@ -1,0 +1,191 @@
+"""What stands in the way of an object's being looked up in the environment, beside what `lookup.errors` has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.errors import NAMES_LIMIT, Counted, StrongRefError, cut, some
+from strongref.objects.identity_errors import a, at_the_start
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SHOWN = 120
+"""Characters of one id or tag in a text."""
+
+
+class EnvironmentLookupError(StrongRefError):
+    """Something was found, and is no object of the type that is looked for, or not one that can be told."""
+
+    counted = Counted.REJECTED
+
+
+class NowhereError(EnvironmentLookupError):
+    """An object is to be looked up by tags, and nobody said where.
+
+    Attributes:
+        label: its type, as in `VPC`.
+        stack: for which it is looked up.
+        what: is not known: the region, or the account.
+    """
+
+    def __init__(self, label: str, stack: str, what: str) -> None:
+        super().__init__(label, stack, what)
+        self.label = label
+        self.stack = stack
+        self.what = what
+
+    def __str__(self) -> str:
+        way_out = ", or have credentials (AWS_PROFILE)" if self.what == "account" else ""
+        return (
+            f"{at_the_start(a(self.label))} cannot be looked up by tags: the {self.what} of {cut(self.stack, _SHOWN)} "
+            f"is not known. Give it its {self.what}{way_out}."
+        )
+
+
+class NotTaggedError(EnvironmentLookupError):
+    """The tagging API tells nothing of such objects, whatever tags they have.
+
+    Attributes:
+        label: their type, as in `role`.
+    """
+
+    def __init__(self, label: str) -> None:
+        super().__init__(label)
+        self.label = label
+
+    def __str__(self) -> str:
+        return (
+            f"{at_the_start(a(self.label))} cannot be looked up by tags: AWS's tagging API does not tell such "
+            "resources. Name it by its ARN or its name: from_arn, from_name."
+        )
+
+
+class BadTierError(EnvironmentLookupError):
+    """A subnet's tag says a tier that there is not.
+
+    Attributes:
+        subnet: its id.
+        tag: the tag's key.
+        came: its value.
+        tiers: those that there are.
+    """
+
+    def __init__(self, subnet: str, tag: str, came: str, tiers: Sequence[str]) -> None:
+        super().__init__(subnet, tag, came, tiers)
+        self.subnet = subnet
+        self.tag = tag
+        self.came = came
+        self.tiers = tiers
+
+    def __str__(self) -> str:
+        return (
+            f"Tag {self.tag} of {cut(self.subnet, _SHOWN)} is {cut(self.came, _SHOWN)!r}; it can be "
+            f"{some(self.tiers)}. Correct it, or take it off: then the subnet's routes tell its tier."
+        )
+
+
+class NoRouteTableError(EnvironmentLookupError):
+    """It cannot be told which route table a subnet uses.
+
+    Attributes:
+        subnets: those that have none of their own, and so use the VPC's main one.
+        vpc: the VPC's id.
+        tables: its route tables, of which one is the main one.
+    """
+
+    def __init__(self, subnets: Sequence[str], vpc: str, tables: Sequence[str]) -> None:
+        super().__init__(subnets, vpc, tables)
+        self.subnets = subnets
+        self.vpc = vpc
+        self.tables = tables
+
+    def __str__(self) -> str:
+        which = f"which of {cut(some(self.tables, 5), NAMES_LIMIT // 2)} that is" if self.tables else "which that is"
+        has, it = ("has", "it") if len(self.subnets) == 1 else ("have", "each of them")
+        return (
+            f"{cut(some(self.subnets, 5), NAMES_LIMIT // 2)} of {self.vpc} {has} no route table associated, so the "
+            f"main one is used, and Cloud Control does not tell {which}. Associate a route table with {it}."
+        )
+
+
+class SeveralPartsError(EnvironmentLookupError):
+    """What was found has several things where an object of the type has one.
+
+    Attributes:
+        found: what was found.
+        part: the argument that tells which is meant, as in `listener`.
+        there: those that there are.
+    """
+
+    def __init__(self, found: str, part: str, there: Sequence[str]) -> None:
+        super().__init__(found, part, there)
+        self.found = found
+        self.part = part
+        self.there = there
+
+    def __str__(self) -> str:
+        counted = f"several ({cut(some(self.there, 3), NAMES_LIMIT)})" if self.there else "none"
+        return f"{self.part} of {cut(self.found, 2 * _SHOWN)}: there are {counted}. Say which is meant: {self.part}=…."
+
+
+class SeveralObjectsError(EnvironmentLookupError):
+    """Several objects have one name.
+
+    Attributes:
+        name: the name.
+        origins: where each comes from, in words.
+    """
+
+    def __init__(self, name: str, origins: Sequence[str]) -> None:
+        super().__init__(name, origins)
+        self.name = name
+        self.origins = origins
+
+    def __str__(self) -> str:
+        return (
+            f"There are several objects {cut(self.name, _SHOWN)}: {cut(some(self.origins, 5), NAMES_LIMIT)}. Say which "
+            "is meant with --stack or --consumer."
+        )
+
+
+class SecretPartsError(EnvironmentLookupError):
+    """Parts of an object are SecureStrings, and nobody said that secrets may be given out.
+
+    Attributes:
+        name: the object's.
+        keys: of those parts.
+    """
+
+    def __init__(self, name: str, keys: Sequence[str]) -> None:
+        super().__init__(name, keys)
+        self.name = name
+        self.keys = keys
+
+    def __str__(self) -> str:
+        are = "is a SecureString" if len(self.keys) == 1 else "are SecureStrings"
+        return (
+            f"{cut(some(self.keys, 5), NAMES_LIMIT)} of {cut(self.name, _SHOWN)} {are}. Give --sensitive if secrets "
+            "may be given out."
+        )
+
+
+class NotInContextError(EnvironmentLookupError):
+    """Something is to be forgotten that is not kept.
+
+    Attributes:
+        names: what.
+        file: the context file's path.
+        close: names that it may have been meant to be.
+    """
+
+    def __init__(self, names: Sequence[str], file: str, close: Sequence[str]) -> None:
+        super().__init__(names, file, close)
+        self.names = names
+        self.file = file
+        self.close = close
+
+    def __str__(self) -> str:
+        meant = f" Did you mean {cut(some(self.close, 3), NAMES_LIMIT // 2)}?" if self.close else ""
+        names = cut(some(self.names, 5), NAMES_LIMIT // 2)
+        return f"{cut(self.file, 2 * _SHOWN)} keeps nothing of {names}.{meant} Nothing was forgotten."

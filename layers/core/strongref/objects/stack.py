@@ -1,0 +1,275 @@
+"""A stack whose template exports and imports strings and whole objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strongref.objects import cloudformation, crossregion, parameters
+from strongref.objects.at_synthesis import AtSynthesis
+from strongref.objects.base import ResolveType
+from strongref.objects.channels import Channel, CloudFormation, CrossRegion, Parameters
+from strongref.objects.collecting import Collector, collect
+from strongref.objects.context_file import CONTEXT_FILE
+from strongref.objects.errors import BadChannelError, NotHeldError, OwnExportError
+from strongref.objects.exported import Exported
+from strongref.objects.once import Made
+from strongref.objects.reading import Imported
+from strongref.objects.synthesis import Synthesis
+from strongref.request import Strength
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path as FilePath
+
+    from strongref.objects.base import DeserializationContext, Serializable, Target, Text, TextList
+    from strongref.objects.collecting import Leaf
+    from strongref.objects.naming import Path
+    from strongref.objects.reading import Reader
+    from strongref.objects.writing import Writer
+    from strongref.toolbox import Toolbox
+
+
+class Stack:
+    """Exports and imports of one stack. Make one for each template, and use it for all of it.
+
+    Attributes:
+        target: the template.
+        synthesis: what is asked of AWS while templates are made.
+        scope: where constructs are to be put that are made of imported objects.
+        made: what stands for something that is no part of the template, such as a bucket that is named by its ARN.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        context_file: str | FilePath = CONTEXT_FILE,
+        toolbox: Toolbox | None = None,
+        synthesis: Synthesis | None = None,
+        scope: Any = None,  # noqa: ANN401 (a construct, or nothing)
+    ) -> None:
+        """Make one.
+
+        Args:
+            target: the template.
+            context_file: keeps what was looked up while templates were made.
+            toolbox: what AWS is called with; by default that of this process.
+            synthesis: in the place of these two: that of several stacks together, so that nothing is asked twice.
+            scope: as the attribute.
+        """
+        self.target = target
+        self.synthesis = synthesis or Synthesis(context_file, toolbox)
+        self.scope = scope
+        self.made = Made()
+        self._written = _Written.in_template(target)
+        self._readers: dict[tuple[Channel, ResolveType, bool], Reader] = {}
+        self._contexts: dict[tuple[Reader, str], Imported] = {}
+
+    def export_string(
+        self, name: str, value: Text, *, description: str | None = None, via: Channel | None = None
+    ) -> None:
+        """Export a value.
+
+        Args:
+            name: what others import it by.
+            value: text, or what stands for it.
+            description: for people.
+            via: the channel; CloudFormation's exports by default.
+
+        Raises:
+            ExportedTwiceError: the name stands for another value already.
+            ObjectError: the channel cannot carry the name or the value.
+        """
+        collector = Collector()
+        collector.write_string(name, value, description=description)
+        self._export(name, collector.leaves, via)
+
+    def export_string_list(
+        self, name: str, value: TextList, *, description: str | None = None, via: Channel | None = None
+    ) -> None:
+        """Export a list of values; as `export_string`."""
+        collector = Collector()
+        collector.write_string_list(name, value, description=description)
+        self._export(name, collector.leaves, via)
+
+    def export_object(
+        self, name: str, obj: Serializable, *, description: str | None = None, via: Channel | None = None
+    ) -> None:
+        """Export an object with all its parts; as `export_string`.
+
+        The description is that of each of its values that has none of its own. Nothing is written if anything of the
+        object cannot be.
+        """
+        self._export(name, collect(name, obj, description), via)
+
+    def import_string(
+        self,
+        name: str,
+        *,
+        type: ResolveType = ResolveType.SYNTHESIS,  # noqa: A002 (the design's word)
+        weak: bool = False,
+        via: Channel | None = None,
+    ) -> Text:
+        """A value that another stack exports.
+
+        Args:
+            name: what it is exported by.
+            type: whether it is looked up now, or when the stack is deployed.
+            weak: whether it may be changed and dropped while this stack uses it.
+            via: the channel; CloudFormation's exports by default.
+
+        Raises:
+            NothingToImportError: there is none of that name.
+            NotHeldError: the channel cannot hold it, or cannot but hold it.
+            OwnExportError: this stack exports it.
+            NoPlaceError: it is to be looked up now, and the stack's region or account is not known.
+            StrongRefError: AWS does not tell.
+        """
+        return self._reader(name, ResolveType(type), weak, via).string((name,))
+
+    def import_string_list(
+        self,
+        name: str,
+        *,
+        type: ResolveType = ResolveType.SYNTHESIS,  # noqa: A002 (the design's word)
+        weak: bool = False,
+        via: Channel | None = None,
+    ) -> TextList:
+        """A list of values that another stack exports; as `import_string`.
+
+        Raises:
+            UnresolvedError: it is to be looked up at deployment, where the channel can give no list.
+        """
+        return self._reader(name, ResolveType(type), weak, via).string_list((name,))
+
+    def import_object(
+        self,
+        name: str,
+        *,
+        type: ResolveType = ResolveType.SYNTHESIS,  # noqa: A002 (the design's word)
+        weak: bool = False,
+        via: Channel | None = None,
+    ) -> DeserializationContext:
+        """Where an object is read from that another stack exports; as `import_string`.
+
+        The same for the same object: imported twice, it is one. Imported weakly here and strongly there, it is held.
+        What is held is what is read.
+        """
+        reader = self._reader(name, ResolveType(type), weak, via)
+        if (reader, name) not in self._contexts:
+            ident = _identity(name, ResolveType(type), weak, _channel(via))
+            self._contexts[reader, name] = Imported(reader, (name,), self.scope, ident)
+        return self._contexts[reader, name]
+
+    def _export(self, name: str, leaves: Mapping[Path, Leaf], via: Channel | None) -> None:
+        channel, written = _channel(via), self._written
+        if isinstance(channel, CloudFormation) and name in written.imported:
+            raise OwnExportError(name, self.target.name)
+        if channel not in written.writers:
+            written.writers[channel] = self._writer(channel)
+        written.exported.add(name, leaves, written.writers[channel].plan(leaves))
+
+    def _writer(self, channel: Channel) -> Writer:
+        if isinstance(channel, CrossRegion):
+            channel.check_export()
+            return crossregion.Exports(self.target, channel)
+        if isinstance(channel, Parameters):
+            return parameters.ParameterWriter(self.target, channel.prefix)
+        return cloudformation.Outputs(self.target)
+
+    def _reader(self, name: str, when: ResolveType, weak: bool, via: Channel | None) -> Reader:
+        channel = _channel(via)
+        self._check_import(name, when, weak, channel)
+        at_once = when is ResolveType.SYNTHESIS
+        key = (channel, when, weak and not at_once)
+        if key not in self._readers:
+            self._readers[key] = self._make_reader(channel, when, weak)
+        reader = self._readers[key]
+        if isinstance(reader, AtSynthesis) and not weak:
+            reader.strengthen(name)
+        return reader
+
+    def _make_reader(self, channel: Channel, when: ResolveType, weak: bool) -> Reader:
+        at_once = when is ResolveType.SYNTHESIS
+        if isinstance(channel, CrossRegion):
+            if at_once:
+                return crossregion.at_synthesis(self.target, self.synthesis, self._written.imports, channel)
+            strength = Strength.WEAK if weak else Strength.STRONG
+            return crossregion.AtDeployment(self.target, self._written.imports, channel, strength)
+        if isinstance(channel, Parameters):
+            if at_once:
+                return parameters.at_synthesis(self.target, self.synthesis, channel.prefix)
+            return parameters.AtDeployment(channel.prefix)
+        if at_once:
+            return cloudformation.at_synthesis(self.target, self.synthesis, self._written.holder)
+        return cloudformation.AtDeployment(self.target)
+
+    def _check_import(self, name: str, when: ResolveType, weak: bool, channel: Channel) -> None:
+        if isinstance(channel, CrossRegion):
+            channel.check_import()
+            here = (self.target.region, self.target.account)
+            there = (channel.region or here[0], channel.account or here[1])
+            if channel.stack == self.target.name and there == here:
+                raise OwnExportError(name, self.target.name)
+        elif isinstance(channel, Parameters):
+            if not weak:
+                raise NotHeldError(
+                    name,
+                    parameters.CHANNEL,
+                    "a parameter holds nothing back while others use it. Say weak=True if that is acceptable, or use "
+                    "another channel",
+                )
+        else:
+            if self._written.exported.has("", name):
+                raise OwnExportError(name, self.target.name)
+            if weak and when is ResolveType.DEPLOYMENT:
+                raise NotHeldError(
+                    name,
+                    cloudformation.CHANNEL,
+                    "Fn::ImportValue always holds what it imports. Leave weak out, or say type=ResolveType.SYNTHESIS",
+                )
+            self._written.imported.add(name)
+
+
+class _Written:
+    """What was put into one template so far, also where several `Stack`s of it were made."""
+
+    def __init__(self, target: Target) -> None:
+        self.exported = Exported(target)
+        self.writers: dict[Channel, Writer] = {}
+        self.imported: set[str] = set()
+        self.imports = crossregion.Imports(target)
+        self.holder = cloudformation.Holder(target)
+
+    @classmethod
+    def in_template(cls, target: Target) -> _Written:
+        """That of a template: it is kept with it, and goes with it."""
+        written: _Written = vars(target).setdefault("_strongref_written", cls(target))
+        return written
+
+
+def _channel(via: Channel | None) -> Channel:
+    """The channel that is meant.
+
+    Raises:
+        BadChannelError: it is none.
+    """
+    if via is None:
+        return CloudFormation()
+    if not isinstance(via, CloudFormation | CrossRegion | Parameters):
+        raise BadChannelError("give CloudFormation(), CrossRegion(…) or Parameters(…), or leave it out")
+    return via
+
+
+def _identity(name: str, when: ResolveType, weak: bool, channel: Channel) -> str:
+    """What a construct is called that is made of an import: the object's name, and what else tells imports apart."""
+    parts = [name]
+    if isinstance(channel, CrossRegion):
+        whom = "shared" if channel.shared else channel.consumer
+        origin = (channel.stack, channel.region, channel.account, whom)
+        parts.insert(0, ".".join(part for part in origin if part))
+    elif isinstance(channel, Parameters):
+        parts.insert(0, channel.prefix.strip("/").replace("/", "."))
+    if when is ResolveType.DEPLOYMENT:
+        parts += ["deployment", "weak"] if weak else ["deployment"]
+    return ":".join(parts)

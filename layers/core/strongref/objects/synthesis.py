@@ -1,0 +1,116 @@
+"""What is asked of AWS while templates are made: each thing once a run, and then kept in the context file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from strongref.errors import StrongRefError
+from strongref.objects.context_file import CONTEXT_FILE, ContextFile, ContextKey
+from strongref.objects.errors import NoPlaceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from pathlib import Path
+
+    from strongref.objects.base import Target
+    from strongref.resolvers.sources import Aws
+    from strongref.toolbox import Toolbox
+
+
+class Home(NamedTuple):
+    """Whose a stack is, and where it is deployed."""
+
+    account: str
+    region: str
+
+
+class Synthesis:
+    """One run of a program that makes templates: all its stacks may share it.
+
+    Attributes:
+        context_file: what earlier runs have found.
+    """
+
+    def __init__(
+        self, context_file: str | Path = CONTEXT_FILE, toolbox: Toolbox | None = None, role: str | None = None
+    ) -> None:
+        """Make one; nothing is asked, read or imported before something is looked up.
+
+        Args:
+            context_file: its path.
+            toolbox: what AWS is called with; by default that of this process.
+            role: the ARN of the role to assume in another account, with `ACCOUNT` in the place of its number.
+        """
+        self.context_file = ContextFile(context_file)
+        self._toolbox = toolbox
+        self._role = role
+        self._aws: Aws | None = None
+        self._answers: dict[Hashable, Any] = {}
+
+    def home(self, target: Target, name: str) -> Home:
+        """The account and region of a stack; the caller's own account where the stack does not say.
+
+        Args:
+            target: the stack.
+            name: what is to be looked up for it, for errors.
+
+        Raises:
+            NoPlaceError: its region is not known, or the account is not and the caller has no credentials.
+        """
+        if target.region is None:
+            raise NoPlaceError(name, target.name, "region")
+        if target.account is not None:
+            return Home(target.account, target.region)
+        from strongref.accounts import UnknownCallerError  # noqa: PLC0415 (only where something is looked up)
+
+        try:
+            return Home(self.aws(target.region).accounts.own, target.region)
+        except UnknownCallerError:
+            pass
+        raise NoPlaceError(name, target.name, "account")
+
+    def remember(self, key: ContextKey, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 (JSON)
+        """What is kept under this key; else what `ask` returns (JSON, not None), which is kept from then on.
+
+        Raises:
+            ContextFileError: the file cannot be read or written.
+            StrongRefError: what `ask` raises.
+        """
+        kept = self.context_file.get(key)
+        if kept is None:
+            kept = ask()
+            self.context_file.put(key, kept)
+        return kept
+
+    def once(self, what: Hashable, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 (the caller knows)
+        """What was answered to this before in this run; else what `ask` returns or raises now, and from then on."""
+        if what not in self._answers:
+            try:
+                self._answers[what] = ask()
+            except StrongRefError as error:
+                self._answers[what] = error
+        answer = self._answers[what]
+        if isinstance(answer, StrongRefError):
+            raise answer
+        return answer
+
+    def aws(self, region: str) -> Aws:
+        """AWS for this run.
+
+        Args:
+            region: where STS is asked, if it has to be.
+        """
+        if self._aws is None:
+            from strongref.resolvers.sources import Aws  # noqa: PLC0415 (as above)
+
+            tools = self.toolbox
+            self._aws = Aws(tools.accounts(region, self._role), tools.limiter, tools.clock, None)
+        return self._aws
+
+    @property
+    def toolbox(self) -> Toolbox:
+        if self._toolbox is None:
+            from strongref.toolbox import Toolbox  # noqa: PLC0415 (as above)
+
+            self._toolbox = Toolbox.of_this_process()
+        return self._toolbox

@@ -1,0 +1,434 @@
+"""Objects that are looked up by their tags: a VPC with what is in it, and the other types."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from strongref.accounts import UnknownCallerError
+from strongref.clients import Clients
+from strongref.lookup.errors import AmbiguousError, NoSuchResourceError, TooManyError, WantedError
+from strongref.lookup.table import shape_of
+from strongref.objects.identity_errors import NotToldError, OtherArnError
+from strongref.objects.lookups import Environment, lookup, lookup_vpc
+from strongref.objects.lookups_errors import (
+    BadTierError,
+    NoRouteTableError,
+    NotTaggedError,
+    NowhereError,
+    SeveralPartsError,
+)
+from strongref.objects.plain import PlainTarget
+from strongref.objects.stack import Stack
+from strongref.objects.types import (
+    READY,
+    ApplicationLoadBalancer,
+    Bucket,
+    EncryptedBucket,
+    HostedZone,
+    Key,
+    Listener,
+    Queue,
+    Role,
+    SecurityGroup,
+    StreamedTable,
+    Subnets,
+    Topic,
+)
+from strongref.toolbox import Toolbox
+from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging, limiter
+from tests.support.fake_ssm import FakeClock
+from tests.support.networks import ASSOCIATION, ROUTE, Net, to
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SALES = {"department": "sales", "stage": "prod"}
+BALANCER = f"arn:aws:elasticloadbalancing:{REGION}:{ACCOUNT}:loadbalancer/app/web/50dc6c495c0c9188"
+LISTENER_TYPE = "AWS::ElasticLoadBalancingV2::Listener"
+
+
+@pytest.fixture
+def tagging() -> FakeTagging:
+    return FakeTagging()
+
+
+@pytest.fixture
+def cloud(monkeypatch: pytest.MonkeyPatch, tagging: FakeTagging) -> FakeCloudControl:
+    cloud = FakeCloudControl()
+    monkeypatch.setattr(Clients, "cloudcontrol", lambda _self, _region: cloud)
+    monkeypatch.setattr(Clients, "tagging", lambda _self, _region: tagging)
+    monkeypatch.setattr("strongref.accounts.Accounts.own", ACCOUNT)
+    return cloud
+
+
+@pytest.fixture
+def aws(cloud: FakeCloudControl, tagging: FakeTagging) -> tuple[FakeCloudControl, FakeTagging]:
+    return cloud, tagging
+
+
+@pytest.fixture
+def net(cloud: FakeCloudControl, tagging: FakeTagging) -> Net:
+    """A VPC of two zones with all three tiers, as hands make one: nothing says the tiers but routes."""
+    made = Net(cloud, tagging, **SALES)
+    made.table("rtb-public", to(GatewayId="igw-1")).table("rtb-nat", to(NatGatewayId="nat-1")).table("rtb-none")
+    for zone in "ab":
+        made.subnet(f"subnet-public-{zone}", zone, "rtb-public")
+        made.subnet(f"subnet-private-{zone}", zone, "rtb-nat")
+        made.subnet(f"subnet-isolated-{zone}", zone, "rtb-none")
+    return made.nat("nat-1", "subnet-public-a")
+
+
+def toolbox() -> Toolbox:
+    return Toolbox(Clients(), limiter(), FakeClock())
+
+
+def environment(folder: Path, **more: Any) -> Environment:  # noqa: ANN401 (options)
+    return Environment(REGION, context_file=folder / "context.json", toolbox=toolbox(), **more)
+
+
+def tier(name: str, table: str) -> Subnets:
+    return Subnets([f"subnet-{name}-a", f"subnet-{name}-b"], [f"{REGION}a", f"{REGION}b"], [table, table])
+
+
+@pytest.mark.usefixtures("net")
+def test_req7_a_vpc_is_looked_up_by_its_tags_with_its_subnets_route_tables_and_nat_gateways(tmp_path: Path) -> None:
+    stack = Stack(PlainTarget("web", REGION, ACCOUNT), context_file=tmp_path / "context.json", toolbox=toolbox())
+    vpc = lookup_vpc(stack, tags={"department": "sales", "stage": "prod"})
+    assert (vpc.vpc_id, vpc.vpc_cidr_block) == ("vpc-00000001", "10.0.0.0/16")
+    assert vpc.public_subnets == tier("public", "rtb-public")
+    assert vpc.private_subnets == tier("private", "rtb-nat")
+    assert vpc.isolated_subnets == tier("isolated", "rtb-none")
+    assert vpc.nat_gateway_ids == ("nat-1",)
+    assert vpc.availability_zones == [f"{REGION}a", f"{REGION}b"]
+
+
+@pytest.mark.usefixtures("net")
+def test_req7_looked_up_twice_it_is_the_same_object_and_the_next_run_asks_nobody(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
+) -> None:
+    here = environment(tmp_path)
+    first = lookup_vpc(here, SALES)
+    assert lookup_vpc(here, dict(reversed(SALES.items()))) is first
+    asked, pages = cloud.calls.copy(), len(tagging.requests)
+    assert lookup_vpc(environment(tmp_path), SALES) == first
+    assert (cloud.calls, len(tagging.requests)) == (asked, pages)
+    (entry,) = json.loads((tmp_path / "context.json").read_text()).items()
+    assert entry[0] == f"strongref:lookup:account={ACCOUNT}:region={REGION}:of=Vpc:name=department=sales&stage=prod"
+    assert entry[1]["privateSubnets"]["routeTableIds"] == ["rtb-nat", "rtb-nat"]
+
+
+def test_no_vpc_and_several_of_them_are_told(tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging) -> None:
+    Net(cloud, tagging, **SALES)
+    with pytest.raises(NoSuchResourceError, match=r"No AWS::EC2::VPC with tags department, stage in eu-west-1"):
+        lookup_vpc(environment(tmp_path), {"department": "sales", "stage": "test"})
+    Net(cloud, tagging, "vpc-00000002", **SALES)
+    with pytest.raises(AmbiguousError, match=r"tags department, stage could be vpc-00000001 and vpc-00000002"):
+        lookup_vpc(environment(tmp_path), SALES)
+    with pytest.raises(WantedError):
+        lookup_vpc(environment(tmp_path), {})
+    assert not (tmp_path / "context.json").exists()
+
+
+@pytest.mark.parametrize("listed", [None, ()])
+def test_what_is_of_another_vpc_is_none_of_it(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging, listed: tuple[str, ...] | None
+) -> None:
+    cloud.listed = listed
+    Net(cloud, tagging, **SALES).table("rtb-1").subnet("subnet-1", "a", "rtb-1")
+    other = Net(cloud, tagging, "vpc-00000002", department="hr")
+    other.table("rtb-2", to(GatewayId="igw-1")).subnet("subnet-2", "a", "rtb-2").nat("nat-2", "subnet-2")
+    vpc = lookup_vpc(environment(tmp_path), SALES)
+    assert vpc.isolated_subnets == Subnets(["subnet-1"], [f"{REGION}a"], ["rtb-1"])
+    assert (vpc.public_subnets, vpc.private_subnets, vpc.nat_gateway_ids) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("route", "expected"),
+    [
+        (to(GatewayId="igw-1"), "public"),
+        (to("::/0", GatewayId="igw-1"), "public"),
+        (to(GatewayId="vgw-1"), "isolated"),
+        (to(NatGatewayId="nat-1"), "private"),
+        (to(TransitGatewayId="tgw-1"), "private"),
+        (to("::/0", NatGatewayId="nat-1"), "isolated"),
+        (to("::/0", EgressOnlyInternetGatewayId="eigw-1"), "isolated"),
+        (to("10.9.0.0/16", TransitGatewayId="tgw-1"), "isolated"),
+        (to(NetworkInterfaceId="eni-1"), "isolated"),
+    ],
+)
+def test_routes_tell_a_subnets_tier_as_the_cdk_has_it(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging, route: dict[str, str], expected: str
+) -> None:
+    Net(cloud, tagging, **SALES).table("rtb-1", route).subnet("subnet-1", "a", "rtb-1")
+    vpc = lookup_vpc(environment(tmp_path), SALES)
+    found = {name for name in ("public", "private", "isolated") if getattr(vpc, f"{name}_subnets")}
+    assert found == {expected}
+
+
+def test_a_subnets_tag_goes_before_its_routes_and_public_addresses_do(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
+) -> None:
+    net = Net(cloud, tagging, **SALES).table("rtb-1", to(GatewayId="igw-1")).table("rtb-2")
+    net.subnet("subnet-1", "a", "rtb-1", aws_cdk__subnet_type="Isolated")
+    net.subnet("subnet-2", "a", "rtb-2", is_open=True)
+    net.subnet("subnet-3", "a", "rtb-2", is_open=True, aws_cdk__subnet_type="Private")
+    vpc = lookup_vpc(environment(tmp_path), SALES)
+    tiers = (vpc.public_subnets, vpc.private_subnets, vpc.isolated_subnets)
+    assert [each.subnet_ids for each in tiers if each] == [("subnet-2",), ("subnet-3",), ("subnet-1",)]
+    assert ROUTE not in cloud.read  # Every subnet said its tier itself.
+
+
+def test_a_tag_that_says_no_tier_is_told(tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging) -> None:
+    Net(cloud, tagging, **SALES).table("rtb-1").subnet("subnet-1", "a", "rtb-1", aws_cdk__subnet_type="Outer")
+    with pytest.raises(BadTierError) as told:
+        lookup_vpc(environment(tmp_path), SALES)
+    assert str(told.value) == (
+        "Tag aws-cdk:subnet-type of subnet-1 is 'Outer'; it can be Public, Private and Isolated. Correct it, or take "
+        "it off: then the subnet's routes tell its tier."
+    )
+
+
+def test_a_subnet_without_a_route_table_of_its_own_uses_the_only_one(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
+) -> None:
+    Net(cloud, tagging, **SALES).table("rtb-main", to(NatGatewayId="nat-1")).subnet("subnet-1", "a", None)
+    Net(cloud, tagging, "vpc-00000002").table("rtb-other")
+    assert lookup_vpc(environment(tmp_path), SALES).private_subnets == Subnets(
+        ["subnet-1"], [f"{REGION}a"], ["rtb-main"]
+    )
+
+
+def test_a_main_route_table_that_is_listed_as_such_is_used(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
+) -> None:
+    Net(cloud, tagging, **SALES).table("rtb-main").table("rtb-other").subnet("subnet-1", "a", None)
+    cloud.add(ASSOCIATION, "rtbassoc-main", RouteTableId="rtb-main")
+    vpc = lookup_vpc(environment(tmp_path), SALES)
+    assert vpc.isolated_subnets
+    assert vpc.isolated_subnets.route_table_ids == ("rtb-main",)
+
+
+def test_which_of_several_route_tables_is_the_main_one_is_not_guessed(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
+) -> None:
+    Net(cloud, tagging, **SALES).table("rtb-1").table("rtb-2").subnet("subnet-1", "a", None).subnet(
+        "subnet-2", "a", "rtb-2"
+    )
+    with pytest.raises(NoRouteTableError) as told:
+        lookup_vpc(environment(tmp_path), SALES)
+    assert str(told.value) == (
+        "subnet-1 of vpc-00000001 has no route table associated, so the main one is used, and Cloud Control does not "
+        "tell which of rtb-1 and rtb-2 that is. Associate a route table with it."
+    )
+
+
+def test_a_vpc_without_subnets_is_one(tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging) -> None:
+    Net(cloud, tagging, **SALES)
+    found = lookup_vpc(environment(tmp_path), SALES)
+    assert (found.vpc_id, found.availability_zones) == ("vpc-00000001", [])
+    assert lookup_vpc(environment(tmp_path), SALES) == found
+
+
+@pytest.mark.parametrize("count", [2, 6, 30])
+def test_calls_grow_with_the_subnets_and_associations_of_the_region_and_with_nothing_else(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging, count: int
+) -> None:
+    net = Net(cloud, tagging, **SALES).table("rtb-1", to(NatGatewayId="nat-1"))
+    for number in range(count):
+        net.subnet(f"subnet-{number}", "a", "rtb-1")
+    lookup_vpc(environment(tmp_path), SALES)
+    lists = sum(1 for _ in cloud.models)
+    pages = 2 * (count // 2 + 1) + 1  # Two a page, and an empty one; of NAT gateways none.
+    assert (lists, len(tagging.requests)) == (pages, 2)
+    # The VPC and its routes to everywhere; each subnet; an association is told whole in the list.
+    assert cloud.calls["GetResource"] == 1 + 2 + count
+
+
+def test_where_lists_tell_identifiers_alone_each_is_read_once(
+    tmp_path: Path, cloud: FakeCloudControl, net: Net
+) -> None:
+    del net
+    cloud.listed = ()
+    vpc = lookup_vpc(environment(tmp_path), SALES)
+    assert vpc.private_subnets == tier("private", "rtb-nat")
+    # The VPC, six subnets, six associations, a NAT gateway; a route table's route, one asked for twice in vain.
+    assert cloud.calls["GetResource"] == 1 + 6 + 6 + 1 + 2 * 3
+
+
+def test_a_region_with_too_much_in_it_is_told_before_anything_of_it_is_read(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
+) -> None:
+    net = Net(cloud, tagging, **SALES).table("rtb-1")
+    for number in range(301):
+        net.subnet(f"subnet-{number}", "a", "rtb-1")
+    with pytest.raises(TooManyError, match=r"301 resources would have to be read one by one; at most 300"):
+        lookup_vpc(environment(tmp_path), SALES)
+    assert cloud.calls["GetResource"] == 1
+
+
+def test_what_has_gone_since_it_was_listed_is_left_out(tmp_path: Path, cloud: FakeCloudControl, net: Net) -> None:
+    cloud.listed = ()
+    net.subnet("subnet-gone", "a", None)
+    cloud.gone.add("subnet-gone")
+    assert "subnet-gone" not in str(lookup_vpc(environment(tmp_path), SALES).isolated_subnets)
+
+
+def found(tagging: FakeTagging, arn: str) -> None:
+    tagging.tagged[arn] = SALES
+
+
+def test_any_type_is_looked_up_by_tags(tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging) -> None:
+    at = f"{REGION}:{ACCOUNT}"
+    cloud.add("AWS::S3::Bucket", "assets", Arn="arn:aws:s3:::assets", BucketName="assets")
+    url = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/jobs"
+    cloud.add("AWS::SQS::Queue", url, Arn=f"arn:aws:sqs:{at}:jobs", QueueName="jobs", QueueUrl=url)
+    cloud.add("AWS::SNS::Topic", f"arn:aws:sns:{at}:news", TopicArn=f"arn:aws:sns:{at}:news", TopicName="news")
+    cloud.add("AWS::Route53::HostedZone", "Z1", Id="Z1", Name="example.com.")
+    cloud.add("AWS::EC2::SecurityGroup", "sg-00000001", Id="sg-00000001", GroupId="sg-00000001")
+    stream = f"arn:aws:dynamodb:{at}:table/orders/stream/2026"
+    cloud.add("AWS::DynamoDB::Table", "orders", Arn=f"arn:aws:dynamodb:{at}:table/orders", StreamArn=stream)
+    for arn in (
+        *("arn:aws:s3:::assets", f"arn:aws:sqs:{at}:jobs", f"arn:aws:sns:{at}:news"),
+        *("arn:aws:route53:::hostedzone/Z1", f"arn:aws:ec2:{at}:security-group/sg-00000001"),
+        f"arn:aws:dynamodb:{at}:table/orders",
+    ):
+        found(tagging, arn)
+    here = environment(tmp_path)
+    assert lookup(Bucket, here, SALES) == Bucket("arn:aws:s3:::assets", "assets")
+    assert lookup(Queue, here, SALES) == Queue.from_arn(f"arn:aws:sqs:{at}:jobs")
+    assert lookup(Topic, here, SALES) == Topic.from_arn(f"arn:aws:sns:{at}:news")
+    assert lookup(HostedZone, here, SALES) == HostedZone("Z1", "example.com")
+    assert lookup(SecurityGroup, here, SALES) == SecurityGroup("sg-00000001")
+    assert lookup(StreamedTable, here, SALES).table_stream_arn == stream
+    assert lookup(Bucket, here, SALES) is lookup(Bucket, here, SALES)
+
+
+def test_what_cloud_control_does_not_tell_has_to_be_given(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
+) -> None:
+    cloud.add("AWS::S3::Bucket", "assets", Arn="arn:aws:s3:::assets", BucketName="assets")
+    found(tagging, "arn:aws:s3:::assets")
+    with pytest.raises(NotToldError, match=r"encryption_key of an encrypted bucket cannot be told by Cloud Control"):
+        lookup(EncryptedBucket, environment(tmp_path), SALES)
+    key = Key.from_name("12345678-1234-1234-1234-123456789012", region=REGION, account=ACCOUNT)
+    bucket = lookup(EncryptedBucket, environment(tmp_path), SALES, encryption_key=key)
+    assert (bucket.bucket_name, bucket.encryption_key) == ("assets", key)
+    other = Key.from_name("12345678-1234-1234-1234-123456789013", region=REGION, account=ACCOUNT)
+    assert lookup(EncryptedBucket, environment(tmp_path), SALES, encryption_key=other).encryption_key == other
+    with pytest.raises(NotToldError, match="a tier of subnets cannot be told by tags, since it is no resource"):
+        lookup(Subnets, environment(tmp_path), SALES)
+
+
+def balancer(cloud: FakeCloudControl, tagging: FakeTagging, groups: list[str], listeners: list[str]) -> None:
+    cloud.add(
+        "AWS::ElasticLoadBalancingV2::LoadBalancer",
+        BALANCER,
+        LoadBalancerArn=BALANCER,
+        DNSName="web-1.eu-west-1.elb.amazonaws.com",
+        CanonicalHostedZoneID="Z32O12XQLNTSW2",
+        SecurityGroups=groups,
+    )
+    cloud.resources.setdefault(LISTENER_TYPE, {})
+    for each in listeners:
+        cloud.add(LISTENER_TYPE, each, ListenerArn=each, LoadBalancerArn=BALANCER)
+    cloud.needs[LISTENER_TYPE] = ("LoadBalancerArn",)
+    found(tagging, BALANCER)
+
+
+def test_a_load_balancer_is_found_with_its_security_group_and_its_listener(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
+) -> None:
+    balancer(cloud, tagging, ["sg-1"], ["listener-1"])
+    assert lookup(ApplicationLoadBalancer, environment(tmp_path), SALES) == ApplicationLoadBalancer(
+        load_balancer_arn=BALANCER,
+        load_balancer_dns_name="web-1.eu-west-1.elb.amazonaws.com",
+        load_balancer_canonical_hosted_zone_id="Z32O12XQLNTSW2",
+        security_group=SecurityGroup("sg-1"),
+        listener=Listener("listener-1"),
+    )
+
+
+def test_a_network_load_balancer_is_not_taken_for_an_application_load_balancer(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
+) -> None:
+    arn = BALANCER.replace("/app/", "/net/")
+    cloud.add("AWS::ElasticLoadBalancingV2::LoadBalancer", arn, LoadBalancerArn=arn, SecurityGroups=["sg-1"])
+    found(tagging, arn)
+    with pytest.raises(OtherArnError, match="is not the ARN of an application load balancer"):
+        lookup(ApplicationLoadBalancer, environment(tmp_path), SALES)
+
+
+@pytest.mark.parametrize(
+    ("groups", "listeners", "text"),
+    [
+        (["sg-1"], [], f"listener of {BALANCER}: there are none. Say which is meant: listener=…."),
+        (["sg-1", "sg-2"], ["l-1"], f"security_group of {BALANCER}: there are several (sg-1 and sg-2). Say which"),
+    ],
+)
+def test_of_several_listeners_or_groups_the_program_says_which_is_meant(
+    tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging], groups: list[str], listeners: list[str], text: str
+) -> None:
+    balancer(*aws, groups, listeners)
+    with pytest.raises(SeveralPartsError) as told:
+        lookup(ApplicationLoadBalancer, environment(tmp_path), SALES)
+    assert str(told.value).startswith(text)
+    given = {"listener": Listener("l-9"), "security_group": SecurityGroup("sg-9")}
+    chosen = lookup(ApplicationLoadBalancer, environment(tmp_path), SALES, **given)
+    assert (chosen.listener, chosen.security_group) == (Listener("l-9"), SecurityGroup("sg-9"))
+
+
+def test_what_is_not_there_yet_has_to_be_given_or_is_told(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
+) -> None:
+    arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/orders"
+    cloud.add("AWS::DynamoDB::Table", "orders", Arn=arn)
+    found(tagging, arn)
+    with pytest.raises(NotToldError, match="table_stream_arn of a streamed table cannot be told by Cloud Control"):
+        lookup(StreamedTable, environment(tmp_path), SALES)
+    assert lookup(StreamedTable, environment(tmp_path), SALES, table_stream_arn="x").table_stream_arn == "x"
+
+
+def test_without_a_region_or_an_account_nothing_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stack = Stack(PlainTarget("web"), context_file=tmp_path / "context.json", toolbox=toolbox())
+    with pytest.raises(NowhereError) as told:
+        lookup_vpc(stack, SALES)
+    assert str(told.value) == ("A VPC cannot be looked up by tags: the region of web is not known. Give it its region.")
+
+    def nobody(_accounts: object) -> str:
+        raise UnknownCallerError("NoCredentialsError")
+
+    monkeypatch.setattr("strongref.accounts.Accounts.own", property(nobody))
+    with pytest.raises(NowhereError, match=r"the account of the environment is not known.*or have credentials"):
+        lookup(Topic, environment(tmp_path), SALES)
+
+
+def test_roles_are_not_told_by_tags_and_hosted_zones_in_one_region(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(NotTaggedError) as told:
+        lookup(Role, environment(tmp_path), SALES)
+    assert str(told.value) == (
+        "A role cannot be looked up by tags: AWS's tagging API does not tell such resources. Name it by its ARN or its "
+        "name: from_arn, from_name."
+    )
+    regions = set()
+
+    def tagging_in(_clients: Clients, region: str) -> FakeTagging:
+        regions.add(region)
+        return tagging
+
+    monkeypatch.setattr(Clients, "tagging", tagging_in)
+    cloud.add("AWS::Route53::HostedZone", "Z1", Id="Z1", Name="example.com.")
+    found(tagging, "arn:aws:route53:::hostedzone/Z1")
+    for region in (REGION, "us-gov-west-1"):
+        here = Environment(region, ACCOUNT, context_file=tmp_path / "context.json", toolbox=toolbox())
+        assert lookup(HostedZone, here, SALES) == HostedZone("Z1", "example.com")
+    assert regions == {"us-east-1", "us-gov-west-1"}
+
+
+def test_every_ready_type_that_is_a_resource_can_be_tagged() -> None:
+    tagged = [each for each in READY.values() if each.declared.type_name]
+    assert all(shape_of(str(each.declared.type_name)).tagged_by for each in tagged)
