@@ -1,0 +1,14 @@
+"""`Transform: StrongRef`: the function that CloudFormation calls for a macro."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strongref.macro.answering import answer
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    return answer(event, context)

@@ -1,0 +1,46 @@
+"""CloudFormation's macro event, answered: the template with its references made Imports, or what is wrong with it.
+
+The contract is AWS's (CloudFormation User Guide, create a macro definition): whatever is not `success` is a failure,
+and `errorMessage` is shown as the reason of the stack or the change set. The event has the values of the template's
+parameters, which may be secret: they are not read and not logged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from strongref.errors import StrongRefError
+from strongref.log import begin, defect, logger
+from strongref.macro.errors import NotATemplateError
+from strongref.macro.transform import Settings, plan
+from strongref.metrics import count
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+
+def answer(event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """The answer to an event; nothing is raised, since CloudFormation would not show why."""
+    begin(None, context.aws_request_id)
+    request = event.get("requestId", "")
+    logger.append_keys(request=request)
+    try:
+        return {"requestId": request, "status": "success", "fragment": _transformed(event)}
+    except StrongRefError as error:
+        problem = error
+    except Exception as error:  # noqa: BLE001 (Lambda would log its text, which may hold values)
+        problem = defect(error, context.aws_request_id)
+    logger.info("Not transformed", extra={"error": type(problem).__name__})
+    count({problem.counted.value: 1})
+    return {"requestId": request, "status": "failure", "fragment": event.get("fragment"), "errorMessage": str(problem)}
+
+
+def _transformed(event: Mapping[str, Any]) -> dict[str, Any]:
+    fragment = event.get("fragment")
+    if not isinstance(fragment, Mapping):
+        raise NotATemplateError("the event of CloudFormation has no fragment that is a map")
+    changes = plan(fragment, Settings.parse(event.get("params") or {}))
+    made = len(changes.additions)
+    logger.info("Transformed", extra={"references": len(changes.replacements), "added": made})
+    return changes.apply(fragment)

@@ -1,0 +1,255 @@
+"""Goes through a template and finds every reference and every `Exports`, with the conditions above it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from strongref.macro.base import FOR_EACH, IF, MACRO, Plan, Replacement, came, is_function
+from strongref.macro.conditions import ALWAYS
+from strongref.macro.errors import LoopError, PartError, ReferenceAndIDError, TemplateError, WrongShapeError
+from strongref.macro.references import MANY, ONE, Reference, branches, is_reference, parse, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref.macro.base import Node, Path, Template
+    from strongref.macro.conditions import When
+
+_LOOP_PARTS = 3
+_ONE_WANTED = "a reference, which is a map with From, is needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Stands where the imported value comes in, until it is known which Import that is from."""
+
+    reference: Reference
+    when: When
+
+
+@dataclass(frozen=True, slots=True)
+class Exporting:
+    """The `Exports` of a resource.
+
+    Attributes:
+        path: of the map that the resource stands in.
+        logical_id: the resource's.
+        given: what stands there.
+        condition: of the resource, if it has one.
+    """
+
+    path: Path
+    logical_id: str
+    given: Node = field(repr=False)
+    condition: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is in a template.
+
+    Attributes:
+        replacements: of references, with slots in their values.
+        slots: all of them, those in exports included.
+        exporting: in the order of the template, with slots.
+    """
+
+    replacements: list[Replacement] = field(default_factory=list)
+    slots: list[Slot] = field(default_factory=list)
+    exporting: list[Exporting] = field(default_factory=list)
+    problems: list[TemplateError] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What is known of a place: the conditions that it is used under, and the variables of the loops around it."""
+
+    when: When = ALWAYS
+    loops: tuple[str, ...] = ()
+
+    def under(self, condition: object, *, true: bool = True) -> _Around:
+        return replace(self, when=self.when.also(condition, true=true)) if isinstance(condition, str) else self
+
+    def inside(self, loop: Node) -> _Around:
+        return replace(self, loops=(*self.loops, str(loop[0])))
+
+
+def find(template: Template) -> Found:
+    """What there is to do with a template, and all that stands against it."""
+    walk = _Walk()
+    top = _Around()
+    for section in ("Globals", "Resources", "Outputs"):
+        below = template.get(section)
+        if section == "Globals":
+            walk.inside(below, (section,), top)
+        elif isinstance(below, Mapping):
+            walk.members(below, (section,), top)
+    return walk.found
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.found = Found()
+
+    def members(self, given: Mapping[str, Node], path: Path, around: _Around) -> None:
+        """The resources or the outputs of a template, those in loops included."""
+        for key, below in given.items():
+            if loop := _loop(key, below):
+                self.members(loop, (*path, key, 2), around.inside(below))
+            elif key == "Fn::Transform":
+                self._no_part(below, path)
+            elif isinstance(below, Mapping):
+                self._member(key, below, path, around)
+
+    def _member(self, name: str, given: Mapping[str, Node], path: Path, around: _Around) -> None:
+        within = around.under(given.get("Condition"))
+        if path[0] == "Outputs":
+            self.inside(given, (*path, name), within)
+            return
+        self.inside(given.get("Properties"), (*path, name, "Properties"), within)
+        if "Exports" in given:
+            body = self._changed(given["Exports"], (*path, name, "Exports"), within)
+            self.found.exporting.append(Exporting(path, name, body, given.get("Condition")))
+
+    def inside(self, node: Node, path: Path, around: _Around) -> None:
+        """Whatever is below a resource's properties."""
+        if isinstance(node, list):
+            for number, item in enumerate(node):
+                self.inside(item, (*path, number), around)
+        elif choice := branches(node):
+            condition, *both = choice
+            for number, (branch, true) in enumerate(zip(both, (True, False), strict=True), start=1):
+                self.inside(branch, (*path, IF, number), around.under(condition, true=true))
+        elif isinstance(node, Mapping):
+            self._map(node, path, around)
+
+    def _map(self, node: Mapping[str, Node], path: Path, around: _Around) -> None:
+        for key, below in node.items():
+            named = stem(key)
+            if named and is_reference(below):
+                becomes, many = named
+                self._reference(node, (*path, key), becomes, below, around, many=many)
+            elif loop := _loop(key, below):
+                self.inside(loop, (*path, key, 2), around.inside(below))
+            elif key == "Fn::Transform":
+                self._no_part(below, path)
+            else:
+                self.inside(below, (*path, key), around)
+
+    def _reference(  # noqa: PLR0913
+        self, beside: Mapping[str, Node], path: Path, becomes: str, node: Node, around: _Around, *, many: bool
+    ) -> None:
+        key = str(path[-1])
+        given = [each for each in (becomes, f"{becomes}{ONE}", f"{becomes}{MANY}") if each in beside]
+        if len(given) > 1 and key == next(each for each in given if each != becomes):  # once, even for two references
+            self.found.problems.append(ReferenceAndIDError(path, given))
+        value = self._list(node, path, around) if many else self._one(node, path, around)
+        self.found.replacements.append(Replacement(path[:-1], key, becomes, value))
+
+    def _list(self, node: Node, path: Path, around: _Around) -> Node:
+        """The value of a list of references; what is no reference in it stays."""
+        if choice := branches(node):
+            return self._chosen(choice, path, around, many=True)
+        if isinstance(node, list):
+            return [self._one(item, (*path, number), around) for number, item in enumerate(node)]
+        if is_reference(node):
+            wanted = f"a list of references is needed; for one export that is a list itself write {_single(path)}"
+            self.found.problems.append(WrongShapeError(path, "one reference", wanted))
+            return self._one(node, path, around)
+        return self._changed(node, path, around)
+
+    def _one(self, node: Node, path: Path, around: _Around) -> Node:
+        if choice := branches(node):
+            return self._chosen(choice, path, around, many=False)
+        if isinstance(node, Mapping) and is_reference(node):
+            return self._parsed(node, path, around)
+        if is_function(node) or isinstance(node, str | int | float):
+            return self._changed(node, path, around)
+        nested = isinstance(node, list) and is_reference(node)
+        wanted = f"one reference is needed; for several write {_several_of(path)}" if nested else _ONE_WANTED
+        self.found.problems.append(WrongShapeError(path, came(node), wanted))
+        return self._list(node, path, around) if nested else None
+
+    def _chosen(self, choice: tuple[object, Node, Node], path: Path, around: _Around, *, many: bool) -> Node:
+        condition, *both = choice
+        take = self._list if many else self._one
+        values = [
+            take(branch, (*path, IF, number), around.under(condition, true=true))
+            for number, (branch, true) in enumerate(zip(both, (True, False), strict=True), start=1)
+        ]
+        return {IF: [condition, *values]}
+
+    def _parsed(self, node: Mapping[str, Node], path: Path, around: _Around) -> Node:
+        for variable in around.loops:
+            told = [node, sorted(around.when.holds)]
+            if _mentions(told, variable):
+                self.found.problems.append(LoopError(path, variable))
+                return None
+        reference, problems = parse(path, node)
+        self.found.problems.extend(problems)
+        if reference is None or problems:
+            return None
+        slot = Slot(reference, around.when)
+        self.found.slots.append(slot)
+        return slot
+
+    def _changed(self, node: Node, path: Path, around: _Around) -> Node:
+        """A value with the references within it replaced, where it is taken elsewhere as a whole."""
+        own = _Walk()
+        own.inside(node, path, around)
+        self.found.slots.extend(own.found.slots)
+        self.found.problems.extend(own.found.problems)
+        if not own.found.replacements:
+            return node
+        cut = len(path)
+        moved = tuple(replace(each, path=each.path[cut:]) for each in own.found.replacements)
+        return Plan(moved).rebuilt(node)
+
+    def _no_part(self, given: Node, path: Path) -> None:
+        names = [each.get("Name") if isinstance(each, Mapping) else each for each in _several(given)]
+        if MACRO in names:
+            self.found.problems.append(PartError((*path, "Fn::Transform")))
+
+
+def _loop(key: str, node: Node) -> Mapping[str, Node] | None:
+    """What a loop makes each time; None if it is none."""
+    is_loop = isinstance(key, str) and key.startswith(FOR_EACH) and isinstance(node, list) and len(node) == _LOOP_PARTS
+    return node[2] if is_loop and isinstance(node[2], Mapping) else None
+
+
+def _mentions(node: Node, variable: str) -> bool:
+    return any(
+        text == variable if is_ref else re.search(rf"[$&]\{{{re.escape(variable)}\}}", text) is not None
+        for is_ref, text in _texts(node)
+    )
+
+
+def _texts(node: Node) -> Iterator[tuple[bool, str]]:
+    """Each text, and whether it is what a `Ref` refers to."""
+    if isinstance(node, str):
+        yield False, node
+    elif isinstance(node, Mapping):
+        for key, below in node.items():
+            if key == "Ref":
+                yield True, str(below)
+            else:
+                yield from _texts(below)
+    elif isinstance(node, list | tuple):
+        for item in node:
+            yield from _texts(item)
+
+
+def _several(given: Node) -> list[Node]:
+    return given if isinstance(given, list) else [given]
+
+
+def _single(path: Path) -> str:
+    return _several_of(path).removesuffix("s")
+
+
+def _several_of(path: Path) -> str:
+    named = str(next(step for step in reversed(path) if stem(step)))
+    return f"{named.removesuffix('s')}s"

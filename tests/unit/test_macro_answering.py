@@ -1,0 +1,159 @@
+"""The macro's function: CloudFormation's event in, an answer out, whatever happens, and no value in any log."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from handlers.macro.app import handler
+from strongref.log import logger
+from strongref.macro import answering
+from tests.support.macro import EXPORTS, IMPORTS, get, imports
+from tests.support.response_server import FakeContext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EVENTS = Path(__file__).parents[1] / "events"
+HIDDEN = "a-value-not-to-be-shown"
+
+
+def event(name: str = "macro", **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    read: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text())
+    return read | more
+
+
+class Told:
+    """What was logged, lines and numbers."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+        self.stream = io.StringIO()
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        text = self.stream.getvalue()
+        assert HIDDEN not in text
+        return [json.loads(line) for line in text.splitlines()]
+
+    @property
+    def counted(self) -> dict[str, float]:
+        out = [json.loads(line) for line in self._capsys.readouterr().out.splitlines()]
+        assert HIDDEN not in str(out)
+        names = [metric["Name"] for line in out for metric in line["_aws"]["CloudWatchMetrics"][0]["Metrics"]]
+        return {name: line[name][0] for line in out for name in names}
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Iterator[Told]:
+    collected = Told(capsys)
+    stream: Any = logger.registered_handler
+    before = stream.setStream(collected.stream)
+    yield collected
+    stream.setStream(before)
+    logger.clear_state()
+
+
+def test_the_template_comes_back_with_its_references_made_imports(told: Told) -> None:
+    given = event()
+    answer = handler(given, FakeContext())
+    assert set(answer) == {"requestId", "status", "fragment"}
+    assert (answer["requestId"], answer["status"]) == (given["requestId"], "success")
+    resources = answer["fragment"]["Resources"]
+    (logical_id,) = imports(given["fragment"])
+    assert {name: each["Type"] for name, each in resources.items()} == {
+        "Service": "AWS::ECS::Service",
+        "ServiceExports": EXPORTS,
+        logical_id: IMPORTS,
+    }
+    group = resources["Service"]["Properties"]["LoadBalancers"][0]
+    assert group == {
+        "ContainerName": "web",
+        "ContainerPort": 80,
+        "TargetGroupArn": get(logical_id, "Alb.TargetGroupArn"),
+    }
+    assert list(answer["fragment"]) == list(given["fragment"])
+    assert json.loads(json.dumps(answer)) == answer
+    (line,) = told.lines
+    assert (line["message"], line["request"], line["references"], line["added"]) == (
+        "Transformed",
+        given["requestId"],
+        1,
+        2,
+    )
+
+
+def test_everything_that_is_wrong_is_the_failures_message(told: Told) -> None:
+    given = event("macro_wrong")
+    answer = handler(given, FakeContext())
+    assert (answer["requestId"], answer["status"], answer["fragment"]) == (
+        given["requestId"],
+        "failure",
+        given["fragment"],
+    )
+    assert answer["errorMessage"].startswith(
+        "ResourceReferenceAndIDNotSupported: Service.Properties.ClusterRef: Cluster and ClusterRef are given together; "
+    )
+    assert "Service.Properties.LoadBalancers[0].TargetGroupArnRef.From.Name: the name of" in answer["errorMessage"]
+    assert HIDDEN not in answer["errorMessage"]
+    (line,) = told.lines
+    assert (line["message"], line["error"]) == ("Not transformed", "TransformFailedError")
+    assert told.counted == {"Rejections": 1}
+
+
+def test_the_transforms_parameters_are_read(told: Told) -> None:
+    fragment = {
+        "Resources": {"A": {"Properties": {f"P{n}Ref": {"From": {"Stack": "a", "Name": f"N{n}"}} for n in range(4)}}}
+    }
+    made = handler(event(fragment=fragment, params={"ValueBytes": "3000"}), FakeContext())["fragment"]["Resources"]
+    assert len(made) == 5
+    refused = handler(event(params={"Bytes": 1}), FakeContext())
+    assert (
+        refused["errorMessage"]
+        == "Parameter Bytes of the transform StrongRef: there is no such one; allowed is ValueBytes."
+    )
+    assert told.counted == {"Rejections": 1}
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"fragment": "x"}, {"fragment": ["x"]}, {"fragment": {"Type": "AWS::S3::Bucket"}}]
+)
+def test_an_event_that_is_none_is_answered(given: dict[str, Any]) -> None:
+    answer = handler(given, FakeContext())
+    assert answer["status"] == "failure"
+    assert answer["errorMessage"].startswith("This is no template: ")
+
+
+def test_a_defect_is_answered_without_its_text(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError(HIDDEN)
+
+    monkeypatch.setattr(answering, "plan", broken)
+    answer = handler(event(), FakeContext())
+    assert answer["errorMessage"] == "Internal error (KeyError). See the function's log, invocation function-request."
+    assert told.counted == {"Errors": 1}
+    assert told.lines[0]["frames"]
+
+
+def test_what_an_event_was_about_is_forgotten_with_the_next(told: Told) -> None:
+    handler(event(), FakeContext())
+    handler(event("macro_wrong"), FakeContext())
+    first, second, *_ = told.lines
+    assert first["request"] != second["request"]
+
+
+def test_the_function_starts_without_what_it_does_not_use() -> None:
+    """It calls nothing, and each deployment waits for it."""
+    code = "import sys, handlers.macro.app; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()  # noqa: S603
+    assert {"boto3", "botocore.session", "crhelper", "ruamel", "ruamel.yaml", "kubernetes", "pluralizer"} & set(
+        loaded
+    ) == set()
+    ours = {name.split(".")[1] for name in loaded if name.startswith("strongref.")}
+    assert ours & {"cdk", "cdk8s", "cli", "objects", "refs", "resolvers", "toolbox"} == set()
