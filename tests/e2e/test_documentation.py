@@ -5,6 +5,7 @@ The stacks have the names that the documentation gives them, so all this happens
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -80,7 +81,8 @@ class Reader:
         environment = {
             **os.environ,
             **self.aws.emulator.env(),
-            "PATH": os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]]),
+            # Our own Python first: it has the package that programs import.
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(tools), os.environ["PATH"]]),
             "SAM_CLI_TELEMETRY": "0",
             "AWS_PAGER": "",
         }
@@ -127,7 +129,10 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     assert [each["PolicyName"] for each in attached] == ["lookups"]
 
     _look_up(reader)
+    _macro(reader)
     _resolve(reader)
+    _refer(reader)
+    _objects(reader)
 
     reader.run("sam deploy --stack-name certificate")
     certificate = aws.outputs("site", EU)["CertificateArn"]
@@ -188,6 +193,22 @@ def _look_up(reader: Reader) -> None:
     assert attributes == ["arn:aws:s3:::photos", f"photos.s3.{EU}.amazonaws.com"]
 
 
+def _macro(reader: Reader) -> None:
+    """The macro's page: a load balancer and a site in front of it, by the macro and by the command."""
+    aws = reader.aws
+    reader.run("sam deploy --stack-name network --template-file examples/macro")
+    assert aws.outputs("web", US)["LoadBalancer"] == aws.physical_ids("network", EU)["LoadBalancer"]
+    before = aws.physical_ids("web", US)
+    reader.run("strongref transform examples/macro/alb/web.yaml -o")
+    assert "StrongRef" not in (reader.checkout / "transformed/web.yaml").read_text()
+    assert aws.physical_ids("web", US) == before  # the same: nothing is claimed anew
+    assert "/strongref/exports/web/111111111111/eu-west-1/network/WebAlb/Arn" in reader.run(
+        "strongref transform examples/macro/alb/web.yaml --iam"
+    )
+    aws.delete("web", US)
+    aws.delete("network", EU)
+
+
 def _resolve(reader: Reader) -> None:
     """The resolvers' page: a manifest with a stack's outputs and an attribute."""
     reader.run("sam deploy --stack-name storage")
@@ -213,6 +234,39 @@ def _resolve(reader: Reader) -> None:
     assert "are imported by manifests shop (111111111111)" in "".join(reader.aws.reasons("network", EU))
     assert "/network/SubnetIds is not claimed any more\n" in reader.run("strongref resolve --unclaim")
     reader.aws.delete("network", EU)
+
+
+def _objects(reader: Reader) -> None:
+    """The objects' page: a bucket of one app, which another app's role may read, and which stays for as long."""
+    aws = reader.aws
+    reader.run("python examples/objects/photos.py")
+    bucket = aws.physical_ids("photos", EU)["Photos"]
+    iam, role = aws.client("iam", EU), aws.physical_ids("gallery", EU)["Role"]
+    policy = iam.get_role_policy(RoleName=role, PolicyName="photos")["PolicyDocument"]
+    assert policy["Statement"][0]["Resource"] == f"arn:aws:s3:::{bucket}/*"
+    kept = json.loads((reader.checkout / "strongref.context.json").read_text())
+    assert sorted(kept.values()) == [f"arn:aws:s3:::{bucket}", bucket][: len(kept)]
+    variables = reader.run("strongref objects list").splitlines()
+    assert f"export PHOTOS_BUCKET_NAME={bucket}" in variables
+    assert len(reader.run("strongref objects context").splitlines()) == 2 * len(kept)  # Listed, then forgotten.
+    assert json.loads((reader.checkout / "strongref.context.json").read_text()) == {}
+    aws.delete("photos", EU, "CREATE_COMPLETE")
+    assert "in use by gallery" in "".join(aws.reasons("photos", EU))
+    aws.delete("gallery", EU)
+    aws.delete("photos", EU)
+
+
+def _refer(reader: Reader) -> None:
+    """The page of references: a VPC link whose subnets a stack exports, and what its controller needs."""
+    aws = reader.aws
+    aws.deploy("network", load(example("network/network")), EU, "CREATE_COMPLETE")
+    written = reader.run("strongref refs")
+    assert written.startswith("integrations.apigatewayv2.services.k8s.aws:")
+    ids = aws.physical_ids("network", EU)
+    text = (reader.checkout / "out/link.yaml").read_text()
+    assert "    - sg-0123456789abcdef0 # made by the web team\n" in text
+    assert all(f"    - {ids[name]}\n" in text for name in ("Databases", "SubnetA", "SubnetB"))
+    aws.delete("network", EU)
 
 
 def _stick(aws: Aws) -> None:

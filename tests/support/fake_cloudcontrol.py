@@ -52,6 +52,8 @@ class FakeCloudControl:
         natives: other forms of identifiers that can be asked for.
         denied: the identifiers of those that the caller may not read.
         failing: what is raised instead of an answer, by action; the first first.
+        gone: the identifiers of those that a list tells, and that are not there any more when they are read.
+        read: of which types resources were read.
         calls: how often each action was called.
         models: the models that lists were asked with.
     """
@@ -64,6 +66,8 @@ class FakeCloudControl:
     natives: dict[str, str] = field(default_factory=dict)
     denied: Callable[[str], bool] = lambda _identifier: False
     failing: dict[str, list[ClientError]] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+    read: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
     models: list[dict[str, Any]] = field(default_factory=list)
 
@@ -76,7 +80,8 @@ class FakeCloudControl:
             raise error("AccessDeniedException")
         Identifier = self.natives.get(Identifier, Identifier)  # noqa: N806 (as above)
         found = self._of_type(TypeName, "READ").get(Identifier)
-        if found is None:
+        self.read[TypeName] += 1
+        if found is None or Identifier in self.gone:
             raise error(
                 "ResourceNotFoundException", f"Resource of type '{TypeName}' with that identifier was not found."
             )

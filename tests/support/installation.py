@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 TEMPLATE = load((ROOT / "template.yaml").read_text())
 RESOURCES: dict[str, dict[str, Any]] = TEMPLATE["Resources"]
-FUNCTIONS = ("Exporter", "Importer", "Janitor", "Lookup")
+FUNCTIONS = ("Exporter", "Importer", "Janitor", "Lookup", "Transformer")
+WORKING = FUNCTIONS[:-1]
+"""Those that call AWS, and may have more to do than fits into one invocation."""
 LOG_ACTIONS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
 

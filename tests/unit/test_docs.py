@@ -38,7 +38,12 @@ from strongref.lookup.tracing import READ_MOST
 from strongref.request import ExportRequest, ImportRequest
 from tests.support.builders import ACCOUNT, NETWORK, PLACE, SHOP, WEB, stack_arn
 from tests.support.cdk8s_errors import CASES as OF_CDK8S
+from tests.support.cdk_errors import CASES as OF_CDK
 from tests.support.documents import PAGES, ROOT, Block, blocks, load, names_in, rows
+from tests.support.macro_errors import CASES as OF_MACRO
+from tests.support.object_errors import CASES as OF_OBJECTS
+from tests.support.object_lookup_errors import CASES as OF_OBJECT_TYPES
+from tests.support.refs_errors import CASES as OF_REFS
 from tests.support.resolver_errors import CASES as OF_RESOLVERS
 
 if TYPE_CHECKING:
@@ -181,6 +186,11 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "look-up-not-an-attribute": lambda: NotAnAttributeError("AWS::S3::Bucket", "Tags", "a list of maps or of lists"),
     **OF_RESOLVERS,
     **OF_CDK8S,
+    **OF_REFS,
+    **OF_MACRO,
+    **OF_CDK,
+    **OF_OBJECTS,
+    **OF_OBJECT_TYPES,
 }
 
 
@@ -267,6 +277,7 @@ def test_the_documented_parameters_are_the_installations() -> None:
         ("ImporterRole", "The importer"),
         ("JanitorRole", "The janitor"),
         ("LookupRole", "The look-up"),
+        ("TransformerRole", "The macro"),
     ],
 )
 def test_the_documented_permissions_are_those_of_the_role(role: str, heading: str) -> None:
@@ -323,7 +334,7 @@ def commands() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("where", "command"), commands())
 def test_a_command_exists(where: str, command: str) -> None:
     program, *arguments = shlex.split(command)
-    checks = {"make": _make, "sam": _sam, "aws": _aws, "strongref": _strongref}
+    checks = {"make": _make, "sam": _sam, "aws": _aws, "strongref": _strongref, "python": _python}
     assert program in checks, where
     checks[program](arguments)
 
@@ -335,6 +346,10 @@ def _make(arguments: list[str]) -> None:
 
 def _strongref(arguments: list[str]) -> None:
     _parser().parse_args(arguments)  # ends the test if it does not understand
+
+
+def _python(arguments: list[str]) -> None:
+    assert (ROOT / arguments[0]).is_file()
 
 
 def _sam(arguments: list[str]) -> None:

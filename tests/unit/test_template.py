@@ -9,12 +9,13 @@ import pytest
 from strongref.errors import Counted
 from strongref.handover import SERVICE_TIMEOUT
 from strongref.limiter import Rates
+from strongref.macro.base import MACRO
 from strongref.metrics import NAMESPACE, SERVICE
 from tests.support.documents import ROOT
-from tests.support.installation import FUNCTIONS, LOG_ACTIONS, RESOURCES, TEMPLATE, listed, statements
+from tests.support.installation import FUNCTIONS, LOG_ACTIONS, RESOURCES, TEMPLATE, WORKING, listed, statements
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", WORKING)
 def test_a_function_may_invoke_itself_to_hand_over_and_no_other(name: str) -> None:
     policy = RESOURCES[f"{name}HandOver"]["Properties"]
     assert policy["Roles"] == [{"Ref": f"{name}Role"}]
@@ -74,6 +75,19 @@ def test_a_function_is_found_by_its_export_and_by_its_parameter(name: str) -> No
     assert exported[f"strongref-{name.lower()}"] == {"Fn::GetAtt": [name, "Arn"]}
     assert parameter["Name"] == f"/strongref/service-tokens/{name.lower()}"
     assert parameter["Value"] == {"Fn::GetAtt": [name, "Arn"]}
+
+
+def test_the_macros_function_may_do_nothing_but_log() -> None:
+    assert [each["Sid"] for each in statements("TransformerRole")] == ["Logs"]
+    assert "TransformerHandOver" not in RESOURCES
+
+
+def test_the_macro_is_the_function_and_can_be_left_out() -> None:
+    macro = RESOURCES["StrongRefMacro"]
+    assert macro["Condition"] == "HasMacro"
+    assert TEMPLATE["Conditions"]["HasMacro"] == {"Fn::Equals": [{"Ref": "Macro"}, "true"]}
+    assert macro["Properties"]["Name"] == MACRO
+    assert macro["Properties"]["FunctionName"] == {"Fn::GetAtt": ["Transformer", "Arn"]}
 
 
 def test_the_rates_that_can_be_given_reach_the_limiter() -> None:

@@ -40,6 +40,7 @@ _CLASS = {
     "DescribeStacks": "stacks",
     "DescribeStackResource": "stacks",
     "GetTemplate": "stacks",
+    "ListExports": "stacks",
     "ListStackResources": "stacks",
     "Invoke": "invocations",
     "GetResource": "resources",

@@ -20,12 +20,15 @@ from ministack.core.responses import get_region
 from ministack.core.router import extract_access_key_id
 
 from tests.support.emulator import iam
+from tests.support.emulator.cloudcontrol_network import NETWORK
 from tests.support.emulator.cloudcontrol_types import TYPES, UNSUPPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tests.support.emulator.cloudcontrol_types import Kind, Model
+
+_KINDS = TYPES | NETWORK
 
 PAGE = 25
 """Resources a page. `MaxResults` is reserved (AWS: API_ListResources): it is checked, and changes nothing."""
@@ -139,9 +142,9 @@ def _kind(request: Mapping[str, Any], action: str) -> Kind:
     name = str(request.get("TypeName"))
     if name in UNSUPPORTED:
         raise ServiceError("UnsupportedActionException", f"Resource type {name} does not support {action} action")
-    if name not in TYPES:
+    if name not in _KINDS:
         raise ServiceError("TypeNotFoundException", f"The type '{name}' cannot be found.")
-    return TYPES[name]
+    return _KINDS[name]
 
 
 def _model(kind: Kind, request: Mapping[str, Any]) -> Model:

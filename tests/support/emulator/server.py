@@ -29,10 +29,13 @@ from ministack.core import hypercorn_compat  # noqa: E402
 
 from tests.support.emulator import (  # noqa: E402
     answers,
+    attributes,
     calls,
     cloudcontrol,
     cloudformation,
+    exports,
     iam,
+    macros,
     naming,
     nested,
     paging,
@@ -102,7 +105,21 @@ def _end_with_last_user() -> None:
 def main(port: int) -> None:
     """Serve on the loopback interface until stopped."""
     threading.Thread(target=_end_with_last_user, daemon=True).start()
-    for part in (iam, paging, ssm_guard, cloudcontrol, tagging, calls, throttle, cloudformation, nested, naming):
+    for part in (
+        iam,
+        paging,
+        ssm_guard,
+        cloudcontrol,
+        tagging,
+        calls,
+        throttle,
+        cloudformation,
+        exports,
+        nested,
+        macros,
+        naming,
+        attributes,
+    ):
         part.install()
     hypercorn_compat.install()
     config = Config()

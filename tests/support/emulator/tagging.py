@@ -1,4 +1,4 @@
-"""The tagging API's pages, which the emulator's answer does not have: it tells everything at once."""
+"""The tagging API's pages, and what EC2 has: the emulator's answer tells everything at once, and nothing of that."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING
 
 from ministack import app as gateway
+from ministack.services import tagging as service
 
-from tests.support.emulator import iam
+from tests.support.emulator import cloudcontrol_network, iam
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +21,7 @@ _MOST = 100
 def install() -> None:
     """Have the emulator answer with the whole list, and cut the page out of it."""
     original = gateway.SERVICE_HANDLERS["tagging"]
+    service._COLLECTORS["ec2"] = cloudcontrol_network.tagged
 
     async def handler(
         method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError
 
 from strongref import __version__
-from strongref.cli import exports, lookup, resolve
+from strongref.cli import exports, lookup, objects, refs, resolve, transform
 from strongref.errors import StrongRefError
 from strongref.toolbox import Toolbox, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = (exports, lookup, resolve)
+_COMMANDS = (exports, lookup, objects, refs, resolve, transform)
 
 
 INTERRUPTED = 130

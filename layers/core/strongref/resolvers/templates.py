@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ruamel.yaml import YAML
-from ruamel.yaml.constructor import SafeConstructor
-from ruamel.yaml.error import YAMLError
-
 from strongref.clients import Clients
 from strongref.errors import StrongRefError
 from strongref.resolvers.errors import FetchFailedError
 from strongref.resolvers.nested import ABSENT
 from strongref.resolvers.sources import Aws, Once
+from strongref.resolvers.template_text import content
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -97,32 +94,12 @@ class StackTemplates:
             TemplateStage="Processed",
         )
         body = answer["TemplateBody"]  # botocore has read it if it is JSON
-        return _map(_read(body) if isinstance(body, str) else body)
+        return _map(content(body) if isinstance(body, str) else body)
 
     def _parameters(self, where: Where, stack: str) -> Mapping[str, str]:
         given = self._resources.description(where, stack).get("Parameters", ())
         shown = {each["ParameterKey"]: each.get("ResolvedValue") or each["ParameterValue"] for each in given}
         return {name: value for name, value in shown.items() if value != _HIDDEN}
-
-
-class _Constructor(SafeConstructor):
-    """YAML with CloudFormation's tags: `!Ref` as it is in JSON; the other functions are nothing that is known here."""
-
-
-def _function(_: SafeConstructor, name: str, node: Any) -> object:  # noqa: ANN401 (ruamel.yaml's)
-    return {_REF: node.value} if name == _REF else None
-
-
-_Constructor.add_multi_constructor("!", _function)
-
-
-def _read(text: str) -> object:
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Constructor = _Constructor
-    try:
-        return yaml.load(text)
-    except YAMLError:
-        return None
 
 
 def _map(value: object) -> Mapping[str, Any]:

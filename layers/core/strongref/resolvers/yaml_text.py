@@ -238,8 +238,11 @@ def _explained(problem: str, text: str, at: int = 0) -> str:
 def _read(event: ScalarEvent) -> Primitive:
     """A scalar's value, by the core schema."""
     text: str = event.value
-    if event.style is not None or event.tag is not None:
-        return text
+    return text if event.style is not None or event.tag is not None else plain_value(text)
+
+
+def plain_value(text: str) -> Primitive:
+    """What text without quotes and without a tag is, by the core schema."""
     if text in _NULL:
         return None
     if text in _BOOLEANS:

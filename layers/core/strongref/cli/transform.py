@@ -1,0 +1,128 @@
+"""`strongref transform`: what the macro StrongRef makes of a template, and what the template needs from IAM."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strongref.cli.output import put_out
+from strongref.cli.parsing import register
+from strongref.macro.errors import TransformFailedError
+from strongref.macro.exporting import TYPE as EXPORT
+from strongref.macro.grouping import TYPE as IMPORT
+from strongref.macro.permissions import Principal, Setting, policy
+from strongref.macro.transform import Settings, plan
+from strongref.resolvers import files
+from strongref.resolvers.errors import ManifestError
+from strongref.resolvers.template_edits import changed, parameters
+from strongref.resolvers.template_text import read
+from strongref.toolbox import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from strongref.cli.parsing import Commands
+    from strongref.macro.base import Plan
+    from strongref.resolvers.template_text import TemplateText
+    from strongref.toolbox import Toolbox
+
+STANDARD = "-"
+
+
+def add(commands: Commands) -> None:
+    """The command."""
+    command = register(commands, "transform", "a template with its references made Imports, as by the macro StrongRef")
+    command.add_argument("template", metavar="TEMPLATE", help="a file in YAML or JSON; - for standard input")
+    where = command.add_mutually_exclusive_group()
+    where.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
+    where.add_argument("--check", action="store_true", help="say what is wrong, and write nothing")
+    where.add_argument(
+        "--iam",
+        choices=[each.value for each in Principal],
+        help="instead of the template, the policy that this one needs for it: JSON",
+    )
+    command.add_argument("--region", help="of the policy: where the template is deployed")
+    command.add_argument("--account", help="of the policy: in which account")
+    command.add_argument("--stack", help="of the policy: the stack's name")
+    command.add_argument("--partition", default="aws", help="of the policy: aws, aws-cn or aws-us-gov")
+    command.add_argument("--application", default="strongref", help="of the policy: the stack that strongref is in")
+    command.add_argument(
+        "--parameter", action="append", default=[], metavar="NAME=VALUE", help="of the policy: a parameter; repeatable"
+    )
+    command.set_defaults(do=_transform)
+
+
+def _transform(asked: argparse.Namespace, _toolbox: Toolbox) -> int:
+    setting = _setting(asked)
+    name = "standard input" if asked.template == STANDARD else asked.template
+    template = read(name, _text(asked.template, name))
+    try:
+        changes = plan(template.content, Settings.parse(parameters(template.content)))
+    except TransformFailedError as error:
+        for problem in error.problems:
+            sys.stderr.write(f"{_where(template, problem.path)}: {problem}\n")
+        count = len(error.problems)
+        sys.stderr.write(f"strongref: {count} {'problem' if count == 1 else 'problems'}. Nothing was written.\n")
+        return 1
+    if asked.iam:
+        document = policy(changes.apply(template.content), Principal(asked.iam), setting)
+        put_out(f"{json.dumps(document, indent=2)}\n".encode())
+        return 0
+    result = changed(template, changes)
+    if asked.out:
+        files.write({Path(asked.out): result.encode()})
+    elif not asked.check:
+        put_out(result.encode())
+    sys.stderr.write(f"strongref: {_done(changes)}\n")
+    return 0
+
+
+def _setting(asked: argparse.Namespace) -> Setting:
+    if asked.out == "":
+        raise UsageError("-o is empty: is a variable not set?")
+    given = dict(each.partition("=")[::2] for each in asked.parameter)
+    if not all("=" in each for each in asked.parameter):
+        raise UsageError("--parameter: a name and a value with = between them are needed")
+    told = {name: getattr(asked, name) for name in ("region", "account", "stack", "partition", "application")}
+    for name, value in told.items():
+        if value == "":
+            raise UsageError(f"--{name} is empty: is a variable not set?")
+        if value not in (None, {"partition": "aws", "application": "strongref"}.get(name)) and not asked.iam:
+            raise UsageError(f"--{name} is for --iam alone")
+    if given and not asked.iam:
+        raise UsageError("--parameter is for --iam alone")
+    return Setting(parameters=given, **{name: value for name, value in told.items() if value is not None})
+
+
+def _text(template: str, name: str) -> str:
+    try:
+        raw = sys.stdin.buffer.read() if template == STANDARD else Path(template).read_bytes()
+    except OSError as error:
+        problem = (error.strerror or type(error).__name__).lower()
+    else:
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            problem = "it is no text in UTF-8"
+    raise ManifestError(name, None, problem)
+
+
+def _where(template: TemplateText, path: tuple[str | int, ...]) -> str:
+    line = template.line(path)
+    return f"{template.file}, line {line}" if line else template.file
+
+
+def _done(changes: Plan) -> str:
+    types = [each.value.get("Type") for each in changes.additions]
+    told = [
+        _count(len(changes.replacements), "reference"),
+        _count(types.count(IMPORT), "Import"),
+        _count(types.count(EXPORT), "Export"),
+    ]
+    return ", ".join(told)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

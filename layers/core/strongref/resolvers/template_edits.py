@@ -1,0 +1,160 @@
+"""Changes of a template made in its text: what they do not touch stays, character by character, comments included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from strongref.macro.base import MACRO
+from strongref.resolvers.errors import ManifestError
+from strongref.resolvers.template_text import children, to_json
+from strongref.resolvers.template_text import content as read_content
+from strongref.resolvers.template_writing import block, flow, scalar
+
+if TYPE_CHECKING:
+    from strongref.macro.base import Addition, Path, Plan, Removal, Replacement
+    from strongref.resolvers.template_text import Place, TemplateText
+
+_TRANSFORM = "Transform"
+_RESOURCE_DEPTH = 2
+"""Levels of a resource that have a line for each key: its own, and its properties."""
+
+
+class _Piece(NamedTuple):
+    """A part of a text, and what stands in its place from now on."""
+
+    start: int
+    end: int
+    text: str
+
+
+def parameters(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The transform's own parameters, as its section has them."""
+    for each in _listed(content.get(_TRANSFORM)):
+        if isinstance(each, Mapping) and each.get("Name") == MACRO:
+            given = each.get("Parameters")
+            return dict(given) if isinstance(given, Mapping) else {}
+    return {}
+
+
+def changed(template: TemplateText, plan: Plan) -> str:
+    """The text with a plan carried out, and without the macro in its section `Transform`.
+
+    Raises:
+        ManifestError: what changes stands under an anchor that is used elsewhere too, or in a style of YAML in which it
+            cannot be replaced.
+    """
+    left = [each for each in _listed(template.content.get(_TRANSFORM)) if not _is_ours(each)]
+    ours = len(left) < len(_listed(template.content.get(_TRANSFORM)))
+    content = plan.apply(template.content)
+    if ours:
+        content = {key: value for key, value in content.items() if key != _TRANSFORM or left}
+        content |= {_TRANSFORM: left if len(left) > 1 else left[0]} if left else {}
+    if template.is_json:
+        return to_json(content, template.text) if ours or plan else template.text
+    edits = _Edits(template)
+    pieces = [
+        *map(edits.replacement, plan.replacements),
+        *map(edits.removal, plan.removals),
+        *edits.additions(plan.additions),
+        *([edits.transform(left)] if ours else []),
+    ]
+    result = _spliced(template.text, pieces)
+    if (ours or plan) and read_content(result) != content:
+        told = "its references cannot be replaced in the style in which it is written"
+        raise ManifestError(template.file, None, f"{told}; write it in a plainer one, or as JSON")
+    return result
+
+
+def _listed(given: object) -> list[Any]:
+    return given if isinstance(given, list) else [] if given is None else [given]
+
+
+def _is_ours(each: object) -> bool:
+    return each == MACRO or (isinstance(each, Mapping) and each.get("Name") == MACRO)
+
+
+def _spliced(text: str, pieces: list[_Piece]) -> str:
+    parts, at = [], 0
+    for piece in sorted(pieces, key=lambda each: (each.start, each.end)):
+        parts += [text[at : piece.start], piece.text]
+        at = piece.end
+    return "".join([*parts, text[at:]])
+
+
+class _Edits:
+    def __init__(self, template: TemplateText) -> None:
+        self._template = template
+        self._text = template.text
+
+    def replacement(self, change: Replacement) -> _Piece:
+        place = self._place((*change.path, change.key))
+        quote = self._text[place.start] if self._text[place.start] in "\"'" else ""
+        key = f"{quote}{change.becomes}{quote}" if quote else scalar(change.becomes)
+        return _Piece(place.start, place.end, f"{key}: {flow(change.value)}")
+
+    def removal(self, change: Removal) -> _Piece:
+        return self._without((*change.path, change.key))
+
+    def additions(self, changes: tuple[Addition, ...]) -> list[_Piece]:
+        """One piece for each map that something is added to."""
+        by_path: dict[Path, list[Addition]] = {}
+        for each in changes:
+            by_path.setdefault(each.path, []).append(each)
+        return [self._added(path, new) for path, new in by_path.items()]
+
+    def transform(self, left: list[Any]) -> _Piece:
+        """The section without the macro; without anything left, no such section."""
+        if not left:
+            return self._without((_TRANSFORM,))
+        place = self._place((_TRANSFORM,))
+        return _Piece(place.value, place.end, flow(left[0] if len(left) == 1 else left))
+
+    def _place(self, path: Path) -> Place:
+        place = self._template.places[path]
+        if place.shared:
+            raise ManifestError(
+                self._template.file,
+                self._template.line(path),
+                "what is to change stands under an anchor that is used elsewhere too; write it out in both places",
+            )
+        return place
+
+    def _without(self, path: Path) -> _Piece:
+        """A key and what stands under it taken out: with its lines, or with a comma."""
+        place = self._place(path)
+        if not place.flow:
+            begin = self._text.rfind("\n", 0, place.start)
+            end = self._line_end(place.end)
+            return _Piece(begin, end, "") if begin >= 0 else _Piece(0, min(end + 1, len(self._text)), "")
+        beside = [each for _, each in children(self._template, path[:-1])]
+        at = beside.index(place)
+        if at:
+            return _Piece(beside[at - 1].end, place.end, "")
+        return _Piece(place.start, beside[1].start if len(beside) > 1 else place.end, "")
+
+    def _added(self, path: Path, new: list[Addition]) -> _Piece:
+        beside = [each for _, each in children(self._template, path)]
+        if not beside:  # there is no such section yet
+            top = [each for _, each in children(self._template, ())]
+            section = {each.key: each.value for each in new}
+            return self._after(top, [(str(path[0]), section)], _RESOURCE_DEPTH - 1)
+        return self._after(beside, [(each.key, each.value) for each in new], _RESOURCE_DEPTH)
+
+    def _after(self, beside: list[Place], new: list[tuple[str, Any]], deep: int) -> _Piece:
+        """Something behind the last of several keys, laid out as they are."""
+        last = beside[-1]
+        if last.flow:
+            return _Piece(last.end, last.end, "".join(f", {scalar(key)}: {flow(value)}" for key, value in new))
+        end = self._line_end(last.end)
+        apart = len(beside) > 1 and "\n\n" in self._text[beside[-2].end : last.start].replace("\r", "")
+        lines: list[str] = []
+        for key, value in new:
+            lines += [""] if apart else []
+            lines += block(key, value, last.column, deep)
+        carriage = "\r" if self._text[:end].endswith("\r") else ""
+        return _Piece(end, end, "".join(f"\n{line}{carriage}" for line in lines))
+
+    def _line_end(self, at: int) -> int:
+        end = self._text.find("\n", at)
+        return end if end >= 0 else len(self._text)

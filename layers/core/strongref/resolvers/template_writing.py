@@ -1,0 +1,116 @@
+"""What stands in a template, written as YAML: functions in their short forms, all so that it is read as it was."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from strongref.macro.base import is_function
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref.macro.base import Node
+
+_WIDTH = 110
+"""Columns that a value on one line may reach."""
+
+_PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./-]|:(?=[A-Za-z0-9_./:-]))*")
+_NOT_TEXT = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+"""Without quotes some reader takes these for something else (YAML 1.1 has more of them than 1.2)."""
+
+
+def flow(node: Node) -> str:
+    """Something on one line."""
+    if is_function(node):
+        ((name, argument),) = node.items()
+        return _short(name, argument)
+    if isinstance(node, Mapping):
+        return f"{{{', '.join(f'{scalar(key)}: {flow(value)}' for key, value in node.items())}}}"
+    if isinstance(node, list):
+        return f"[{', '.join(map(flow, node))}]"
+    return scalar(node)
+
+
+def scalar(node: Node) -> str:
+    """A scalar, or a key."""
+    if isinstance(node, str):
+        if _PLAIN.fullmatch(node) and node.lower() not in _NOT_TEXT:
+            return node
+        if node.isprintable():
+            return "'{}'".format(node.replace("'", "''"))
+        return '"{}"'.format("".join(map(_escaped, node)))
+    return json.dumps(node)
+
+
+def _escaped(character: str) -> str:
+    if character == "\n":
+        return "\\n"
+    return character if character.isprintable() and character not in '"\\' else f"\\U{ord(character):08x}"
+
+
+def block(key: str, node: Node, indent: int, deep: int) -> Iterator[str]:
+    """The lines of a key and of what stands below it.
+
+    Args:
+        key: as it is to be read.
+        node: what stands below it.
+        indent: columns before the key.
+        deep: of how many levels each key is to have a line of its own.
+    """
+    begin = f"{' ' * indent}{scalar(key)}:"
+    if lines := _literal(node):
+        tag, *text = lines
+        yield f"{begin} {tag}"
+        yield from (f"{' ' * (indent + 2)}{line}" if line else "" for line in text)
+        return
+    one_line = f"{begin} {flow(node)}"
+    is_map = isinstance(node, Mapping) and node and not is_function(node)
+    if not is_map or (deep <= 0 and len(one_line) <= _WIDTH and not any(map(_has_lines, node.values()))):
+        if isinstance(node, list) and len(one_line) > _WIDTH:
+            yield begin
+            yield from (f"{' ' * (indent + 2)}- {flow(item)}" for item in node)
+            return
+        yield one_line
+        return
+    yield begin
+    for name, below in node.items():
+        yield from block(name, below, indent + 2, deep - 1)
+
+
+def _literal(node: Node) -> list[str]:
+    """Text of several lines, or a function of such: how it begins, and its lines; nothing for anything else."""
+    tag = ""
+    if is_function(node):
+        ((name, node),) = node.items()
+        tag = f"!{name.removeprefix('Fn::')} "
+    if not isinstance(node, str) or "\n" not in node or not node.replace("\n", "").isprintable():
+        return []
+    lines = node.removesuffix("\n").split("\n")
+    if node[0].isspace() or not lines[-1] or any(line != line.rstrip() for line in lines):
+        return []
+    return [f"{tag}|{'' if node.endswith(chr(10)) else '-'}", *lines]
+
+
+def _has_lines(node: Node) -> bool:
+    if isinstance(node, Mapping) and not is_function(node):
+        return any(map(_has_lines, node.values()))
+    return bool(_literal(node))
+
+
+def _short(name: str, argument: Node) -> str:
+    """A function on one line: in its short form, where that is read as the same."""
+    if name == "Fn::GetAtt" and _is_attribute(argument):
+        return f"!GetAtt {scalar('.'.join(argument))}"
+    if is_function(argument) or not isinstance(argument, str | list | Mapping):
+        # One short form cannot stand directly below another, and what has a tag is text.
+        return f"{{{scalar(name)}: {flow(argument)}}}"
+    return f"!{name.removeprefix('Fn::')} {flow(argument)}"
+
+
+def _is_attribute(argument: Node) -> bool:
+    if not isinstance(argument, list) or len(argument) != len(("resource", "attribute")):
+        return False
+    return all(isinstance(each, str) for each in argument) and "." not in argument[0]

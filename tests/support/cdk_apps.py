@@ -1,0 +1,38 @@
+"""CDK apps for tests: what the real package makes of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+
+EU, US = "eu-west-1", "us-east-1"
+ACCOUNT = "123456789012"
+
+
+def app(folder: Path | None = None) -> cdk.App:
+    """An app that says nothing about CloudFormation's rules for templates that only tests have."""
+    context = {"@aws-cdk/core:validationReportPrettyPrint": False}
+    return cdk.App(context=context, **({"outdir": str(folder)} if folder else {}))
+
+
+def stack(scope: Any, name: str, region: str | None = EU, account: str | None = ACCOUNT) -> cdk.Stack:  # noqa: ANN401 (an App or a Stage)
+    """A stack in a region; None for one that may be deployed anywhere. Its template has nothing about bootstrapping."""
+    env = cdk.Environment(region=region, account=account)
+    synthesizer = cdk.DefaultStackSynthesizer(generate_bootstrap_version_rule=False)
+    return cdk.Stack(scope, name, env=env, synthesizer=synthesizer)
+
+
+def template(of: cdk.Stack) -> dict[str, Any]:
+    """A stack's template, as the CDK writes it."""
+    assembly = cdk.Stage.of(of).synth(force=True)
+    found: dict[str, Any] = json.loads((Path(assembly.directory) / of.template_file).read_text())
+    return found
+
+
+def resources(of: cdk.Stack, type_name: str) -> dict[str, Any]:
+    """The resources of a type in a stack's template, by logical id."""
+    found = template(of).get("Resources", {})
+    return {logical_id: each for logical_id, each in found.items() if each["Type"] == type_name}

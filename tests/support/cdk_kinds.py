@@ -1,0 +1,335 @@
+"""Every ready type in the CDK: how a program makes one, what another one does with it, and values that AWS may give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_certificatemanager as acm
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_elasticloadbalancingv2 as elbv2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_route53 as route53
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_s3_notifications as notifications
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sqs as sqs
+
+from strongref import cdk as shared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+HERE = "arn:aws:{}:eu-west-1:123456789012:{}"
+KEY_ID = "11111111-2222-3333-4444-555555555555"
+ZONES = ["eu-west-1a", "eu-west-1b"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One type.
+
+    Attributes:
+        name: as in the functions' names.
+        make: the construct of a program that exports it.
+        use: what another program does with the imported one.
+        used: the type of a resource that this makes or changes, and the key of the value that stands in it.
+        values: that AWS may give what is exported, by key.
+        exporting: the name in the exporting function, where it is another.
+        options: for the import, made in the importing stack.
+        only_now: whether it can only be looked up while the template is made.
+    """
+
+    name: str
+    make: Callable[[cdk.Stack], Any]
+    use: Callable[[cdk.Stack, Any], object]
+    used: tuple[str, str]
+    values: Mapping[str, str]
+    exporting: str = ""
+    options: Callable[[cdk.Stack], dict[str, Any]] = field(default=lambda _: {})
+    only_now: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    def export(self, construct: Any, name: str, **more: Any) -> None:  # noqa: ANN401 (constructs, here and below)
+        getattr(shared, f"export_{self.exporting or self.name}")(construct, name, **more)
+
+    def import_(self, stack: cdk.Stack, name: str, **more: Any) -> Any:  # noqa: ANN401
+        return getattr(shared, f"import_{self.name}")(stack, name, **self.options(stack), **more)
+
+
+def role(stack: cdk.Stack) -> iam.Role:
+    """A role of the importing program."""
+    found = stack.node.try_find_child("Own")
+    return found or iam.Role(stack, "Own", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+
+
+def vpc(stack: cdk.Stack) -> ec2.IVpc:
+    """A VPC with public and isolated subnets."""
+    return ec2.Vpc(stack, "Vpc", availability_zones=ZONES, nat_gateways=0)
+
+
+def beside(stack: cdk.Stack) -> ec2.IVpc:
+    attributes = {"vpc_id": "vpc-0123abcd", "availability_zones": ZONES, "private_subnet_ids": ["subnet-a", "subnet-b"]}
+    return ec2.Vpc.from_vpc_attributes(stack, f"Beside{len(stack.node.children)}", **attributes)
+
+
+def instance(stack: cdk.Stack, network: ec2.IVpc) -> ec2.Instance:
+    return ec2.Instance(
+        stack,
+        "Instance",
+        vpc=network,
+        instance_type=ec2.InstanceType("t4g.micro"),
+        machine_image=ec2.MachineImage.generic_linux({"eu-west-1": "ami-1"}),
+        vpc_subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED),
+    )
+
+
+def service(stack: cdk.Stack, cluster: ecs.ICluster) -> ecs.FargateService:
+    task = ecs.FargateTaskDefinition(stack, "Task")
+    image = ecs.ContainerImage.from_registry("web")
+    task.add_container("web", image=image, port_mappings=[ecs.PortMapping(container_port=80)])
+    return ecs.FargateService(stack, "Service", cluster=cluster, task_definition=task)
+
+
+def balanced(stack: cdk.Stack) -> elbv2.ApplicationLoadBalancer:
+    balancer = elbv2.ApplicationLoadBalancer(stack, "Alb", vpc=vpc(stack))
+    balancer.add_listener("Http", port=80, default_action=elbv2.ListenerAction.fixed_response(404))
+    return balancer
+
+
+def behind(stack: cdk.Stack, balancer: elbv2.IApplicationLoadBalancer) -> None:
+    """A service behind an imported load balancer's listener."""
+    _rule(stack, shared.listener_of(balancer), balancer)
+
+
+def _rule(stack: cdk.Stack, listener: elbv2.IApplicationListener, source: ec2.IConnectable) -> None:
+    running = service(stack, ecs.Cluster(stack, "Cluster", vpc=beside(stack)))
+    running.connections.allow_from(source, ec2.Port.tcp(80))
+    group = elbv2.ApplicationTargetGroup(stack, "Targets", vpc=beside(stack), port=80, targets=[running])
+    paths = [elbv2.ListenerCondition.path_patterns(["/web/*"])]
+    listener.add_target_groups("Rule", target_groups=[group], priority=10, conditions=paths)
+
+
+def function(stack: cdk.Stack, **more: Any) -> lambda_.Function:  # noqa: ANN401
+    return lambda_.Function(
+        stack,
+        "Function",
+        runtime=lambda_.Runtime.PYTHON_3_13,
+        handler="index.handler",
+        code=lambda_.Code.from_inline("def handler(*_): pass"),
+        **more,
+    )
+
+
+def streamed(stack: cdk.Stack, table: dynamodb.ITable) -> None:
+    source = lambda_.EventSourceMapping
+    source(
+        stack,
+        "Changes",
+        target=function(stack),
+        event_source_arn=table.table_stream_arn,
+        starting_position=lambda_.StartingPosition.LATEST,
+    )
+
+
+def table(stack: cdk.Stack, **more: Any) -> dynamodb.Table:  # noqa: ANN401
+    partition = dynamodb.Attribute(name="id", type=dynamodb.AttributeType.STRING)
+    return dynamodb.Table(stack, "Table", partition_key=partition, **more)
+
+
+BUCKET = {"BucketArn": "arn:aws:s3:::johnny", "BucketName": "johnny"}
+QUEUE = {
+    "QueueArn": HERE.format("sqs", "jobs"),
+    "QueueName": "jobs",
+    "QueueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/jobs",
+}
+TOPIC = {"TopicArn": HERE.format("sns", "news"), "TopicName": "news"}
+TABLE = {"TableArn": HERE.format("dynamodb", "table/orders"), "TableName": "orders"}
+STREAM = {"TableStreamArn": HERE.format("dynamodb", "table/orders/stream/2026-01-31T12:00:00.000")}
+LISTENER = {"ListenerArn": HERE.format("elasticloadbalancing", "listener/app/web/0123456789abcdef/fedcba9876543210")}
+GROUP = {"SecurityGroupId": "sg-0123abcd"}
+
+
+def key_of(part: str) -> dict[str, str]:
+    return {f"{part}KeyArn": HERE.format("kms", f"key/{KEY_ID}"), f"{part}KeyId": KEY_ID}
+
+
+CASES = [
+    Case(
+        "bucket",
+        lambda stack: s3.Bucket(stack, "Bucket"),
+        lambda stack, bucket: bucket.grant_read(role(stack)),
+        ("AWS::IAM::Policy", "BucketArn"),
+        BUCKET,
+    ),
+    Case(
+        "encrypted_bucket",
+        lambda stack: s3.Bucket(stack, "Bucket", encryption_key=kms.Key(stack, "Key")),
+        lambda stack, bucket: bucket.grant_read_write(role(stack)),
+        ("AWS::IAM::Policy", "EncryptionKey-KeyArn"),
+        BUCKET | key_of("EncryptionKey-"),
+        exporting="bucket",
+    ),
+    Case(
+        "queue",
+        lambda stack: sqs.Queue(stack, "Queue"),
+        lambda stack, queue: queue.grant_send_messages(role(stack)),
+        ("AWS::IAM::Policy", "QueueArn"),
+        QUEUE,
+    ),
+    Case(
+        "encrypted_queue",
+        lambda stack: sqs.Queue(stack, "Queue", encryption_master_key=kms.Key(stack, "Key")),
+        lambda stack, queue: queue.grant_consume_messages(role(stack)),
+        ("AWS::IAM::Policy", "EncryptionMasterKey-KeyArn"),
+        QUEUE | key_of("EncryptionMasterKey-"),
+        exporting="queue",
+    ),
+    Case(
+        "topic",
+        lambda stack: sns.Topic(stack, "Topic"),
+        lambda stack, topic: s3.Bucket(stack, "In").add_event_notification(
+            s3.EventType.OBJECT_CREATED, notifications.SnsDestination(topic)
+        ),
+        ("Custom::S3BucketNotifications", "TopicArn"),
+        TOPIC,
+    ),
+    Case(
+        "encrypted_topic",
+        lambda stack: sns.Topic(stack, "Topic", master_key=kms.Key(stack, "Key")),
+        lambda stack, topic: topic.grant_publish(role(stack)),
+        ("AWS::IAM::Policy", "MasterKey-KeyArn"),
+        TOPIC | key_of("MasterKey-"),
+        exporting="topic",
+    ),
+    Case(
+        "key",
+        lambda stack: kms.Key(stack, "Key"),
+        lambda stack, key: s3.Bucket(stack, "Encrypted", encryption_key=key),
+        ("AWS::S3::Bucket", "KeyArn"),
+        key_of(""),
+    ),
+    Case(
+        "role",
+        lambda stack: iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com")),
+        lambda stack, imported: function(stack, role=imported),
+        ("AWS::Lambda::Function", "RoleArn"),
+        {"RoleArn": "arn:aws:iam::123456789012:role/jobs", "RoleName": "jobs"},
+    ),
+    Case(
+        "certificate",
+        lambda stack: acm.Certificate(stack, "Certificate", domain_name="www.example.com"),
+        lambda stack, certificate: elbv2.ApplicationListener(
+            stack,
+            "Https",
+            load_balancer=elbv2.ApplicationLoadBalancer(stack, "Alb", vpc=vpc(stack)),
+            port=443,
+            certificates=[certificate],
+            default_action=elbv2.ListenerAction.fixed_response(404),
+        ),
+        ("AWS::ElasticLoadBalancingV2::Listener", "CertificateArn"),
+        {"CertificateArn": HERE.format("acm", f"certificate/{KEY_ID}")},
+    ),
+    Case(
+        "hosted_zone",
+        lambda stack: route53.HostedZone(stack, "Zone", zone_name="example.com"),
+        lambda stack, zone: route53.CnameRecord(
+            stack, "Www", zone=zone, record_name="www", domain_name="web.example.net"
+        ),
+        ("AWS::Route53::RecordSet", "HostedZoneId"),
+        {"HostedZoneId": "Z0123456789ABC", "ZoneName": "example.com"},
+    ),
+    Case(
+        "vpc",
+        vpc,
+        instance,
+        ("AWS::EC2::SecurityGroup", "VpcId"),
+        {
+            "Parts": "VpcId,VpcCidrBlock,PublicSubnets,IsolatedSubnets",
+            "VpcId": "vpc-0123abcd",
+            "VpcCidrBlock": "10.0.0.0/16",
+            "PublicSubnets-SubnetIds": "subnet-0a,subnet-0b",
+            "PublicSubnets-AvailabilityZones": "eu-west-1a,eu-west-1b",
+            "PublicSubnets-RouteTableIds": "rtb-0a,rtb-0b",
+            "IsolatedSubnets-SubnetIds": "subnet-1a,subnet-1b",
+            "IsolatedSubnets-AvailabilityZones": "eu-west-1a,eu-west-1b",
+            "IsolatedSubnets-RouteTableIds": "rtb-1a,rtb-1b",
+        },
+        only_now=True,
+    ),
+    Case(
+        "security_group",
+        lambda stack: ec2.SecurityGroup(stack, "Group", vpc=vpc(stack)),
+        lambda _, group: ec2.Connections(security_groups=[group]).allow_from_any_ipv4(ec2.Port.tcp(443)),
+        ("AWS::EC2::SecurityGroupIngress", "SecurityGroupId"),
+        GROUP,
+    ),
+    Case(
+        "application_load_balancer",
+        balanced,
+        behind,
+        ("AWS::ElasticLoadBalancingV2::ListenerRule", "Listener-ListenerArn"),
+        {
+            "LoadBalancerArn": HERE.format("elasticloadbalancing", "loadbalancer/app/web/0123456789abcdef"),
+            "LoadBalancerDnsName": "web-1.eu-west-1.elb.amazonaws.com",
+            "LoadBalancerCanonicalHostedZoneId": "Z32O12XQLNTSW2",
+            "SecurityGroup-SecurityGroupId": "sg-0123abcd",
+            **{f"Listener-{key}": value for key, value in LISTENER.items()},
+        },
+    ),
+    Case(
+        "listener",
+        lambda stack: balanced(stack).listeners[0],
+        lambda stack, listener: _rule(stack, listener, listener),
+        ("AWS::ElasticLoadBalancingV2::ListenerRule", "ListenerArn"),
+        LISTENER,
+        options=lambda stack: {
+            "security_group": ec2.SecurityGroup.from_security_group_id(stack, "Given", "sg-89abcdef")
+        },
+    ),
+    Case(
+        "cluster",
+        lambda stack: ecs.Cluster(stack, "Cluster", vpc=vpc(stack)),
+        service,
+        ("AWS::ECS::Service", "ClusterName"),
+        {"ClusterArn": HERE.format("ecs", "cluster/apps"), "ClusterName": "apps"},
+        options=lambda stack: {"vpc": beside(stack)},
+    ),
+    Case(
+        "table",
+        table,
+        lambda stack, imported: imported.grant_read_data(role(stack)),
+        ("AWS::IAM::Policy", "TableArn"),
+        TABLE,
+    ),
+    Case(
+        "encrypted_table",
+        lambda stack: table(stack, encryption_key=kms.Key(stack, "Key")),
+        lambda stack, imported: imported.grant_read_data(role(stack)),
+        ("AWS::IAM::Policy", "EncryptionKey-KeyArn"),
+        TABLE | key_of("EncryptionKey-"),
+        exporting="table",
+    ),
+    Case(
+        "streamed_table",
+        lambda stack: table(stack, stream=dynamodb.StreamViewType.NEW_IMAGE),
+        streamed,
+        ("AWS::Lambda::EventSourceMapping", "TableStreamArn"),
+        TABLE | STREAM,
+        exporting="table",
+    ),
+    Case(
+        "function",
+        function,
+        lambda _, imported: imported.add_permission("Invoke", principal=iam.ServicePrincipal("events.amazonaws.com")),
+        ("AWS::Lambda::Permission", "FunctionArn"),
+        {"FunctionArn": HERE.format("lambda", "function:jobs"), "FunctionName": "jobs"},
+    ),
+]

@@ -1,0 +1,43 @@
+"""Templates of plain stacks deployed into moto, whose CloudFormation calls no functions: that is done here."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import boto3
+
+from strongref.event import Event, RequestType
+from strongref.wiring import exporter
+from tests.support.fake_ssm import FakeClock
+from tests.support.watched import OWN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from strongref.objects.plain import PlainTarget
+
+_NOTHING = {"Nothing": {"Type": "AWS::SNS::Topic"}}
+
+
+def deploy(target: PlainTarget) -> None:
+    """A stack's template, in the account of moto."""
+    template = target.template()
+    region = str(target.region)
+    resources: Mapping[str, Any] = template.get("Resources", {})
+    for logical_id, resource in resources.items():
+        if resource["Type"] == "Custom::CrossRegionExport":
+            export(target.name, region, logical_id, resource["Properties"])
+    others = {name: each for name, each in resources.items() if not each["Type"].startswith("Custom::")}
+    boto3.client("cloudformation", region).create_stack(
+        StackName=target.name, TemplateBody=json.dumps({**template, "Resources": others or _NOTHING})
+    )
+
+
+def export(stack: str, region: str, logical_id: str, properties: Mapping[str, Any]) -> None:
+    """What a stack's Export publishes, in the account of moto."""
+    arn = f"arn:aws:cloudformation:{region}:{OWN}:stack/{stack}/1"
+    event = Event(
+        RequestType.CREATE, arn, logical_id, "1", None, properties, None, "https://x", "Custom::CrossRegionExport"
+    )
+    exporter().handle(event, FakeClock())

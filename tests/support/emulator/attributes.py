@@ -1,0 +1,61 @@
+"""What CloudFormation knows of EC2 and the emulator does not: attributes for `Fn::GetAtt`, and rules of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from ministack.services import ec2
+from ministack.services.cloudformation import provisioners
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_HANDLERS = provisioners._RESOURCE_HANDLERS
+
+
+def install() -> None:
+    """Add them (AWS: CloudFormation, return values of AWS::EC2::VPC; AWS::EC2::SecurityGroupIngress)."""
+    vpc = _HANDLERS["AWS::EC2::VPC"]
+    for action in ("create", "update"):
+        vpc[action] = telling(vpc[action])
+    _HANDLERS["AWS::EC2::SecurityGroupIngress"] = {"create": _create_rule, "delete": _delete_rule}
+
+
+def telling(make: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, with a VPC's block."""
+
+    def made(*given: object, **named: object) -> Any:  # noqa: ANN401 (the emulator's: a physical id, and attributes)
+        done = make(*given, **named)
+        if isinstance(done, tuple) and done[0] in ec2._vpcs:
+            done[1].setdefault("CidrBlock", ec2._vpcs[done[0]]["CidrBlock"])
+        return done
+
+    return made
+
+
+def _create_rule(_logical_id: str, properties: Mapping[str, Any], _stack: str) -> tuple[str, dict[str, str]]:
+    for group in (properties["GroupId"], properties.get("SourceSecurityGroupId", properties["GroupId"])):
+        if group not in ec2._security_groups:
+            raise ValueError(f"The security group '{group}' does not exist")
+    rule = f"sgr-{uuid4().hex[:17]}"
+    ec2._security_groups[properties["GroupId"]]["IpPermissions"].append(_permission(properties, rule))
+    return rule, {"Id": rule}
+
+
+def _permission(properties: Mapping[str, Any], rule: str) -> dict[str, Any]:
+    source = properties.get("SourceSecurityGroupId")
+    return {
+        "IpProtocol": properties["IpProtocol"],
+        **{port: int(properties[port]) for port in ("FromPort", "ToPort") if port in properties},
+        "IpRanges": [{"CidrIp": properties["CidrIp"]}] if "CidrIp" in properties else [],
+        "Ipv6Ranges": [],
+        "PrefixListIds": [],
+        "UserIdGroupPairs": [{"GroupId": source, "Description": rule}] if source else [],
+    }
+
+
+def _delete_rule(rule: str, properties: Mapping[str, Any]) -> None:
+    group = ec2._security_groups.get(properties["GroupId"], {"IpPermissions": []})
+    wanted = _permission(properties, rule)
+    group["IpPermissions"] = [each for each in group["IpPermissions"] if each != wanted]

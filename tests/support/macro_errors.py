@@ -1,0 +1,68 @@
+"""The errors of templates with references, each as docs/macro.md shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strongref.macro.errors import MacroError, TransformFailedError
+from strongref.macro.transform import Settings, plan
+from tests.support.macro import ref, resource, template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from strongref.errors import StrongRefError
+
+
+def _of(given: dict[str, Any]) -> Callable[[], StrongRefError]:
+    """The only thing that is wrong with a template."""
+
+    def told() -> StrongRefError:
+        try:
+            plan(given, Settings())
+        except TransformFailedError as error:
+            (problem,) = error.problems
+            return problem
+        except MacroError as error:
+            return error
+        raise AssertionError
+
+    return told
+
+
+def _cluster(node: Any) -> Callable[[], StrongRefError]:  # noqa: ANN401
+    return _of(template({"ClusterRef": node}))
+
+
+def _exports(given: Any, **more: Any) -> Callable[[], StrongRefError]:  # noqa: ANN401
+    return _of(template(LoadBalancer=resource({}, Exports=given), **more))
+
+
+def _parameter() -> StrongRefError:
+    try:
+        Settings.parse({"ValueBytes": 5000})
+    except MacroError as error:
+        return error
+    raise AssertionError
+
+
+_LOOP = {"Service${Name}": resource({"ClusterRef": ref("ClusterArn", {"Ref": "Name"})})}
+
+CASES: Mapping[str, Callable[[], StrongRefError]] = {
+    "macro-both": _of(template({"LoadBalancers": [{"TargetGroupArn": "x", "TargetGroupArnRef": ref("A")}]})),
+    "macro-empty": _cluster(ref("")),
+    "macro-missing": _cluster({"From": {"Name": "ClusterArn"}}),
+    "macro-unknown": _cluster({"From": {"Stack": "a", "Name": "b", "Nmae": "c"}}),
+    "macro-small": _cluster({"from": {"name": "web"}}),
+    "macro-list": _cluster([ref("A")]),
+    "macro-single": _of(template({"SubnetsRefs": ref("SubnetIds")})),
+    "macro-shape": _cluster({"From": "network.ClusterArn"}),
+    "macro-property": _cluster(ref("A", region="Ireland")),
+    "macro-loop": _of(template(**{"Fn::ForEach::Services": ["Name", ["a"], _LOOP]})),
+    "macro-exports-empty": _exports({"Region": "us-east-1"}),
+    "macro-exports-value": _exports({"Values": {"Hosts": ["a,b"]}}),
+    "macro-taken": _exports({"As": "Alb"}, LoadBalancerExports=resource({})),
+    "macro-part": _of(template({"Fn::Transform": {"Name": "StrongRef"}})),
+    "macro-no-template": _of({}),
+    "macro-parameter": _parameter,
+}

@@ -1,0 +1,169 @@
+"""A small account for objects: CloudFormation's exports, strongref's and parameters, all in memory.
+
+Templates are deployed as far as objects need it: functions are put in, custom resources are sent to the real exporter
+and importer, parameters are stored, and outputs exported. What is looked up while templates are made is looked up here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from strongref.limiter import Limiter, Rates
+from strongref.objects import PlainTarget, Stack, Synthesis
+from strongref.objects.cloudformation import Exported
+from strongref.objects.parameters import _below
+from strongref.patience import Patience
+from strongref.resolvers.exports import Exports
+from strongref.resolvers.sources import Aws
+from tests.support.cloud import ACCOUNT, Cloud
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from pathlib import Path
+
+    from strongref.accounts import Accounts
+    from strongref.objects import DeserializationContext, SerializationContext
+
+EU, US = "eu-west-1", "us-east-1"
+
+Part = Any
+"""Of a tree: a string, a list of strings, or a tree."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """An object of any shape."""
+
+    parts: Mapping[str, Part]
+
+    def serialize(self, ctx: SerializationContext) -> None:
+        for key, part in self.parts.items():
+            if isinstance(part, Tree):
+                ctx.write_object(key, part)
+            elif isinstance(part, list):
+                ctx.write_string_list(key, part)
+            else:
+                ctx.write_string(key, part)
+
+    def read(self, ctx: DeserializationContext, *, allow_unresolved: bool = False) -> Tree:
+        """An object of this one's shape."""
+        found: dict[str, Part] = {}
+        for key, part in self.parts.items():
+            if isinstance(part, Tree):
+                found[key] = part.read(ctx.read_object(key), allow_unresolved=allow_unresolved)
+            elif isinstance(part, list):
+                found[key] = ctx.read_string_list(key, allow_unresolved=allow_unresolved)
+            else:
+                found[key] = ctx.read_string(key)
+        return Tree(found)
+
+    def evaluated(self, evaluate: Callable[[Any], Any]) -> Tree:
+        """The same with what stands for values made values."""
+        return Tree(
+            {
+                key: part.evaluated(evaluate) if isinstance(part, Tree) else evaluate(part)
+                for key, part in self.parts.items()
+            }
+        )
+
+
+class World:
+    """One account.
+
+    Attributes:
+        asked: how often each kind of thing was looked up while templates were made.
+    """
+
+    def __init__(self, context_file: Path) -> None:
+        self.context_file = context_file
+        self.cloud = Cloud()
+        self.exports: dict[str, dict[str, Exported]] = defaultdict(dict)
+        self.asked: Counter[str] = Counter()
+
+    def run(self) -> Synthesis:
+        """One run of a program."""
+        return _Here(self)
+
+    def stack(self, name: str, region: str | None = EU, *, template: Mapping[str, Any] | None = None) -> Stack:
+        """A stack in a program's run of its own."""
+        return Stack(PlainTarget(name, region, ACCOUNT, template), synthesis=self.run())
+
+    def deploy(self, stack: Stack) -> Callable[[Any], Any]:
+        """Deploy a stack; what gives the value that something in its template stands for."""
+        target = cast("PlainTarget", stack.target)
+        assert target.region
+        template = target.template()
+        resources = template.get("Resources", {})
+        custom = {
+            logical_id: self._evaluate(resource["Properties"], target.region, {})
+            for logical_id, resource in resources.items()
+            if resource["Type"].startswith("Custom::CrossRegion")
+        }
+        deployed = self.cloud.deploy(target.name, target.region, custom)
+        attributes = {logical_id: each.attributes for logical_id, each in deployed.resources.items()}
+
+        def evaluate(value: Any) -> Any:  # noqa: ANN401 (of a template)
+            return self._evaluate(value, str(target.region), attributes)
+
+        for resource in resources.values():
+            evaluate(resource.get("Metadata", {}))
+            if resource["Type"] == "AWS::SSM::Parameter":
+                self.cloud.ssm(target.region).put_parameter(**evaluate(resource["Properties"]), Overwrite=True)
+        for output in template.get("Outputs", {}).values():
+            self.exports[target.region][output["Export"]["Name"]] = Exported(target.name, evaluate(output["Value"]))
+        return evaluate
+
+    def _evaluate(self, value: Any, region: str, attributes: Mapping[str, Mapping[str, Any]]) -> Any:  # noqa: ANN401
+        if isinstance(value, list):
+            return [self._evaluate(each, region, attributes) for each in value]
+        if isinstance(value, str):
+            found = re.fullmatch(r"\{\{resolve:ssm:(.*)\}\}", value)
+            return self.cloud.texts(region)[f"{found[1]}".removeprefix("/")] if found else value
+        if not isinstance(value, Mapping):
+            return value
+        done = {key: self._evaluate(each, region, attributes) for key, each in value.items()}
+        name, argument = cast("tuple[str, Any]", next(iter(done.items()), ("", None)))
+        functions: dict[str, Callable[[], Any]] = {
+            "Ref": lambda: f"{argument}-ref",
+            "Fn::GetAtt": lambda: attributes.get(argument[0], {}).get(argument[1], "-".join(argument)),
+            "Fn::Join": lambda: argument[0].join(argument[1]),
+            "Fn::ImportValue": lambda: self._exported(argument, region),
+        }
+        return functions[name]() if name in functions else done
+
+    def _exported(self, name: str, region: str) -> str:
+        return name if name.startswith("strongref-") else self.exports[region][name].value
+
+
+class _Here(Synthesis):
+    """Looks things up in a world."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world.context_file)
+        self._world = world
+
+    def once(self, what: Hashable, ask: Callable[[], Any]) -> Any:  # noqa: ANN401, ARG002
+        def answer() -> Any:  # noqa: ANN401
+            kind, home, *rest = cast("tuple[Any, ...]", what)
+            self._world.asked[kind] += 1
+            cloud = self._world.cloud
+            store = cloud.stores(home.region, cloud.clock)
+            if kind == "ListExports":
+                return self._world.exports[home.region]
+            if kind == "ssm":
+                return _below(store, *rest)
+            assert kind == "strongref"
+            aws = Aws(cast("Accounts", _Own()), Limiter(Rates()), cloud.clock, None)
+            return Exports(aws, store, cloud.clock, Patience(3, 2, lambda: 0.5), *rest)
+
+        return super().once(what, answer)
+
+
+class _Own:
+    """`accounts.Accounts` of which only the caller's own account is asked."""
+
+    own = ACCOUNT

@@ -1,0 +1,161 @@
+"""The errors of references in manifests, each as docs/refs.md shows it: what resolving a manifest really tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from strongref.refs import errors, source_errors
+from strongref.refs.base import Field, Reference, Spot, Subject, Wanted
+from strongref.refs.config import load
+from strongref.refs.manifests import Found, ManifestObjects
+from strongref.refs.manifests_writing import Placed, rewritten
+from strongref.refs.resolution import Edit, Resolver
+from strongref.refs.stacks import StackValues
+from strongref.resolvers.errors import ManifestError
+from strongref.resolvers.manifests import read
+from tests.support.documents import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from strongref.errors import StrongRefError
+    from strongref.resolvers.base import Json
+    from strongref.resolvers.sources import Source
+
+GENERATOR = ROOT / "examples/refs/apigatewayv2-controller/generator.yaml"
+EC2, API = "ec2.services.k8s.aws", "apigatewayv2.services.k8s.aws"
+SERVER = "https://cluster.example.com"
+GROUP = Wanted(EC2, "SecurityGroup", "securitygroups", "default", "web")
+GET = f"get securitygroups.{EC2} default/web"
+
+
+def _object(kind: str, name: str, conditions: Mapping[str, str], **status: Any) -> Found:  # noqa: ANN401
+    listed = [{"type": f"ACK.{each}", "status": value} for each, value in conditions.items()]
+    content = {
+        "apiVersion": f"{EC2}/v1alpha1",
+        "kind": kind,
+        "metadata": {"name": name},
+        "status": {"conditions": listed, **status},
+    }
+    return Found("objects.yaml", 1, (), content)
+
+
+_SYNCED = {"ResourceSynced": "True"}
+_OBJECTS = [
+    _object("SecurityGroup", "web", _SYNCED, id="sg-1"),
+    _object("SecurityGroup", "broken", {"Terminal": "True"}, id="sg-1"),
+    _object("SecurityGroup", "new", {"ResourceSynced": "False"}, id="sg-1"),
+    _object("SecurityGroup", "bare", _SYNCED),
+    _object("SecurityGroup", "odd", _SYNCED, id=["sg-1"]),
+    _object("Subnet", "a", _SYNCED, subnetID="subnet-1"),
+]
+
+
+class _Stack:
+    """A source of one value."""
+
+    scheme = "export"
+
+    def __init__(self, value: Json) -> None:
+        self._value = value
+
+    def prefetch(self, tokens: object) -> None:
+        raise AssertionError(tokens)
+
+    def fetch(self, _: object) -> Json:
+        return self._value
+
+
+def refused(spec: str, value: Json = "", kind: str = "VPCLink", group: str = API) -> Callable[[], StrongRefError]:
+    """What is wrong with an object of these fields, where stacks export that value."""
+
+    def make() -> StrongRefError:
+        source: Source = _Stack(value)
+        generator = load(GENERATOR.read_text(), str(GENERATOR))
+        resolver = Resolver(generator.kinds, ManifestObjects(_OBJECTS), StackValues(lambda _: source))
+        content = {
+            "apiVersion": f"{group}/v1alpha1",
+            "kind": kind,
+            "metadata": {"name": "orders"},
+            "spec": yaml.safe_load(spec),
+        }
+        (problem,) = resolver.resolve(content).problems
+        return problem
+
+    return make
+
+
+def _groups(reference: str) -> str:
+    return f"{{subnetIDs: [subnet-1], securityGroupRefs: [{{from: {reference}}}]}}"
+
+
+def _read(text: str) -> Callable[[], StrongRefError]:
+    def make() -> StrongRefError:
+        try:
+            load(text, "apigatewayv2-controller/generator.yaml")
+        except errors.GeneratorError as error:
+            return error
+        raise AssertionError
+
+    return make
+
+
+def _below_map() -> StrongRefError:
+    field = Field(
+        ("Listeners", "CertificateARN"),
+        ("listeners", "certificateARN"),
+        "certificateRef",
+        many=False,
+        required=False,
+        reference=Reference("Certificate", "Status.ACKResourceMetadata.ARN", "acm"),
+        through_map="listeners",
+    )
+    spot = Spot(Subject(API, "Gateway", "default", "orders"), field, ("spec", "listeners", "web"))
+    return errors.ReferenceBelowMapError(spot, "spec.listeners.web.certificateRef", "listeners")
+
+
+def _unwritable() -> StrongRefError:
+    manifest = read("app/link.yaml", b"kind: VPCLink\nspec:\n  subnetRefs: &subnets [{from: {name: a}}]\n")
+    try:
+        rewritten(manifest, [Placed(1, (), Edit(("spec",), "subnetRefs", "subnetIDs", ("subnet-1",)))])
+    except ManifestError as error:
+        return error
+    raise AssertionError
+
+
+CASES: Mapping[str, Callable[[], StrongRefError]] = {
+    "refs-both": refused("{subnetIDs: [subnet-1], subnetRefs: [{from: {name: a}}]}"),
+    "refs-neither": refused("{}"),
+    "refs-empty": refused("{subnetRefs: [{from: {name: ''}}]}"),
+    "refs-namespace": refused(_groups("{name: web, namespace: shop}")),
+    "refs-map": _below_map,
+    "refs-shape": refused("{subnetRefs: {from: {name: a}}}"),
+    "refs-key": refused(_groups("{nmae: web}")),
+    "refs-field": refused("{subnetIDs: [subnet-1], securityGroupRef: {from: {name: web}}}"),
+    "refs-kind": refused("{vpcRef: {from: {name: main}}}", kind="Subnet", group=EC2),
+    "refs-terminal": refused(_groups("{name: broken}")),
+    "refs-not-synced": refused(_groups("{name: new}")),
+    "refs-missing": refused(_groups("{name: bare}")),
+    "refs-not-text": refused(_groups("{name: odd}")),
+    "refs-not-found": refused(_groups("{name: wed}")),
+    "refs-several": lambda: source_errors.SeveralObjectsError(GROUP, ["a.yaml, document 1", "b.yaml, document 3"]),
+    "refs-stack": refused(_groups("{stack: network}")),
+    "refs-stack-value": refused("{apiRef: {from: {stack: network, name: Apis}}}", ["a", "b"], kind="Integration"),
+    "refs-stack-map": refused(_groups("{stack: network, name: Vpc}"), {"Id": "vpc-1"}),
+    "refs-no-client": source_errors.NoClientError,
+    "refs-kubeconfig": lambda: source_errors.ClusterConfigError(
+        "kubeconfig /home/me/.kube/config has no context there; it has test and prod"
+    ),
+    "refs-unreachable": lambda: source_errors.UnreachableError(SERVER, GET, "no answer in time"),
+    "refs-unauthorized": lambda: source_errors.UnauthorizedError(SERVER, GET),
+    "refs-denied": lambda: source_errors.DeniedError(SERVER, GET, "get", f"securitygroups.{EC2}", "default"),
+    "refs-not-installed": lambda: source_errors.KindNotInstalledError(SERVER, GET, "SecurityGroup", EC2),
+    "refs-answered": lambda: source_errors.AnsweredError(SERVER, GET, 500, "Internal Server Error"),
+    "refs-generator": _read(
+        "resources:\n  VpcLink:\n    fields:\n      SubnetIds:\n        references: {resource: Subnet}\n"
+    ),
+    "refs-service": lambda: errors.ServiceUnknownError("generator.yaml"),
+    "refs-unwritable": _unwritable,
+}
