@@ -303,4 +303,7 @@ def test_the_functions_need_no_more_than_the_commands_policies_say(
     aws.delete(site.network, EU)
 
     elsewhere = web() | {"Parameters": {"NetworkStack": {"Type": "String", "Default": "another"}}}
-    aws.deploy(names("other"), elsewhere, US, "ROLLBACK_COMPLETE")
+    other = names("other")
+    aws.deploy(other, elsewhere, US, "ROLLBACK_COMPLETE")
+    assert "was denied (AccessDenied" in "".join(aws.reasons(other, US))
+    aws.delete(other, US)

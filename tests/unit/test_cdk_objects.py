@@ -178,6 +178,13 @@ def test_req3_it_is_the_same_construct_wherever_in_the_stack_it_is_referred_to(w
     assert shared.bucket_from_arn(sqs.Queue(web, "Queue"), "arn:aws:s3:::johnny") is first
     assert shared.bucket_from_arn(web, "arn:aws:s3:::other") is not first
     assert shared.bucket_from_arn(cdk_apps.stack(web.node.root, "Other"), "arn:aws:s3:::johnny") is not first
+    jobs = [shared.queue_from_name(web, "jobs", region=region) for region in (None, EU, US, EU)]
+    assert [each.node.id for each in jobs] == [
+        "fromQueueName:jobs",
+        "fromQueueName:jobs-Queue",
+        "fromQueueName:jobs-2",
+        "fromQueueName:jobs-Queue",
+    ]
     names = {name: shared.role_from_name(web, name) for name in ("deployer", "reader")}
     assert shared.role_from_name(web, "reader") is names["reader"]
     assert first.node.path == "Web/Strongref/fromBucketArn:arn:aws:s3:::johnny"

@@ -151,7 +151,7 @@ def test_of_a_run_whose_result_nobody_takes_nothing_is_claimed(
     def gone(_content: bytes) -> None:
         raise WriteFailedError("standard output", "broken pipe", 0)
 
-    monkeypatch.setattr("strongref.cli.resolve.put_out", gone)
+    monkeypatch.setattr("strongref.cli.jobs.put_out", gone)
     with manifest.open("rb") as given:
         monkeypatch.setattr("sys.stdin", type("Stdin", (), {"buffer": given}))
         assert resolve("-", "--claim", "shop", "--consumer", "cluster") == 1

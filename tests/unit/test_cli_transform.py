@@ -97,13 +97,13 @@ Resources:
         - !Ref AWS::NoValue
       "Role": !GetAtt WEAK.RoleArn
 
-    # What others may use.
 
   Last:
     Type: AWS::SNS::Topic
     Condition: HasTopic
     Properties: {TopicName: x} # the end
 
+  # What others may use.
   ServiceExports:
     Type: Custom::CrossRegionExport
     Properties:
@@ -439,6 +439,37 @@ class TestText:
         given = "Resources:\n  ? A\n  : Type: T\n    Properties: {XRef: {From: {Stack: a, Name: b}}}\n"
         with pytest.raises(ManifestError, match="cannot be replaced in the style in which it is written"):
             text_of(given)
+
+    def test_comments_stay_with_what_they_are_about(self) -> None:
+        given = """\
+Resources:
+  A:
+    Type: T
+    Properties:
+      # Above.
+      XRefs: # of both
+        # The first.
+        - From: {Stack: a, Name: b} # behind it
+        - 'sg # 1'
+        - {From: {Stack: a, Name: c}} # stays
+    # Of the exports,
+    # in two lines.
+    Exports:
+      - As: d # the arn
+      # The second.
+      - {As: e, Region: us-east-1} # the end
+  # Of B.
+  B: {Type: T}
+"""
+        result = text_of(given)
+        values = "[!GetAtt ImportsAa29792c8.b, 'sg # 1', !GetAtt ImportsAa29792c8.c]"
+        about = "      # Above.\n      # of both\n      # The first.\n      # behind it\n"
+        assert f"{about}      X: {values} # stays\n  # Of B.\n  B: {{" in result
+        assert (
+            "  # Of the exports,\n  # in two lines.\n  # the arn\n  # The second.\n  # the end\n  AExports:\n" in result
+        )
+        for comment in re.findall("# [A-Za-z].*", given):
+            assert result.count(comment) == 1, comment
 
     def test_lines_end_as_they_did(self) -> None:
         given = "Resources:\r\n  A:\r\n    Type: T\r\n    Properties:\r\n      XRef: {From: {Stack: a, Name: b}}\r\n"

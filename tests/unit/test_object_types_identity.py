@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import botocore
 import pytest
 
 from strongref.lookup.arns import Arn
@@ -112,6 +116,16 @@ def test_req3_what_follows_from_an_arn_is_told() -> None:
     in_china = Queue.from_arn(f"arn:aws-cn:sqs:cn-north-1:{ACCOUNT}:jobs")
     assert in_china.queue_url == f"https://sqs.cn-north-1.amazonaws.com.cn/{ACCOUNT}/jobs"
     assert Role.from_arn(f"arn:aws:iam::{ACCOUNT}:role/service/web/reader").role_name == "reader"
+
+
+def test_regions_and_endpoints_are_of_the_partitions_that_botocore_knows() -> None:
+    known = json.loads((Path(botocore.__file__).parent / "data/partitions.json").read_text())["partitions"]
+    assert len(known) >= 8
+    for partition in known:
+        for region in (each for each in partition["regions"] if re.fullmatch(partition["regionRegex"], each)):
+            queue = Queue.from_name("jobs", region=region, account=ACCOUNT)
+            assert queue.queue_arn == f"arn:{partition['id']}:sqs:{region}:{ACCOUNT}:jobs"
+            assert queue.queue_url == f"https://sqs.{region}.{partition['outputs']['dnsSuffix']}/{ACCOUNT}/jobs"
 
 
 def test_req3_the_same_arn_gives_the_same_object_in_one_stack() -> None:

@@ -177,6 +177,14 @@ def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path: Path, monkeypat
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
+def test_a_file_that_nobody_may_write_is_not_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(path, ARN)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(ContextFileError, match="it cannot be written: permission denied"):
+        filled(path, OTHER)
+    assert list(listing(path)) == [ARN]
+
+
 def test_a_link_stays_a_link_and_a_file_keeps_its_rights(tmp_path: Path) -> None:
     place, link = tmp_path / "real.json", tmp_path / "link.json"
     filled(place, ARN)

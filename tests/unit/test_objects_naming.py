@@ -12,6 +12,7 @@ from strongref.address import short_hash
 from strongref.objects.errors import BadNameError
 from strongref.objects.naming import (
     export_name,
+    identity,
     json_key,
     key_of,
     logical_id,
@@ -68,6 +69,12 @@ def test_an_export_has_no_name_that_cloudformation_refuses(component: str) -> No
         export_name(("Web", component))
 
 
+@given(st.lists(COMPONENT, min_size=1, max_size=3), st.lists(COMPONENT, min_size=1, max_size=3))
+def test_what_is_made_of_an_object_has_a_name_that_no_other_path_has(one: list[str], other: list[str]) -> None:
+    assert (identity(tuple(one)) == identity(tuple(other))) == (one == other)
+    assert ":" not in identity(tuple(one))
+
+
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_logical_ids_are_ids_and_differ_where_names_do(one: str, other: str) -> None:
     assert re.fullmatch(r"Export[A-Za-z0-9]{1,249}", logical_id("Export", one))
@@ -95,7 +102,7 @@ def test_a_parameter_has_no_name_that_parameter_store_refuses(path: tuple[str, .
 
 def test_a_key_is_its_path_of_levels_that_strongref_takes() -> None:
     assert key_of(("Web", "SecurityGroup", "Id")) == "Web/SecurityGroup/Id"
-    for path in (("Web", "a.b"), ("Web", ""), tuple("abcdefghij")):
+    for path in (("Web", "a.b"), ("Web", ""), tuple("abcdefghij"), ("Ref",), ("Web", "Ref", "Id")):
         with pytest.raises(BadNameError):
             key_of(path)
 

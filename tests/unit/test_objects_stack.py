@@ -142,6 +142,36 @@ def test_another_consumer_or_other_regions_have_a_resource_of_their_own(world: W
     ]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (CrossRegion(), CrossRegion(consumer="shared")),
+        (CrossRegion(regions=[US]), CrossRegion(consumer=US)),
+        (CrossRegion(consumer="a", regions=[US]), CrossRegion(consumer=f"a-{US}")),
+    ],
+)
+def test_no_consumer_is_taken_for_another_or_for_all(world: World, one: Channel, other: Channel) -> None:
+    stack = world.stack("network")
+    for via in (one, other):
+        stack.export_string("Name", "n", via=via)
+    assert len(template(stack)["Resources"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (CrossRegion(stack="a", shared=True), CrossRegion(stack="a", consumer="shared")),
+        (CrossRegion(stack="a-", consumer="b"), CrossRegion(stack="a", consumer="-b")),
+        (CrossRegion(stack="a", region=US), CrossRegion(stack=f"a-{US}")),
+    ],
+)
+def test_no_stack_is_taken_for_another(world: World, one: Channel, other: Channel) -> None:
+    stack = world.stack("web", EU)
+    for via in (one, other):
+        stack.import_string("Name", type=AT_DEPLOYMENT, via=via)
+    assert len(template(stack)["Resources"]) == 2
+
+
 def test_a_parameter_is_made_for_each_value_below_the_prefix(world: World) -> None:
     stack = world.stack("network")
     stack.export_object("Net", Tree({"Zones": ["a", {"Ref": "B"}], "Vpc": Tree({"Id": "1"})}), via=Parameters("/a/b/"))
@@ -644,15 +674,16 @@ def test_a_context_has_the_scope_and_an_id_that_is_the_objects_own(world: World)
     assert [each.id for each in contexts] == [
         "Web",
         "Web:deployment",
-        f"network.{EU}:Web",
-        f"network.{EU}:Web:deployment",
-        f"network.{EU}:Web:deployment:weak",
-        f"network.{EU}.shared:Web",
-        "a.b:Web",
+        f"Web:network.{EU}",
+        f"Web:network.{EU}.deployment",
+        f"Web:network.{EU}.deployment.weak",
+        f"Web:network.{EU}._shared",
+        "Web:a.b",
     ]
     assert all(each.scope is scope for each in contexts)
     part = contexts[0].read_object("Group")
     assert (part.id, part.scope) == ("Web-Group", scope)
+    assert [stack.import_object(name).id for name in ("Web-Group", "Web:deployment")] == ["Web~Group", "Web+deployment"]
 
 
 # -- channels ----------------------------------------------------------------------------------------------------

@@ -239,6 +239,8 @@ class TestListing:
         (["--generator", "{a}", "--generator", "{a}"], "{a} and {a} are both for apigatewayv2: give one"),
         (["--generator", "{a}", "--generator", "{a}", "--service", "x"], "--service goes with one --generator"),
         (["--generator", "{a}", "--crd", "{tmp}/gone.yaml"], "{tmp}/gone.yaml does not exist"),
+        (["--generator", ""], "--generator is empty: is a variable not set?"),
+        (["--generator", "{a}", "--service", ""], "--service is empty: is a variable not set?"),
         (["--generator", "{a}", "--crd", "{a}"], "--crd: there is no CustomResourceDefinition in it"),
     ],
 )
@@ -454,6 +456,7 @@ class TestResolving:
             (["-", "{link}"], "give it alone, without -o"),
             (["-", "--conditions"], "--conditions prints to standard output, where the manifest goes: give --check"),
             (["{link}", "--check", "--from", "gone.yaml"], "gone.yaml does not exist"),
+            (["{link}", "--check", "--crd", ""], "--crd is empty: is a variable not set?"),
             (["{link}", "--check", "--from", ""], "--from is empty: is a variable not set?"),
             (["{link}", "--check", "--context", "x"], "--kubeconfig and --context are about a live cluster"),
             (["{link}", "--in-place", "--claim", "x"], "--claim and --in-place do not go together"),

@@ -229,6 +229,11 @@ def test_something_that_is_no_api_is_unreachable_by_its_protocol(api: KubeApi, t
 
 
 class TestWhichCluster:
+    def test_its_address_is_told_without_a_password(self, api: KubeApi, tmp_path: Path) -> None:
+        there = api.url
+        api.url = there.replace("//", f"//reader:{TOKEN}@")
+        assert ClusterApi.connect(str(api.kubeconfig(tmp_path))).server == there
+
     def test_it_is_that_of_the_context_that_is_named(self, api: KubeApi, tmp_path: Path) -> None:
         path = api.kubeconfig(tmp_path, namespace="shop")
         text = path.read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -253,6 +254,6 @@ def _once(
 
 def _free(kind: Kind[Any], place: Place) -> Place:
     """The same place with an id that nothing has there: one object may be read as two types."""
-    if place.scope.node.try_find_child(place.id):
-        return place._replace(id=f"{place.id}-{kind.declared.__name__}")
-    return place
+    more = (f"{place.id}-{number}" for number in count(2))
+    ids = chain([place.id, f"{place.id}-{kind.declared.__name__}"], more)
+    return place._replace(id=next(each for each in ids if not place.scope.node.try_find_child(each)))

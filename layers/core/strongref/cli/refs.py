@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ruamel.yaml import YAML
 
 from strongref.cli import refs_resolving
+from strongref.cli.jobs import check_not_empty
 from strongref.cli.parsing import register
 from strongref.refs.names import plural
 from strongref.refs.rbac import NAME, cluster_role
@@ -117,4 +118,5 @@ def _schema(asked: argparse.Namespace, _toolbox: Toolbox) -> int:
 
 
 def _generators(asked: argparse.Namespace) -> list[Generator]:
+    check_not_empty({"--generator": asked.generator or (), "--service": [asked.service], "--crd": asked.crd})
     return generators(asked.generator, asked.service, asked.crd)

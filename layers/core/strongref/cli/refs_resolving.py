@@ -88,6 +88,9 @@ def _check_given(asked: argparse.Namespace) -> None:
     check_not_empty(
         {
             "a manifest": asked.manifest,
+            "--generator": asked.generator or (),
+            "--service": [asked.service],
+            "--crd": asked.crd,
             "-o": [asked.out],
             "--from": asked.others,
             "--kubeconfig": [asked.kubeconfig],

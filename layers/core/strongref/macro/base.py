@@ -59,11 +59,13 @@ class Addition:
         path: of the map, which is made if there is none.
         key: the new one, as in a resource's logical id.
         value: what stands below it.
+        origin: where the template asks for it, if it does in one place.
     """
 
     path: Path
     key: str
     value: Node = field(repr=False)
+    origin: Path = ()
 
 
 @dataclass(frozen=True, slots=True)

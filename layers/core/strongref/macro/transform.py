@@ -75,7 +75,7 @@ def plan(template: Template, settings: Settings) -> Plan:
         tuple(replace(each, value=_filled(each.value, served)) for each in found.replacements),
         tuple(Removal((*each.path, each.logical_id), "Exports") for each in found.exporting),
         (
-            *(Addition(each.path, each.logical_id, _filled(each.resource, served)) for each in made),
+            *(Addition(each.path, each.logical_id, _filled(each.resource, served), each.at) for each in made),
             *(Addition((RESOURCES,), each.logical_id, each.resource) for each in imported),
             *_conditions(template, imported),
         ),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,8 +93,10 @@ class ContextFile:
             ContextFileError: the file cannot be written.
         """
         with _alone(self.path):
-            self._entries = _read(self.path) | {str(key): value}
-            _write(self.path, self._entries)
+            former = _read(self.path)
+            self._entries = former | {str(key): value}
+            if self._entries != former:
+                _write(self.path, self._entries)
 
 
 def listing(path: str | Path = CONTEXT_FILE) -> dict[ContextKey, Any]:
@@ -159,25 +160,16 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, entries: Mapping[str, Any]) -> None:
-    """Beside its place first, and then into it at once; not at all where nothing changes."""
-    text = json.dumps(entries, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    place = Path(os.path.realpath(path))
+    """Whole, or not at all."""
+    # Not where a function reads an object: what writes manifests knows their formats as well.
+    from strongref.resolvers.errors import WriteFailedError  # noqa: PLC0415
+    from strongref.resolvers.files import write  # noqa: PLC0415
+
+    content = (json.dumps(entries, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
     try:
-        if place.exists() and place.read_text(encoding="utf-8") == text:
-            return
-        descriptor, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
-        made = Path(name)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            made.chmod(place.stat().st_mode if place.exists() else 0o666 & ~_umask())
-            made.replace(place)
-        except BaseException:
-            with suppress(OSError):
-                made.unlink()
-            raise
-    except OSError as error:
-        problem = _problem(error)
+        write({path: content})
+    except WriteFailedError as error:
+        problem = error.problem
     else:
         return
     raise ContextFileError(str(path), f"it cannot be written: {problem}")
@@ -186,26 +178,22 @@ def _write(path: Path, entries: Mapping[str, Any]) -> None:
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """One run at a time in the file's folder: it is locked, and the lock goes with the process whatever happens."""
+    if not fcntl:
+        yield
+        return
     try:
         descriptor = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
     except OSError as error:
         problem = _problem(error)
     else:
         try:
-            if fcntl:
-                with suppress(OSError):  # a file system without locks
-                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
         finally:
             os.close(descriptor)
         return
     raise ContextFileError(str(path), f"its folder cannot be opened: {problem}")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _problem(error: OSError) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from strongref.address import SHARED
 from strongref.errors import BadRequestError
 from strongref.macro.splitting import DATA_BYTES, VALUE_BYTES
 from strongref.objects.at_synthesis import AtSynthesis
@@ -41,7 +42,8 @@ class Exports:
         self._target = target
         self._via = via
         self._values: dict[str, Any] = {}
-        self._id = logical_id("StrongrefExport", "-".join((via.consumer or "shared", *via.regions)))
+        self._consumer = via.consumer or SHARED
+        self._id = logical_id("StrongrefExport", "/".join((self._consumer, *via.regions)))
 
     def plan(self, leaves: Mapping[Path, Leaf]) -> Plan:
         for path, leaf in leaves.items():
@@ -55,8 +57,7 @@ class Exports:
             if self._values:
                 self._target.put_resource(self._id, EXPORT_TYPE, self._properties())
 
-        consumer = self._via.consumer or "_shared"
-        return Plan(tuple(f"{consumer}@{region}" for region in self._via.regions or ("",)), {}, put)
+        return Plan(tuple(f"{self._consumer}@{region}" for region in self._via.regions or ("",)), {}, put)
 
     def _properties(self) -> dict[str, Any]:
         regions = list(self._via.regions)
@@ -125,9 +126,9 @@ class _Import:
 
 
 def _import_id(via: CrossRegion, strength: Strength, number: int) -> str:
-    whom = "shared" if via.shared else via.consumer
+    whom = SHARED if via.shared else via.consumer
     parts = [via.stack, via.region, via.account, whom, strength.value, *([str(number + 1)] if number else [])]
-    return logical_id("StrongrefImport", "-".join(part or "" for part in parts))
+    return logical_id("StrongrefImport", "/".join(part or "" for part in parts))
 
 
 def _properties(via: CrossRegion, strength: Strength, names: set[str]) -> dict[str, Any]:

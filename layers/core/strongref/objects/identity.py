@@ -29,11 +29,26 @@ _PSEUDO = {
 }
 """What CloudFormation calls what the stack that refers to it has."""
 
-_SUFFIXES = {"aws-cn": "amazonaws.com.cn"}
-"""Of the names of a partition's endpoints, where it is not `amazonaws.com` (AWS: endpoints of China)."""
+_SUFFIXES = {
+    "aws-cn": "amazonaws.com.cn",
+    "aws-eusc": "amazonaws.eu",
+    "aws-iso": "c2s.ic.gov",
+    "aws-iso-b": "sc2s.sgov.gov",
+    "aws-iso-e": "cloud.adc-e.uk",
+    "aws-iso-f": "csp.hci.ic.gov",
+}
+"""Of the names of a partition's endpoints, where it is not `amazonaws.com` (botocore: partitions)."""
 
-_PARTITIONS = {"cn": "aws-cn", "us-gov": "aws-us-gov"}
-"""By the beginnings of their regions' names, as in `lookup.arns`."""
+_PARTITIONS = {
+    "cn-": "aws-cn",
+    "eu-isoe-": "aws-iso-e",
+    "eusc-": "aws-eusc",
+    "us-gov-": "aws-us-gov",
+    "us-iso-": "aws-iso",
+    "us-isob-": "aws-iso-b",
+    "us-isof-": "aws-iso-f",
+}
+"""By the beginnings of their regions' names (the same)."""
 
 _TOKEN = "{Token["  # noqa: S105 (a marker of the CDK's, no password)
 
@@ -91,7 +106,7 @@ class ArnForm:
     ) -> dict[str, Text]:
         """What follows from a name. What is not given is that of the stack that refers to it."""
         if partition is None and isinstance(region, str) and not is_unresolved(region):
-            partition = next((each for start, each in _PARTITIONS.items() if region.startswith(f"{start}-")), "aws")
+            partition = next((each for start, each in _PARTITIONS.items() if region.startswith(start)), "aws")
         of_partition = _of_partition(partition) if partition is not None else _of_partition(_pseudo("partition"))
         pieces = {"name": name, **of_partition, "region": region or _pseudo("region")}
         pieces["account"] = account or _pseudo("account")

@@ -89,6 +89,11 @@ def export_name(path: Path) -> str:
     return f"{full[: EXPORT_NAME_LIMIT - _HASH - 1]}-{short_hash(full)}"
 
 
+def identity(path: Path) -> str:
+    """A name for what is made of an object, as `Web-SecurityGroup`, which no other path has."""
+    return "-".join(component.replace("-", "~").replace(":", "+") for component in path)
+
+
 def logical_id(purpose: str, name: str) -> str:
     """A logical id for what is put into a template: the same for the same name, and another one for each other name.
 
@@ -125,8 +130,11 @@ def key_of(path: Path) -> Key:
     """The key of a value's strongref export, with slashes: `Web/SecurityGroup/SecurityGroupId`.
 
     Raises:
-        BadNameError: a component has characters that a key cannot have, or it is too deep.
+        BadNameError: a component has characters that a key cannot have, or it is too deep; or it is `Ref`, which as a
+            key of a map in a template is a function.
     """
+    if "Ref" in path:
+        raise BadNameError(shown(path), "in a template, CloudFormation takes a map's key Ref for its function")
     try:
         check_levels(shown(path), path)
     except BadRequestError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from strongref.objects.errors import UnresolvedError
-from strongref.objects.naming import shown
+from strongref.objects.naming import identity, shown
 from strongref.objects.once import Made
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Imported:
             id: as the attribute; the path by default.
         """
         self.scope = scope
-        self.id = id or "-".join(path)
+        self.id = id or identity(path)
         self.made = Made()
         self._reader = reader
         self._path = path
@@ -93,5 +93,5 @@ class Imported:
     def read_object(self, key: str) -> Imported:
         """Where a part is read from: the same for the same key."""
         if key not in self._parts:
-            self._parts[key] = Imported(self._reader, (*self._path, key), self.scope, f"{self.id}-{key}")
+            self._parts[key] = Imported(self._reader, (*self._path, key), self.scope, f"{self.id}-{identity((key,))}")
         return self._parts[key]

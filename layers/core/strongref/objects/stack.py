@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from strongref.address import SHARED
 from strongref.objects import cloudformation, crossregion, parameters
 from strongref.objects.at_synthesis import AtSynthesis
 from strongref.objects.base import ResolveType
@@ -12,6 +13,7 @@ from strongref.objects.collecting import Collector, collect
 from strongref.objects.context_file import CONTEXT_FILE
 from strongref.objects.errors import BadChannelError, NotHeldError, OwnExportError
 from strongref.objects.exported import Exported
+from strongref.objects.naming import identity
 from strongref.objects.once import Made
 from strongref.objects.reading import Imported
 from strongref.objects.synthesis import Synthesis
@@ -263,13 +265,12 @@ def _channel(via: Channel | None) -> Channel:
 
 def _identity(name: str, when: ResolveType, weak: bool, channel: Channel) -> str:
     """What a construct is called that is made of an import: the object's name, and what else tells imports apart."""
-    parts = [name]
+    told = []
     if isinstance(channel, CrossRegion):
-        whom = "shared" if channel.shared else channel.consumer
-        origin = (channel.stack, channel.region, channel.account, whom)
-        parts.insert(0, ".".join(part for part in origin if part))
+        whom = SHARED if channel.shared else channel.consumer
+        told = [part for part in (channel.stack, channel.region, channel.account, whom) if part]
     elif isinstance(channel, Parameters):
-        parts.insert(0, channel.prefix.strip("/").replace("/", "."))
+        told = channel.prefix.strip("/").split("/")
     if when is ResolveType.DEPLOYMENT:
-        parts += ["deployment", "weak"] if weak else ["deployment"]
-    return ":".join(parts)
+        told += ["deployment", "weak"] if weak else ["deployment"]
+    return ":".join([identity((name,)), ".".join(told)] if told else [identity((name,))])

@@ -132,7 +132,7 @@ class Listener(
     type_name="AWS::ElasticLoadBalancingV2::Listener",
     arn=ArnForm(
         "arn:{partition}:elasticloadbalancing:{region}:{account}:listener/app/{name}",
-        "[A-Za-z0-9-]{1,32}(/[0-9a-f]{16}){2}",
+        "[A-Za-z0-9-]{1,32}(/[0-9a-f]+){2}",
     ),
 ):
     """A listener of an application load balancer."""
@@ -145,7 +145,7 @@ class ApplicationLoadBalancer(
     type_name="AWS::ElasticLoadBalancingV2::LoadBalancer",
     arn=ArnForm(
         "arn:{partition}:elasticloadbalancing:{region}:{account}:loadbalancer/app/{name}",
-        "[A-Za-z0-9-]{1,32}/[0-9a-f]{16}",
+        "[A-Za-z0-9-]{1,32}/[0-9a-f]+",
     ),
 ):
     """An application load balancer, with its security group and the listener that is shared."""

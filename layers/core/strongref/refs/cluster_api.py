@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -65,7 +66,8 @@ class ClusterApi:
     ) -> ClusterApi:
         """As `cluster_config.connect`, with the seconds to wait for a connection and for an answer."""
         found = connect(kubeconfig, context)
-        return cls(found.client.configuration.host, found.namespace, found.client, timeouts)
+        server = re.sub("//[^/@]*@", "//", found.client.configuration.host)  # told in errors, without a password
+        return cls(server, found.namespace, found.client, timeouts)
 
     def groups(self) -> dict[str, list[str]]:
         """The groups of the API that the cluster serves, and each one's versions, the preferred one first.

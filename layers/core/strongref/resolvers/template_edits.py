@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strongref.macro.base import MACRO
+from strongref.macro.base import MACRO, Addition
 from strongref.resolvers.errors import ManifestError
 from strongref.resolvers.template_text import children, to_json
 from strongref.resolvers.template_text import content as read_content
 from strongref.resolvers.template_writing import block, flow, scalar
 
 if TYPE_CHECKING:
-    from strongref.macro.base import Addition, Path, Plan, Removal, Replacement
+    from strongref.macro.base import Path, Plan, Removal, Replacement
     from strongref.resolvers.template_text import Place, TemplateText
 
 _TRANSFORM = "Transform"
+_COMMENT = re.compile(r"(?<=\s)#[^\r\n]*")
 _RESOURCE_DEPTH = 2
 """Levels of a resource that have a line for each key: its own, and its properties."""
 
@@ -91,7 +93,9 @@ class _Edits:
         place = self._place((*change.path, change.key))
         quote = self._text[place.start] if self._text[place.start] in "\"'" else ""
         key = f"{quote}{change.becomes}{quote}" if quote else scalar(change.becomes)
-        return _Piece(place.start, place.end, f"{key}: {flow(change.value)}")
+        comments = [] if place.flow else self._comments((*change.path, change.key))
+        above = "".join(f"{comment}{self._line_break}{' ' * place.column}" for comment in comments)
+        return _Piece(place.start, place.end, f"{above}{key}: {flow(change.value)}")
 
     def removal(self, change: Removal) -> _Piece:
         return self._without((*change.path, change.key))
@@ -124,7 +128,7 @@ class _Edits:
         """A key and what stands under it taken out: with its lines, or with a comma."""
         place = self._place(path)
         if not place.flow:
-            begin = self._text.rfind("\n", 0, place.start)
+            begin = self._text.rfind("\n", 0, self._above(place)[1])
             end = self._line_end(place.end)
             return _Piece(begin, end, "") if begin >= 0 else _Piece(0, min(end + 1, len(self._text)), "")
         beside = [each for _, each in children(self._template, path[:-1])]
@@ -138,22 +142,63 @@ class _Edits:
         if not beside:  # there is no such section yet
             top = [each for _, each in children(self._template, ())]
             section = {each.key: each.value for each in new}
-            return self._after(top, [(str(path[0]), section)], _RESOURCE_DEPTH - 1)
-        return self._after(beside, [(each.key, each.value) for each in new], _RESOURCE_DEPTH)
+            return self._after(top, [Addition((), str(path[0]), section)], _RESOURCE_DEPTH - 1)
+        return self._after(beside, new, _RESOURCE_DEPTH)
 
-    def _after(self, beside: list[Place], new: list[tuple[str, Any]], deep: int) -> _Piece:
+    def _after(self, beside: list[Place], new: list[Addition], deep: int) -> _Piece:
         """Something behind the last of several keys, laid out as they are."""
         last = beside[-1]
         if last.flow:
-            return _Piece(last.end, last.end, "".join(f", {scalar(key)}: {flow(value)}" for key, value in new))
+            return _Piece(last.end, last.end, "".join(f", {scalar(each.key)}: {flow(each.value)}" for each in new))
         end = self._line_end(last.end)
         apart = len(beside) > 1 and "\n\n" in self._text[beside[-2].end : last.start].replace("\r", "")
         lines: list[str] = []
-        for key, value in new:
+        for each in new:
             lines += [""] if apart else []
-            lines += block(key, value, last.column, deep)
+            lines += (f"{' ' * last.column}{comment}" for comment in self._moved(each.origin))
+            lines += block(each.key, each.value, last.column, deep)
         carriage = "\r" if self._text[:end].endswith("\r") else ""
         return _Piece(end, end, "".join(f"\n{line}{carriage}" for line in lines))
+
+    @property
+    def _line_break(self) -> str:
+        return "\r\n" if "\r\n" in self._text else "\n"
+
+    def _moved(self, origin: Path) -> list[str]:
+        """The comments of what is taken out in one place and put in at another."""
+        if origin and isinstance(origin[-1], int):  # one of several: those of all of them come above the first
+            return [] if origin[-1] else self._moved(origin[:-1])
+        if not origin or self._template.places[origin].flow:
+            return []
+        place = self._template.places[origin]
+        behind = self._text[place.end : self._line_end(place.end)].strip()
+        return [*self._above(place)[0], *self._comments(origin), *([behind] if behind else [])]
+
+    def _above(self, place: Place) -> tuple[list[str], int]:
+        """The comments on the lines above a key that are as far indented as it, and where they, or it, begin."""
+        comments: list[str] = []
+        at = place.start
+        while (end := self._text.rfind("\n", 0, at)) >= 0:
+            begin = self._text.rfind("\n", 0, end) + 1
+            line = self._text[begin:end]
+            if len(line) - len(line.lstrip(" ")) != place.column or not line.lstrip(" ").startswith("#"):
+                break
+            comments.insert(0, line.strip())
+            at = begin + place.column
+        return comments, at
+
+    def _comments(self, path: Path) -> list[str]:
+        """The comments within what stands under a key, but not one behind its end."""
+        place = self._template.places[path]
+        below = {at: each for at, each in self._template.places.items() if at[: len(path)] == path}
+        holding = {at[:-1] for at in below}
+        inside = [(each.value, each.end) for at, each in below.items() if at not in holding]
+        found: list[str] = []
+        at = place.start
+        for start, end in [*sorted(inside), (place.end, place.end)]:
+            found += (each.strip() for each in _COMMENT.findall(self._text[at:start]))
+            at = max(at, end)
+        return found
 
     def _line_end(self, at: int) -> int:
         end = self._text.find("\n", at)
