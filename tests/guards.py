@@ -133,7 +133,7 @@ GUARDS = (
         file="layers/core/strongref/objects/at_synthesis.py",
         code="        if path[0] in self._strong:\n            self._hold(path, value)\n",
         instead="",
-        tests=("tests/unit/test_objects_design.py", "tests/unit/test_objects_stack.py", "-k", "held or hold"),
+        tests=("tests/unit/test_objects_design.py", "tests/unit/test_objects_importing.py", "-k", "held or hold"),
         must_fail=(
             "test_req8_at_synthesis_the_program_gets_values_and_the_template_holds_them",
             "test_what_is_imported_at_synthesis_is_held_by_one_resource",
@@ -144,7 +144,7 @@ GUARDS = (
         file="layers/core/strongref/objects/exported.py",
         code="        raise ExportedTwiceError(name, [shown(path) for path in keys if len(path) > 1])\n",
         instead="        return not keys\n",
-        tests=("tests/unit/test_objects_design.py", "tests/unit/test_objects_stack.py", "-k", "req5"),
+        tests=("tests/unit/test_objects_design.py", "tests/unit/test_objects_exporting.py", "-k", "req5"),
         must_fail=(
             "test_req5_two_different_things_under_one_name_are_an_error_that_writes_nothing",
             "test_req5_a_name_stands_for_one_thing_in_every_channel",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from strongref.accounts import Accounts
     from strongref.objects import DeserializationContext, SerializationContext
+    from strongref.objects.channels import Channel
 
 EU, US = "eu-west-1", "us-east-1"
 
@@ -167,3 +168,28 @@ class _Own:
     """`accounts.Accounts` of which only the caller's own account is asked."""
 
     own = ACCOUNT
+
+
+def template(stack: Stack) -> dict[str, Any]:
+    """A plain stack's template, as it is now."""
+    return cast("PlainTarget", stack.target).template()
+
+
+def custom(stack: Stack) -> list[dict[str, Any]]:
+    """The properties of a stack's custom resources."""
+    found = template(stack).get("Resources", {}).values()
+    return [each["Properties"] for each in found if each["Type"].startswith("Custom::")]
+
+
+def produced(world: World, *, via: Channel | None = None, **exported: Any) -> Stack:  # noqa: ANN401 (any value)
+    """A deployed stack network in eu-west-1, which exports strings, lists and objects."""
+    stack = world.stack("network")
+    for name, value in exported.items():
+        if isinstance(value, Tree):
+            stack.export_object(name, value, via=via)
+        elif isinstance(value, list):
+            stack.export_string_list(name, value, via=via)
+        else:
+            stack.export_string(name, value, via=via)
+    world.deploy(stack)
+    return stack

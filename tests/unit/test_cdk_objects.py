@@ -14,6 +14,7 @@ import boto3
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from moto import mock_aws
@@ -135,6 +136,18 @@ def test_req1_strings_and_lists_are_published_and_consumed_too(network: cdk.Stac
     assert held(web) == ["Domain", "Subnets"]
     queue(web, shared.import_string(web, "Domain", type=LATER))
     assert used(web) == [{"Fn::ImportValue": "Domain"}]
+
+
+def test_req1_a_list_that_is_known_at_deployment_alone_is_published_by_every_channel(network: cdk.Stack) -> None:
+    zone = route53.PublicHostedZone(network, "Zone", zone_name="example.com")
+    for via in (None, CrossRegion(regions=[US]), Parameters("/shared")):
+        shared.export_string_list(network, "Servers", zone.hosted_zone_name_servers, via=via)
+    servers = {"Fn::GetAtt": [network.get_logical_id(zone.node.default_child), "NameServers"]}
+    assert exported(network) == {"Servers": {"Fn::Join": [",", servers]}}
+    (export,) = cdk_apps.resources(network, "Custom::CrossRegionExport").values()
+    assert export["Properties"]["Values"] == {"Servers": servers}
+    (parameter,) = cdk_apps.resources(network, "AWS::SSM::Parameter").values()
+    assert parameter["Properties"]["Value"] == {"Fn::Join": [",", servers]}
 
 
 def test_req2_a_composite_construct_is_published_whole(network: cdk.Stack, web: cdk.Stack) -> None:

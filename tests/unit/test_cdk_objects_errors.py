@@ -330,7 +330,7 @@ def test_of_a_vpc_no_value_is_told_either(web: cdk.Stack, monkeypatch: pytest.Mo
 
     def fail(_place: Place, vpc: types.Vpc) -> None:
         assert vpc.public_subnets
-        raise RuntimeError(f"{vpc.public_subnets.subnet_ids[1]} of {vpc.vpc_id} is bad")
+        raise RuntimeError(f"{list(vpc.public_subnets.subnet_ids)[1]} of {vpc.vpc_id} is bad")
 
     monkeypatch.setattr("strongref.cdk.kinds._KINDS", {})
     kind: Kind[None] = Kind(types.Vpc, fail)

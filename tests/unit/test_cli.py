@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import boto3
@@ -196,3 +197,17 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         cli.main(["--version"])
     assert capsys.readouterr().out.strip() == __version__
+
+
+def test_a_command_whose_reader_has_gone_says_so_in_one_line() -> None:
+    generator = Path(__file__).parents[1] / "generators" / "ec2.yaml"
+    program = (
+        f"from strongref.cli import main; raise SystemExit(main(['refs', 'fields', '--generator', '{generator}']))"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        told = process.stderr.read().decode()
+    assert told == "strongref: standard output could not be written: broken pipe. Nothing was written.\n"
+    assert process.returncode == 1

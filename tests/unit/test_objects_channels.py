@@ -42,7 +42,19 @@ TREES = st.recursive(
     lambda below: st.dictionaries(KEYS, TEXTS | LISTS | below, max_size=3).map(Tree),
     max_leaves=5,
 )
+FIT_TEXTS = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters=",{"), min_size=1, max_size=12)
+FIT_PARTS = FIT_TEXTS | st.lists(FIT_TEXTS, min_size=1, max_size=4)
+FIT_KEYS = st.text("aAbB1", min_size=1, max_size=4)
+FIT_TREES = st.recursive(
+    st.dictionaries(FIT_KEYS, FIT_PARTS, min_size=1, max_size=4).map(Tree),
+    lambda below: st.dictionaries(FIT_KEYS, FIT_PARTS | below, min_size=1, max_size=4).map(Tree),
+    max_leaves=6,
+)
+"""Objects that any channel between stacks can carry."""
+
 NAMES = st.sampled_from(["Web", "my-bucket", "W", "W_b", "a:b", "W" * 254])
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 FUNCTIONS = Tree(
     {
@@ -100,7 +112,7 @@ def through(world: World, how: str, name: str, tree: Tree) -> Tree:
 
 
 @pytest.mark.parametrize("how", BETWEEN_STACKS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@UNHURRIED
 @given(name=NAMES, tree=TREES)
 @example(name="Web", tree=Tree({"A-b": "1", "Ab": "2"}))
 @example(name="Web", tree=Tree({"A": Tree({"K" * 150: "1", "K" * 149 + "L": "2"})}))
@@ -113,6 +125,15 @@ def test_between_stacks_an_object_comes_out_as_it_went_in_or_is_refused_at_once(
     except ObjectError:
         return
     assert found == tree
+
+
+@pytest.mark.parametrize("how", BETWEEN_STACKS)
+@UNHURRIED
+@given(name=st.sampled_from(["Web", "my-bucket", "W1"]), tree=FIT_TREES)
+def test_between_stacks_what_can_be_carried_is_not_refused(
+    world: Callable[[], World], how: str, name: str, tree: Tree
+) -> None:
+    assert through(world(), how, name, tree) == tree
 
 
 @pytest.mark.parametrize("how", BETWEEN_STACKS)
@@ -134,6 +155,7 @@ def test_between_stacks_an_ordinary_object_is_not_refused(world: Callable[[], Wo
     assert through(world(), how, "my-bucket", tree) == tree
 
 
+@UNHURRIED
 @given(tree=TREES)
 @example(tree=Tree({"Arn": "1", "arn": "2"}))
 @example(tree=Tree({"A": '"\\', "B": ["\ud800", "é"]}))
@@ -150,6 +172,7 @@ def test_as_json_an_object_comes_out_as_it_went_in_or_is_refused(tree: Tree) -> 
     assert tree.read(from_json(ctx.json)) == tree
 
 
+@UNHURRIED
 @given(name=NAMES, tree=TREES)
 @example(name="Web", tree=Tree({"AbC": "1", "Ab_c": "2"}))
 @example(name="Web", tree=Tree({"A": Tree({"B": "1"}), "A_B": "2"}))
@@ -164,6 +187,37 @@ def test_in_variables_an_object_comes_out_as_it_went_in_or_is_refused(name: str,
     assert tree.read(from_environment(name, variables)) == tree
 
 
+CDK_KEYS = st.sampled_from(["BucketArn", "BucketName", "SecurityGroup", "Zones", "KMSKeyId"])
+
+
+@UNHURRIED
+@given(
+    st.recursive(
+        st.dictionaries(CDK_KEYS, TEXTS | LISTS, max_size=4).map(Tree),
+        lambda below: st.dictionaries(CDK_KEYS, TEXTS | LISTS | below, max_size=4).map(Tree),
+        max_leaves=6,
+    )
+)
+def test_any_values_under_ordinary_keys_are_carried_by_json(tree: Tree) -> None:
+    for ctx in (from_environment("Web", cast("dict[str, str]", one_variable("Web", tree))), from_json(_json(tree))):
+        assert tree.read(ctx) == tree
+
+
+def _json(tree: Tree) -> dict[str, Any]:
+    ctx = JsonSerializationContext()
+    tree.serialize(ctx)
+    return ctx.json
+
+
+@UNHURRIED
+@given(st.dictionaries(CDK_KEYS, TEXTS | st.lists(FIT_TEXTS, min_size=1, max_size=3), min_size=1).map(Tree))
+def test_any_values_under_ordinary_keys_are_carried_by_variables(tree: Tree) -> None:
+    ctx = EnvironmentSerializationContext("Web")
+    tree.serialize(ctx)
+    assert tree.read(from_environment("Web", cast("dict[str, str]", ctx.variables))) == tree
+
+
+@UNHURRIED
 @given(name=st.sampled_from(["Web", "my-bucket"]), tree=TREES)
 def test_in_one_variable_an_object_comes_out_as_it_went_in_or_is_refused(name: str, tree: Tree) -> None:
     try:
@@ -173,7 +227,7 @@ def test_in_one_variable_an_object_comes_out_as_it_went_in_or_is_refused(name: s
     assert tree.read(from_environment(name, variables)) == tree
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@UNHURRIED
 @given(name=NAMES, tree=TREES)
 def test_from_parameters_an_object_is_read_at_run_time_as_it_went_in(
     world: Callable[[], World], name: str, tree: Tree

@@ -23,7 +23,7 @@ FUNCTIONS = ("Ref", "Condition", "Fn::Sub", "Fn::Join", "Fn::Base64", "Fn::Impor
 def larger(children: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     functions = st.tuples(st.sampled_from(FUNCTIONS), children).map(lambda pair: {pair[0]: pair[1]})
     attributes = st.lists(st.from_regex(r"[A-Za-z0-9]{1,9}", fullmatch=True), min_size=2, max_size=2)
-    attribute = attributes.map(lambda names: {"Fn::GetAtt": names})
+    attribute = (attributes | TEXTS).map(lambda names: {"Fn::GetAtt": names})
     return st.lists(children, max_size=4) | st.dictionaries(TEXTS | ODD, children, max_size=4) | functions | attribute
 
 
@@ -51,6 +51,8 @@ def test_text_stays_text_for_readers_of_yaml_1_1(text: str) -> None:
         ({"Ref": "AWS::Region"}, "!Ref AWS::Region"),
         ({"Fn::GetAtt": ["A", "B.C"]}, "!GetAtt A.B.C"),
         ({"Fn::GetAtt": ["A", {"Ref": "B"}]}, "!GetAtt [A, !Ref B]"),
+        ({"Fn::GetAtt": "A.B"}, "{Fn::GetAtt: A.B}"),
+        ({"Fn::GetAtt": ["A.B", "C"]}, "!GetAtt [A.B, C]"),
         ({"Fn::ImportValue": {"Fn::Sub": "${A}-b"}}, "{Fn::ImportValue: !Sub '${A}-b'}"),
         ({"Fn::If": ["A", {"Ref": "B"}, [1, True, None]]}, "!If [A, !Ref B, [1, true, null]]"),
         ("arn:aws:sns:eu-west-1:1:news", "arn:aws:sns:eu-west-1:1:news"),

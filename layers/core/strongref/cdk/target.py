@@ -86,11 +86,12 @@ class CdkTarget:
     def is_unresolved(self, value: object) -> bool:
         """Whether this stands for a value, or holds something that does."""
         if isinstance(value, str):
-            return "{Token[" in value and bool(aws_cdk.Token.is_unresolved(value))
+            # What stands for a whole list is a token as the only item of one.
+            return "{Token[" in value and any(map(aws_cdk.Token.is_unresolved, (value, [value])))
         if isinstance(value, Mapping):
             return intrinsic(dict(value)) is not None or any(self.is_unresolved(each) for each in value.values())
         if isinstance(value, Sequence):
-            return bool(aws_cdk.Token.is_unresolved(_plain(value))) or any(map(self.is_unresolved, value))
+            return any(map(self.is_unresolved, value))
         return bool(aws_cdk.Token.is_unresolved(value))
 
     def canonical(self, value: object) -> object:

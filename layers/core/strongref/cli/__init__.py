@@ -13,6 +13,7 @@ from botocore.exceptions import BotoCoreError
 
 from strongref import __version__
 from strongref.cli import exports, lookup, objects, refs, resolve, transform
+from strongref.cli.output import unwritten
 from strongref.errors import StrongRefError
 from strongref.toolbox import Toolbox, UsageError
 
@@ -33,12 +34,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     try:
         status: int = asked.do(asked, Toolbox.of_this_process())
+        sys.stdout.flush()
     except StrongRefError as error:
         sys.stderr.write(f"strongref: {error}\n")
         return 2 if isinstance(error, UsageError) else 1
     except BotoCoreError as error:  # before any call: those turn botocore's errors into ours
         name = type(error).__name__
         sys.stderr.write(f"strongref: AWS cannot be called: {name}. Check AWS_PROFILE and AWS's configuration.\n")
+        return 1
+    except BrokenPipeError:  # as of `head`, which has read enough
+        sys.stderr.write(f"strongref: {unwritten('broken pipe')}\n")
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("strongref: interrupted\n")

@@ -21,6 +21,11 @@ def put_out(content: bytes) -> None:
         problem = (error.strerror or type(error).__name__).lower()
     else:
         return
+    raise unwritten(problem)
+
+
+def unwritten(problem: str) -> WriteFailedError:
+    """The error of what standard output did not take; nothing more is written to it."""
     # Python would try once more when it ends (Python: Library Reference, signal, note on SIGPIPE).
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise WriteFailedError("standard output", problem, 0)
+    return WriteFailedError("standard output", problem, 0)

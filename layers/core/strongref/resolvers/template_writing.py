@@ -104,8 +104,9 @@ def _short(name: str, argument: Node) -> str:
     """A function on one line: in its short form, where that is read as the same."""
     if name == "Fn::GetAtt" and _is_attribute(argument):
         return f"!GetAtt {scalar('.'.join(argument))}"
-    if is_function(argument) or not isinstance(argument, str | list | Mapping):
-        # One short form cannot stand directly below another, and what has a tag is text.
+    is_split = name == "Fn::GetAtt" and isinstance(argument, str)
+    if is_split or is_function(argument) or not isinstance(argument, str | list | Mapping):
+        # One short form cannot stand directly below another, and what has a tag is text, which !GetAtt splits.
         return f"{{{scalar(name)}: {flow(argument)}}}"
     return f"!{name.removeprefix('Fn::')} {flow(argument)}"
 
