@@ -2,7 +2,8 @@
 
 It answers as the API server does (Kubernetes: API Concepts; apimachinery, `pkg/api/errors`): failures are objects of
 the kind Status with a reason and a code, but for paths that no group serves, which are plain text; lists come in pages,
-whose `continue` grows too old; and whether something is allowed is asked for each verb and resource.
+whose `continue` grows too old; whether something is allowed is asked for each verb and resource; and whoever gives no
+credentials is anonymous, who may see nothing. An object is there in all versions that its kind is served in.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+    from ssl import SSLContext
 
 TOKEN = "a-token-not-to-be-shown"
 USER = "system:serviceaccount:default:reader"
@@ -66,7 +68,9 @@ class KubeApi:
         denied: verbs and resources, as in `("get", "securitygroups")`, that the reader may not.
         expired: whether the credentials are not taken any more.
         overloaded: how many requests are still answered with 429.
+        retry_after: the header of that answer; none if it is None.
         broken: a status that every request for objects is answered with.
+        instead: what is answered at some paths, not by the API: status, headers and body.
         stale: whether a list can be gone on with no more.
         silent: whether requests are not answered, as long as this is set.
         asked: the paths, with their queries, that were asked for.
@@ -77,20 +81,35 @@ class KubeApi:
     denied: set[tuple[str, str]] = field(default_factory=set)
     expired: bool = False
     overloaded: int = 0
+    retry_after: str | None = "0"
     broken: int = 0
+    instead: dict[str, tuple[int, dict[str, str], str]] = field(default_factory=dict)
     stale: bool = False
     silent: threading.Event | None = None
     asked: list[str] = field(default_factory=list)
     url: str = ""
 
-    def kubeconfig(self, folder: Path, **more: Any) -> Path:  # noqa: ANN401 (YAML)
-        """A kubeconfig whose current context is this cluster; `more` is what else the context says."""
+    def kubeconfig(
+        self,
+        folder: Path,
+        user: Mapping[str, Any] | None = None,
+        cluster: Mapping[str, Any] | None = None,
+        **more: Any,  # noqa: ANN401 (YAML)
+    ) -> Path:
+        """A kubeconfig whose current context is this cluster.
+
+        Args:
+            folder: where it is written to.
+            user: whose credentials; by default the token.
+            cluster: what else the kubeconfig says of the cluster.
+            **more: what else the context says.
+        """
         written = {
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": "here",
-            "clusters": [{"name": "here", "cluster": {"server": self.url}}],
-            "users": [{"name": "reader", "user": {"token": TOKEN}}],
+            "clusters": [{"name": "here", "cluster": {"server": self.url, **(cluster or {})}}],
+            "users": [{"name": "reader", "user": {"token": TOKEN} if user is None else dict(user)}],
             "contexts": [{"name": "here", "context": {"cluster": "here", "user": "reader", **more}}],
         }
         path = folder / "kubeconfig"
@@ -99,9 +118,12 @@ class KubeApi:
 
     def answer(self, path: str, query: Mapping[str, str], token: str) -> Mapping[str, Any]:
         """The answer to a GET."""
+        if not token:
+            message = f'forbidden: User "system:anonymous" cannot get path "{path}"'
+            raise _Refused(403, "Forbidden", message, details={})
         if self.expired or token != f"Bearer {TOKEN}":
             raise _Refused(401, "Unauthorized", "Unauthorized")
-        match [part for part in path.split("/") if part]:
+        match [unquote(part) for part in path.split("/") if part]:
             case ["api"]:
                 return {"kind": "APIVersions", "versions": ["v1"]}
             case ["apis"]:
@@ -149,9 +171,11 @@ class KubeApi:
         raise _Unserved
 
     def _of(self, kind: Served, namespace: str) -> list[Mapping[str, Any]]:
-        wanted = (f"{kind.group}/{kind.version}", kind.kind, namespace)
+        wanted = (kind.group, kind.kind, namespace)
         found = [
-            each for each in self.objects if (each["apiVersion"], each["kind"], each["metadata"]["namespace"]) == wanted
+            {**each, "apiVersion": f"{kind.group}/{kind.version}"}
+            for each in self.objects
+            if (each["apiVersion"].partition("/")[0], each["kind"], each["metadata"]["namespace"]) == wanted
         ]
         return sorted(found, key=lambda each: each["metadata"]["name"])
 
@@ -166,7 +190,10 @@ class KubeApi:
 
     def _list(self, kind: Served, namespace: str, query: Mapping[str, str]) -> Mapping[str, Any]:
         self._allow("list", kind, namespace)
-        start = int(query.get("continue", "0"))
+        given = query.get("continue", "0")
+        if not given.isdecimal():
+            raise _Refused(400, "BadRequest", "continue key is not valid")
+        start = int(given)
         if start and self.stale:
             message = "The provided continue parameter is too old to display a consistent list result."
             raise _Refused(410, "Expired", message, metadata={"continue": "inconsistent"})
@@ -202,8 +229,11 @@ def _answered(api: KubeApi, path: str, authorization: str) -> tuple[int, dict[st
     if api.overloaded:
         api.overloaded -= 1
         refused = _Refused(429, "TooManyRequests", "the server has received too many requests")
-        return 429, json_type | {"Retry-After": "0"}, json.dumps(refused.status)
+        later = {} if api.retry_after is None else {"Retry-After": api.retry_after}
+        return 429, json_type | later, json.dumps(refused.status)
     parts = urlsplit(path)
+    if parts.path in api.instead:
+        return api.instead[parts.path]
     query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
     try:
         return 200, json_type, json.dumps(api.answer(parts.path, query, authorization))
@@ -214,8 +244,8 @@ def _answered(api: KubeApi, path: str, authorization: str) -> tuple[int, dict[st
 
 
 @contextmanager
-def serving(api: KubeApi) -> Iterator[KubeApi]:
-    """The cluster, while it answers on a free port of the loopback."""
+def serving(api: KubeApi, tls: SSLContext | None = None) -> Iterator[KubeApi]:
+    """The cluster, while it answers on a free port of the loopback; by TLS, if its certificate is given."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -238,9 +268,11 @@ def serving(api: KubeApi) -> Iterator[KubeApi]:
             """Nothing: whoever asked has gone, having waited for long enough."""
 
     server = Server(("127.0.0.1", 0), Handler)
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
-    api.url = f"http://127.0.0.1:{server.server_port}"
+    api.url = f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}"
     try:
         yield api
     finally:

@@ -13,7 +13,6 @@ from strongref.refs.manifests import Found, ManifestObjects
 from strongref.refs.manifests_writing import Placed, rewritten
 from strongref.refs.resolution import Edit, Resolver
 from strongref.refs.stacks import StackValues
-from strongref.resolvers.errors import ManifestError
 from strongref.resolvers.manifests import read
 from tests.support.documents import ROOT
 
@@ -116,13 +115,20 @@ def _below_map() -> StrongRefError:
     return errors.ReferenceBelowMapError(spot, "spec.listeners.web.certificateRef", "listeners")
 
 
+def _by_hook() -> StrongRefError:
+    generator = ROOT / "tests/generators/apigatewayv2.yaml"
+    resolver = Resolver(load(generator.read_text(), str(generator)).kinds, ManifestObjects(_OBJECTS))
+    spec = {"apiID": "a1b2c3", "targetRef": {"from": {"name": "orders"}}}
+    content = {"apiVersion": f"{API}/v1alpha1", "kind": "Route", "metadata": {"name": "orders"}, "spec": spec}
+    (problem,) = resolver.resolve(content).problems
+    return problem
+
+
 def _unwritable() -> StrongRefError:
     manifest = read("app/link.yaml", b"kind: VPCLink\nspec:\n  subnetRefs: &subnets [{from: {name: a}}]\n")
-    try:
-        rewritten(manifest, [Placed(1, (), Edit(("spec",), "subnetRefs", "subnetIDs", ("subnet-1",)))])
-    except ManifestError as error:
-        return error
-    raise AssertionError
+    edit = Edit(("spec",), "subnetRefs", "subnetIDs", ("subnet-1",))
+    (problem,) = rewritten(manifest, [Placed(1, (), edit, "VPCLink default/orders")]).problems
+    return problem.error
 
 
 CASES: Mapping[str, Callable[[], StrongRefError]] = {
@@ -132,6 +138,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "refs-namespace": refused(_groups("{name: web, namespace: shop}")),
     "refs-map": _below_map,
     "refs-shape": refused("{subnetRefs: {from: {name: a}}}"),
+    "refs-hook": _by_hook,
+    "refs-from": refused("{subnetRefs: [{name: a}]}"),
     "refs-key": refused(_groups("{nmae: web}")),
     "refs-field": refused("{subnetIDs: [subnet-1], securityGroupRef: {from: {name: web}}}"),
     "refs-kind": refused("{vpcRef: {from: {name: main}}}", kind="Subnet", group=EC2),
@@ -149,9 +157,10 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
         "kubeconfig /home/me/.kube/config has no context there; it has test and prod"
     ),
     "refs-unreachable": lambda: source_errors.UnreachableError(SERVER, GET, "no answer in time"),
-    "refs-unauthorized": lambda: source_errors.UnauthorizedError(SERVER, GET),
+    "refs-unauthorized": lambda: source_errors.UnauthorizedError(SERVER, GET, 401),
     "refs-denied": lambda: source_errors.DeniedError(SERVER, GET, "get", f"securitygroups.{EC2}", "default"),
     "refs-not-installed": lambda: source_errors.KindNotInstalledError(SERVER, GET, "SecurityGroup", EC2),
+    "refs-not-the-api": lambda: source_errors.NotTheApiError(SERVER, "list API groups"),
     "refs-answered": lambda: source_errors.AnsweredError(SERVER, GET, 500, "Internal Server Error"),
     "refs-generator": _read(
         "resources:\n  VpcLink:\n    fields:\n      SubnetIds:\n        references: {resource: Subnet}\n"

@@ -12,7 +12,7 @@ import yaml
 from strongref import cli
 from strongref.cli import refs as command
 from strongref.errors import StrongRefError
-from strongref.refs import cluster_api, errors, source_errors
+from strongref.refs import cluster, cluster_api, errors, source_errors
 from strongref.refs.base import Wanted
 from strongref.refs.conditions import Condition
 from strongref.refs.config import load
@@ -101,7 +101,7 @@ def test_what_the_example_becomes_is_what_is_shown() -> None:
     (found,) = objects_in(manifest)
     outcome = resolver.resolve(found.content)
     assert outcome.problems == ()
-    assert block("yaml resolved") == rewritten(manifest, [Placed(1, (), edit) for edit in outcome.edits])
+    assert block("yaml resolved") == rewritten(manifest, [Placed(1, (), edit) for edit in outcome.edits]).text
 
 
 @pytest.mark.parametrize(("name", "language"), [("fields", "output fields"), ("rbac", "yaml rbac")])
@@ -121,9 +121,13 @@ def test_the_documented_condition_is_the_one_that_is_printed() -> None:
 
 
 def test_the_documented_waits_are_those_that_are_waited() -> None:
-    seconds = re.search(r"It waits (\d+) seconds for a connection, (\d+) for an answer", TEXT)
+    seconds = re.search(r"It waits (\d+) seconds for a connection, (\d+) for each part of an answer", TEXT)
     assert seconds
     assert tuple(map(float, seconds.groups())) == (cluster_api._CONNECT_SECONDS, cluster_api._ANSWER_SECONDS)
+    assert f"unless these are more than {cluster_api.PATIENCE}." in TEXT
+    assert cluster_api.TRIES - 1 == 3
+    assert "again, three times, where the API says in how many seconds" in TEXT
+    assert f"lists a kind, {cluster.PAGES * cluster_api.PAGE:,} objects of it at most" in TEXT
     assert f"that of the context, or `{DEFAULT_NAMESPACE}`" in TEXT
 
 
@@ -160,7 +164,9 @@ def test_where_ack_has_an_error_the_text_begins_with_its_name() -> None:
         source_errors.StackReferenceError(LONG),
         source_errors.ClusterConfigError(LONG),
         source_errors.UnreachableError(LONG, LONG, "the proxy does not let it through"),
-        source_errors.UnauthorizedError(LONG, LONG),
+        source_errors.UnauthorizedError(LONG, LONG, 401),
+        source_errors.UnwritableReferenceError(LONG, LONG, 1),
+        source_errors.NotTheApiError(LONG, LONG),
         source_errors.DeniedError(LONG, LONG, "list", LONG, LONG),
         source_errors.KindNotInstalledError(LONG, LONG, LONG, LONG),
         source_errors.AnsweredError(LONG, LONG, 500, LONG),

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -22,7 +26,6 @@ from tests.support.kube_api import TOKEN, KubeApi, Served, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 EU, US = "eu-west-1", "us-east-1"
 ACCOUNT = "123456789012"
@@ -159,6 +162,25 @@ class TestListing:
         listed = [line.split()[:3] for line in capsys.readouterr().out.splitlines()[1:]]
         assert {tuple(each) for each in listed} == expected
         assert len(listed) == len(expected) > 5
+
+    def test_fields_by_which_nothing_is_referred_to_are_marked(self, capsys: pytest.CaptureFixture[str]) -> None:
+        generator = f"{ROOT}/tests/generators/apigatewayv2.yaml"
+        assert refs("fields", generator=generator) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert {line.split()[0] for line in lines if line.endswith("  refused: hook references_post_resolve")} == {
+            "Route"
+        }
+        assert refs("fields", "--json", generator=generator) == 0
+        listed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        marked = {(each["kind"], each["refused"]) for each in listed if "refused" in each}
+        assert marked == {("Route", "hook references_post_resolve")}
+
+    def test_so_are_those_below_maps(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = tmp_path / "apigatewayv2.yaml"
+        entry = "{references: {resource: Level, path: Status.ID}}"
+        path.write_text(f"resources: {{Stage: {{fields: {{RouteSettings.LoggingLevel: {entry}}}}}}}")
+        assert refs("fields", generator=str(path)) == 0
+        assert capsys.readouterr().out.endswith("  refused: routeSettings is a map\n")
 
     def test_several_controllers_are_listed_after_each_other(self, capsys: pytest.CaptureFixture[str]) -> None:
         more = ["--generator", f"{ROOT}/tests/generators/iam.yaml"]
@@ -334,6 +356,14 @@ class TestResolving:
         others.write_text(moved)
         assert refs("resolve", link, "--from", others, "--check") == 0
 
+    def test_objects_that_are_given_without_a_namespace_are_in_that_too(self, link: Path, others: Path) -> None:
+        bare = [{**each, "metadata": {"name": each["metadata"]["name"]}} for each in OBJECTS]
+        others.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": bare}))
+        assert refs("resolve", link, "--from", others, "--check", "--namespace", "shop") == 0
+        link.write_text(LINK.replace("{name: orders}", "{name: orders, namespace: shop}"))
+        assert refs("resolve", link, "--from", others, "--check", "--namespace", "shop") == 0
+        assert refs("resolve", link, "--from", others, "--check") == 1
+
     def test_objects_of_a_cluster_are_referred_to(
         self, link: Path, cluster: KubeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -375,10 +405,19 @@ class TestResolving:
         link.write_text(text.replace("{name: a}", "{stack: network, name: Key}"))
         assert refs("resolve", link, "--check") == 1
         told = capsys.readouterr().err
-        assert "${export:network.Key} is a SecureString. Give --sensitive" in told
+        assert "spec.subnetRefs: from: {stack: network, name: Key} is a SecureString. Give --sensitive" in told
         assert refs("resolve", link, "--in-place", "--sensitive") == 0
         assert HIDDEN in link.read_text()
         assert HIDDEN not in told + capsys.readouterr().err
+
+    def test_a_stack_that_exports_nothing_is_told_without_tokens(
+        self, link: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        link.write_text("\n".join(LINK.splitlines()[:5]) + "\n  subnetRefs: [{from: {stack: network, name: Ids}}]\n")
+        assert refs("resolve", link, "--check") == 1
+        told = capsys.readouterr().err
+        assert "Check that stack's name, region and account, its Export's Region" in told
+        assert not re.search("[@#$]", told)
 
     def test_exports_are_those_of_a_consumer(self, link: Path, tmp_path: Path) -> None:
         export({"Ids": ["subnet-1"]}, Consumer="shop")
@@ -407,9 +446,16 @@ class TestResolving:
     def test_a_reference_that_cannot_be_replaced_is_told(
         self, link: Path, others: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        link.write_text(LINK.replace("subnetRefs: ", "subnetRefs: &x "))
+        wrong = LINK.replace("subnetRefs: ", "subnetRefs: &x ")
+        link.write_text(f"{LINK}---\n{wrong}---\n{wrong.replace('orders', 'bills')}")
         assert refs("resolve", link, "--from", others, "--in-place") == 1
-        assert "subnetRefs cannot be replaced as it is written" in capsys.readouterr().err
+        assert link.read_text().startswith(LINK)
+        told = "cannot be replaced as it is written: write it out, without anchors, aliases and tags."
+        assert capsys.readouterr().err.splitlines() == [
+            f"{link}, document 2: VPCLink default/orders: spec.subnetRefs (line 21) {told}",
+            f"{link}, document 3: VPCLink default/bills: spec.subnetRefs (line 32) {told}",
+            "strongref: 2 problems. Nothing was written.",
+        ]
 
     def test_conditions_are_printed_whether_it_is_done_or_not(
         self, link: Path, others: Path, capsys: pytest.CaptureFixture[str]
@@ -481,6 +527,37 @@ class TestResolving:
         assert capsys.readouterr().err.startswith(f"{link}: permission denied.\n")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [["fields"], ["fields", "--json"], ["rbac"], ["schema"], ["resolve", "{link}", "--check", "--conditions"]],
+    ids=lambda command: command[0],
+)
+def test_no_room_for_what_is_printed_is_told(command: list[str], link: Path, others: Path) -> None:
+    given = [each.format(link=link) for each in command] + (["--from", str(others)] if "--check" in command else [])
+    line = [str(Path(sys.executable).with_name("strongref")), "refs", *given, "--generator", GENERATOR]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    assert done.returncode == 1
+    assert done.stderr == (
+        "strongref: standard output could not be written: no space left on device. Nothing was written.\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["reader", "ack-reader", "system:reader", "a:", "a.b", "yet", "123", "1e3", "true"])
+@pytest.mark.parametrize("more", ["", "-1"])
+def test_a_role_is_called_as_somebody_says(name: str, more: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refs("rbac", "--name", name + more) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["metadata"] == {"name": name + more}
+
+
+@pytest.mark.parametrize(
+    "name", ["null", "Yes", "NO", "on", "off", "y", "N", "2026-01-01", "0x1F", "1_000", "12:30:45"]
+)
+def test_a_role_that_yaml_takes_for_something_else_is_in_quotes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refs("rbac", "--name", name) == 0
+    assert f'  name: "{name}"\n' in capsys.readouterr().out
+
+
 class Stream:
     """A standard stream of text over one of bytes."""
 
@@ -520,6 +597,15 @@ class TestClaiming:
         assert cli.main(["resolve", "--unclaim", "shop"]) == 0
         assert self.claims() == {"SubnetIds": [], "VpcId": []}
 
+    def test_an_object_of_a_cluster_is_got_once_although_all_is_resolved_twice(
+        self, link: Path, cluster: KubeApi, tmp_path: Path
+    ) -> None:
+        export({"SubnetIds": ["subnet-1"]})
+        link.write_text(LINK.replace("{name: a}", "{stack: network, name: SubnetIds}"))
+        assert refs("resolve", link, "--cluster", "-o", tmp_path / "out", "--claim", "shop") == 0
+        assert (tmp_path / "out/link.yaml").read_text() == RESOLVED
+        assert [asked.rpartition("/")[2] for asked in cluster.asked if "/namespaces/" in asked] == ["web", "db"]
+
     def test_a_check_claims_nothing(self, link: Path) -> None:
         export({"SubnetIds": ["subnet-1"]})
         link.write_text(self.MANIFEST)
@@ -557,7 +643,9 @@ class TestClaiming:
 
         monkeypatch.setattr(SetClaims, "hold", late)
         assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop") == 1
-        assert "spec.apiRef" in capsys.readouterr().err
+        told = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("{")]  # the exporter's log
+        assert told[0].startswith(f"{link}, document 1: Integration default/a: what spec.apiRef.from names is a list")
+        assert told[1:] == ["strongref: 1 problem. Nothing was written."]
         assert not (tmp_path / "out").exists()
         assert self.claims() == {"Api": []}
 

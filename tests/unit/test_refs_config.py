@@ -9,6 +9,7 @@ from strongref.refs.base import Reference
 from strongref.refs.config import load
 from strongref.refs.crds import Crds
 from strongref.refs.errors import GeneratorError, ServiceUnknownError
+from strongref.toolbox import UsageError
 from tests.support.ack import EC2, GENERATORS, SERVICES, VPC_LINK_GENERATOR, kinds_of, names_of
 
 FIELDS = (GENERATORS / "fields.txt").read_text().splitlines()
@@ -18,7 +19,7 @@ def of(service: str) -> list[str]:
     return [line.removeprefix(f"{service} ") for line in FIELDS if line.startswith(f"{service} ")]
 
 
-class TestRealFiles:
+class TestExcerptsOfRealFiles:
     @pytest.mark.parametrize("service", SERVICES)
     def test_the_field_names_of_all_their_references_are_those_of_the_controllers(self, service: str) -> None:
         path = GENERATORS / f"{service}.yaml"
@@ -42,6 +43,15 @@ class TestRealFiles:
     def test_state_checks_are_skipped_where_two_groups_may_refer_to_each_other(self) -> None:
         group = kinds_of((GENERATORS / "ec2.yaml").read_text(), "ec2")["SecurityGroup"]
         assert [each.path[-1] for each in group.fields if each.reference.skip_state] == ["GroupID", "GroupID"]
+
+    def test_kinds_whose_controllers_have_code_of_their_own_for_references_are_noted(self) -> None:
+        found = {
+            kind.name: kind.hook
+            for service in SERVICES
+            for kind in load((GENERATORS / f"{service}.yaml").read_text(), f"{service}.yaml").kinds
+            if kind.hook
+        }
+        assert found == {"Route": "references_post_resolve"}
 
 
 class TestReading:
@@ -92,13 +102,45 @@ class TestReading:
         text = f"resources: {{Cluster: {fields}}}"
         of_the_api, by_name = kinds_of(text, "eks")["Cluster"].fields
         assert (of_the_api.lists, by_name.lists) == ((True, False), (False, True))
+        assert (of_the_api.certain, by_name.certain) == (True, False)
         assert kinds_of(text, "unheardof")["Cluster"].fields[0].lists == (False, False)
 
-    def test_kinds_without_references_are_left_out(self) -> None:
-        assert load("resources:\n  A:\n    fields: {B: {is_required: true}, C: }\n  D:\n", "ec2.yaml").kinds == ()
+    def test_kinds_without_references_are_known_to_have_none(self) -> None:
+        kinds = load("resources:\n  A:\n    fields: {B: {is_required: true}, C: }\n  D:\n", "ec2.yaml").kinds
+        assert [(kind.group, kind.name, kind.fields) for kind in kinds] == [(EC2, "A", ()), (EC2, "D", ())]
 
-    def test_a_key_given_twice_is_no_error_as_it_is_none_for_ack(self) -> None:
-        assert load("resources: {}\nresources: {}\n", "ec2.yaml").kinds == ()
+    @pytest.mark.parametrize(
+        ("hooks", "noted"),
+        [
+            ("{references_pre_resolve: {code: x}}", "references_pre_resolve"),
+            ("{references_post_resolve: {template_path: a.go.tpl}}", "references_post_resolve"),
+            ("{sdk_create_post_set_output: {code: x}}", ""),
+            ("{references_post_resolve: }", ""),
+            ("[references_post_resolve]", ""),
+        ],
+    )
+    def test_hooks_of_references_are_noted_and_no_others(self, hooks: str, noted: str) -> None:
+        assert kinds_of(f"resources: {{Route: {{hooks: {hooks}}}}}", "apigatewayv2")["Route"].hook == noted
+
+    def test_of_a_key_given_twice_the_last_one_counts_as_for_ack(self) -> None:
+        text = VPC_LINK_GENERATOR.replace(
+            "resource: API\n", "resource: API\n          resource: Stage\n          nothing: 1\n"
+        )
+        assert kinds_of(text, "apigatewayv2")["Integration"].fields[0].reference.resource == "Stage"
+        assert load(f"resources: [A]\n{VPC_LINK_GENERATOR}", "ec2.yaml").kinds[1].name == "VPCLink"
+        assert fails(FIELD + "          path: Status.ID\n          path: ID\n          resource: A\n").line == 7
+
+    @pytest.mark.parametrize(
+        ("text", "value"), [("yes", True), ("'On'", True), ("y", True), ("no", False), ("OFF", False)]
+    )
+    def test_flags_are_read_as_yaml_1_1_has_them_as_by_ack(self, text: str, value: bool) -> None:
+        entry = f"        is_required: {text}\n        references:\n          skip_resource_state_validations: {text}\n"
+        given = "resources:\n  A:\n    fields:\n      B:\n" + entry + "          {resource: C, path: Status.ID}\n"
+        given = given.replace(
+            "          {resource: C, path: Status.ID}", "          resource: C\n          path: Status.ID"
+        )
+        (field,) = kinds_of(given, "unheardof")["A"].fields
+        assert (field.required, field.reference.skip_state) == (value, value)
 
     def test_a_crd_decides_before_the_api(self) -> None:
         spec = {"properties": {"securityGroupIDs": {"type": "string"}, "subnetIds": {"type": "array"}}}
@@ -134,6 +176,16 @@ class TestService:
         text = "controller_name: prometheusservice\nresources: {}"
         assert load(text, "amp-controller/generator.yaml").service == "prometheusservice"
         assert load(text, "amp-controller/generator.yaml", "amp").service == "amp"
+
+    def test_its_api_group_will_do(self) -> None:
+        assert load("resources: {}", "generator.yaml", "ec2.services.k8s.aws").service == "ec2"
+
+    @pytest.mark.parametrize(
+        "service", ["EC2", "a b", "", "ec2\n", "a\n- apiGroups: ['*']", "ec2.services.k8s.aws.example.com", "ec2-a"]
+    )
+    def test_what_is_no_services_name_is_refused(self, service: str) -> None:
+        with pytest.raises(UsageError, match=r"^--service: a name of small letters and digits is needed, as in ec2$"):
+            load("resources: {}", "ec2-controller/generator.yaml", service)
 
     @pytest.mark.parametrize("source", ["generator.yaml", "-", "a b.yaml", "My-controller/generator.yaml"])
     def test_where_nothing_tells_it_it_has_to_be_given(self, source: str) -> None:
@@ -177,7 +229,13 @@ class TestBadReferences:
                 "          resource: Subnet\n          path: Status.ID\n          service_name: a b\n",
                 8,
                 "references.service_name",
-                "a name",
+                "a name of small letters and digits",
+            ),
+            (
+                "          resource: Subnet\n          path: Status.ID\n          service_name: EC2\n",
+                8,
+                "references.service_name",
+                "a name of small letters and digits",
             ),
             (
                 "          resource: Subnet\n          path: Status.ID\n          service_nam: ec2\n",
@@ -217,7 +275,25 @@ class TestBadReferences:
         assert (error.line, error.where) == (5, "resources.A.fields.TableName")
         assert error.problem == "its reference field would be tableRef, and so would that of TableId"
 
-    @pytest.mark.parametrize("name", ["'.'", "Vpc-Id", "'a b.C'"])
+    def test_one_kind_cannot_be_there_in_two_spellings(self) -> None:
+        error = fails("resources:\n  VpcLink: {}\n  VPCLink: {}\n")
+        assert (error.line, error.where) == (3, "resources.VPCLink")
+        assert error.problem == "VPCLink is there already, spelled otherwise. Put both together"
+
+    @pytest.mark.parametrize("name", ["1", "~", "'a b'", "{a: b}"])
+    def test_a_kind_has_a_name(self, name: str) -> None:
+        error = fails(f"resources:\n  A: {{}}\n  ? {name}\n  : {{}}\n")
+        assert "a kind's name is needed" in error.problem
+
+    @pytest.mark.parametrize("value", ["maybe", "3", "[true]"])
+    def test_whether_a_field_is_required_is_true_or_false(self, value: str) -> None:
+        error = fails(
+            FIELD.replace("        ref", f"        is_required: {value}\n        ref") + "          path: A\n"
+        )
+        assert (error.line, error.where) == (5, "resources.VpcLink.fields.SubnetIds.is_required")
+        assert error.problem == "true or false is needed"
+
+    @pytest.mark.parametrize("name", ["'.'", "Vpc-Id", "'a b.C'", "1", "1.5", "true", "~"])
     def test_a_fields_path_consists_of_names(self, name: str) -> None:
         error = fails(
             f"resources:\n  A:\n    fields:\n      {name}:\n        references: {{resource: B, path: Status.ID}}\n"

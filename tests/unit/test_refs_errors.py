@@ -59,6 +59,17 @@ TEXTS = {
         errors.ReferenceShapeError(spot(), "spec.vpcRef", "a string", "one reference, {from: {name: …}}"),
         "Thing default/it: spec.vpcRef is a string. Give one reference, {from: {name: …}}.",
     ),
+    "hook": (
+        errors.ResolvedByHookError(spot(), "references_post_resolve"),
+        (
+            "Thing default/it: spec.vpcRef is resolved by the controller's own code (hook references_post_resolve), "
+            "and what that makes of it is not known here. Give spec.vpcID itself."
+        ),
+    ),
+    "from": (
+        errors.FromMissingError(spot(), "spec.vpcRef", "name"),
+        "Thing default/it: spec.vpcRef has name, and no from. Put it below from: {from: {name: …}}.",
+    ),
     "key": (
         errors.FromKeyError(spot(), "spec.vpcRef.from", ["nmae"], ("name", "namespace", "stack")),
         (
@@ -165,6 +176,20 @@ def test_upstreams_text_of_a_nested_field_has_its_path() -> None:
     assert error.upstream.endswith(": Routes.VPCPeeringConnectionID,Routes.VPCPeeringConnectionRef")
 
 
+def test_upstreams_text_of_a_nested_field_that_is_missing_has_its_name_only() -> None:
+    error = errors.ResourceReferenceOrIDRequiredError(spot("Routes.VpcPeeringConnectionId"))
+    assert error.upstream.endswith(" required: VPCPeeringConnectionID,VPCPeeringConnectionRef")
+
+
+def test_without_a_field_like_it_the_generator_may_be_too_old() -> None:
+    text = str(errors.UnknownReferenceFieldError(spot().subject, "spec.vpcRef"))
+    assert text.endswith("which is no reference field of Thing. Take it out, or give a newer generator.yaml.")
+
+
+def test_a_single_key_is_told_as_one() -> None:
+    assert str(errors.FromKeyError(spot(), "spec.vpcRef", ["kind"], ("from",))).endswith("; there is from.")
+
+
 def test_where_ack_has_no_such_error_its_condition_tells_ours() -> None:
     error = errors.ReferenceBelowMapError(spot(), "spec.a.b.vpcRef", "a")
     assert error.upstream == str(error)
@@ -178,6 +203,8 @@ MAKERS: list[Callable[[Spot, Wanted, str], StrongRefError]] = [
     lambda spot, _, name: errors.ResourceReferenceCrossNamespaceNotAllowedError(spot, name, name),
     lambda spot, _, name: errors.ReferenceBelowMapError(spot, name, name),
     lambda spot, _, name: errors.ReferenceShapeError(spot, name, "a string", name),
+    lambda spot, _, __: errors.ResolvedByHookError(spot, "references_post_resolve"),
+    lambda spot, _, name: errors.FromMissingError(spot, name, "stack"),
     lambda spot, _, name: errors.FromKeyError(spot, name, [name] * 20, ("name", "namespace", "stack")),
     lambda spot, wanted, _: errors.ResourceReferenceTerminalError(spot, wanted),
     lambda spot, wanted, _: errors.ResourceReferenceNotSyncedError(spot, wanted),

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strongref.refs import manifests_writing
 from strongref.refs.base import Wanted
 from strongref.refs.errors import NoSuchObjectError
 from strongref.refs.manifests import Found, ManifestObjects, objects_in
-from strongref.refs.manifests_writing import Placed, rewritten
+from strongref.refs.manifests_writing import Placed, Rewritten, rewritten
 from strongref.refs.resolution import Edit
 from strongref.refs.source_errors import SeveralObjectsError
-from strongref.resolvers.errors import ManifestError
 from strongref.resolvers.manifests import JSON, YAML, read
 
 if TYPE_CHECKING:
@@ -110,12 +110,28 @@ class TestReferring:
 
 
 GROUPS = Edit(("spec",), "securityGroupRefs", "securityGroupIDs", ("sg-1", "sg-2"))
+TWO = Edit(("spec",), "securityGroupRefs", "securityGroupIDs", ("sg-1", "sg-2"), (2,))
 ONE = Edit(("spec",), "apiRef", "apiID", "abc123")
 GATEWAY = Edit(("spec", "routes", 0), "gatewayRef", "gatewayID", "igw-1")
 
 
 def write(text: str, *edits: Edit, form: Format = YAML, document: int = 1) -> str:
-    return rewritten(read("a.yaml", text.encode(), form), [Placed(document, (), edit) for edit in edits])
+    done = attempt(text, *edits, form=form, document=document)
+    assert not done.problems
+    return done.text
+
+
+def attempt(text: str, *edits: Edit, form: Format = YAML, document: int = 1) -> Rewritten:
+    manifest = read("a.yaml", text.encode(), form)
+    return rewritten(manifest, [Placed(document, (), edit, "API default/a") for edit in edits])
+
+
+def refused(text: str, *edits: Edit) -> list[str]:
+    """What cannot be replaced; the text is as it was then."""
+    done = attempt(text, *edits)
+    assert done.text == text
+    assert done.problems
+    return [str(problem.error) for problem in done.problems]
 
 
 class TestWriting:
@@ -143,6 +159,10 @@ class TestWriting:
                 "securityGroupIDs: [ # who\n  sg-1 # one\n  , # two\n  sg-2]\n",
             ),
             (
+                "securityGroupRefs: [{ # one\n  from: { # {two}\n  name: a}}, {from: {name: b}}]\n",
+                "securityGroupIDs: [sg-1 # one # {two}\n, sg-2]\n",
+            ),
+            (
                 "'securityGroupRefs':\n- from:\n    'name': 'a'\n- from:\n    name: >-\n      b\n",
                 "'securityGroupIDs':\n- sg-1\n- sg-2\n",
             ),
@@ -164,22 +184,29 @@ class TestWriting:
             ),
             (
                 "securityGroupRefs:\n  - from: {name: a}\n  - from: {name: b}\nsecurityGroupIDs: [ ] # none\nname: x\n",
-                "securityGroupIDs:\n  - sg-1\n  - sg-2\nname: x\n",
+                "securityGroupIDs:\n  - sg-1\n  - sg-2\n# none\nname: x\n",
+            ),
+            (
+                "securityGroupIDs: # filled in\nsecurityGroupRefs: [{from: {name: a}}, {from: {name: b}}]\n",
+                "# filled in\nsecurityGroupIDs: [sg-1, sg-2]\n",
             ),
         ],
     )
     def test_a_list_of_references_becomes_a_list_of_values(self, before: str, after: str) -> None:
-        assert write(spec(before), GROUPS) == spec(after)
+        assert write(spec(before), TWO if before.count("from") == 1 else GROUPS) == spec(after)
 
     @pytest.mark.parametrize(
         ("before", "after"),
         [
             ("apiRef:\n  from:\n    name: a\n", "apiID: abc123\n"),
             ("apiRef: {from: {name: a}} # it\n", "apiID: abc123 # it\n"),
+            ("apiRef: { # a {comment}\n  from: {name: a}}\n", "apiID: abc123 # a {comment}\n"),
+            ("apiRef: { # one\n  # { two\n  from: { # }\n    name: a } }\n", "apiID: abc123 # one # { two # }\n"),
             (
                 "apiRef: # one\n  # two\n  from: # three\n    name: a # four\n",
                 "apiID: abc123 # one # two # three # four\n",
             ),
+            ("apiRef:\n  from: # 1\n    name: >- # 2\n      a # no comment\n", "apiID: abc123 # 1 # 2\n"),
             ("apiRef:\n  from:\n    name: a\n    namespace:\nname: x\n", "apiID: abc123\nname: x\n"),
             ("? apiRef\n: from:\n    name: a\n", "? apiID\n: abc123\n"),
             ('"apiRef": {"from":\n  {"name": "a"}\n  }\n', '"apiID": abc123\n'),
@@ -209,7 +236,7 @@ class TestWriting:
         listed = read(
             "a.yaml", b"items:\n- spec: {apiRef: {from: {name: a}}}\n- spec: {apiRef: {from: {name: a}}}\n", YAML
         )
-        assert rewritten(listed, [Placed(1, ("items", 1), ONE)]).endswith(
+        assert rewritten(listed, [Placed(1, ("items", 1), ONE)]).text.endswith(
             "- spec: {apiRef: {from: {name: a}}}\n- spec: {apiID: abc123}\n"
         )
 
@@ -221,12 +248,16 @@ class TestWriting:
         )
         one = '{"spec": {"securityGroupRefs": [{"from": {"stack": "n", "name": "S"}}]MORE}}'
         for before, after in ((', "securityGroupIDs": []', ""), (', "securityGroupIDs":null, "a": 1', ', "a": 1')):
-            written = write(one.replace("MORE", before), GROUPS, form=JSON)
+            written = write(one.replace("MORE", before), TWO, form=JSON)
             assert written == '{"spec": {"securityGroupIDs": ["sg-1", "sg-2"]MORE}}'.replace("MORE", after)
 
     def test_line_ends_stay(self) -> None:
         before = "spec:\r\n  securityGroupRefs:\r\n    - from: {stack: n, name: S}\r\n  name: x\r\n"
-        assert write(before, GROUPS) == "spec:\r\n  securityGroupIDs:\r\n    - sg-1\r\n    - sg-2\r\n  name: x\r\n"
+        assert write(before, TWO) == "spec:\r\n  securityGroupIDs:\r\n    - sg-1\r\n    - sg-2\r\n  name: x\r\n"
+        before = "spec:\r\n  securityGroupRefs: [{from: # c\r\n    {name: a}},\r\n   {from: {name: b}}]\r\n  x: 1\r\n"
+        assert write(before, GROUPS) == ("spec:\r\n  securityGroupIDs: [sg-1 # c\r\n  ,\r\n   sg-2]\r\n  x: 1\r\n")
+        before = "spec:\r\n  apiID: # c\r\n  apiRef: {from: {name: a}}"
+        assert write(before, ONE) == "spec:\r\n  # c\r\n  apiID: abc123"
 
     def test_without_changes_nothing_changes(self) -> None:
         text = "spec: {apiRef: {from: {name: a}}}   # as it is\n"
@@ -242,7 +273,6 @@ class TestWriting:
             "apiRef: {from: {name: &y a}}\nb: *y\n",
             "apiRef: {from: {name: a, x: {y: [z]}}}\n",
             "apiRef: {from: {name: a}, b: &c 1}\nd: *c\n",
-            "apiRef: { # a comment\n  from: {name: a}}\n",
             "apiID: &x []\napiRef: {from: {name: a}}\n",
             "? apiID\n: []\napiRef: {from: {name: a}}\n",
             "apiRef: {}\n",
@@ -250,23 +280,81 @@ class TestWriting:
     )
     def test_what_cannot_be_replaced_is_told_and_nothing_is_written(self, before: str) -> None:
         line = next(number for number, each in enumerate(spec(before).splitlines(), 1) if "apiRef" in each)
-        with pytest.raises(ManifestError, match=rf"a\.yaml, line {line}: apiRef cannot be replaced as it is written"):
-            write(spec(before), ONE)
+        (told,) = refused(spec(before), ONE)
+        assert told == (
+            f"API default/a: spec.apiRef (line {line}) cannot be replaced as it is written: write it out, without "
+            "anchors, aliases and tags."
+        )
 
-    def test_the_one_that_cannot_be_replaced_among_several_is_told(self) -> None:
-        text = spec("securityGroupRefs: [{from: {name: a}}, {from: {name: b}}]\napiRef: &x {from: {name: a}}\n")
-        with pytest.raises(ManifestError, match=r"a\.yaml, line 3: apiRef cannot be replaced"):
-            write(text, GROUPS, ONE)
+    def test_all_that_cannot_be_replaced_are_told(self) -> None:
+        text = spec(
+            "securityGroupRefs: &y [{from: {name: a}}, {from: {name: b}}]\nroutes:\n"
+            "  - gatewayRef: {from: {name: a}}\napiRef: &x {from: {name: a}}\n"
+        )
+        first, second = refused(text, GROUPS, GATEWAY, ONE)
+        assert first.startswith("API default/a: spec.securityGroupRefs (line 2) cannot be replaced")
+        assert second.startswith("API default/a: spec.apiRef (line 5) cannot be replaced")
+
+    @pytest.mark.parametrize("odd", range(8))
+    def test_the_one_that_would_be_read_as_something_else_is_told(self, odd: int) -> None:
+        lines = ["  - gatewayRef: {from: {name: " + ("&y a" if number == odd else "a") + "}}\n" for number in range(8)]
+        text = spec("routes:\n" + "".join(lines) + "z: *y\n")
+        edits = [Edit(("spec", "routes", number), "gatewayRef", "gatewayID", "igw-1") for number in range(8)]
+        (told,) = refused(text, *edits)
+        assert told.startswith(f"API default/a: spec.routes[{odd}].gatewayRef (line {odd + 3}) cannot be replaced")
+
+    def test_nothing_is_read_again_where_one_cannot_be_replaced(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(manifests_writing, "_says", lambda *_: pytest.fail("it is read again"))
+        lines = "".join(f"  - gatewayRef: {{from: {{name: a{number}}}}}\n" for number in range(500))
+        edits = [Edit(("spec", "routes", number), "gatewayRef", "gatewayID", "igw-1") for number in range(500)]
+        (told,) = refused(spec(f"routes:\n{lines}apiRef: &x {{from: {{name: a}}}}\n"), *edits, ONE)
+        assert "spec.apiRef" in told
+
+    def test_the_odd_one_of_many_is_found_by_halves(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        says = manifests_writing._says
+        asked: list[int] = []
+
+        def counted(*given: Any) -> bool:  # noqa: ANN401
+            asked.append(1)
+            return says(*given)
+
+        monkeypatch.setattr(manifests_writing, "_says", counted)
+        lines = "".join(f"  - gatewayRef: {{from: {{name: a{number}}}}}\n" for number in range(99))
+        edits = [Edit(("spec", "routes", number), "gatewayRef", "gatewayID", "igw-1") for number in range(99)]
+        refused(spec(f"routes:\n{lines}apiRef: {{from: {{name: &x a}}}}\ny: *x\n"), *edits, ONE)
+        assert len(asked) <= 8
+
+    def test_comments_that_look_like_brackets_take_no_time(self) -> None:
+        text = spec("z: {a: b, " + "# { " * 200 + "\n  apiRef: {from: {name: a " + "# " * 200 + "\n  , x: {y: 1}}}}\n")
+        assert attempt(text, Edit(("spec", "z"), "apiRef", "apiID", "x")).problems
+        assert refused(spec("apiRef: {from: {name: a, y: " + "# " * 200 + "\n  []}}\n"), ONE)
+
+    def test_comments_stay_with_the_reference_that_they_are_about(self) -> None:
+        three = Edit(("spec",), "securityGroupRefs", "securityGroupIDs", ("sg-1", "sg-2", "sg-3"), (1, 2))
+        before = (
+            "securityGroupRefs:\n  - from: {name: web} # web's, never remove\n  # the database team's\n"
+            "  - from: {stack: n, name: G} # shared with billing\nx: 1\n"
+        )
+        assert write(spec(before), three) == spec(
+            "securityGroupIDs:\n  - sg-1 # web's, never remove\n  # the database team's\n  - sg-2\n"
+            "  - sg-3 # shared with billing\nx: 1\n"
+        )
+        before = "securityGroupRefs: [{from: {name: web}}, # web\n  {from: {stack: n, name: G}}] # db\n"
+        assert write(spec(before), three) == spec("securityGroupIDs: [sg-1, # web\n  sg-2, sg-3] # db\n")
+
+    @pytest.mark.parametrize("counts", [(), (2,), (1, 1, 1)])
+    def test_what_no_item_of_the_list_has_given_is_told(self, counts: tuple[int, ...]) -> None:
+        text = "x: &x {from: {name: a}}\n" + spec("securityGroupRefs: [{from: {name: a}}, *x]\n")
+        given = Edit(("spec",), "securityGroupRefs", "securityGroupIDs", ("sg-1", "sg-2"), counts)
+        assert "spec.securityGroupRefs (line 3)" in refused(text, given)[0]
 
     def test_an_empty_field_that_begins_an_item_of_a_list_is_told(self) -> None:
         text = spec("routes:\n  - gatewayID: null\n    gatewayRef: {from: {name: a}}\n")
-        with pytest.raises(ManifestError, match="gatewayRef cannot be replaced"):
-            write(text, GATEWAY)
+        assert "spec.routes[0].gatewayRef (line 4)" in refused(text, GATEWAY)[0]
 
     def test_a_reference_behind_an_alias_is_told_without_a_line(self) -> None:
         text = "a: &x {apiRef: {from: {name: a}}}\nspec: *x\n"
-        with pytest.raises(ManifestError, match=r"a\.yaml: apiRef cannot be replaced as it is written"):
-            write(text, ONE)
+        assert refused(text, ONE)[0].startswith("API default/a: spec.apiRef cannot be replaced as it is written")
 
     @pytest.mark.parametrize(
         "before",
@@ -277,8 +365,8 @@ class TestWriting:
         ],
     )
     def test_a_list_that_cannot_be_replaced_is_told(self, before: str) -> None:
-        with pytest.raises(ManifestError, match="securityGroupRefs cannot be replaced as it is written"):
-            write(f"x: &x {{from: {{name: a}}}}\n{spec(before)}", GROUPS)
+        (told,) = refused(f"x: &x {{from: {{name: a}}}}\n{spec(before)}", TWO)
+        assert "spec.securityGroupRefs (line 3) cannot be replaced as it is written" in told
 
 
 def spec(below: str) -> str:
@@ -303,7 +391,8 @@ def test_whatever_is_written_is_read_as_what_was_meant(
     content: Mapping[str, Any] = {"a": 1, "spec": {"x": "y", "manyRefs": wrapped, "oneRef": wrapped[0], "z": [2]}}
     values = tuple(value for _, value in references) * (2 if several else 1)
     text = json.dumps(content, indent=indent) if in_json else _block(content)
-    edits = [Edit(("spec",), "manyRefs", "manyIDs", values), Edit(("spec",), "oneRef", "oneID", values[0])]
+    counts = (2 if several else 1,) * len(references)
+    edits = [Edit(("spec",), "manyRefs", "manyIDs", values, counts), Edit(("spec",), "oneRef", "oneID", values[0])]
     written = write(text, *edits, form=JSON if in_json else YAML)
     (document,) = read("a.yaml", written.encode(), JSON if in_json else YAML).parsed.documents
     assert document.content == {"a": 1, "spec": {"x": "y", "manyIDs": list(values), "oneID": values[0], "z": [2]}}

@@ -47,6 +47,8 @@ SPELLINGS = """
     Throttling Throttling throttling
     SecurityGroups SecurityGroups securityGroups
     VpcEndpointId VPCEndpointID vpcEndpointID
+    SourceVpceId SourceVPCEID sourceVPCEID
+    vpceConfiguration VPCEConfiguration vpceConfiguration
     Type Type type_
     Package Package package_
     s3_bucket S3Bucket s3Bucket
@@ -64,6 +66,8 @@ REFERENCES = """
     NotificationTopicARNs notificationTopicRefs
     RouteTables routeTableRefs
     VPCs vpcRefs
+    AllowedAPIs allowedAPIRefs
+    AllowedApis allowedAPIRefs
     RoleARNS roleRefs
     groupids groupRefs
     FunctionNames functionRefs
@@ -100,6 +104,11 @@ def test_a_reference_field_has_the_fields_name_without_its_suffix(name: str, ref
 @pytest.mark.parametrize("name", ["VPC", "Status", "Address", "Alias", "DNS", "KMS", "ImageSeries", "Analytics"])
 def test_not_every_s_makes_a_list(name: str) -> None:
     assert not is_many(name)
+
+
+@pytest.mark.parametrize("name", ["VPCs", "APIs", "URIs", "AllowedAPIs", "Subnets", "NetworkACLs", "SubnetIDs"])
+def test_some_do(name: str) -> None:
+    assert is_many(name)
 
 
 def test_a_list_may_have_the_name_of_a_single_one() -> None:

@@ -108,6 +108,12 @@ def test_each_resource_is_named_once_however_many_refer_to_it() -> None:
     assert cluster_role([VPC_LINK, twice], NAME, plural) == cluster_role([VPC_LINK], NAME, plural)
 
 
+def test_nothing_is_asked_for_that_is_not_referred_to() -> None:
+    fields = (field("Targets.web.ID", "targets.web.id", "ref", "Subnet", through_map="targets"),)
+    below_map = Generator("elbv2", "", (Kind("elbv2.services.k8s.aws", "X", fields), Kind("a", "B", ())))
+    assert yaml.safe_load(cluster_role([below_map], NAME, plural, own=True))["rules"] == []
+
+
 def test_without_references_there_is_a_role_without_rules() -> None:
     made = yaml.safe_load(cluster_role([Generator("s3", "", ())], "nothing", plural))
     assert made["rules"] == []

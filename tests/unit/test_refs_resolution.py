@@ -204,6 +204,46 @@ SYNCED = {"conditions": [{"type": "ACK.ResourceSynced", "status": "True"}]}
 ARN = "Status.ACKResourceMetadata.ARN"
 
 
+class TestHooks:
+    """Route's target is `integrations/ID` by a hook of its controller; a plain copy of the ID would be wrong."""
+
+    ROUTE = kinds_of((GENERATORS / "apigatewayv2.yaml").read_text(), "apigatewayv2")["Route"]
+
+    def resolved(self, spec: dict[str, Any], **values: str) -> Outcome:
+        manifest = {**link(spec), "kind": "Route"}
+        return Resolver([self.ROUTE], FakeObjects(), FakeValues(**values)).resolve(manifest)
+
+    def test_what_a_controller_resolves_by_code_of_its_own_is_refused(self) -> None:
+        outcome = self.resolved({"apiID": "a", "targetRef": ref("i")})
+        assert outcome.edits == ()
+        (problem,) = outcome.problems
+        assert str(problem) == (
+            "Route shop/link: spec.targetRef is resolved by the controller's own code (hook references_post_resolve), "
+            "and what that makes of it is not known here. Give spec.target itself."
+        )
+        assert told(outcome).status == "Unknown"
+
+    def test_that_may_be_any_field_of_the_kind(self) -> None:
+        outcome = self.resolved({"apiRef": ref("a"), "authorizerRef": ref("b")})
+        assert [type(each) for each in outcome.problems] == [errors.ResolvedByHookError] * 2
+
+    def test_everything_else_that_is_wrong_is_told_too(self) -> None:
+        outcome = self.resolved({"apiID": "a", "apiRef": ref("a"), "targetRef": ref("")})
+        assert [type(each) for each in outcome.problems] == [
+            errors.ResourceReferenceAndIDNotSupportedError,
+            errors.ResolvedByHookError,
+            errors.EmptyReferenceError,
+        ]
+
+    def test_what_a_stack_has_is_filled_in_as_it_is(self) -> None:
+        from_stack = {"from": {"stack": "shop", "name": "Target"}}
+        outcome = self.resolved({"apiID": "a", "targetRef": from_stack}, Target="integrations/abc123")
+        assert [edit.value for edit in outcome.edits] == ["integrations/abc123"]
+
+    def test_without_references_nothing_is_wrong(self) -> None:
+        assert self.resolved({"apiID": "a", "target": "integrations/abc123"}).problems == ()
+
+
 class TestTarget:
     @pytest.mark.parametrize(
         ("path", "found"),
@@ -251,12 +291,21 @@ class TestTarget:
         [
             {"status": {"id": "x"}},
             {"status": {"id": "x", "conditions": [{"type": "ACK.ResourceSynced", "status": "False"}]}},
-            {"status": {"id": "x", "conditions": [{"type": "ACK.Terminal", "status": "True"}]}},
+            {"status": {"id": "x", "conditions": [{"type": "ACK.Terminal", "status": "False"}]}},
         ],
     )
-    def test_a_state_that_is_not_to_be_checked_does_not_matter(self, found: dict[str, Any]) -> None:
+    def test_where_the_state_is_not_to_be_checked_it_need_not_be_synced(self, found: dict[str, Any]) -> None:
         assert [edit.value for edit in value(field("VpcId", skip_state=True), found).edits] == ["x"]
-        assert len(value(field("VpcId"), found).problems) == 1
+        (problem,) = value(field("VpcId"), found).problems
+        assert isinstance(problem, errors.ResourceReferenceNotSyncedError)
+
+    @pytest.mark.parametrize("skip_state", [False, True])
+    @pytest.mark.parametrize("others", [[], [{"type": "ACK.ResourceSynced", "status": "True"}]])
+    def test_what_is_terminal_is_never_referred_to(self, skip_state: bool, others: list[Any]) -> None:
+        found = {"status": {"id": "x", "conditions": [*others, {"type": "ACK.Terminal", "status": "True"}]}}
+        outcome = value(field("VpcId", skip_state=skip_state), found)
+        assert [type(each) for each in outcome.problems] == [errors.ResourceReferenceTerminalError]
+        assert told(outcome).status == "False"
 
     @pytest.mark.parametrize(
         "found",
@@ -347,9 +396,23 @@ class TestOtherObjects:
 
     def test_one_of_acks_with_references_that_nothing_describes_is_told(self) -> None:
         manifest = {"apiVersion": f"{EC2}/v1alpha1", "kind": "Other", "spec": {"a": [{"vpcRef": ref("a")}]}}
-        (problem,) = Resolver([kind(field("VpcId"))], FakeObjects()).resolve(manifest).problems
+        (problem,) = Resolver([vpc_link()], FakeObjects()).resolve(manifest).problems
         assert isinstance(problem, errors.UnknownKindError)
         assert problem.found == "spec.a[0].vpcRef"
+
+    @pytest.mark.parametrize("name", ["DomainName", "Unheardof"])
+    def test_of_a_group_that_is_described_the_generator_is_not_said_to_be_missing(self, name: str) -> None:
+        kinds = kinds_of((GENERATORS / "apigatewayv2.yaml").read_text(), "apigatewayv2")
+        assert kinds["DomainName"].fields == ()
+        manifest = {**link({"certRef": ref("a"), "xRef": ref("a")}), "kind": name}
+        outcome = Resolver(kinds.values(), FakeObjects()).resolve(manifest)
+        assert str(outcome.problems[0]) == (
+            f"{name} shop/link has spec.certRef, which is no reference field of {name}. Take it out, or give a newer "
+            "generator.yaml."
+        )
+        assert len(outcome.problems) == 2
+        assert told(outcome).status == "Unknown"
+        assert Resolver(kinds.values(), FakeObjects()).resolve({**manifest, "spec": {"a": "b"}}).problems == ()
 
     def test_a_generated_name_is_a_name(self) -> None:
         manifest = {"metadata": {"generateName": "link-"}, "apiVersion": f"{EC2}/v1", "kind": "Thing"}

@@ -66,7 +66,14 @@ class TestCrds:
     def test_of_what_it_does_not_have_it_knows_nothing(self, path: tuple[str, ...]) -> None:
         assert self.known(structure(vpcID=TEXT, rules=several(structure())), *path) is None
 
-    @pytest.mark.parametrize("spec", [structure(a=None), {"properties": {"a": {"properties": ["b"]}}}])
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            structure(a=None),
+            {"properties": {1: TEXT, None: TEXT, "a": True}},
+            {"properties": {"a": {"properties": ["b"]}}},
+        ],
+    )
     def test_a_crd_that_is_not_whole_is_no_reason_to_fail(self, spec: dict[str, Any]) -> None:
         assert self.known(spec, "A") is not None
         assert self.known(spec, "A", "B") is None
@@ -90,6 +97,9 @@ class TestCrds:
             {"kind": "CustomResourceDefinition", "spec": {"versions": ["v1"]}},
             {"kind": "CustomResourceDefinition", "spec": {"versions": [{"storage": True, "schema": None}]}},
             {**crd("Thing", {}), "spec": {**crd("Thing", {})["spec"], "names": {}}},
+            crd("Thing", True),
+            crd("Thing", None),
+            crd("Thing", ["a"]),
         ],
     )
     def test_what_is_no_crd_with_a_schema_is_said_to_be_none(self, spoilt: dict[str, Any]) -> None:
@@ -123,6 +133,15 @@ class TestModels:
     def test_structures_and_lists_of_them_are_gone_through(self) -> None:
         assert model("eks").shape("Cluster", ["encryptionconfig", "provider", "keyarn"]) == Shape(
             ("encryptionConfig", "provider", "keyArn"), many=False, required=False, lists=(True, False)
+        )
+
+    def test_what_a_structure_requires_is_not_required_of_the_kind(self) -> None:
+        """ACK's code generator asks only what the operation itself requires."""
+        known = service_model("elbv2")
+        assert known is not None
+        assert "Issuer" in known.shape_for("AuthenticateOidcActionConfig").required_members
+        assert model("elbv2").shape("Listener", ["DefaultActions", "AuthenticateOidcConfig", "Issuer"]) == Shape(
+            ("DefaultActions", "AuthenticateOidcConfig", "Issuer"), many=False, required=False, lists=(True, False)
         )
 
     def test_a_map_on_the_way_is_told(self) -> None:

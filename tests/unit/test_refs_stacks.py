@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from strongref.resolvers.tokens import Token
 
 
+EU = "eu-west-1"
+
+
 class Fixed:
     """A source of one value, or of one error."""
 
@@ -49,6 +52,8 @@ class Fixed:
             "${cfn:network.VpcId@us-gov-west-1#222222222222}",
         ),
         ({"stack": "network", "output": "VpcId", "region": None, "account": None}, "${cfn:network.VpcId}"),
+        ({"stack": "network", "output": "VpcId", "name": None}, "${cfn:network.VpcId}"),
+        ({"stack": "network", "name": "VpcId", "output": None}, "${export:network.VpcId}"),
     ],
 )
 def test_a_reference_to_a_stack_is_an_export_or_an_output(given: dict[str, Any], token: str) -> None:
@@ -59,6 +64,7 @@ def test_a_reference_to_a_stack_is_an_export_or_an_output(given: dict[str, Any],
     ("given", "told"),
     [
         ({"stack": "network"}, "from: one of name and output is needed."),
+        ({"stack": "network", "name": None, "output": None}, "from: one of name and output is needed."),
         ({"stack": "network", "name": "a", "output": "b"}, "from: one of name and output is needed."),
         ({"stack": "network", "nmae": "a"}, "from: nmae: there is no such key."),
         ({"stack": "network", "name": "a", "namespace": "b"}, "from: namespace: there is no such key."),
@@ -86,7 +92,15 @@ def test_the_value_is_what_the_source_of_such_tokens_gives() -> None:
     values = StackValues(sources.__getitem__)
     assert values.get({"stack": "network", "output": "VpcId"}) == "vpc-1"
     assert values.get({"stack": "network", "name": "SubnetIds"}) == ["subnet-1", "subnet-2"]
-    assert [source.asked for source in sources.values()] == [["${cfn:network.VpcId}"], ["${export:network.SubnetIds}"]]
+    assert values.get({"stack": "a.B", "output": "C", "region": EU, "account": "1" * 12}) == "vpc-1"
+    assert values.get({"stack": "a", "name": "B.C"}) == ["subnet-1", "subnet-2"]
+    assert [source.asked for source in sources.values()] == [
+        [
+            "from: {stack: network, output: VpcId}",
+            f"from: {{stack: a.B, output: C, region: {EU}, account: '{'1' * 12}'}}",
+        ],
+        ["from: {stack: network, name: SubnetIds}", "from: {stack: a, name: B.C}"],
+    ], "as somebody has written it, for errors"
     assert set(sources) <= set(FORMS)
 
 

@@ -111,6 +111,10 @@ class TestNames:
         assert isinstance(problem, errors.ResourceReferenceCrossNamespaceNotAllowedError)
         assert (problem.namespace, problem.target) == ("other", "a")
 
+    def test_the_default_one_is_another_too(self) -> None:
+        problem = only({"vpcRef": ref("a", namespace="default")}, VPC)
+        assert isinstance(problem, errors.ResourceReferenceCrossNamespaceNotAllowedError)
+
     @pytest.mark.parametrize("namespace", ["shop", "", None])
     def test_ones_own_namespace_may_be_named(self, namespace: str | None) -> None:
         assert problems({"vpcRef": ref("a", namespace=namespace)}, VPC) == []
@@ -119,6 +123,8 @@ class TestNames:
         ("reference", "keys"),
         [
             ({**ref("a"), "kind": "VPC"}, ["kind"]),
+            ({**ref("a"), "name": "b"}, ["name"]),
+            ({"fron": {"name": "a"}}, ["fron"]),
             (ref("a", nmae="b"), ["nmae"]),
             (ref("a", region="eu-west-1", output="b"), ["region", "output"]),
         ],
@@ -127,6 +133,74 @@ class TestNames:
         problem = only({"vpcRef": reference}, VPC)
         assert isinstance(problem, errors.FromKeyError)
         assert problem.keys == keys
+
+    @pytest.mark.parametrize(
+        ("reference", "key"),
+        [
+            ({"name": "a"}, "name"),
+            ({"name": "a", "namespace": "shop"}, "name"),
+            ({"stack": "network", "name": "VpcId"}, "name"),
+            ({"stack": "network", "output": "VpcId"}, "stack"),
+        ],
+    )
+    def test_a_forgotten_from_is_told(self, reference: object, key: str) -> None:
+        problem = only({"vpcRefs": [ref("a"), reference]}, VPCS)
+        assert isinstance(problem, errors.FromMissingError)
+        assert (problem.found, problem.key) == ("spec.vpcRefs[1]", key)
+        assert isinstance(only({"vpcRef": reference}, VPC), errors.FromMissingError)
+
+
+ROUTES = replace(ROUTE, lists=(True,), certain=True)
+CONFIG = replace(field("Config.SubnetIds", many=True), lists=(False,), certain=True)
+A_MAP, A_LIST = "Give a map there, as the kind has it.", "Give a list of maps there, as the kind has it."
+EITHER = "Give a map there, or a list of maps."
+
+
+class TestShapesOnTheWay:
+    @pytest.mark.parametrize(
+        ("spec", "of", "came", "needed"),
+        [
+            ({"routes": {"vpcRef": ref("a")}}, ROUTES, "spec.routes is a map", A_LIST),
+            ({"routes": {"web": {"vpcRef": ref("a")}}}, ROUTES, "spec.routes is a map", A_LIST),
+            ({"routes": "a"}, ROUTES, "spec.routes is a string", A_LIST),
+            ({"routes": [{}, 3]}, ROUTES, "spec.routes[1] is a number", A_MAP),
+            ({"config": [{"subnetRefs": [ref("a")]}]}, CONFIG, "spec.config is a list", A_MAP),
+            ({"config": "a"}, CONFIG, "spec.config is a string", A_MAP),
+            ({"routes": "a"}, ROUTE, "spec.routes is a string", EITHER),
+            ("a", ROUTE, "spec is a string", A_MAP),
+            ([{"routes": [{"vpcRef": ref("a")}]}], ROUTE, "spec is a list", A_MAP),
+        ],
+    )
+    def test_what_the_kind_has_otherwise_is_told_and_nothing_below_it(
+        self, spec: object, of: Field, came: str, needed: str
+    ) -> None:
+        assert str(only(spec, of)) == f"Thing shop/it: {came}. {needed}"
+
+    @pytest.mark.parametrize(
+        ("spec", "of"),
+        [
+            ({"routes": [{"vpcRef": ref("a")}]}, ROUTES),
+            ({"routes": [[{"vpcRef": ref("a")}]]}, ROUTES),
+            ({"routes": None}, ROUTES),
+            ({"config": {"subnetRefs": [ref("a")]}}, CONFIG),
+            ({"routes": {"vpcRef": ref("a")}}, replace(ROUTE, lists=(True,))),
+            ({"config": [{"subnetRefs": [ref("a")]}]}, replace(CONFIG, certain=False)),
+        ],
+    )
+    def test_what_is_as_the_kind_has_it_is_right_and_what_a_name_lets_guess_is_not_insisted_on(
+        self, spec: object, of: Field
+    ) -> None:
+        assert problems(spec, of) == []
+
+    @pytest.mark.parametrize("spec", ["x", {"routes": "x"}, {"routes": {"a": 1}}, {"routes": [3]}])
+    def test_each_place_is_told_once_however_many_fields_stand_below_it(self, spec: object) -> None:
+        fields = [
+            replace(field(f"Routes.{name}Id"), lists=(True,), certain=True) for name in ("Vpc", "Subnet", "Gateway")
+        ]
+        assert isinstance(only(spec, *fields), errors.ReferenceShapeError)
+
+    def test_places_of_their_own_are_told_each(self) -> None:
+        assert len(problems({"routes": ["x", {}, 3]}, ROUTES, replace(ROUTES, reference_step="aRef"))) == 2
 
 
 class TestShapes:
@@ -217,10 +291,28 @@ class TestStrays:
         assert list(problem.close) == []
 
     @pytest.mark.parametrize(
+        ("spec", "found", "close"),
+        [
+            ({"vpcRefs": [{"name": "a"}]}, "spec.vpcRefs", "spec.vpcRef"),
+            ({"vcpRef": {"name": "a"}}, "spec.vcpRef", "spec.vpcRef"),
+            ({"routes": [{"vpcRefs": [3, {"name": "a"}]}]}, "spec.routes[0].vpcRefs", "spec.routes.vpcRef"),
+        ],
+    )
+    def test_nor_is_one_without_a_from(self, spec: dict[str, Any], found: str, close: str) -> None:
+        of = (VPC,) if "routes" not in spec else (ROUTE,)
+        problem = only(spec, *(replace(each, reference_step="vpcRef") for each in of))
+        assert isinstance(problem, errors.UnknownReferenceFieldError)
+        assert (problem.found, list(problem.close)) == (found, [close])
+
+    @pytest.mark.parametrize(
         "spec",
         [
             {"gitRef": "main"},
             {"backRef": {"name": "a"}},
+            {"vpcRefs": [3], "vpcReef": {"name": "a"}},
+            {"vpcRefs": [{"key": "a"}]},
+            {"other": {"vpcRefs": {"name": "a"}}},
+            {"vpcRefs": {3: {"name": "a"}}},
             {"hrefs": ["a"], "Refs": [{"name": "a"}]},
             {"from": {"name": "a"}},
             {"xref": {"from": {"name": "a"}}},
@@ -289,7 +381,16 @@ class TestEverything:
     def test_whether_there_is_a_reference_at_all_is_known(self) -> None:
         assert not checked({"vpcID": "vpc-1", "vpcRef": "ignored"}, field("SubnetId")).referring
         assert checked({"vpcRef": "wrong"}, VPC).referring
+        assert checked({"vpcRefs": [ref("")]}, VPCS).referring
+        assert checked({"routes": {"vpcRef": ref("a")}}, ROUTES).referring
+        assert not checked({"routes": {"vpcID": "vpc-1"}}, ROUTES).referring
         assert checked({"vpcRefs": [ref("a")]}, VPC).referring
+
+
+@pytest.mark.parametrize("nothing", [{"vpcRefs": []}, {"vpcRefs": None}, {}])
+def test_an_empty_list_is_no_reference(nothing: dict[str, Any]) -> None:
+    found = checked({"vpcIDs": ["vpc-1"], **nothing}, VPCS)
+    assert found == Checked((), (), referring=False)
 
 
 JSON = st.recursive(
@@ -306,17 +407,25 @@ JSON = st.recursive(
     ),
     max_leaves=25,
 )
-ANY: Kind = kind(
-    VPC, field("Routes.VpcId", many=True, required=True), field("Rules.Routes.VpcId"), field("A.VpcId", required=True)
+FIELDS = (
+    VPC,
+    field("Routes.VpcId", many=True, required=True),
+    field("Rules.Routes.VpcId"),
+    field("A.VpcId", required=True),
 )
+GUESSED: Kind = kind(*FIELDS)
+KNOWN: Kind = kind(*(replace(each, lists=(True, False)[: len(each.steps) - 1], certain=True) for each in FIELDS))
 
 
-@given(JSON)
-def test_whatever_a_spec_is_each_reference_is_used_or_told_to_be_wrong(spec: object) -> None:
-    found = check(ANY, SUBJECT, thing(spec))
+@given(JSON, st.sampled_from([GUESSED, KNOWN]))
+def test_whatever_a_spec_is_each_reference_is_used_or_told_to_be_wrong(spec: object, of: Kind) -> None:
+    found = check(of, SUBJECT, thing(spec))
     used = {(*use.spot.container, use.spot.field.reference_step) for use in found.uses}
     assert len(used) == len(found.uses)
     told = " ".join(str(problem) for problem in found.problems)
+    misshapen = {each.spot.container for each in found.problems if isinstance(each, errors.ReferenceShapeError)}
+    misshapen = {place for place in misshapen if f": {way(place)} is a" in told}
     for place in references(spec):
-        assert place in used or way(place) in told
+        above = {place[:length] for length in range(1, len(place))} & misshapen
+        assert place in used or above or way(place) in told
     assert all(use.given for use in found.uses)

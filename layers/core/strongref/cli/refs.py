@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from ruamel.yaml import YAML
 
 from strongref.cli import refs_resolving
 from strongref.cli.jobs import check_not_empty
+from strongref.cli.output import put_out
 from strongref.cli.parsing import register
 from strongref.refs.names import plural
 from strongref.refs.rbac import NAME, cluster_role
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from strongref.toolbox import Toolbox
 
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]*")
-"""A role's name, without what YAML would want quotes for."""
+"""A role's name, as Kubernetes' own roles are called."""
 
 _WIDTH = 120
-_HEAD = ("KIND", "FIELD", "REFERENCE", "REFERS TO", "GROUP", "PATH")
+_HEAD = ("KIND", "FIELD", "REFERENCE", "REFERS TO", "GROUP", "PATH", "")
 
 
 def add(commands: Commands) -> None:
@@ -67,10 +67,9 @@ def add(commands: Commands) -> None:
 
 def _fields(asked: argparse.Namespace, _toolbox: Toolbox) -> int:
     found = [(kind, field) for given in _generators(asked) for kind in given.kinds for field in kind.fields]
-    lines = (_as_json(*each) for each in found) if asked.json else _table([_HEAD, *(_row(*each) for each in found)])
-    for line in lines:
-        sys.stdout.write(f"{line}\n")
-    return 0
+    rows = [(*_row(kind, field), _note(kind.why_not(field))) for kind, field in found]
+    lines = (_as_json(*each) for each in found) if asked.json else _table([_HEAD, *rows])
+    return _print("".join(f"{line}\n" for line in lines))
 
 
 def _row(kind: Kind, field: Field) -> tuple[str, ...]:
@@ -80,8 +79,13 @@ def _row(kind: Kind, field: Field) -> tuple[str, ...]:
     return kind.name, own, ref, reference.resource, reference.group, reference.path
 
 
+def _note(why_not: str) -> str:
+    return f"refused: {why_not}" if why_not else ""
+
+
 def _as_json(kind: Kind, field: Field) -> str:
     name, own, ref, resource, group, path = _row(kind, field)
+    why_not = kind.why_not(field)
     return json.dumps(
         {
             "group": kind.group,
@@ -91,6 +95,7 @@ def _as_json(kind: Kind, field: Field) -> str:
             "list": field.many,
             "required": field.required,
             "refersTo": {"group": group, "kind": resource, "path": path},
+            **({"refused": why_not} if why_not else {}),
         }
     )
 
@@ -104,8 +109,7 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def _rbac(asked: argparse.Namespace, _toolbox: Toolbox) -> int:
     if not _ROLE.fullmatch(asked.name):
         raise UsageError("--name: letters, digits, and . : _ - between them are needed")
-    sys.stdout.write(cluster_role(_generators(asked), asked.name, plural, own=asked.all))
-    return 0
+    return _print(cluster_role(_generators(asked), asked.name, plural, own=asked.all))
 
 
 def _schema(asked: argparse.Namespace, _toolbox: Toolbox) -> int:
@@ -113,7 +117,11 @@ def _schema(asked: argparse.Namespace, _toolbox: Toolbox) -> int:
     yaml.width = _WIDTH
     out = StringIO()
     yaml.dump(fragments(_generators(asked), plural), out)
-    sys.stdout.write(out.getvalue())
+    return _print(out.getvalue())
+
+
+def _print(text: str) -> int:
+    put_out(text.encode())
     return 0
 
 

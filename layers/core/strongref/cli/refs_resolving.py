@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.address import SHARED, is_level
 from strongref.cli.claims import CLAIM, set_claims
 from strongref.cli.jobs import STANDARD, Job, Result, add_arguments, check_not_empty, count, read_all
+from strongref.cli.output import put_out
 from strongref.cli.parsing import register
 from strongref.errors import StrongRefError
 from strongref.refs.cluster import ClusterObjects
 from strongref.refs.cluster_api import ClusterApi
-from strongref.refs.manifests import DEFAULT_NAMESPACE, Found, ManifestObjects, objects_in
+from strongref.refs.manifests import DEFAULT_NAMESPACE, Found, ManifestObjects, objects_in, place
 from strongref.refs.manifests_writing import Placed, rewritten
 from strongref.refs.resolution import Resolver
 from strongref.refs.wiring import Stacks, generators
@@ -113,6 +114,14 @@ def _check_given(asked: argparse.Namespace) -> None:
         raise UsageError("--consumer: a stack's name or a label of letters, digits, _ and - is needed")
 
 
+class _Unresolved(StrongRefError):  # noqa: N818 (told as what it holds)
+    """What could be resolved cannot be any more, with what is held now."""
+
+    def __init__(self, failures: Sequence[_Failure]) -> None:
+        super().__init__(failures)
+        self.failures = failures
+
+
 class _Failure(NamedTuple):
     """Something that could not be resolved, and where."""
 
@@ -157,14 +166,15 @@ class _Run(NamedTuple):
             for found in objects_in(manifest):
                 outcome = resolver.resolve(found.content)
                 attempt.failures += [_Failure(found.where, problem) for problem in outcome.problems]
-                placed += [Placed(found.document, found.path, edit) for edit in outcome.edits]
+                placed += [Placed(found.document, found.path, edit, str(outcome.subject)) for edit in outcome.edits]
                 if outcome.condition:
                     attempt.conditions.append((found, outcome.subject, outcome.condition))
             attempt.filled += len(placed)
-            try:
-                attempt.texts.append(rewritten(manifest, placed))
-            except StrongRefError as error:
-                attempt.failures.append(_Failure(manifest.file, error))
+            written = rewritten(manifest, placed)
+            attempt.texts.append(written.text)
+            attempt.failures += [
+                _Failure(place(manifest.file, problem.change.document), problem.error) for problem in written.problems
+            ]
         return attempt
 
 
@@ -192,11 +202,14 @@ def _run(
             """Resolve once more, with what is held from now on: it may have changed since it was read."""
             stacks.exports.hold(held)
             again = run.attempt()
-            for failure in again.failures:
-                raise failure.error
+            if again.failures:
+                raise _Unresolved(again.failures)
             result.write(manifests, again.texts)
 
-        claims.hold(stacks.exports.uses, write)
+        try:
+            claims.hold(stacks.exports.uses, write)
+        except _Unresolved as error:
+            return _failed((), error.failures)
     elif not asked.check:
         result.write(manifests, attempt.texts)
     done = [count(len(manifests), "file"), count(len(attempt.conditions), "object", "with references")]
@@ -220,8 +233,8 @@ def _objects(
 
 
 def _print_conditions(attempt: _Attempt) -> None:
-    for found, subject, condition in attempt.conditions:
-        line = {
+    lines = [
+        {
             "file": found.file,
             "document": found.document,
             "kind": subject.kind,
@@ -232,7 +245,9 @@ def _print_conditions(attempt: _Attempt) -> None:
             "reason": condition.reason,
             "message": condition.message,
         }
-        sys.stdout.write(f"{json.dumps(line)}\n")
+        for found, subject, condition in attempt.conditions
+    ]
+    put_out("".join(f"{json.dumps(line)}\n" for line in lines).encode())
 
 
 def _failed(unread: Sequence[ManifestError], failures: Sequence[_Failure]) -> int:

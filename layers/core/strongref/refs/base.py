@@ -39,7 +39,7 @@ class Reference:
         resource: the kind of what is referred to, as in `SecurityGroup`.
         path: of the value in it, as in `Status.ACKResourceMetadata.ARN`.
         service: whose controller has it, as in `ec2`; an entry without `service_name` means the controller's own.
-        skip_state: whether its conditions (terminal, synced) do not matter.
+        skip_state: whether it need not be synced yet. What is terminal is never referred to.
     """
 
     resource: str
@@ -67,6 +67,7 @@ class Field:
         through_map: the first of the steps that is a map of structures, if one is known to be: nothing can be
             referred to below it.
         lists: of each step before the last, whether it is a list of structures.
+        certain: whether a CRD or the API's model tells so: what follows from names alone is a guess.
     """
 
     path: tuple[str, ...]
@@ -77,15 +78,28 @@ class Field:
     reference: Reference
     through_map: str = ""
     lists: tuple[bool, ...] = ()
+    certain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of a controller, with its reference fields."""
+    """A kind of a controller, with its reference fields.
+
+    Attributes:
+        hook: where the controller has code of its own for resolving references (`references_post_resolve`); empty for
+            most kinds. What that makes of an object's identifier is not known here.
+    """
 
     group: str
     name: str
     fields: tuple[Field, ...]
+    hook: str = ""
+
+    def why_not(self, field: Field) -> str:
+        """Why no object is referred to by one of its fields here; empty if they are."""
+        if field.through_map:
+            return f"{field.through_map} is a map"
+        return f"hook {self.hook}" if self.hook else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.errors import some
+from strongref.refs.base import mapping
 from strongref.refs.source_errors import ClusterConfigError, NoClientError
 
 if TYPE_CHECKING:
@@ -26,16 +29,41 @@ _OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 T = TypeVar("T")
 
 
-class Connection(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Connection:
     """A way to a cluster.
 
     Attributes:
-        client: a `kubernetes.client.ApiClient`.
         namespace: that of the context, or of the pod; None if it has none.
     """
 
-    client: Any
     namespace: str | None
+    _client: Any  # kubernetes.client.ApiClient
+    _whose: str  # for errors: `context here in /home/me/.kube/config`
+
+    @property
+    def host(self) -> str:
+        """The server's address, as the kubeconfig has it: there may be a password in it."""
+        return str(self._client.configuration.host)
+
+    @property
+    def pool(self) -> Any:  # noqa: ANN401
+        """A `urllib3.PoolManager` that knows certificates and proxy."""
+        return self._client.rest_client.pool_manager
+
+    def headers(self) -> dict[str, str]:
+        """Those of a request, credentials included; a command that gets them is run again once they have run out.
+
+        Raises:
+            ClusterConfigError: they cannot be had, or cannot be sent.
+        """
+        settings = _loaded(self._whose, self._client.configuration.auth_settings)
+        found = {each["key"]: str(each["value"]).strip() for each in settings.values() if each["in"] == "header"}
+        if not all(value.isascii() and value.isprintable() for value in found.values()):
+            raise ClusterConfigError(
+                f"the credentials of {self._whose} have characters in them that no token has: is it the right file?"
+            )
+        return {**self._client.default_headers, "Accept": "application/json", **found}
 
 
 def connect(kubeconfig: str | None = None, context: str | None = None) -> Connection:
@@ -50,49 +78,76 @@ def connect(kubeconfig: str | None = None, context: str | None = None) -> Connec
         ClusterConfigError: there is no such file or context, or nothing at all.
     """
     try:
-        from kubernetes import client, config  # noqa: PLC0415 (see above)
+        with watched():
+            from kubernetes import client, config  # noqa: PLC0415 (see above)
     except ImportError:
         raise NoClientError from None
     loading: Any = config  # it has no types
     settings = client.Configuration()
-    settings.retries = _retries()
+
+    def connection(whose: str, namespace: str | None, load: Callable[[], object]) -> Connection:
+        _loaded(whose, load, f"{whose} does not tell how to reach a cluster: try kubectl config view")
+        made = _loaded(whose, lambda: client.ApiClient(settings), f"{whose} has a proxy that there cannot be")
+        return Connection(namespace, made, whose)
+
     files = kubeconfig or os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
     there = any(Path(each).expanduser().is_file() for each in files.split(os.pathsep) if each)
     if not there and not kubeconfig and not context and os.environ.get(_SERVICE_HOST):
-        _configured("the pod's service account", lambda: loading.load_incluster_config(settings))
-        return Connection(client.ApiClient(settings), _own_namespace())
+        return connection(
+            "the pod's service account", _own_namespace(), lambda: loading.load_incluster_config(settings)
+        )
     if not there:
         raise ClusterConfigError(f"there is no kubeconfig {files}")
-    contexts, current = _configured(files, lambda: _contexts(files))
+    contexts, current = _loaded(
+        files, lambda: _contexts(files), f"{files} does not tell how to reach a cluster: try kubectl config view"
+    )
     chosen = context or current
     if chosen not in contexts:
         which = f"has no context {chosen}" if chosen else "names no current context"
         raise ClusterConfigError(f"kubeconfig {files} {which}; it has {some(contexts) or 'none'}")
-    with _watched() as failed:
-        _configured(files, lambda: loading.load_kube_config(files, chosen, settings))
-    if failed:
-        raise ClusterConfigError(
-            f"the credentials of context {chosen} in {files} cannot be had: the command or provider that gets them "
-            "failed. Run it by hand, or try kubectl get namespaces"
-        )
-    return Connection(client.ApiClient(settings), contexts[chosen])
+    return connection(
+        f"context {chosen} in {files}", contexts[chosen], lambda: loading.load_kube_config(files, chosen, settings)
+    )
 
 
-def _configured(what: str, load: Callable[[], T]) -> T:
-    """What the client's own code makes of a kubeconfig, whose errors may quote it."""
-    from kubernetes.config import ConfigException  # noqa: PLC0415 (see above)
-    from yaml import YAMLError  # noqa: PLC0415 (the client's own)
+def _loaded(whose: str, load: Callable[[], T], otherwise: str = "") -> T:
+    """What the client's own code makes of a kubeconfig.
 
-    try:
-        return load()
-    except (ConfigException, YAMLError, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        kind = type(error).__name__
-    raise ClusterConfigError(f"{what} does not tell how to reach a cluster ({kind}): try kubectl config view")
+    Args:
+        whose: credentials, for errors.
+        load: that code. Its errors may quote the kubeconfig, or what a command said: none is told, whatever it is.
+        otherwise: what is told, unless it is that credentials cannot be had.
+
+    Raises:
+        ClusterConfigError: it failed.
+    """
+    from urllib3.exceptions import HTTPError  # noqa: PLC0415 (the client's own)
+
+    no_credentials = (
+        f"the credentials of {whose} cannot be had: the command or provider that gets them failed. Run it by hand, or "
+        "try kubectl get namespaces"
+    )
+    with watched() as told:
+        try:
+            made = load()
+        except HTTPError:  # a provider does not answer
+            problem = no_credentials
+        except Exception:  # noqa: BLE001 (see above)
+            problem = otherwise or no_credentials
+        else:
+            problem = ""
+    if told or problem:
+        raise ClusterConfigError(no_credentials if told else problem)
+    return made
 
 
 @contextmanager
-def _watched() -> Iterator[list[str]]:
-    """What goes wrong with credentials that a command gets: the client only logs that, with what the command said."""
+def watched() -> Iterator[list[str]]:
+    """What the client tells beside its answers is not shown; errors, which are of credentials, are what is yielded.
+
+    It only logs what goes wrong with credentials that a command gets, with what that command said. What it warns of
+    (certificates that somebody said are not to be looked at, versions) is not for whoever resolves references.
+    """
     told: list[str] = []
 
     class Watching(logging.Handler):
@@ -102,7 +157,9 @@ def _watched() -> Iterator[list[str]]:
     watching, root = Watching(logging.ERROR), logging.getLogger()
     others, root.handlers = root.handlers, [watching]
     try:
-        yield told
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield told
     finally:
         root.handlers = others
 
@@ -113,8 +170,11 @@ def _contexts(files: str) -> tuple[dict[str, str | None], str]:
 
     merger: Any = KubeConfigMerger  # it has no types
     merged = merger(files).config.value
-    contexts = {each.value["name"]: each.value["context"].get("namespace") or None for each in merged["contexts"]}
-    return contexts, merged.get("current-context") or ""
+    contexts = {}
+    for each in merged["contexts"]:
+        namespace = mapping(mapping(each.value).get("context")).get("namespace")
+        contexts[str(each.value["name"])] = str(namespace) if namespace else None
+    return contexts, str(merged.get("current-context") or "")
 
 
 def _own_namespace() -> str | None:
@@ -122,10 +182,3 @@ def _own_namespace() -> str | None:
         return _OWN_NAMESPACE.read_text().strip() or None
     except OSError:
         return None
-
-
-def _retries() -> Any:  # noqa: ANN401
-    """Once more for what got no connection; three times where the API says after how many seconds (429, 503)."""
-    from urllib3 import Retry  # noqa: PLC0415 (the client's own)
-
-    return Retry(total=3, connect=1, read=0, other=0, backoff_factor=0.1)

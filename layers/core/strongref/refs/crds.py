@@ -87,8 +87,8 @@ def _structure(node: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
             return node, below_map
 
 
-def _alike(name: str, step: str) -> bool:
-    return name.rstrip("_").lower() == step.lower()
+def _alike(name: object, step: str) -> bool:
+    return str(name).rstrip("_").lower() == step.lower()
 
 
 def _spec(source: str, document: Manifest) -> tuple[tuple[str, str], Mapping[str, Any]]:
@@ -97,7 +97,7 @@ def _spec(source: str, document: Manifest) -> tuple[tuple[str, str], Mapping[str
     try:
         spec = document["spec"]
         version = next(each for each in spec["versions"] if each.get("storage"))
-        schema = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+        schema = {**version["schema"]["openAPIV3Schema"]["properties"]["spec"]}  # a TypeError, if it is no map
         return (str(spec["group"]), str(spec["names"]["kind"])), schema
     except (KeyError, TypeError, AttributeError, StopIteration):
         raise GeneratorError(

@@ -104,9 +104,7 @@ class UnknownReferenceFieldError(RefsError):
 
     def __str__(self) -> str:
         shown = [cut(each, _NAME) for each in self.close[:3]]
-        meant = (
-            f"Did you mean {' or '.join(shown)}?" if shown else "Take it out, or give the controller's generator.yaml."
-        )
+        meant = f"Did you mean {' or '.join(shown)}?" if shown else "Take it out, or give a newer generator.yaml."
         return (
             f"{_whose(self.subject)} has {cut(self.found, _SHOWN)}, which is no reference field of "
             f"{cut(self.subject.kind, _NAME)}. {meant}"
@@ -150,6 +148,11 @@ class FieldError(RefsError):
         path = self.spot.field.path
         return f"{dotted(path)},{dotted((*path[:-1], self.spot.field.reference_step))}"
 
+    @property
+    def _upstream_names(self) -> str:
+        """`GatewayID,GatewayRef`: not every text of theirs has the way to them."""
+        return f"{dotted(self.spot.field.path[-1:])},{dotted((self.spot.field.reference_step,))}"
+
 
 class ResourceReferenceAndIDNotSupportedError(FieldError):
     """A field and its reference are both given."""
@@ -171,7 +174,7 @@ class ResourceReferenceOrIDRequiredError(FieldError):
 
     @property
     def upstream(self) -> str:
-        return f"resource reference wrapper or ID required: {self._upstream_fields}"
+        return f"resource reference wrapper or ID required: {self._upstream_names}"
 
     def __str__(self) -> str:
         return f"{self._subject} has neither {self._identifier} nor {self._reference}, and needs one. Give one of them."
@@ -269,8 +272,46 @@ class ReferenceShapeError(FieldError):
         return f"{self._subject}: {cut(self.found, _SHOWN)} is {self.came}. Give {cut(self.needed, _SHOWN)}."
 
 
+class ResolvedByHookError(FieldError):
+    """A reference to an object, of a kind whose controller has code of its own for that.
+
+    Attributes:
+        hook: where that code stands in, as in `references_post_resolve`.
+    """
+
+    def __init__(self, spot: Spot, hook: str) -> None:
+        super().__init__(spot, hook)
+        self.hook = hook
+
+    def __str__(self) -> str:
+        return (
+            f"{self._subject}: {self._reference} is resolved by the controller's own code (hook {self.hook}), and what "
+            f"that makes of it is not known here. Give {self._identifier} itself."
+        )
+
+
+class FromMissingError(FieldError):
+    """A reference names something beside its `from`, which it does not have.
+
+    Attributes:
+        found: where the reference stands.
+        key: what would name it in a `from`: `name` or `stack`.
+    """
+
+    def __init__(self, spot: Spot, found: str, key: str) -> None:
+        super().__init__(spot, found, key)
+        self.found = found
+        self.key = key
+
+    def __str__(self) -> str:
+        return (
+            f"{self._subject}: {cut(self.found, _SHOWN)} has {self.key}, and no from. "
+            f"Put it below from: {{from: {{{self.key}: …}}}}."
+        )
+
+
 class FromKeyError(FieldError):
-    """A reference's `from` has a key that is not one of its.
+    """A reference, or its `from`, has a key that is not one of its.
 
     Attributes:
         found: where it stands, as in `spec.subnetRefs[0].from`.
@@ -287,7 +328,7 @@ class FromKeyError(FieldError):
     def __str__(self) -> str:
         return (
             f"{self._subject}: {cut(self.found, _SHOWN)} has {cut(some(self.keys, 5), _SHOWN)}, which a reference does "
-            f"not have. Take that out; there are {some(self.allowed)}."
+            f"not have. Take that out; there {'are' if len(self.allowed) > 1 else 'is'} {some(self.allowed)}."
         )
 
 

@@ -62,12 +62,17 @@ class Found:
     @property
     def where(self) -> str:
         """Of whom something is told: `app/link.yaml, document 2`."""
-        return f"{self.file}, document {self.document}"
+        return place(self.file, self.document)
 
     def _metadata(self, key: str) -> str | None:
         metadata = self.content.get("metadata")
         value = metadata.get(key) if isinstance(metadata, Mapping) else None
         return value if isinstance(value, str) and value else None
+
+
+def place(file: str, document: int) -> str:
+    """As `Found.where`."""
+    return f"{file}, document {document}"
 
 
 def objects_in(file: File) -> Iterator[Found]:

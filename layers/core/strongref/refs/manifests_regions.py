@@ -21,13 +21,13 @@ COMMENT = re.compile(r"(?:(?<=\s)|\A)#[^\r\n]*")
 NEAR = 1000
 """Characters in which what stands before a key is looked for: a bracket, a dash."""
 
-_CLOSING = re.compile(r"(?:[\s,:]|(?<=\s)#[^\r\n]*)*\}")
-_OPENING = re.compile(r"\{\s*\Z")
+_CLOSING = re.compile(r"(?:[\s,:]|(?<=\s)#[^\r\n]*+)*+\}")
+_OPENING = re.compile(r"\{(?:\s|(?<=\s)#[^\r\n]*+)*+\Z")
 _BETWEEN = re.compile(r"[\s:,\[-]*")
 """What may stand between a key and what its references begin with, and between two of them: no anchor and no tag."""
 
 
-class Unwritable(Exception):  # noqa: N818 (told as a `ManifestError` by whoever knows the file)
+class Unwritable(Exception):  # noqa: N818 (told as an `UnwritableReferenceError` by whoever knows of whom)
     """A text is not written in a way in which a change can be made."""
 
 
@@ -45,11 +45,16 @@ class Region(NamedTuple):
     flow: bool
 
     def comments(self, text: str) -> list[str]:
-        """Those between its keys and values."""
-        ends = [self.start, *(spot.end for spot in self.spots)]
-        starts = [*(spot.start for spot in self.spots), self.end]
-        gaps = (text[end:start] for end, start in zip(ends, starts, strict=True))
-        return [comment.rstrip() for gap in gaps for comment in COMMENT.findall(gap)]
+        """Those between its keys and values, and behind the header of a block of text."""
+        parts: list[str] = []
+        at = self.start
+        for spot in self.spots:
+            parts.append(text[at : spot.start])
+            if spot.style in ("|", ">"):
+                parts.append(text[spot.start : spot.end].partition("\n")[0])
+            at = spot.end
+        parts.append(text[at : self.end])
+        return [comment.rstrip() for part in parts for comment in COMMENT.findall(part)]
 
 
 class Regions:
@@ -58,6 +63,11 @@ class Regions:
     def __init__(self, manifest: Manifest) -> None:
         self.manifest = manifest
         self.text = manifest.text
+
+    @cached_property
+    def line_end(self) -> str:
+        """As the text has it."""
+        return "\r\n" if "\r\n" in self.text else "\n"
 
     def key(self, document: int, path: Path) -> Spot | None:
         """A key; None if it is not there, or behind an alias."""

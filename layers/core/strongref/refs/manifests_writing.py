@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from strongref.refs.base import way
 from strongref.refs.manifests_regions import COMMENT, NEAR, Region, Regions, Unwritable
+from strongref.refs.source_errors import UnwritableReferenceError
 from strongref.resolvers.documents import Spot
 from strongref.resolvers.errors import ManifestError
 
@@ -36,11 +39,13 @@ class Placed(NamedTuple):
         document: the number of the document, from 1.
         path: what leads to the object in it.
         edit: the change of that object.
+        whose: which object that is, for errors, as in `VPCLink default/orders`.
     """
 
     document: int
     path: Path
     edit: Edit
+    whose: str = ""
 
     @property
     def reference(self) -> Path:
@@ -53,6 +58,26 @@ class Placed(NamedTuple):
         return (*self.path, *self.edit.container, self.edit.step)
 
 
+class Rewritten(NamedTuple):
+    """What became of a manifest.
+
+    Attributes:
+        text: its text, with all changes made; as it was, if there are problems.
+        problems: of the changes that cannot be made in the text as it is written; of those that would be read as
+            something else, the first.
+    """
+
+    text: str
+    problems: Sequence[Problem] = ()
+
+
+class Problem(NamedTuple):
+    """A change that cannot be made, and why."""
+
+    change: Placed
+    error: UnwritableReferenceError
+
+
 class _Piece(NamedTuple):
     """What stands in the place of a part of the text."""
 
@@ -61,35 +86,41 @@ class _Piece(NamedTuple):
     text: str
 
 
-def rewritten(manifest: Manifest, changes: Sequence[Placed]) -> str:
-    """The manifest's text with some changes made; without any, the text as it is.
-
-    Raises:
-        ManifestError: a change cannot be made in the text as it is written.
-    """
-    if not changes:
-        return manifest.text
+def rewritten(manifest: Manifest, changes: Sequence[Placed]) -> Rewritten:
+    """The manifest's text with some changes made; without any, the text as it is."""
     regions = Regions(manifest)
-    text = _attempt(regions, changes)
-    if text is not None:
-        return text
-    failed = next((change for change in changes if _attempt(regions, [change]) is None), changes[0])
-    key = regions.key(failed.document, failed.reference)
-    line = manifest.text.count("\n", 0, key.start) + 1 if key else None
-    problem = (
-        f"{failed.edit.reference_step} cannot be replaced as it is written: write it out, without anchors and tags"
-    )
-    raise ManifestError(manifest.file, line, problem)
+    made: list[tuple[Placed, list[_Piece]]] = []
+    failed: list[Placed] = []
+    for change in changes:
+        try:
+            made.append((change, _Writing(regions, change).pieces()))
+        except Unwritable:
+            failed.append(change)
+    if changes and not failed:
+        text = _text(manifest, made)
+        if _says(manifest, text, _wanted(manifest, changes)):
+            return Rewritten(text)
+        failed = [_misread(manifest, made)]
+    return Rewritten(manifest.text, [Problem(change, _error(regions, change)) for change in failed])
 
 
-def _attempt(regions: Regions, changes: Sequence[Placed]) -> str | None:
-    """The text with some changes made; None if one cannot be made, or what is written is read as something else."""
-    try:
-        pieces = [piece for change in changes for piece in _Writing(regions, change).pieces()]
-    except Unwritable:
-        return None
-    text = _spliced(regions.text, sorted(pieces))
-    return text if _says(regions.manifest, text, _wanted(regions.manifest, changes)) else None
+def _text(manifest: Manifest, made: Sequence[tuple[Placed, Sequence[_Piece]]]) -> str:
+    return _spliced(manifest.text, sorted(piece for _, pieces in made for piece in pieces))
+
+
+def _misread(manifest: Manifest, made: Sequence[tuple[Placed, Sequence[_Piece]]]) -> Placed:
+    """The first of some changes that is not read as what is meant. Reading takes long: so they are halved."""
+    while len(made) > 1:
+        half = made[: len(made) // 2]
+        wanted = _wanted(manifest, [change for change, _ in half])
+        made = made[len(half) :] if _says(manifest, _text(manifest, half), wanted) else half
+    return made[0][0]
+
+
+def _error(regions: Regions, change: Placed) -> UnwritableReferenceError:
+    key = regions.key(change.document, change.reference)
+    line = regions.text.count("\n", 0, key.start) + 1 if key else None
+    return UnwritableReferenceError(change.whose, way((*change.edit.container, change.edit.reference_step)), line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +150,11 @@ class _Writing:
             items.setdefault(spot.key[len(path)], []).append(spot)
         found = [self.regions.region(spots, flow=flow) for spots in items.values()]
         self.regions.check_between(key, found)
-        if len(found) == len(edit.value):
-            return [*field, *(self._item(region, [value]) for region, value in zip(found, edit.value, strict=True))]
-        return [*field, self._item(Region(found[0].start, found[-1].end, inside, flow=flow), edit.value)]
+        counts = edit.counts or (1,) * len(edit.value)
+        if len(found) != len(counts):
+            raise Unwritable  # one of them stands behind an alias
+        values = iter(edit.value)
+        return [*field, *(self._item(each, list(islice(values, n))) for each, n in zip(found, counts, strict=True))]
 
     @property
     def _text(self) -> str:
@@ -141,7 +174,9 @@ class _Writing:
         line = before.rstrip(" ")
         if line and line[-1] != "\n":
             raise Unwritable
-        return [_Piece(len(line), found.end(), "")]
+        comment = "".join(COMMENT.findall(found[0])[:1])
+        left = f"{before[len(line) :]}{comment}{found[0][len(found[0].rstrip()) :]}" if comment else ""
+        return [_Piece(len(line), found.end(), left)]
 
     def _single(self, key: Spot, region: Region, value: str) -> _Piece:
         """What stands behind the key of a reference that is no list: on the key's own line, wherever it stood."""
@@ -160,8 +195,7 @@ class _Writing:
         dash = _DASH.search(COMMENT.sub("", self._text[max(0, region.start - NEAR) : region.start]))
         if not dash:
             raise Unwritable
-        line_end = "\r\n" if "\r\n" in self._text else "\n"
-        more = "".join(f"{line_end}{dash[1]}- {other}" for other in others)
+        more = "".join(f"{self.regions.line_end}{dash[1]}- {other}" for other in others)
         return _Piece(region.start, region.end, self._commented(region, [], first) + more)
 
     def _commented(self, region: Region, before: Sequence[str], written: str) -> str:
@@ -171,7 +205,8 @@ class _Writing:
             return written
         line = self._text[self._text.rfind("\n", 0, region.start) + 1 : region.start]
         indent = line[: len(line) - len(line.lstrip())]
-        after = f"\n{indent}" if region.flow else ""  # what follows in brackets would be part of the comment
+        # What follows in brackets would be part of the comment.
+        after = f"{self.regions.line_end}{indent}" if region.flow else ""
         return f"{written} {' '.join(comments)}{after}"
 
     def _written(self, region: Region, value: str) -> str:
@@ -191,7 +226,7 @@ def _spliced(text: str, pieces: Sequence[_Piece]) -> str:
 def _wanted(manifest: Manifest, changes: Sequence[Placed]) -> list[Any]:
     """What the documents are to say."""
     contents: list[Any] = [deepcopy(document.content) for document in manifest.parsed.documents]
-    for document, path, edit in changes:
+    for document, path, edit, _ in changes:
         at = contents[document - 1]
         for step in (*path, *edit.container):
             at = at[step]

@@ -82,6 +82,9 @@ _SUFFIXES = (
 _MANY_SUFFIXES = ("ids", "Ids", "IDs", "IDS", "Names", "NAMEs", "NAMES", "Arns", "ARNs", "ARNS")
 """Those of lists."""
 
+_SEVERAL_OF_CAPITALS = re.compile("[A-Z]{2}s$")
+"""As in `AllowedAPIs`, and not in `DNS`."""
+
 _PLURALS = Pluralizer()  # type: ignore[no-untyped-call] # the library is typed in part
 
 
@@ -126,6 +129,8 @@ def is_many(name: str) -> bool:
     """Whether a field of this name is a list, as far as a name tells: `SubnetIds` and `Subnets` are, `VpcId` is not."""
     if name.endswith(_SUFFIXES):
         return name.endswith(_MANY_SUFFIXES)
+    if _SEVERAL_OF_CAPITALS.search(name):
+        return True
     last = re.split(r"(?=[A-Z][a-z])", name)[-1]
     return not last.isupper() and bool(_PLURALS.is_plural(last)) and not _PLURALS.is_singular(last)
 

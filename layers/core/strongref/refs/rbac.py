@@ -7,6 +7,8 @@ has it; what the controller's own service has, its role allows anyhow (code-gene
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
 NAME = "strongref-references"
 """Of the role, unless somebody says otherwise; not that of a controller's own role, which it would replace."""
+
+_PLAIN = re.compile("(?!(?:y|n|yes|no|on|off|true|false|null)\\Z)[a-z][a-z0-9-]*", re.IGNORECASE)
+"""What needs no quotes: no number or date, and none of the words that YAML 1.1 takes for a boolean or nothing."""
 
 _RULE = """\
 - apiGroups:
@@ -41,7 +46,7 @@ def cluster_role(generators: Iterable[Generator], name: str, plural: Callable[[s
         (reference.group, plural(reference.resource))
         for generator in generators
         for kind in generator.kinds
-        for reference in (field.reference for field in kind.fields)
+        for reference in (field.reference for field in kind.fields if not field.through_map)
         if own or reference.service != generator.service
     }
     rules = "".join(
@@ -49,5 +54,6 @@ def cluster_role(generators: Iterable[Generator], name: str, plural: Callable[[s
         for group, plural_name in sorted(wanted)
         for resource in (plural_name, f"{plural_name}/status")
     )
-    head = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {name}\n"
+    called = name if _PLAIN.fullmatch(name) else json.dumps(name)
+    head = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {called}\n"
     return f"{head}rules:\n{rules}" if rules else f"{head}rules: []\n"

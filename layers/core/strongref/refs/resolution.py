@@ -6,12 +6,13 @@ where the referenced objects are not. (ACK's controllers fill it in in memory on
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from strongref.errors import StrongRefError
-from strongref.refs.base import ACK_GROUPS, Subject, Wanted, mapping, way
+from strongref.refs.base import ACK_GROUPS, Kind, Subject, Wanted, mapping, way
 from strongref.refs.conditions import references_resolved
 from strongref.refs.errors import (
     NoValuesError,
@@ -29,7 +30,7 @@ from strongref.refs.validation import a_kind_of, check, references
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from strongref.refs.base import Kind, Manifest, Objects, Spot, Values
+    from strongref.refs.base import Manifest, Objects, Spot, Values
     from strongref.refs.conditions import Condition
     from strongref.refs.validation import Given, Use
 
@@ -45,12 +46,14 @@ class Edit:
         reference_step: the key that is taken out: `gatewayRef`.
         step: the key that takes its place: `gatewayID`.
         value: its value, a string or a list of strings.
+        counts: of a list, how many of its values each reference gave: one, or as many as a stack's list has.
     """
 
     container: tuple[str | int, ...]
     reference_step: str
     step: str
     value: str | tuple[str, ...]
+    counts: tuple[int, ...] = dataclasses.field(default=(), compare=False)
 
     def __repr__(self) -> str:  # Values can be secrets.
         return f"Edit({way((*self.container, self.step))})"
@@ -80,7 +83,7 @@ class Resolver:
     from what became of that here. So objects may also refer to each other in a circle.
 
     Args:
-        kinds: those that have reference fields.
+        kinds: those that generator.yaml files describe.
         objects: where referenced objects are read.
         values: where stacks' values are read; None if they cannot be.
         namespace: of objects that name none.
@@ -90,6 +93,7 @@ class Resolver:
         self, kinds: Iterable[Kind], objects: Objects, values: Values | None = None, *, namespace: str = "default"
     ) -> None:
         self._kinds = {(kind.group, kind.name): kind for kind in kinds}
+        self._groups = {kind.group for kind in self._kinds.values()}
         self._objects = objects
         self._values = values
         self._namespace = namespace
@@ -98,11 +102,13 @@ class Resolver:
     def resolve(self, manifest: Manifest) -> Outcome:
         """Resolve one object. What is wrong with it, or with what it refers to, is in the outcome: nothing is raised.
 
-        An object of a kind that has no reference fields is left alone, unless it is one of ACK's and has some all the
-        same: then the generator.yaml that describes it is missing.
+        An object of a kind that nothing describes is left alone, unless it is one of ACK's and has references all the
+        same: then the generator.yaml of its group is missing, or too old.
         """
         subject = self.subject(manifest)
         kind = self._kinds.get((subject.group, subject.kind))
+        if kind is None and subject.group in self._groups:
+            kind = Kind(subject.group, subject.kind, ())
         if kind is None:
             stray = next(references(manifest.get("spec")), None) if subject.group.endswith(ACK_GROUPS) else None
             return Outcome(subject, problems=(UnknownKindError(subject, way(stray)),) if stray else ())
@@ -114,7 +120,7 @@ class Resolver:
             wrong = [each for each in found if isinstance(each, StrongRefError)]
             problems += wrong
             if not wrong:
-                edits.append(_edit(use, [text for each in found if isinstance(each, tuple) for text in each]))
+                edits.append(_edit(use, [each for each in found if isinstance(each, tuple)]))
         condition = references_resolved(problems) if checked.referring else None
         return Outcome(subject, () if problems else tuple(edits), tuple(problems), condition)
 
@@ -149,8 +155,7 @@ class Resolver:
         found = self._read[wanted]
         if isinstance(found, StrongRefError):
             raise UnreadableReferenceError(spot, found) from None
-        if not reference.skip_state:
-            _check_state(spot, wanted, found)
+        _check_state(spot, wanted, found)
         return (_target(spot, wanted, found),)
 
     def _of_stack(self, spot: Spot, given: Given, source: Mapping[str, Any]) -> tuple[str, ...]:
@@ -170,6 +175,7 @@ class Resolver:
 
 
 def _check_state(spot: Spot, wanted: Wanted, found: Manifest) -> None:
+    """As ACK: whoever skips the checks of the state skips that of being synced, and not that of being terminal."""
     conditions = mapping(found.get("status")).get("conditions")
     true = {
         str(each.get("type"))
@@ -178,7 +184,7 @@ def _check_state(spot: Spot, wanted: Wanted, found: Manifest) -> None:
     }
     if "ACK.Terminal" in true:
         raise ResourceReferenceTerminalError(spot, wanted)
-    if "ACK.ResourceSynced" not in true:
+    if not spot.field.reference.skip_state and "ACK.ResourceSynced" not in true:
         raise ResourceReferenceNotSyncedError(spot, wanted)
 
 
@@ -197,7 +203,8 @@ def _target(spot: Spot, wanted: Wanted, found: Manifest) -> str:
     return node
 
 
-def _edit(use: Use, texts: Sequence[str]) -> Edit:
+def _edit(use: Use, found: Sequence[tuple[str, ...]]) -> Edit:
+    """The change; `found` is what each reference stands for."""
     field = use.spot.field
-    value = tuple(texts) if field.many else texts[0]
-    return Edit(use.spot.container, field.reference_step, field.steps[-1], value)
+    value = tuple(text for texts in found for text in texts) if field.many else found[0][0]
+    return Edit(use.spot.container, field.reference_step, field.steps[-1], value, tuple(map(len, found)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+from http.client import responses
 from typing import TYPE_CHECKING
 
 from strongref.errors import Counted, cut, some
@@ -50,6 +52,29 @@ class StackReferenceError(RefsError):
         return (
             f"from: {cut(self.problem, 500)}. A reference to a stack is {{stack, name}} for an export, or {{stack, "
             "output}; region and account may stand beside them."
+        )
+
+
+class UnwritableReferenceError(RefsError):
+    """A reference is written in a way in which nothing can be put in its place.
+
+    Attributes:
+        whose: the object's, as in `VPCLink default/orders`.
+        found: where it stands, as in `spec.subnetRefs`.
+        line: of the file, from 1; None if it stands behind an alias.
+    """
+
+    def __init__(self, whose: str, found: str, line: int | None) -> None:
+        super().__init__(whose, found, line)
+        self.whose = whose
+        self.found = found
+        self.line = line
+
+    def __str__(self) -> str:
+        line = f" (line {self.line})" if self.line else ""
+        return (
+            f"{cut(self.whose, _SHOWN)}: {cut(self.found, _SHOWN)}{line} cannot be replaced as it is written: write it "
+            "out, without anchors, aliases and tags."
         )
 
 
@@ -110,12 +135,20 @@ class UnreachableError(ClusterError):
 
 
 class UnauthorizedError(ClusterError):
-    """The credentials are not taken: none were given, or they have expired."""
+    """The credentials are not taken: none were given, or they have expired.
+
+    Attributes:
+        status: of HTTP: 401, or 403 where whoever has none is taken for anonymous, who may see nothing.
+    """
+
+    def __init__(self, server: str, action: str, status: int) -> None:
+        super().__init__(server, action, status)
+        self.status = status
 
     def __str__(self) -> str:
         return (
-            f"The cluster {self.server} does not take the credentials (401 Unauthorized): they have expired, or belong "
-            "to another cluster. Log in again, as for kubectl."
+            f"The cluster {self.server} does not take the credentials ({self.status} {responses[self.status]}): there "
+            "are none, they have expired, or they belong to another cluster. Log in again, as for kubectl."
         )
 
 
@@ -165,18 +198,36 @@ class KindNotInstalledError(ClusterError):
         )
 
 
+class NotTheApiError(ClusterError):
+    """Something else answers in the API's place: another server, a proxy, a page to log in at."""
+
+    def __str__(self) -> str:
+        return (
+            f"What answers at {self.server} is not Kubernetes' API: it did not {self.action}. Check the server in the "
+            "kubeconfig, and what stands between, such as a proxy or a page to log in at."
+        )
+
+
 class AnsweredError(ClusterError):
     """The cluster answered with something else than what was asked for.
 
     Attributes:
         status: of HTTP.
-        reason: the API's word for it, as in `InternalError`.
+        reason: HTTP's own words for it, as in `Internal Server Error`.
+        wait: the seconds that the cluster asks to be left alone for; None if it says nothing of them.
     """
 
-    def __init__(self, server: str, action: str, status: int, reason: str) -> None:
-        super().__init__(server, action, status, reason)
+    def __init__(self, server: str, action: str, status: int, reason: str, wait: int | None = None) -> None:
+        super().__init__(server, action, status, reason, wait)
         self.status = status
         self.reason = reason
+        self.wait = wait
 
     def __str__(self) -> str:
-        return f"The cluster {self.server} failed at {self.action}: {self.status} {cut(self.reason, 100)}. Try again."
+        if self.wait is not None:
+            way_out = f"It asks for {self.wait} seconds of patience: try again then."
+        elif self.status == HTTPStatus.TOO_MANY_REQUESTS or self.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            way_out = "Try again."
+        else:
+            way_out = "Check the server in the kubeconfig, and what stands between."
+        return f"The cluster {self.server} failed at {self.action}: {self.status} {cut(self.reason, 100)}. {way_out}"

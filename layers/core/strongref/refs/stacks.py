@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 from strongref.errors import BadRequestError, some
@@ -29,6 +30,17 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*")
 _OUTPUT = re.compile(r"[A-Za-z0-9]+")
 
 
+class _Reference(Token):
+    """A token that was written as a reference, and is told as one."""
+
+    def __str__(self) -> str:
+        stack, _, what = self.reference.rpartition(".") if self.scheme == CFN else self.reference.partition(".")
+        key = "output" if self.scheme == CFN else "name"
+        more = {"region": self.region, "account": f"'{self.account}'" if self.account else None}
+        said = {"stack": stack, key: what, **{name: value for name, value in more.items() if value}}
+        return f"from: {{{', '.join(f'{name}: {value}' for name, value in said.items())}}}"
+
+
 class StackValues:
     """The values of stacks and their exports; as `base.Values`."""
 
@@ -49,7 +61,7 @@ class StackValues:
         """
         token = parse(given)
         try:
-            value = self._source(token.scheme).fetch(token)
+            value = self._source(token.scheme).fetch(_Reference(*astuple(token)))
         except NoRegionError:
             raise StackReferenceError("no region is known; give --region, set AWS_REGION, or write it there") from None
         if isinstance(value, str):
@@ -68,9 +80,9 @@ def parse(given: Mapping[str, Any]) -> Token:
     unknown = [str(key) for key in given if key not in KEYS]
     if unknown:
         raise StackReferenceError(f"{some(unknown)}: there is no such key")
-    if ("name" in given) == ("output" in given):
+    if (given.get("name") is None) == (given.get("output") is None):
         raise StackReferenceError("one of name and output is needed")
-    if "name" in given:
+    if given.get("name") is not None:
         scheme = EXPORT
         stack = _text(given, "stack", _STACK, "a stack's name")
         what = _text(given, "name", _NAME, "an export's name")

@@ -14,9 +14,11 @@ from strongref.refs.base import Kind, Manifest, Spot, Subject, way
 from strongref.refs.errors import (
     EmptyReferenceError,
     FromKeyError,
+    FromMissingError,
     ReferenceBelowMapError,
     ReferenceShapeError,
     RefsError,
+    ResolvedByHookError,
     ResourceReferenceAndIDNotSupportedError,
     ResourceReferenceCrossNamespaceNotAllowedError,
     ResourceReferenceOrIDRequiredError,
@@ -36,6 +38,15 @@ STACK = "stack"
 _OBJECT_KEYS = ("name", "namespace")
 _ONE = "one reference, {from: {name: …}}"
 _LIST = "a list of references, [{from: {name: …}}]"
+_NEEDED = {
+    (False, True): "a map there, as the kind has it",
+    (True, False): "a list of maps there, as the kind has it",
+    (True, True): "a map there, or a list of maps",
+}
+"""On the way to a field, by whether a list and a map may stand there."""
+
+_SLIP = 0.8
+"""How much alike two names are, if one is the other but for a slip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +78,8 @@ class Checked:
 
     Attributes:
         uses: the places with references that name something, in the document's order, also beside others that do not.
-        problems: all that is wrong.
-        referring: whether there is a reference at all.
+        problems: all that is wrong; of one place that is built otherwise than its kind has it, once.
+        referring: whether there is a reference at all, an empty list of them being none.
     """
 
     uses: tuple[Use, ...]
@@ -87,23 +98,28 @@ def check(kind: Kind, subject: Subject, manifest: Manifest) -> Checked:
     uses: list[Use] = []
     problems: list[RefsError] = []
     known: set[Way] = set()
+    misshapen: set[Way] = set()
+    referring = False
     spec = manifest.get("spec")
     for field in (each for each in kind.fields if not each.through_map):
         for found in _containers(field, subject, spec):
-            if isinstance(found, RefsError):
-                problems.append(found)
+            if isinstance(found, ReferenceShapeError):
+                if found.spot.container not in misshapen:
+                    problems.append(found)
+                    misshapen.add(found.spot.container)
                 continue
             spot, container = found
             known.add((*spot.container, field.reference_step))
-            its, wrong = _check(spot, container)
+            referring |= _given_at_all(field, container.get(field.reference_step))
+            its, wrong = _check(spot, container, kind.hook)
             problems += wrong
             if its:
                 uses.append(Use(spot, its))
-    strays = [place for place in references(spec) if place not in known]
-    problems += [_stray(kind, subject, place) for place in strays]
-    order = {place: number for number, place in enumerate(_places(spec))}
+    strays = [place for place in _strays(kind, spec) if place not in known]
+    problems += [_stray(kind, subject, place) for place in strays if not _below(place, misshapen)]
+    order = {place: number for number, (place, _) in enumerate(_items(spec, ("spec",)))}
     uses.sort(key=lambda use: order[*use.spot.container, use.spot.field.reference_step])
-    return Checked(tuple(uses), tuple(problems), referring=any(place in order for place in known) or bool(strays))
+    return Checked(tuple(uses), tuple(problems), referring=referring or bool(strays))
 
 
 def references(spec: object) -> Iterator[Way]:
@@ -119,8 +135,33 @@ def _looks_like_reference(key: str, value: object) -> bool:
     return key.endswith(("Ref", "Refs")) and isinstance(value, Mapping) and "from" in value
 
 
-def _places(spec: object) -> Iterator[Way]:
-    return (place for place, _ in _items(spec, ("spec",)))
+def _strays(kind: Kind, spec: object) -> Iterator[Way]:
+    """What looks like a reference, or has almost the name of one beside it and names something without a `from`."""
+    for place, value in _items(spec, ("spec",)):
+        key = place[-1]
+        if isinstance(key, str) and (
+            _looks_like_reference(key, value) or (_names(value) and _alike(kind, _steps(place), key))
+        ):
+            yield place
+
+
+def _names(value: object) -> bool:
+    items = value if isinstance(value, list) else [value]
+    return any(isinstance(item, Mapping) and "name" in item for item in items)
+
+
+def _alike(kind: Kind, steps: tuple[str, ...], key: str) -> bool:
+    beside = [field.reference_step for field in kind.fields if field.steps[:-1] == steps[:-1]]
+    return key.endswith(("Ref", "Refs")) and bool(get_close_matches(key, beside, 1, _SLIP))
+
+
+def _steps(place: Way) -> tuple[str, ...]:
+    """From `spec`, without the positions in lists."""
+    return tuple(step for step in place[1:] if isinstance(step, str))
+
+
+def _below(place: Way, places: set[Way]) -> bool:
+    return any(place[:length] in places for length in range(1, len(place)))
 
 
 def _items(node: object, place: Way) -> Iterator[tuple[Way, object]]:
@@ -140,12 +181,13 @@ def _containers(
 ) -> Iterator[tuple[Spot, Mapping[str, Any]] | ReferenceShapeError]:
     """The maps in which a field can stand: one, or one for each item of the lists on its way; none if one is absent."""
     passed = sum(isinstance(step, str) for step in place) - 1
-    if isinstance(node, list) and passed:
+    lists, maps = _may_stand(field, passed, place)
+    if lists and isinstance(node, list):
         for index, item in enumerate(node):
             yield from _containers(field, subject, item, (*place, index))
-    elif node is not None and not isinstance(node, Mapping):
-        spot = Spot(subject, field, place)
-        yield ReferenceShapeError(spot, way(place), a_kind_of(node), "a map there, as the kind has it")
+    elif node is not None and not (maps and isinstance(node, Mapping)):
+        needed = _NEEDED[lists and isinstance(place[-1], str), maps]
+        yield ReferenceShapeError(Spot(subject, field, place), way(place), a_kind_of(node), needed)
     elif passed == len(field.steps) - 1:
         if node is not None or not passed:
             yield Spot(subject, field, place), node or {}
@@ -154,11 +196,24 @@ def _containers(
         yield from _containers(field, subject, node.get(step), (*place, step))
 
 
-def _check(spot: Spot, container: Mapping[str, Any]) -> tuple[tuple[Given, ...], list[RefsError]]:
+def _may_stand(field: Field, passed: int, place: Way) -> tuple[bool, bool]:
+    """Whether a list, and whether a map, is right in a place on the way to a field; both, where that is not known."""
+    if not passed:
+        return False, True
+    if not field.certain:
+        return True, True
+    is_list = field.lists[passed - 1]
+    return is_list, not is_list or isinstance(place[-1], int)
+
+
+def _given_at_all(field: Field, value: object) -> bool:
+    return value is not None and not (field.many and value == [])
+
+
+def _check(spot: Spot, container: Mapping[str, Any], hook: str) -> tuple[tuple[Given, ...], list[RefsError]]:
     field = spot.field
     identifier, reference = container.get(field.steps[-1]), container.get(field.reference_step)
-    has_identifier = identifier is not None and not (field.many and identifier == [])
-    has_reference = reference is not None and not (field.many and reference == [])
+    has_identifier, has_reference = _given_at_all(field, identifier), _given_at_all(field, reference)
     problems: list[RefsError] = []
     if has_identifier and has_reference:
         problems.append(ResourceReferenceAndIDNotSupportedError(spot))
@@ -177,7 +232,10 @@ def _check(spot: Spot, container: Mapping[str, Any]) -> tuple[tuple[Given, ...],
     )
     read = [_given(spot, where, item) for where, item in items.items()]
     problems += [each for each in read if isinstance(each, RefsError)]
-    return tuple(each for each in read if isinstance(each, Given)), problems
+    given = tuple(each for each in read if isinstance(each, Given))
+    if hook and any(each.stack is None for each in given):
+        return (), [*problems, ResolvedByHookError(spot, hook)]
+    return given, problems
 
 
 def _given(spot: Spot, place: Way, item: object) -> Given | RefsError:
@@ -185,7 +243,10 @@ def _given(spot: Spot, place: Way, item: object) -> Given | RefsError:
     index = place[-1] if isinstance(place[-1], int) else None
     if item is not None and not isinstance(item, Mapping):
         return ReferenceShapeError(spot, way(place), a_kind_of(item), _ONE)
-    if others := [str(key) for key in item or () if key != "from"]:
+    others = [str(key) for key in item or () if key != "from"]
+    if missing := [key for key in ("name", STACK) if key in others and "from" not in (item or {})]:
+        return FromMissingError(spot, way(place), missing[0])
+    if others:
         return FromKeyError(spot, way(place), others, ("from",))
     source, place = (item or {}).get("from"), (*place, "from")
     if source is not None and not isinstance(source, Mapping):
@@ -211,12 +272,12 @@ def _object(spot: Spot, place: Way, source: Mapping[str, Any], index: int | None
 
 def _stray(kind: Kind, subject: Subject, place: Way) -> RefsError:
     """What looks like a reference where the kind has none: below a map, or by a name that is slightly wrong."""
-    steps = tuple(step for step in place[1:] if isinstance(step, str))
+    steps = _steps(place)
     for field in kind.fields:
         if above := _map_above(field, steps):
             return ReferenceBelowMapError(Spot(subject, field, place[:-1]), way(place), above)
     there = ["spec." + ".".join((*field.steps[:-1], field.reference_step)) for field in kind.fields]
-    close = get_close_matches("spec." + ".".join(steps), there, 2, 0.8)
+    close = get_close_matches("spec." + ".".join(steps), there, 2, _SLIP)
     return UnknownReferenceFieldError(subject, way(place), close)
 
 

@@ -143,7 +143,7 @@ class Exports:
         hint = (
             "Correct the key, or export it there first."
             if there
-            else "Check that stack's name, region and account (@REGION and #ACCOUNT), its Export's Region and "
+            else "Check that stack's name, region and account, its Export's Region and "
             f"Consumer, and {'whether --consumer is to be given' if shared else '--consumer'} here."
         )
         return NotExportedError(attribute_name(Key(name)), producer, whom, close, hint)
