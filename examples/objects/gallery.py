@@ -23,4 +23,5 @@ target.put_resource(
     },
 )
 
-json.dump(target.template(), sys.stdout, indent=2)
+if __name__ == "__main__":
+    json.dump(target.template(), sys.stdout, indent=2)

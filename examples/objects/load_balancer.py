@@ -40,8 +40,9 @@ class LoadBalancer:
         )
 
 
-web = LoadBalancer({"Ref": "LoadBalancer"}, SecurityGroup({"Fn::GetAtt": ["Group", "GroupId"]}))
+if __name__ == "__main__":
+    web = LoadBalancer({"Ref": "LoadBalancer"}, SecurityGroup({"Fn::GetAtt": ["Group", "GroupId"]}))
 
-ctx = JsonSerializationContext()
-web.serialize(ctx)
-json.dump(ctx.json, sys.stdout, indent=2)
+    ctx = JsonSerializationContext()
+    web.serialize(ctx)
+    json.dump(ctx.json, sys.stdout, indent=2)

@@ -12,4 +12,5 @@ target = PlainTarget("photos", region="eu-west-1", template=TEMPLATE)
 stack = Stack(target)
 stack.export_object("JohnnyBucket", Bucket.of_resource("Photos"))
 
-json.dump(target.template(), sys.stdout, indent=2)
+if __name__ == "__main__":
+    json.dump(target.template(), sys.stdout, indent=2)

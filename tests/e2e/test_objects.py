@@ -26,6 +26,7 @@ from strongref.objects import (
     one_variable,
     read_object,
 )
+from strongref.objects.cloudformation import HOLDER
 from strongref.objects.context_file import listing, reset
 from strongref.objects.errors import NothingToImportError
 from strongref.store import Stores
@@ -152,6 +153,28 @@ def test_req8_while_it_is_imported_the_producer_can_neither_change_nor_drop_it_n
     apps.aws.delete(apps.producer, EU)
 
 
+def test_req8_what_is_imported_later_is_held_by_another_resource_and_nothing_is_let_go(apps: Apps) -> None:
+    """CloudFormation does not update a `WaitConditionHandle`: one that holds more comes before the old one goes."""
+    apps.produce()
+    handles = []
+    for keys in (["LoadBalancerArn"], ["LoadBalancerArn", "SecurityGroup"]):
+        stack, target = apps.stack(apps.consumer, EU, NOTHING)
+        Tree({key: ALB.parts[key] for key in keys}).read(stack.import_object(apps.name))
+        apps.aws.deploy(apps.consumer, target.template(), EU)
+        ids = apps.aws.physical_ids(apps.consumer, EU)
+        handles.append([name for name in ids if name.startswith(HOLDER)])
+        apps.produce(changed=True, expect="UPDATE_ROLLBACK_COMPLETE")
+        assert f"in use by {apps.consumer}" in apps.why(apps.producer)
+        apps.produce(exported=False, expect="UPDATE_ROLLBACK_COMPLETE")
+    assert [len(each) for each in handles] == [1, 1]
+    assert handles[0] != handles[1]
+    stack, target = apps.stack(apps.consumer, EU, NOTHING)
+    stack.import_object(apps.name).read_object("SecurityGroup").read_string("SecurityGroupId")
+    apps.aws.deploy(apps.consumer, target.template(), EU, "UPDATE_COMPLETE")
+    apps.produce(changed=True, expect="UPDATE_COMPLETE")
+    apps.produce(exported=False, expect="UPDATE_ROLLBACK_COMPLETE")
+
+
 def test_req8_a_weak_import_stands_in_nobodys_way(apps: Apps) -> None:
     made = apps.produce()
     assert apps.consume(expect="CREATE_COMPLETE", weak=True) == made
@@ -184,6 +207,18 @@ def test_req4_across_regions_it_is_imported_and_held_by_strongref(apps: Apps, ki
     assert apps.consume(US, "CREATE_COMPLETE", type=kind, weak=True, via=of) == changed
     apps.produce(via=to, expect="UPDATE_COMPLETE")
     apps.aws.delete(apps.producer, EU)
+
+
+def test_req4_one_more_region_is_no_way_around_a_hold_and_stands_in_no_changes_way(apps: Apps) -> None:
+    to, more = (CrossRegion(regions=regions) for regions in ([US], [EU, US]))
+    of = CrossRegion(stack=apps.producer, region=EU, shared=True)
+    made = apps.produce(via=to)
+    assert apps.consume(US, "CREATE_COMPLETE", via=of) == made
+    apps.produce(via=more, changed=True, expect="UPDATE_ROLLBACK_COMPLETE")
+    assert "cannot be changed: it is imported by stack" in apps.why(apps.producer)
+    assert apps.produce(via=more, expect="UPDATE_COMPLETE") == made
+    apps.aws.delete(apps.consumer, US)
+    apps.produce(via=more, changed=True, expect="UPDATE_COMPLETE")
 
 
 def test_req4_lists_come_across_regions_at_deployment(apps: Apps) -> None:
@@ -282,7 +317,7 @@ def test_req4_a_function_of_somebodys_reads_it_at_run_time(apps: Apps) -> None:
     via = Parameters(f"/shared/{apps.producer}")
     made = apps.produce(via=via)
     role = {"Statement": [{"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, **ASSUME}]}
-    reads = {"Effect": "Allow", "Action": ["ssm:GetParametersByPath", "ssm:GetParameters"], "Resource": "*"}
+    reads = {"Effect": "Allow", "Action": "ssm:GetParametersByPath", "Resource": "*"}
     iam, functions = apps.aws.client("iam", EU), apps.aws.client("lambda", EU)
     arn = iam.create_role(RoleName=apps.consumer, AssumeRolePolicyDocument=json.dumps(role))["Role"]["Arn"]
     policy = json.dumps({"Version": "2012-10-17", "Statement": [reads]})

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from strongref.address import short_hash
 from strongref.objects import (
     CrossRegion,
     EnvironmentSerializationContext,
@@ -17,7 +18,7 @@ from strongref.objects import (
     Stack,
     from_json,
 )
-from strongref.objects.cloudformation import Exported
+from strongref.objects.cloudformation import HOLDER, Exported
 from strongref.objects.context_file import CONTEXT_FILE, listing
 from strongref.objects.errors import ContextFileError, ObjectError
 from tests.support.cloud import ACCOUNT
@@ -117,7 +118,9 @@ def _own(_: World) -> None:
 
 def _taken(world: World) -> None:
     world.exports[EU]["VpcId"] = Exported("network", "vpc-1")
-    target = PlainTarget("web", EU, ACCOUNT, {"Resources": {"StrongrefImports": {"Type": "AWS::SNS::Topic"}}})
+    target = PlainTarget(
+        "web", EU, ACCOUNT, {"Resources": {f"{HOLDER}{short_hash('VpcId')}": {"Type": "AWS::SNS::Topic"}}}
+    )
     Stack(target, synthesis=world.run()).import_string("VpcId")
 
 
@@ -157,6 +160,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "objects-kind": met(lambda _: from_json(json.dumps({"zones": ["a"]}), "Web").read_string("Zones")),
     "objects-secure": met(_secure),
     "objects-via": met(lambda _: stack().import_string("VpcId", via=CrossRegion(regions=[US]))),
+    "objects-type": met(lambda _: stack().import_string("VpcId", type=cast("ResolveType", "deployment"))),
     "objects-context-file": _context_file,
     "objects-json": met(lambda _: from_json("{", "Web")),
 }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from strongref.limiter import Limiter, Rates
 from strongref.objects import PlainTarget, Stack, Synthesis
 from strongref.objects.cloudformation import Exported
-from strongref.objects.parameters import _below
+from strongref.objects.parameters import _found
 from strongref.patience import Patience
 from strongref.resolvers.exports import Exports
 from strongref.resolvers.sources import Aws
@@ -156,7 +156,7 @@ class _Here(Synthesis):
             if kind == "ListExports":
                 return self._world.exports[home.region]
             if kind == "ssm":
-                return _below(store, *rest)
+                return _found(store, *rest)
             assert kind == "strongref"
             aws = Aws(cast("Accounts", _Own()), Limiter(Rates()), cloud.clock, None)
             return Exports(aws, store, cloud.clock, Patience(3, 2, lambda: 0.5), *rest)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import boto3
@@ -13,21 +15,25 @@ import pytest
 from strongref import cli
 from strongref.clients import Clients
 from strongref.objects.channels import CloudFormation, CrossRegion, Parameters
-from strongref.objects.context_file import ContextFile, ContextKey
-from strongref.objects.lookups_objects import Held
+from strongref.objects.cloudformation import Exported
+from strongref.objects.context_file import CONTEXT_FILE, ContextFile, ContextKey
+from strongref.objects.lookups_objects import Held, of_cloudformation
 from strongref.objects.plain import PlainTarget
 from strongref.objects.stack import Stack
 from strongref.objects.types import ApplicationLoadBalancer, Bucket, Key, Listener, SecurityGroup, Subnets, Vpc
 from strongref.published import Published
+from strongref.store import SsmStore
 from strongref.toolbox import Toolbox
 from tests.support.deployed_objects import deploy, export
+from tests.support.documents import ROOT
 from tests.support.fake_cloudcontrol import limiter
 from tests.support.fake_ssm import FakeClock
 from tests.support.watched import EU, HIDDEN, OWN, US, in_moto
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
+
+    from strongref.ports import Parameter
 
     Run = Callable[..., tuple[int, str, str]]
 
@@ -233,8 +239,8 @@ def test_a_name_that_is_no_variables_is_refused(run: Run) -> None:
 @pytest.fixture
 def _secret() -> None:
     """A part of an object that is a SecureString."""
-    boto3.client("ssm", EU).put_parameter(Name="/shared/Db/Password", Type="SecureString", Value=HIDDEN)
-    boto3.client("ssm", EU).put_parameter(Name="/shared/Db/Host", Type="String", Value="db")
+    boto3.client("ssm", EU).put_parameter(Name="/shared/Db/Password", Type="SecureString", Value=HIDDEN, Overwrite=True)
+    boto3.client("ssm", EU).put_parameter(Name="/shared/Db/Host", Type="String", Value="db", Overwrite=True)
 
 
 @pytest.mark.usefixtures("_secret")
@@ -318,7 +324,10 @@ def test_names_that_were_cut_need_the_type(run: Run) -> None:
         ),
         (["show", "JohnnyBucket", "--type", "json:dumps"], "--type: json:dumps is no class that can be read"),
         (["list", "--prefix", "/x"], "--prefix is for --via ssm; cloudformation was chosen"),
-        (["list", "--via", "ssm", "--prefix", "/x", "--stack", "a"], "--stack is for --via strongref; ssm was chosen"),
+        (
+            ["list", "--via", "ssm", "--prefix", "/x", "--stack", "a"],
+            "--stack is for --via cloudformation or strongref; ssm was",
+        ),
         (["list", "--consumer", "a"], "--consumer is for --via strongref; cloudformation was chosen"),
         (["list", "--via", "ssm"], "--via ssm needs --prefix, as in --prefix /shared/network"),
         (["list", "--via", "ssm", "--prefix", "shared"], "--prefix: 'shared' is no prefix of parameters"),
@@ -351,6 +360,163 @@ def test_a_type_of_ones_own_is_one_of_a_module(run: Run, tmp_path: Path, monkeyp
     monkeypatch.setattr("sys.path", [*sys.path])
     _, out, err = run("export", "JohnnyBucket", "--format", "json", "--type", "own_types:Named")
     assert (err, json.loads(out)) == ("", {"bucketName": "assets"})
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Makes a module of somebody's own; its name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+
+    def make(text: str) -> str:
+        name = f"theirs_{tmp_path.name}_{len(list(tmp_path.iterdir()))}"
+        (tmp_path / f"{name}.py").write_text(text)
+        return name
+
+    return make
+
+
+READING = "    @classmethod\n    def deserialize(cls, ctx):\n        print('reading')\n        "
+LOUD = f"""
+print("at once")
+
+class Loud:
+{READING}return cls()
+
+    def serialize(self, ctx):
+        print("export PATH=/nowhere")
+        ctx.write_string("Url", "x")
+"""
+
+
+def test_what_somebodys_own_module_prints_is_not_evaluated(run: Run, module: Callable[[str], str]) -> None:
+    status, out, err = run("export", "JohnnyBucket", "--format", "env", "--type", f"{module(LOUD)}:Loud")
+    assert (status, out) == (0, "export JOHNNY_BUCKET_URL=x\n")
+    assert err == "at once\nreading\nexport PATH=/nowhere\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("raise SystemExit(0)", "{module} cannot be imported: SystemExit"),
+        (f"class Own:\n{READING}raise KeyError('{HIDDEN}')", "Own cannot be used: it ended in KeyError"),
+        (f"class Own:\n{READING}raise SystemExit('{HIDDEN}')", "Own cannot be used: it ended in SystemExit"),
+        (f"class Own:\n{READING}return cls()", "Own cannot be used: what it reads has no serialize"),
+        (f"class Own:\n    serialize = 1\n{READING}return cls()", "Own cannot be used: what it reads has no serialize"),
+        ("class Own:\n    def deserialize(self, ctx):\n        return 1", "Own cannot be used: it ended in TypeError"),
+        ("class Own:\n    deserialize = 'no'", "{module}:Own is no class that can be read"),
+        ("def deserialize(_):\n    pass\n\nimport sys\nOwn = sys.modules[__name__]", "{module}:Own is no class that"),
+    ],
+)
+def test_whatever_somebodys_own_class_ends_in_is_told_without_its_text(
+    run: Run, module: Callable[[str], str], text: str, problem: str
+) -> None:
+    name = module(text)
+    for command in (["show", "JohnnyBucket"], ["export", "JohnnyBucket", "--format", "env"]):
+        status, out, err = run(*command, "--type", f"{name}:Own")
+        assert (status, out) == (2, "")
+        assert f"strongref: --type: {problem.format(module=name)}" in err
+        assert HIDDEN not in err
+
+
+def test_the_documented_object_of_ones_own_is_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "examples/objects")
+    monkeypatch.setattr("sys.path", [*sys.path])
+    status, out, err = run("export", "Web", "--format", "env", "--type", "load_balancer:LoadBalancer")
+    assert (status, out, err) == (
+        0,
+        "export WEB_LOAD_BALANCER_ARN=arn:alb\nexport WEB_SECURITY_GROUP_SECURITY_GROUP_ID=sg-1\n",
+        "",
+    )
+
+
+@pytest.mark.usefixtures("_secret")
+def test_a_type_that_has_no_secret_needs_none(run: Run, module: Callable[[str], str]) -> None:
+    text = "from strongref.objects.declaring import Declared, told\n\n\nclass Own(Declared):\n    {}: str = told()\n"
+    there = ["Db", *VIA["ssm"], "--format", "env", "--type"]
+    assert run("export", *there, f"{module(text.format('host'))}:Own") == (0, "export DB_HOST=db\n", "")
+    told = "strongref: Password of Db is a SecureString. Give --sensitive if secrets may be given out.\n"
+    password = f"{module(text.format('password'))}:Own"
+    assert run("export", *there, password) == (1, "", told)
+    assert run("export", *there, password, "--sensitive")[1] == f"export DB_PASSWORD={HIDDEN}\n"
+
+
+@pytest.mark.usefixtures("_secret")
+@pytest.mark.parametrize(
+    ("arguments", "decrypted"),
+    [
+        (["list"], False),
+        (["show", "Db"], False),
+        (["export", "JohnnyBucket", "--format", "json"], False),
+        (["show", "Db", "--sensitive"], True),
+    ],
+)
+def test_secrets_are_decrypted_only_where_they_are_asked_for(
+    run: Run, monkeypatch: pytest.MonkeyPatch, arguments: list[str], *, decrypted: bool
+) -> None:
+    asked: list[bool] = []
+    under = SsmStore.under
+
+    def watched(store: SsmStore, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
+        asked.append(decrypted)
+        return under(store, path, decrypted=decrypted)
+
+    monkeypatch.setattr(SsmStore, "under", watched)
+    assert run(*arguments, *VIA["ssm"])[0] == 0
+    assert asked == [decrypted]
+
+
+def test_two_keys_that_would_be_one_are_told(run: Run) -> None:
+    parameters = boto3.client("ssm", EU)
+    for name in ("a", "a/b", "a-b"):
+        parameters.put_parameter(Name=f"/clash/Obj/{name}", Type="String", Value="x")
+    there = ["--via", "ssm", "--prefix", "/clash"]
+    for command in (["show", "Obj"], ["export", "Obj", "--format", "json"]):
+        status, out, err = run(*command, *there)
+        assert (status, out) == (1, "")
+        assert err.startswith("strongref: 'a.b' and 'a-b' would both be written as a-b. Give one of them another name.")
+    assert run("list", *there)[1].splitlines()[1:] == ["    a", "    a.b", "    a-b"]
+
+
+def test_exports_that_are_no_objects_are_none() -> None:
+    names = ["-lead", "dup--x", "end-", "-", "alone", "good-one"]
+    assert [each.name for each in of_cloudformation({name: Exported("s", "v") for name in names})] == ["good"]
+
+
+def test_of_exports_of_several_stacks_one_stacks_are_chosen(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    exports = {"Shared-A": Exported("first", "a"), "Shared-B": Exported("second", "b")}
+    monkeypatch.setattr("strongref.cli.objects.list_exports", lambda *_: exports)
+    together = "Shared (CloudFormation's exports of stack first and second)"
+    assert run("show", "Shared")[1].splitlines() == [together, "  A: a", "  B: b"]
+    alone = "Shared (CloudFormation's exports of stack second)"
+    assert run("show", "Shared", "--stack", "second")[1].splitlines() == [alone, "  B: b"]
+    assert run("list", "--stack", "third") == (0, "", "")
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["context"], ["show", "Web"]])
+def test_a_standard_output_that_is_full_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    file: str,
+    arguments: list[str],
+) -> None:
+    with capsys.disabled(), Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        monkeypatch.setattr(sys, "stderr", errors := io.StringIO())
+        more = ["--file", file] if arguments == ["context"] else []
+        assert cli.main(["objects", *arguments, *more]) == 1
+        monkeypatch.undo()
+    assert errors.getvalue().startswith("strongref: standard output could not be written: no space left on device")
+
+
+def test_what_the_locale_has_no_letters_for_is_listed_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ContextFile(tmp_path / "c.json").put(ContextKey("lookup", OWN, EU, "Vpc/AWS.EC2.VPC", "team=Größe"), "x")
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="ascii"))
+    assert cli.main(["objects", "context", "--file", str(tmp_path / "c.json")]) == 0
+    assert "team=Größe" in printed.getvalue().decode()
 
 
 def test_a_part_that_is_an_object_is_no_text(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -408,7 +574,18 @@ def test_context_tells_what_is_kept_and_no_values(run: Run, file: str) -> None:
         "of": "Vpc",
         "name": "department=sales",
     }
-    assert run("context", "--file", f"{file}.none") == (0, "", "")
+    text = "there is no such file; it is written where a template is made"
+    assert run("context", "--file", f"{file}.none") == (1, "", f"strongref: {file}.none: {text}.\n")
+
+
+def test_where_no_file_is_named_and_none_was_written_nothing_is_kept(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("context") == (0, "", "")
+    assert run("context", "--clear") == (0, "", "")
+    ContextFile(CONTEXT_FILE).put(KEYS[0], HIDDEN)
+    assert run("context") == (0, f"{EU}  {OWN}  cloudformation  JohnnyBucket-BucketArn\n", "")
 
 
 def test_context_forgets_objects_by_name_or_everything(run: Run, file: str) -> None:

@@ -118,10 +118,21 @@ def test_the_documented_numbers_are_the_codes() -> None:
         (VALUE_BYTES, "{} bytes are"),
         (DATA_BYTES, "more than {:,} bytes can be imported weakly only"),
         (naming.PARAMETER_LEVELS, "up to {} levels"),
+        (DATA_BYTES, "how long they are at most, up to {:,}:"),
+        (VALUE_BYTES, "values of more than {} bytes need `value_bytes`"),
     ):
         assert of.format(number) in " ".join(TEXT.split())
     for name in (HOLDER, HOLDER_TYPE, CONTEXT_FILE):
         assert f"`{name}`" in TEXT
+
+
+def test_the_variables_that_are_named_as_refused_are_refused() -> None:
+    ((named, *_),) = re.findall(r"told how to run, such as (`\w+`(,? (or )?`\w+`)*)\.", " ".join(TEXT.split()))
+    names = re.findall(r"`(\w+)`", named)
+    assert len(names) > 2
+    for name in names:
+        with pytest.raises(errors.BadNameError):
+            naming.variable((name,))
 
 
 @pytest.fixture

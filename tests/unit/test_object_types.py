@@ -10,10 +10,17 @@ from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[impor
 from strongref.objects import types
 from strongref.objects.collecting import collect
 from strongref.objects.declaring import REF, Declared, every_type, told
-from strongref.objects.errors import BadValueError
+from strongref.objects.errors import BadValueError, NothingToImportError
 from strongref.objects.identity import ArnForm
-from strongref.objects.identity_errors import NoSuchPartError, NotToldError, UnevenListsError
+from strongref.objects.identity_errors import (
+    BadDeclarationError,
+    NoSuchPartError,
+    NotToldError,
+    OtherPartError,
+    UnevenListsError,
+)
 from strongref.objects.joining import joined
+from strongref.objects.json_objects import JsonSerializationContext, from_json
 from strongref.objects.members import key_of, members
 from strongref.objects.types import (
     READY,
@@ -30,6 +37,8 @@ from strongref.objects.types import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from strongref.objects.base import Text
 
 RESOURCES = {name: each for name, each in READY.items() if each.declared.type_name}
@@ -238,3 +247,126 @@ def test_one_more_type_is_ten_lines() -> None:
     stream = Stream.from_arn("arn:aws:kinesis:eu-west-1:111111111111:stream/clicks")
     assert (stream.stream_name, stream.declared.label) == ("clicks", "stream")
     assert Stream.from_name("clicks", region="eu-west-1", account="111111111111") == stream
+
+
+WITHOUT_FUTURE = """
+from strongref.objects.base import Text, TextList
+from strongref.objects.declaring import Declared, texts, told
+
+
+class Stream(Declared):
+    stream_arn: Text = told("Arn")
+    note: Text | None = told(default=None)
+    consumers: TextList | None = texts(default=None)
+"""
+
+
+def test_a_type_needs_no_import_from_the_future() -> None:
+    there: dict[str, Any] = {}
+    exec(WITHOUT_FUTURE, there)  # noqa: S102 (as in a module of somebody's own, whose annotations are evaluated)
+    assert written(there["Stream"]("arn", note="x")) == {
+        "Parts": ["StreamArn", "Note"],
+        "StreamArn": "arn",
+        "Note": "x",
+    }
+
+
+def type_of(above: type[Declared] = Declared, arn: ArnForm | None = None, **fields: object) -> type[Any]:
+    """A type that is declared with these members."""
+    body = {**fields, "__annotations__": dict.fromkeys(fields, "Text")}
+    return type("Thing", (above,), body, arn=arn, label="thing")
+
+
+def test_what_python_has_a_word_for_is_called_with_an_underscore() -> None:
+    thing = type_of(type_=told("Type"), from_=told())("a", "b")
+    assert (repr(thing), written(thing)) == ("Thing(Type, From)", {"Type": "a", "From": "b"})
+
+
+@pytest.mark.parametrize(
+    ("declare", "problem"),
+    [
+        (lambda: type_of(a_b=told(), aB=told()), "the key of a_b and aB would be AB"),
+        (lambda: type_of(type=told(), type_=told()), "the key of type and type_ would be Type"),
+        (lambda: type_of(_=told()), "the key of _ would be empty"),
+        (lambda: type_of(parts=told(), b=told(default=None)), "the key of Parts and parts would be Parts"),
+        (
+            lambda: type_of(arn=ArnForm("arn:{partition}:x:{region}:{account}:{name}/end"), a=told()),
+            "{name} has to stand at the end of an ARN, once",
+        ),
+        (
+            lambda: type_of(arn=ArnForm("arn:{partition}:x:{region}:{account}:{name}/{name}"), a=told()),
+            "{name} has to stand at the end of an ARN, once",
+        ),
+        (
+            lambda: type_of(arn=ArnForm("arn:{partition}:x"), a=told()),
+            "an ARN has six fields, as in arn:{partition}:sqs:{region}:{account}:{name}",
+        ),
+        (
+            lambda: type_of(arn=ArnForm("arn:{partition}:x:{zone}:{account}:{name}"), a=told()),
+            "an ARN has six fields, as in arn:{partition}:sqs:{region}:{account}:{name}",
+        ),
+    ],
+)
+def test_a_type_of_which_no_object_can_be_told_is_refused(declare: Callable[[], object], problem: str) -> None:
+    with pytest.raises(BadDeclarationError) as told_by:
+        declare()
+    assert str(told_by.value) == f"A thing cannot be declared so: {problem}."
+
+
+def test_a_key_called_parts_is_one_where_nothing_can_be_lacking() -> None:
+    assert written(type_of(parts=told())("a")) == {"Parts": "a"}
+
+
+@pytest.mark.parametrize(
+    ("came", "words"),
+    [
+        ("sg-1", "a string"),
+        ({"Ref": "Group"}, "one of CloudFormation's functions"),
+        (Bucket("a", "b"), "a bucket"),
+        (7, "a number"),
+    ],
+)
+def test_a_part_is_an_object_of_its_type(came: object, words: str) -> None:
+    with pytest.raises(OtherPartError) as told_by:
+        ApplicationLoadBalancer.of_resource("Alb", security_group=came, listener=Listener.of_resource("Https"))
+    assert str(told_by.value) == (
+        f"security_group of an application load balancer has to be of class SecurityGroup, and is {words}. Give an "
+        "object of that class."
+    )
+    assert EncryptedBucket("a", "b", type_of(Key, more=told())("c", "d", "e")).encryption_key
+
+
+def test_what_is_needed_can_be_declared_behind_what_may_be_lacking() -> None:
+    walled = type_of(Vpc, flow_log_id=told())
+    assert walled.of_resource("Vpc", flow_log_id="fl-1").flow_log_id == "fl-1"
+    assert walled("vpc-1", "10.0.0.0/16", flow_log_id="fl-1").vpc_cidr_block == "10.0.0.0/16"
+    mixed = type_of(a=told(), b=told(default=None), c=told())
+    assert written(mixed("1", c="3")) == {"Parts": ["A", "C"], "A": "1", "C": "3"}
+    with pytest.raises(NotToldError, match="flow_log_id of a thing cannot be told"):
+        walled.from_name("vpc-12345678")
+
+
+def test_what_is_needed_is_read_whatever_its_parts_say() -> None:
+    net = Vpc.deserialize(from_json({"parts": ["PublicSubnets"], "vpcId": "vpc-1", **json_of(VPC)}))
+    assert (net.vpc_id, net.public_subnets) == ("vpc-1", VPC.public_subnets)
+    with pytest.raises(NothingToImportError, match=r"There is no VpcId in the JSON"):
+        Vpc.deserialize(from_json({"parts": ["PublicSubnets"], **json_of(VPC)}))
+
+
+VPC = Vpc("vpc-1", public_subnets=Subnets(["subnet-1"], ["eu-west-1a"], ["rtb-1"]))
+
+
+def json_of(vpc: Vpc) -> dict[str, Any]:
+    ctx = JsonSerializationContext()
+    vpc.serialize(ctx)
+    return {"publicSubnets": ctx.json["publicSubnets"]}
+
+
+def test_what_was_written_before_there_was_anything_to_lack_is_read_without_it() -> None:
+    grown = type_of(name=told(), note=told(default=None))
+    assert grown.deserialize(from_json({"name": "x", "note": "y"})) == grown("x")
+    assert grown.deserialize(from_json({"parts": ["Name", "Note"], "name": "x", "note": "y"})) == grown("x", "y")
+    with pytest.raises(NothingToImportError, match="There is no Name in"):
+        grown.deserialize(from_json({}))
+    with pytest.raises(NothingToImportError, match="There is no Parts in"):
+        type_of(note=told(default=None)).deserialize(from_json({}))

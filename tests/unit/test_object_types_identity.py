@@ -11,13 +11,16 @@ import botocore
 import pytest
 
 from strongref.lookup.arns import Arn
-from strongref.objects.identity import fill, frozen, is_unresolved
+from strongref.objects.identity import ArnForm, fill, frozen, is_unresolved
 from strongref.objects.identity_errors import (
+    BadPlaceError,
     NoSuchPartError,
     NotANameError,
     NotAnArnError,
+    NotTextError,
     NotToldError,
     OtherArnError,
+    a,
 )
 from strongref.objects.plain import PlainTarget
 from strongref.objects.stack import Stack
@@ -344,6 +347,92 @@ def test_what_does_not_identify_an_object_is_told(
     assert str(told.value) == text
 
 
+@pytest.mark.parametrize(
+    ("of", "arn"),
+    [
+        (Queue, "arn:aws:sqs:::jobs"),
+        (Queue, f"arn:aws:sqs::{ACCOUNT}:jobs"),
+        (Queue, "arn:aws:sqs:eu-west-1::jobs"),
+        (Queue, "arn:aws:sqs:*:*:jobs"),
+        (Queue, f"arn:aws:sqs:Ireland:{ACCOUNT}:jobs"),
+        (Queue, "arn:aws:sqs:eu-west-1:12:jobs"),
+        (Queue, f"arn:foo:sqs:eu-west-1:{ACCOUNT}:jobs"),
+        (Queue, f"arn:aws:kinesis:eu-west-1:{ACCOUNT}:jobs"),
+        (Bucket, "arn:foo:s3:::photos"),
+        (Bucket, "arn:aws:s3:eu-west-1::photos"),
+        (Bucket, f"arn:aws:s3::{ACCOUNT}:photos"),
+        (Bucket, "arn:aws:s3:::photos\n"),
+        (Role, f"arn:aws:iam:eu-west-1:{ACCOUNT}:role/x"),
+        (Role, "arn:aws:iam::aws:role/x"),
+        (Role, f"arn:aws:iam::{ACCOUNT}:role//x"),
+        (Role, f"arn:aws:iam::{ACCOUNT}:role/a//x"),
+        (Role, f"arn:aws:iam::{ACCOUNT}:role/a b/x"),
+        (Role, f"arn:aws:iam::{ACCOUNT}:role/a/"),
+    ],
+)
+def test_an_arn_that_nothing_can_have_is_refused(of: type[Declared], arn: str) -> None:
+    with pytest.raises(OtherArnError, match=rf"is not the ARN of a {of.declared.label}"):
+        of.from_arn(arn)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"region": "Ireland"}, "region of a queue: 'Ireland' came; a region's code is needed, as in us-east-1."),
+        ({"region": ""}, "region of a queue: '' came; a region's code is needed, as in us-east-1."),
+        ({"region": ["eu-west-1"]}, "region of a queue: a list came; a region's code is needed, as in us-east-1."),
+        ({"account": "12"}, "account of a queue: '12' came; an account is twelve digits, in quotes."),
+        ({"account": 111111111111}, "account of a queue: 111111111111 came; an account is twelve digits, in quotes."),
+        ({"account": {"a": "b"}}, "account of a queue: a map came; an account is twelve digits, in quotes."),
+        ({"partition": "foo"}, "partition of a queue: 'foo' came; a partition is needed, as in aws or aws-cn."),
+    ],
+)
+def test_where_nothing_can_be_is_refused(given: dict[str, Any], text: str) -> None:
+    with pytest.raises(BadPlaceError) as told:
+        Queue.from_name("jobs", **given)
+    assert str(told.value) == f"The {text}"
+
+
+def test_where_something_is_may_be_what_stands_for_it() -> None:
+    token, where = "${Token[AWS.Region.9]}", {"Ref": "Where"}
+    by_token = Queue.from_name("jobs", partition=token, region=token, account=token)
+    assert by_token.queue_arn == f"arn:{token}:sqs:{token}:{token}:jobs"
+    by_function = Queue.from_name("jobs", partition=where, region=where, account=where)
+    assert by_function.queue_arn == {"Fn::Join": ["", ["arn:", where, ":sqs:", where, ":", where, ":jobs"]]}
+
+
+@pytest.mark.parametrize(
+    ("came", "words"),
+    [
+        (None, "nothing"),
+        (123, "a number"),
+        ({"foo": "bar", "x": "y"}, "a map, and none of CloudFormation's functions"),
+        ({}, "a map, and none of CloudFormation's functions"),
+        (["arn:aws:s3:::photos"], "a list"),
+    ],
+)
+def test_what_is_neither_text_nor_a_function_is_no_arn_and_no_name(came: object, words: str) -> None:
+    makes: dict[str, Any] = {"ARN": Bucket.from_arn, "name": Bucket.from_name}
+    for what, make in makes.items():
+        with pytest.raises(NotTextError) as told:
+            make(came)
+        assert str(told.value) == (
+            f"What is given as the {what} of a bucket is {words}. Give a string, or one of CloudFormation's functions."
+        )
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        *(("user pool", "a"), ("unit", "a"), ("usage plan", "a"), ("undo", "an"), ("update", "an"), ("VPC", "a")),
+        *(("EC2 instance", "an"), ("S3 object", "an"), ("KMS key", "a"), ("application", "an"), ("bucket", "a")),
+        *(("IAM role", "an"), ("NLB", "an"), ("Aurora table", "an"), ("SQSs queue", "an")),
+    ],
+)
+def test_words_have_the_article_that_they_are_said_with(label: str, expected: str) -> None:
+    assert a(label) == f"{expected} {label}"
+
+
 def test_every_text_is_short_whatever_came() -> None:
     unknown: dict[str, Any] = {f"x{number}" * 200: "y" for number in range(30)}
     makes: list[Callable[[], Bucket]] = [
@@ -367,8 +456,9 @@ def test_values_that_are_equal_are_told_apart_from_others_only() -> None:
     assert frozen({"a": 1}) != frozen({"a": 2})
 
 
-def test_an_arn_with_a_region_or_account_too_much_is_told_apart_by_its_service_and_kind() -> None:
+def test_an_arn_is_told_apart_by_its_service_and_fits_no_form_that_is_none() -> None:
     form = Bucket.declared.arn
     assert form
     assert form.fits(Arn("aws", "s3", "", "", "assets"))
     assert not form.fits(Arn("aws", "s3-object-lambda", "", "", "assets"))
+    assert not ArnForm("arn:{partition}:s3").fits(Arn("aws", "s3", "", "", "assets"))

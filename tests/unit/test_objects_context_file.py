@@ -103,6 +103,34 @@ def test_entries_are_reset_by_their_objects_names_or_all_together(
     assert list(listing(path)) == [key for key in (ARN, NAME, OTHER, ACROSS) if key not in gone]
 
 
+OWN = ContextKey("strongref", ACCOUNT, "us-east-1", f"_shared/{ACCOUNT}/eu-west-1/network", "web/Url")
+BESIDE = ContextKey("ssm", ACCOUNT, "eu-west-1", "/shared", "web-api/Url")
+BELOW = ContextKey("ssm", ACCOUNT, "eu-west-1", "/shared", "web.old/Url")
+STAGE = ContextKey("lookup", ACCOUNT, "eu-west-1", "Vpc/AWS.EC2.VPC", "department=web")
+WHOLE = ContextKey("lookup", ACCOUNT, "eu-west-1", "Vpc/AWS.EC2.VPC", "department=web-api/x")
+COMPONENT = ContextKey("cloudformation", ACCOUNT, "eu-west-1", "", "webapi-Url")
+
+
+@pytest.mark.parametrize(
+    ("name", "gone"),
+    [
+        ("web", {OWN}),
+        ("web-api", {COMPONENT, BESIDE}),
+        ("web.old", {BELOW}),
+        ("web/Url", {OWN}),
+        ("department=web", {STAGE}),
+        ("department=web-api", set()),
+        ("department=web-api/x", {WHOLE}),
+        ("webapi.Url", set()),
+    ],
+)
+def test_objects_whose_names_begin_like_another_ones_are_not_forgotten_with_it(
+    path: Path, name: str, gone: set[ContextKey]
+) -> None:
+    filled(path, OWN, BESIDE, BELOW, STAGE, WHOLE, COMPONENT)
+    assert set(reset(path, [name])) == gone
+
+
 def test_nothing_is_listed_or_reset_where_there_is_no_file(path: Path) -> None:
     assert listing(path) == {}
     assert reset(path) == []

@@ -94,7 +94,7 @@ def test_another_consumer_or_other_regions_have_a_resource_of_their_own(world: W
         stack.export_string("Name", "n", via=via)
     assert [(each.get("Consumer"), each.get("Region")) for each in custom(stack)] == [
         ("web", US),
-        ("web", [US, EU]),
+        ("web", None),
         (None, US),
         (None, None),
     ]
@@ -327,6 +327,72 @@ def test_an_object_is_no_part_of_itself(world: World) -> None:
     parts["Self"].parts["Deeper"] = whole
     with pytest.raises(BadValueError, match="a part of itself"):
         world.stack("network").export_object("Whole", whole)
+
+
+def test_an_output_of_the_templates_own_that_has_the_exports_name_is_seen(world: World) -> None:
+    outputs = {
+        "Mine": {"Value": "1", "Export": {"Name": "Web-A"}},
+        "Built": {"Value": "1", "Export": {"Name": {"Fn::Sub": "${AWS::StackName}-B"}}},
+        "Plain": {"Value": "1"},
+    }
+    stack = world.stack("web", template={"Outputs": outputs})
+    with pytest.raises(NameClashError, match=r"'output Mine' and 'Web\.A' would both be written as Web-A\."):
+        stack.export_object("Web", Tree({"B": "b", "A": "a"}))
+    assert template(stack)["Outputs"] == outputs
+    for _ in range(2):
+        stack.export_object("Web", Tree({"B": "b"}))
+
+
+@pytest.mark.parametrize("via", [None, TO_WEB, Parameters("/shared")])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Tree({"A": "a"}), Tree({"B": "b"})),
+        (Tree({"A": "a"}), Tree({"A": "a", "B": "b"})),
+        (Tree({"A": "a", "B": Tree({"C": "c"})}), Tree({"A": "a"})),
+        (Tree({"A": "a"}), Tree({"A": "a", "B": Tree({})})),
+        (Tree({}), Tree({"A": "a"})),
+    ],
+)
+def test_two_parts_under_one_key_are_the_same(world: World, via: Channel | None, one: Tree, other: Tree) -> None:
+    class Both:
+        def __init__(self, *parts: Tree) -> None:
+            self.parts = parts
+
+        def serialize(self, ctx: Any) -> None:  # noqa: ANN401 (a context)
+            for part in self.parts:
+                ctx.write_object("Part", part)
+
+    stack = world.stack("network")
+    for parts in ((one, other), (other, one)):
+        with pytest.raises(WrittenTwiceError, match=r"writes Web\.Part twice, and not the same"):
+            stack.export_object("Web", Both(*parts), via=via)
+    assert template(stack) == {"AWSTemplateFormatVersion": "2010-09-09"}
+    stack.export_object("Web", Both(one, one), via=via)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_below_a_value_there_is_no_other_parameter(world: World, turned: bool) -> None:
+    """Else what has one name would be a string and an object."""
+    ways = [("One", "/x"), ("Sub", "/x/One")]
+    (first, at), (second, below) = ways[::-1] if turned else ways
+    stack = world.stack("network")
+    stack.export_string(first, "1", via=Parameters(at))
+    once = template(stack)
+    with pytest.raises(NameClashError, match="would both be written as /x/One, or below it"):
+        stack.export_string(second, "2", via=Parameters(below))
+    assert template(stack) == once
+    stack.export_string("OneSub", "3", via=Parameters("/x"))
+
+
+def test_an_export_of_cloudformations_is_text_that_can_be_written(world: World) -> None:
+    stack = world.stack("network")
+    with pytest.raises(BadValueError, match="a lone surrogate"):
+        stack.export_string("Name", "a\ud800")
+    with pytest.raises(BadValueError, match="a lone surrogate"):
+        stack.export_string_list("Names", ["a", {"Ref": "B"}, "\udfff"])
+    stack.export_string_list("Names", {"Fn::GetAZs": "\ud800"})
+    stack.export_string("Name", "\U0001f600")
 
 
 @pytest.mark.parametrize("via", [None, TO_WEB, Parameters("/shared")])

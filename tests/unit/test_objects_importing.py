@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from strongref.address import short_hash
 from strongref.objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack
 from tests.support.cloud import ACCOUNT
 from tests.support.objects import EU, US, Tree, World, custom, produced, template
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from strongref.objects.channels import Channel
 
 AT_DEPLOYMENT = ResolveType.DEPLOYMENT
+LINE = "\n"
 BUCKET = Tree({"BucketArn": {"Fn::GetAtt": ["Bucket", "Arn"]}, "BucketName": {"Ref": "Bucket"}})
 TO_WEB = CrossRegion(regions=[US], consumer="web")
 FROM_NETWORK = CrossRegion(stack="network", region=EU)
@@ -33,8 +35,9 @@ def test_what_is_imported_at_synthesis_is_held_by_one_resource(world: World) -> 
     assert stack.import_string_list("Zones") == ["a", "b"]
     assert stack.import_object("Johnny").read_string("BucketArn") == "Bucket-Arn"
     assert stack.import_string("Name") == "n"
+    names = "Johnny-BucketArn", "Name", "Zones"
     assert template(stack)["Resources"] == {
-        "StrongrefImports": {
+        f"StrongrefImports{short_hash(LINE.join(names))}": {
             "Type": "AWS::CloudFormation::WaitConditionHandle",
             "Metadata": {
                 "strongref:imports": [
@@ -72,7 +75,7 @@ def test_imported_weakly_here_and_strongly_there_an_object_is_one_and_held(world
     else:
         held = [each["Fn::ImportValue"] for each in resource["Metadata"]["strongref:imports"]]
         assert held == ["Johnny-BucketArn", "Johnny-BucketName"]
-        assert logical_id == "StrongrefImports"
+        assert logical_id == f"StrongrefImports{short_hash(LINE.join(held))}"
 
 
 def test_several_imports_from_one_stack_are_one_resource_with_all_their_names(world: World) -> None:

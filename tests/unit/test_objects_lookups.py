@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from strongref.accounts import UnknownCallerError
 from strongref.clients import Clients
-from strongref.lookup.errors import AmbiguousError, NoSuchResourceError, TooManyError, WantedError
+from strongref.lookup.errors import AmbiguousError, NoSuchResourceError, TooManyError, UnsupportedError, WantedError
 from strongref.lookup.table import shape_of
-from strongref.objects.identity_errors import NotToldError, OtherArnError
+from strongref.objects.base import Text  # noqa: TC001 (types declare their members by it)
+from strongref.objects.declaring import REF, Declared, told
+from strongref.objects.identity_errors import NoSuchPartError, NotToldError, OtherArnError, OtherPartError
 from strongref.objects.lookups import Environment, lookup, lookup_vpc
 from strongref.objects.lookups_errors import (
     BadTierError,
@@ -26,6 +28,8 @@ from strongref.objects.types import (
     READY,
     ApplicationLoadBalancer,
     Bucket,
+    Certificate,
+    Cluster,
     EncryptedBucket,
     HostedZone,
     Key,
@@ -35,7 +39,9 @@ from strongref.objects.types import (
     SecurityGroup,
     StreamedTable,
     Subnets,
+    Table,
     Topic,
+    Vpc,
 )
 from strongref.toolbox import Toolbox
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging, limiter
@@ -46,6 +52,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SALES = {"department": "sales", "stage": "prod"}
+TAGS = "department=sales&stage=prod"
 BALANCER = f"arn:aws:elasticloadbalancing:{REGION}:{ACCOUNT}:loadbalancer/app/web/50dc6c495c0c9188"
 LISTENER_TYPE = "AWS::ElasticLoadBalancingV2::Listener"
 
@@ -116,7 +123,7 @@ def test_req7_looked_up_twice_it_is_the_same_object_and_the_next_run_asks_nobody
     assert lookup_vpc(environment(tmp_path), SALES) == first
     assert (cloud.calls, len(tagging.requests)) == (asked, pages)
     (entry,) = json.loads((tmp_path / "context.json").read_text()).items()
-    assert entry[0] == f"strongref:lookup:account={ACCOUNT}:region={REGION}:of=Vpc:name=department=sales&stage=prod"
+    assert entry[0] == f"strongref:lookup:account={ACCOUNT}:region={REGION}:of=Vpc/AWS.EC2.VPC:name={TAGS}"
     assert entry[1]["privateSubnets"]["routeTableIds"] == ["rtb-nat", "rtb-nat"]
 
 
@@ -264,8 +271,12 @@ def test_a_region_with_too_much_in_it_is_told_before_anything_of_it_is_read(
     net = Net(cloud, tagging, **SALES).table("rtb-1")
     for number in range(301):
         net.subnet(f"subnet-{number}", "a", "rtb-1")
-    with pytest.raises(TooManyError, match=r"301 resources would have to be read one by one; at most 300"):
+    with pytest.raises(TooManyError) as told:
         lookup_vpc(environment(tmp_path), SALES)
+    assert str(told.value) == (
+        "To find each AWS::EC2::Subnet with VpcId vpc-00000001, 301 resources of the region would have to be read one "
+        "by one; at most 300 are. Name the VPC by its ARN, and say what is in it: Vpc.from_arn(…, private_subnets=…)."
+    )
     assert cloud.calls["GetResource"] == 1
 
 
@@ -427,6 +438,239 @@ def test_roles_are_not_told_by_tags_and_hosted_zones_in_one_region(
         here = Environment(region, ACCOUNT, context_file=tmp_path / "context.json", toolbox=toolbox())
         assert lookup(HostedZone, here, SALES) == HostedZone("Z1", "example.com")
     assert regions == {"us-east-1", "us-gov-west-1"}
+
+
+KEY = "12345678-1234-1234-1234-123456789012"
+
+
+def bucket(cloud: FakeCloudControl, tagging: FakeTagging, **more: str) -> None:
+    cloud.add("AWS::S3::Bucket", "assets", Arn="arn:aws:s3:::assets", BucketName="assets", **more)
+    found(tagging, "arn:aws:s3:::assets")
+
+
+def kept(folder: Path) -> dict[str, Any]:
+    entries: dict[str, Any] = json.loads((folder / "context.json").read_text())
+    return {key.rpartition(":of=")[2].partition(":")[0]: value for key, value in entries.items()}
+
+
+TOKEN = "${Token[TOKEN.7]}"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        Key.of_resource("Key"),
+        Key(TOKEN, TOKEN),
+        Key.from_name(KEY),
+        Key.from_name(KEY, region=REGION, account=ACCOUNT),
+    ],
+    ids=["a resource of the template", "tokens", "one of the stack's region", "text"],
+)
+def test_what_the_program_gives_is_not_kept_and_may_be_anything(
+    tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging], key: Key
+) -> None:
+    bucket(*aws)
+    for _ in range(2):  # The second time from the context file.
+        given = lookup(EncryptedBucket, environment(tmp_path), SALES, encryption_key=key)
+        assert given == EncryptedBucket("arn:aws:s3:::assets", "assets", key)
+    assert aws[0].calls["GetResource"] == 1
+    (entry,) = kept(tmp_path).values()
+    assert entry == {"bucketArn": "arn:aws:s3:::assets", "bucketName": "assets"}
+    other = Key.from_name(KEY.replace("1", "2"), region=REGION, account=ACCOUNT)
+    assert lookup(EncryptedBucket, environment(tmp_path), SALES, encryption_key=other).encryption_key == other
+
+
+def test_what_was_given_once_is_looked_up_where_it_is_not_given(
+    tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
+) -> None:
+    balancer(*aws, ["sg-1"], ["listener-1"])
+    mine = Listener.of_resource("Mine")
+    given = lookup(ApplicationLoadBalancer, environment(tmp_path), SALES, listener=mine)
+    looked_up = lookup(ApplicationLoadBalancer, environment(tmp_path), SALES)
+    assert (given.listener, looked_up.listener) == (mine, Listener("listener-1"))
+    asked = aws[0].calls.copy()
+    assert lookup(ApplicationLoadBalancer, environment(tmp_path), SALES, listener=mine) == given
+    assert lookup(ApplicationLoadBalancer, environment(tmp_path), SALES) == looked_up
+    assert aws[0].calls == asked
+
+
+def test_what_is_given_wrongly_is_told_before_anything_is_asked(
+    tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
+) -> None:
+    for of in (Bucket, Vpc):
+        with pytest.raises(NoSuchPartError, match="has no nope"):
+            lookup(of, environment(tmp_path), SALES, nope="x")
+    assert (aws[0].calls.total(), aws[1].requests) == (0, [])
+    balancer(*aws, ["sg-1"], ["listener-1"])
+    with pytest.raises(OtherPartError, match=r"security_group of an application load balancer .* is a string\."):
+        lookup(ApplicationLoadBalancer, environment(tmp_path), SALES, security_group="sg-1")
+    assert not (tmp_path / "context.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("tags", "problem"),
+    [
+        ({}, "AWS::EC2::VPC"),
+        ([("department", "sales")], "what is given as its tags is a list; give a map of their names to their values"),
+        ({"department": 1}, "of a tag, the value has to be a string"),
+        ({"department": None}, "of a tag, the value has to be a string"),
+        ({"department": ["sales", "hr"]}, "of a tag, the value has to be a string"),
+        ({1: "x"}, "of a tag, the name has to be a string"),
+        ({"department": TOKEN}, "what a tag is has to be known while the template is made"),
+        ({f"tag{number}": "x" for number in range(51)}, "51 tags are given; at most 50 can be looked for"),
+    ],
+)
+def test_tags_are_at_most_fifty_texts(
+    tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging], tags: object, problem: str
+) -> None:
+    with pytest.raises(WantedError, match=problem):
+        lookup_vpc(environment(tmp_path), cast("dict[str, str]", tags))
+    assert aws[1].requests == []
+    with pytest.raises(NoSuchResourceError):
+        lookup(Bucket, environment(tmp_path), {f"tag{number}": "x" for number in range(50)})
+
+
+class Walled(Vpc):
+    """A VPC with something that Cloud Control tells, and something that it does not."""
+
+    default_security_group: Text = told("DefaultSecurityGroup", kw_only=True)
+    peer: Text = told(kw_only=True)
+
+
+def test_a_type_made_of_a_vpc_is_looked_up_with_its_subnets_too(
+    tmp_path: Path, cloud: FakeCloudControl, net: Net
+) -> None:
+    cloud.resources["AWS::EC2::VPC"][net.vpc]["DefaultSecurityGroup"] = "sg-1"
+    for _ in range(2):
+        walled = lookup(Walled, environment(tmp_path), SALES, peer="pcx-1")
+        assert walled.private_subnets == tier("private", "rtb-nat")
+        assert (walled.default_security_group, walled.peer) == ("sg-1", "pcx-1")
+
+
+def another(name: str, type_name: str, **attributes: str) -> type[Declared]:
+    """A type of this name, with a member for each attribute."""
+    body = {member: told(attribute) for member, attribute in attributes.items()}
+    return type(name, (Declared,), {**body, "__annotations__": dict.fromkeys(body, "Text")}, type_name=type_name)
+
+
+def test_a_type_that_has_changed_is_looked_up_anew(tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]) -> None:
+    bucket(*aws, DomainName="assets.example.com")
+    lookup(Bucket, environment(tmp_path), SALES)
+    grown = another("Bucket", "AWS::S3::Bucket", bucket_arn="Arn", domain_name="DomainName")
+    for _ in range(2):
+        assert getattr(lookup(grown, environment(tmp_path), SALES), "domain_name", None) == "assets.example.com"
+    assert aws[0].calls["GetResource"] == 2
+
+
+def test_an_entry_that_cannot_be_read_is_looked_up_anew(tmp_path: Path, net: Net) -> None:
+    del net
+    expected = lookup_vpc(environment(tmp_path), SALES)
+    entries = json.loads((tmp_path / "context.json").read_text())
+    (key,) = entries
+    for broken in ("text", {**entries[key], "privateSubnets": {}}, {**entries[key], "vpcId": {"Ref": "Vpc"}}):
+        (tmp_path / "context.json").write_text(json.dumps({key: broken}))
+        assert lookup_vpc(environment(tmp_path), SALES) == expected
+        assert json.loads((tmp_path / "context.json").read_text()) == entries
+
+
+def test_two_types_of_one_name_are_not_taken_for_each_other(
+    tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
+) -> None:
+    cloud, tagging = aws
+    for service in ("ecs", "eks"):
+        arn = f"arn:aws:{service}:{REGION}:{ACCOUNT}:cluster/{service}-main"
+        cloud.add(f"AWS::{service.upper()}::Cluster", f"{service}-main", Arn=arn)
+        found(tagging, arn)
+    eks = another("Cluster", "AWS::EKS::Cluster", cluster_arn="Arn", cluster_name=REF)
+    for _ in range(2):
+        assert lookup(Cluster, environment(tmp_path), SALES).cluster_name == "ecs-main"
+        assert vars(lookup(eks, environment(tmp_path), SALES))["cluster_name"] == "eks-main"
+    assert cloud.calls["GetResource"] == 2
+
+
+def test_what_cloudformation_has_one_type_for_is_told_apart_by_the_arn(
+    tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
+) -> None:
+    cloud, tagging = aws
+    balancer(cloud, tagging, ["sg-1"], [])
+    network = BALANCER.replace("/app/", "/net/")
+    cloud.add("AWS::ElasticLoadBalancingV2::LoadBalancer", network, LoadBalancerArn=network)
+    found(tagging, network)
+    listeners = [f"{each.replace('loadbalancer/', 'listener/')}/f2f7dc8efc522ab2" for each in (network, BALANCER)]
+    cloud.add(LISTENER_TYPE, listeners[0], ListenerArn=listeners[0], LoadBalancerArn=network)
+    found(tagging, listeners[0])
+    with pytest.raises(OtherArnError, match="is not the ARN of a listener"):
+        lookup(Listener, environment(tmp_path), SALES)
+    cloud.add(LISTENER_TYPE, listeners[1], ListenerArn=listeners[1], LoadBalancerArn=BALANCER)
+    found(tagging, listeners[1])
+    assert lookup(Listener, environment(tmp_path), SALES) == Listener(listeners[1])
+    del cloud.resources[LISTENER_TYPE][listeners[0]]
+    cloud.needs[LISTENER_TYPE] = ()
+    given = Listener(listeners[1])
+    assert lookup(ApplicationLoadBalancer, environment(tmp_path), SALES, listener=given).load_balancer_arn == BALANCER
+
+
+def test_of_several_with_the_tags_the_ways_out_are_those_of_a_look_up(
+    tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
+) -> None:
+    cloud, tagging = aws
+    for name in ("a-1", "b-2"):
+        cloud.add("AWS::S3::Bucket", name, Arn=f"arn:aws:s3:::{name}", BucketName=name)
+        found(tagging, f"arn:aws:s3:::{name}")
+    with pytest.raises(AmbiguousError) as several:
+        lookup(Bucket, environment(tmp_path), SALES)
+    assert str(several.value) == (
+        "AWS::S3::Bucket with tags department, stage could be a-1 and b-2. Give one more tag, which only the right one "
+        "has, or name it by its ARN: from_arn."
+    )
+    for number in range(101):
+        found(tagging, f"arn:aws:s3:::bucket-{number}")
+    with pytest.raises(
+        TooManyError, match=r"103 resources .*; at most 100 are\. Give one more tag, which only the right"
+    ):
+        lookup(Bucket, environment(tmp_path), SALES)
+
+
+def test_where_cloud_control_reads_no_such_resources_the_arn_is_enough_if_it_tells_all(
+    tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
+) -> None:
+    _, tagging = aws  # It has no certificates, and says that it does not support them.
+    arn = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/{KEY}"
+    found(tagging, arn)
+    assert lookup(Certificate, environment(tmp_path), SALES) == Certificate(arn)
+    found(tagging, arn.replace("1234-", "4321-"))
+    with pytest.raises(AmbiguousError, match=f"could be {arn} and "):
+        lookup(Certificate, environment(tmp_path / "other"), SALES)
+    found(tagging, f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/orders")
+    with pytest.raises(NotToldError, match="table_stream_arn of a streamed table cannot be told by its ARN"):
+        lookup(StreamedTable, environment(tmp_path), SALES)
+
+
+def test_where_neither_cloud_control_nor_the_arn_tells_that_is_told(
+    tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
+) -> None:
+    cloud, tagging = aws
+    found(tagging, f"arn:aws:kinesis:{REGION}:{ACCOUNT}:stream/clicks")
+    with pytest.raises(UnsupportedError) as untold:
+        lookup(another("Stream", "AWS::Kinesis::Stream", stream_name=REF), environment(tmp_path), SALES)
+    ways = "which a look-up by tags needs. Name what is looked up by its ARN or its name: from_arn, from_name."
+    unsupported = f"does not support {{}} of Cloud Control in {REGION}"
+    assert str(untold.value) == f"AWS::Kinesis::Stream {unsupported.format('GetResource')}, {ways}"
+    Net(cloud, tagging, **SALES)
+    del cloud.resources["AWS::EC2::NatGateway"]
+    with pytest.raises(UnsupportedError) as untold:
+        lookup_vpc(environment(tmp_path), SALES)
+    assert str(untold.value) == f"AWS::EC2::NatGateway {unsupported.format('ListResources')}, {ways}"
+
+
+def test_only_of_a_zones_name_a_dot_at_the_end_is_left_out(
+    tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
+) -> None:
+    cloud, tagging = aws
+    arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/dotted."
+    cloud.add("AWS::DynamoDB::Table", "dotted.", Arn=arn)
+    found(tagging, arn)
+    assert lookup(Table, environment(tmp_path), SALES) == Table(arn, "dotted.")
 
 
 def test_every_ready_type_that_is_a_resource_can_be_tagged() -> None:

@@ -130,5 +130,15 @@ def test_a_variable_has_no_name_that_lambda_refuses(path: tuple[str, ...]) -> No
         variable(path)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [("Path",), ("Lang",), ("tz",), ("Home",), ("LD", "LibraryPath"), ("ld_preload",), ("Ifs",), ("Node", "Path")],
+)
+def test_a_variable_has_no_name_that_says_how_programs_run(path: tuple[str, ...]) -> None:
+    with pytest.raises(BadNameError, match="a variable by which systems and runtimes are told how to run"):
+        variable(path)
+    assert variable((*path, "Url"))
+
+
 def test_a_json_key_begins_with_a_small_letter() -> None:
     assert [json_key(key) for key in ("LoadBalancerArn", "arn", "1a", "")] == ["loadBalancerArn", "arn", "1a", ""]

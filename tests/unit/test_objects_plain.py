@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from strongref.objects import PlainTarget, Stack, from_environment, from_json
-from strongref.objects.errors import BadValueError, NothingToImportError, UnreadableError, WrongKindError
+from strongref.objects.errors import (
+    BadValueError,
+    NameClashError,
+    NothingToImportError,
+    UnreadableError,
+    WrongKindError,
+)
 from strongref.objects.variables import EnvironmentSerializationContext
 
 TEMPLATE = {
@@ -109,6 +115,43 @@ def test_what_is_in_no_variable_is_told() -> None:
 def test_variables_are_the_processs_own_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEB_SITE_URL", "https://example.com")
     assert from_environment("WebSite").read_string("Url") == "https://example.com"
+
+
+def test_one_variable_that_is_no_json_is_not_the_object_where_each_value_has_its_own() -> None:
+    variables = {"APP": "prod", "APP_URL": "u"}
+    assert from_environment("App", variables).read_string("Url") == "u"
+    assert from_environment("App", {**variables, "APP": ' {"url": "v"}'}).read_string("Url") == "v"
+
+
+def test_two_objects_whose_variables_would_be_one_are_refused_where_they_are_put_together() -> None:
+    web = EnvironmentSerializationContext("Web")
+    web.write_string("ApiUrl", "1")
+    for value, same in (("1", True), ("2", False)):
+        other = EnvironmentSerializationContext("WebApi", into={"STAGE": "prod", **web.variables})
+        other.write_string("Url", value)
+        other.write_string("Arn", "a")
+        if same:
+            assert other.variables == {"STAGE": "prod", "WEB_API_URL": "1", "WEB_API_ARN": "a"}
+        else:
+            with pytest.raises(NameClashError) as caught:
+                _ = other.variables
+            assert str(caught.value).startswith(
+                "'WEB_API_URL' and 'WebApi.Url' would both be written as WEB_API_URL. Give one of them another name."
+            )
+
+
+def test_what_is_dropped_is_there_no_longer() -> None:
+    target = PlainTarget("storage", template=TEMPLATE)
+    target.put_resource("Topic", "AWS::SNS::Topic", {})
+    target.drop_resource("Topic")
+    assert target.template() == PlainTarget("storage", template=TEMPLATE).template()
+
+
+def test_the_exports_of_the_template_s_own_outputs_are_known() -> None:
+    exported = {"Bucket": {"Value": "b", "Export": {"Name": "Store"}}, "Other": {"Value": "o"}}
+    target = PlainTarget("storage", template={"Outputs": exported})
+    target.put_output("Put", "p", export="Put", description=None)
+    assert target.exports() == {"Store": "Bucket"}
 
 
 def test_a_list_that_variables_cannot_hold_is_refused() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from strongref.address import short_hash
 from strongref.objects import CrossRegion, Parameters, ResolveType
 from strongref.objects.errors import (
     NoPlaceError,
@@ -120,6 +121,59 @@ def test_a_stack_does_not_import_what_it_exported_when_it_was_deployed_last(worl
         world.stack("network").import_string("Name")
 
 
+def test_an_import_that_fails_leaves_the_name_to_be_exported(world: World) -> None:
+    for via in (None, Parameters("/shared")):
+        stack = world.stack("web")
+        for kind in (ResolveType.SYNTHESIS, AT_DEPLOYMENT):
+            with pytest.raises((NothingToImportError, UnresolvedError)):
+                stack.import_string_list("Name", type=kind, weak=via is not None, via=via)
+        stack.import_object("Name", weak=True, via=via)
+        stack.export_string("Name", "made here instead", via=via)
+        with pytest.raises(OwnExportError):
+            stack.import_string("Name", weak=True, via=via)
+
+
+@pytest.mark.parametrize("kind", list(ResolveType))
+def test_a_stack_knows_its_own_exports_by_what_they_are_called(world: World, kind: ResolveType) -> None:
+    produced(world, Web=Tree({"A": "a"}), Webb="b")
+    stack = world.stack("web")
+    stack.export_string("my-vpc", "n")
+    stack.export_object("Thing", Tree({"A-B": "1"}))
+    with pytest.raises(OwnExportError):
+        stack.import_string("myvpc", type=kind)
+    with pytest.raises(OwnExportError, match=r"Thing\.AB is exported by stack web itself"):
+        stack.import_object("Thing", type=kind).read_string("AB")
+    stack.import_object("Web", type=kind).read_string("A")
+    with pytest.raises(OwnExportError):
+        stack.export_object("We-b", Tree({"-A": "a"}))
+    stack.export_object("Web", Tree({"B": "another key of what somebody else exports"}))
+
+
+@pytest.mark.parametrize("kind", list(ResolveType))
+def test_a_stack_does_not_import_its_own_parameters(world: World, kind: ResolveType) -> None:
+    via = Parameters("/shared")
+    stack = world.stack("web")
+    stack.export_object("Web", Tree({"A": "a"}), via=via)
+    ctx = stack.import_object("Web", type=kind, weak=True, via=via)
+    with pytest.raises(OwnExportError):
+        ctx.read_string("A")
+    with pytest.raises(OwnExportError):
+        stack.import_string("A", type=kind, weak=True, via=Parameters("/shared/Web"))
+    stack.import_string("B", type=AT_DEPLOYMENT, weak=True, via=via)
+    with pytest.raises(OwnExportError):
+        stack.export_string("B", "b", via=via)
+
+
+def test_a_stack_does_not_import_its_own_exports_from_the_context_file_either(world: World) -> None:
+    produced(world, Name="n")
+    assert world.stack("web").import_string("Name") == "n"
+    asked = world.asked["ListExports"]
+    with pytest.raises(OwnExportError):
+        world.stack("network").import_string("Name")
+    assert world.stack("other").import_string("Name") == "n"
+    assert world.asked["ListExports"] == asked
+
+
 @pytest.mark.parametrize("via", [None, FROM_NETWORK, Parameters("/shared")])
 def test_without_a_region_nothing_is_looked_up(world: World, via: Channel | None) -> None:
     stack = world.stack("web", None)
@@ -178,7 +232,8 @@ def test_a_secret_is_put_into_no_template_and_no_file(world: World, via: Channel
 
 def test_the_holders_name_has_to_be_free(world: World) -> None:
     produced(world, Name="n")
-    stack = world.stack("web", template={"Resources": {"StrongrefImports": {"Type": "AWS::SNS::Topic"}}})
+    taken = f"StrongrefImports{short_hash('Name')}"
+    stack = world.stack("web", template={"Resources": {taken: {"Type": "AWS::SNS::Topic"}}})
     assert stack.import_string("Name", weak=True) == "n"
     with pytest.raises(TakenError):
         stack.import_string("Name")

@@ -12,6 +12,7 @@ from strongref.objects import CrossRegion, Parameters, PlainTarget, ResolveType,
 from strongref.objects.errors import (
     BadChannelError,
     BadNameError,
+    BadTypeError,
     ExportedTwiceError,
     NothingToImportError,
     OwnExportError,
@@ -101,8 +102,23 @@ def test_a_type_may_be_given_by_its_word_and_no_other_word_is_one(world: World) 
     assert stack.import_string("Name", type=cast("ResolveType", "Deployment")) == {"Fn::ImportValue": "Name"}
     with pytest.raises(NothingToImportError):
         stack.import_string("Other", type=cast("ResolveType", "Synthesis"))
-    with pytest.raises(ValueError, match="Later"):
-        stack.import_string("Name", type=cast("ResolveType", "Later"))
+    for word in ("Later", "deployment", 1):
+        with pytest.raises(BadTypeError, match=f"type: '{word}' came; it can be ResolveType.SYNTHESIS"):
+            stack.import_string("Name", type=cast("ResolveType", word))
+
+
+@pytest.mark.parametrize("name", [5, None, "", ("a",)])
+def test_what_is_no_name_is_refused(world: World, name: object) -> None:
+    stack = world.stack("web")
+    given = cast("str", name)
+    for kind in ResolveType:
+        for method in (stack.import_string, stack.import_string_list, stack.import_object):
+            with pytest.raises(BadNameError, match="a name is a string that is not empty"):
+                method(given, type=kind)
+    ctx = stack.import_object("Web", type=AT_DEPLOYMENT)
+    for read in (ctx.read_string, ctx.read_string_list, ctx.read_object):
+        with pytest.raises(BadNameError, match="a key is a string that is not empty"):
+            read(given)
 
 
 def test_two_stacks_of_one_template_forget_nothing_of_each_other(world: World) -> None:
@@ -122,6 +138,27 @@ def test_two_stacks_of_one_template_forget_nothing_of_each_other(world: World) -
         stack.import_string(name, type=AT_DEPLOYMENT, via=FROM_NETWORK)
         stack.export_string(name, "x", via=TO_WEB)
     assert [each.get("Names") or list(each["Values"]) for each in custom(first)] == [["A", "B"], ["A", "B"]]
+
+
+@pytest.mark.parametrize("via", [None, FROM_NETWORK])
+def test_req6_what_two_stacks_of_one_template_import_is_one_thing(world: World, via: Channel | None) -> None:
+    """Weakly in one of them and strongly in the other, it is held."""
+    produced(world, via=TO_WEB if via else None, Web=Tree({"A": "a", "B": "b"}))
+    target = PlainTarget("web", US if via else EU, ACCOUNT)
+    first, second = (Stack(target, synthesis=world.run()) for _ in range(2))
+    weak = first.import_object("Web", weak=True, via=via)
+    weak.read_string("A")
+    assert "Resources" not in target.template()
+    assert second.import_object("Web", via=via) is weak
+    assert second.made is first.made
+    weak.read_string("B")
+    ((_, resource),) = target.template()["Resources"].items()
+    held = resource["Metadata"]["strongref:imports"] if via is None else resource["Properties"]["Names"]
+    assert len(held) == 2
+    at_deployment = [stack.import_object("Web", type=AT_DEPLOYMENT, via=via) for stack in (first, second)]
+    assert at_deployment[0] is at_deployment[1]
+    other = Stack(PlainTarget("other", US if via else EU, ACCOUNT), synthesis=world.run())
+    assert other.import_object("Web", weak=True, via=via) is not weak
 
 
 def test_of_what_was_read_in_the_wrong_way_nothing_is_kept(world: World) -> None:

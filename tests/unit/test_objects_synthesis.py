@@ -11,7 +11,7 @@ import pytest
 
 from strongref.limiter import Limiter, Rates
 from strongref.objects import CrossRegion, Parameters, PlainTarget, Stack, Synthesis, read_object
-from strongref.objects.errors import BadChannelError, NoPlaceError, NothingToImportError
+from strongref.objects.errors import BadChannelError, BadNameError, NoPlaceError, NothingToImportError
 from strongref.objects.synthesis import Home
 from strongref.resolvers.errors import FetchFailedError
 from strongref.toolbox import Toolbox
@@ -71,6 +71,23 @@ def test_with_everything_in_the_context_file_aws_is_not_asked_at_all(clients: Wa
     clients.calls.clear()
     assert web(run(clients, path)).import_string("Name") == "n"
     assert sum(clients.calls.values()) == 0
+
+
+def test_without_an_account_aws_is_asked_whose_credentials_these_are_and_nothing_else(
+    clients: Watched, path: Path
+) -> None:
+    deploy(clients, "network", Name="n")
+    web(run(clients, path)).import_string("Name")
+    clients.calls.clear()
+    assert web(run(clients, path), account=None).import_string("Name") == "n"
+    assert {action: count for action, count in clients.calls.items() if count} == {"GetCallerIdentity": 1}
+
+
+def test_an_entry_that_keeps_nothing_is_looked_up_again(clients: Watched, path: Path) -> None:
+    deploy(clients, "network", Name="n")
+    web(run(clients, path)).import_string("Name")
+    path.write_text(path.read_text().replace('"n"', "null"))
+    assert web(run(clients, path)).import_string("Name") == "n"
 
 
 def test_a_value_that_was_kept_is_given_until_it_is_reset(clients: Watched, path: Path) -> None:
@@ -171,11 +188,32 @@ def test_parameters_are_read_at_run_time_in_the_functions_own_region(
     clients.ssm(EU).put_parameter(Name="/shared/Web/Arn", Type="String", Value="arn")
     monkeypatch.setenv("AWS_REGION", EU)
     assert read_object("/shared", "Web").read_string("Arn") == "arn"
+    assert not clients.calls["GetParameters"]
     with pytest.raises(NothingToImportError) as caught:
         read_object("/shared/", "Web", region=US)
     assert str(caught.value).startswith("There is no Web in the parameters below /shared.")
     with pytest.raises(NothingToImportError, match="Did you mean /shared/Web/Arn"):
         read_object("/shared", "Web").read_string("Arm")
+
+
+@pytest.mark.parametrize("prefix", ["shared", "", "/", "/aws/service", "/strongref/exports"])
+def test_below_what_is_no_prefix_nothing_is_read_at_run_time(prefix: str) -> None:
+    with pytest.raises(BadChannelError):
+        read_object(prefix, "Web", region=EU)
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "/Web", "a b"])
+def test_what_is_no_name_is_not_read_at_run_time(name: str) -> None:
+    with pytest.raises(BadNameError):
+        read_object("/shared", name, region=EU)
+
+
+def test_a_parameter_by_itself_is_read_also_where_others_are_below_it(clients: Watched, path: Path) -> None:
+    for name, value in (("One", "1"), ("One/Sub", "2")):
+        clients.ssm(EU).put_parameter(Name=f"/shared/{name}", Type="String", Value=value)
+    synthesis, via = run(clients, path), Parameters("/shared")
+    assert web(synthesis).import_string("One", weak=True, via=via) == "1"
+    assert web(synthesis).import_object("One", weak=True, via=via).read_string("Sub") == "2"
 
 
 def test_without_a_region_nothing_is_read_at_run_time(monkeypatch: pytest.MonkeyPatch) -> None:

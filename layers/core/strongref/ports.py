@@ -55,8 +55,13 @@ class Store(Protocol):
         """The parameters of these names that exist, by name (GetParameters, 10 a call)."""
         ...
 
-    def under(self, path: str) -> dict[str, Parameter]:
-        """Every parameter below a path, at any depth, by name (GetParametersByPath, 10 a page)."""
+    def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
+        """Every parameter below a path, at any depth, by name (GetParametersByPath, 10 a page).
+
+        Args:
+            path: as in `/shared/network`.
+            decrypted: whether the texts of SecureStrings are what they stand for. If not, nothing is asked of KMS.
+        """
         ...
 
     def create(self, name: str, kind: Kind, text: str, tags: Mapping[str, str]) -> None:

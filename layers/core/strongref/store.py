@@ -72,12 +72,12 @@ class SsmStore:
             found |= _by_name(answer["Parameters"])
         return found
 
-    def under(self, path: str) -> dict[str, Parameter]:
+    def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
         request: dict[str, Any] = {
             "Path": path,
             "Recursive": True,
-            "WithDecryption": True,
+            "WithDecryption": decrypted,
             "MaxResults": BATCH,
         }
         while True:

@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from contextlib import redirect_stdout
 from dataclasses import asdict, replace
 from difflib import get_close_matches
 from functools import reduce
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from strongref.accounts import PLACEHOLDER
 from strongref.cli.output import put_out
 from strongref.cli.parsing import register
-from strongref.errors import some
+from strongref.errors import StrongRefError, some
 from strongref.objects.channels import Parameters
 from strongref.objects.cloudformation import list_exports
 from strongref.objects.collecting import Collector
 from strongref.objects.context_file import CONTEXT_FILE, listing, reset
-from strongref.objects.errors import BadChannelError
+from strongref.objects.errors import BadChannelError, ContextFileError
 from strongref.objects.json_objects import JsonSerializationContext
 from strongref.objects.lookups_errors import NotInContextError, SecretPartsError
 from strongref.objects.lookups_objects import (
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.cli.parsing import Commands
-    from strongref.objects.base import Serializable, SerializationContext
+    from strongref.objects.base import SerializationContext
     from strongref.objects.declaring import Declared
     from strongref.toolbox import Toolbox
 
@@ -77,7 +79,7 @@ def add(commands: Commands) -> None:
     giving.add_argument("--name", dest="variables", metavar="PREFIX", help="what variables begin with, instead of NAME")
     giving.set_defaults(do=_export)
     kept = register(below, "context", "what was looked up while templates were made, and is kept in the context file")
-    kept.add_argument("--file", default=CONTEXT_FILE, help=f"the file; {CONTEXT_FILE} by default")
+    kept.add_argument("--file", help=f"the file; {CONTEXT_FILE} by default")
     kept.add_argument("--json", action="store_true", help="a JSON object a line")
     forgetting = kept.add_mutually_exclusive_group()
     forgetting.add_argument("--reset", nargs="+", metavar="NAME", help="forget these objects or values")
@@ -96,20 +98,22 @@ def _where(command: argparse.ArgumentParser) -> None:
     command.add_argument("--account", help="whose they are, if they are another one's")
     command.add_argument("--role", help=f"the role to assume there: arn:aws:iam::{PLACEHOLDER}:role/NAME")
     command.add_argument("--consumer", help="via strongref: only what is exported to this one (_shared: to all)")
-    command.add_argument("--stack", help="via strongref: only what this stack exports")
+    command.add_argument("--stack", help="via cloudformation or strongref: only what this stack exports")
     command.add_argument("--prefix", help="via ssm: the prefix of the parameters, as in /shared/network")
 
 
 def _list(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     _check(asked)
+    lines: list[str] = []
     for region in regions(asked.region):
         for each in _objects(asked, toolbox, region):
             if asked.json:
                 what = {"region": region, "via": asked.via, "name": each.name, "from": each.origin, "keys": each.keys}
-                sys.stdout.write(f"{json.dumps(what)}\n")
+                lines.append(json.dumps(what))
             else:
-                sys.stdout.write(f"{region}{INDENT}{each.name}{INDENT}from {each.origin}\n")
-                sys.stdout.writelines(f"{INDENT * 2}{key}\n" for key in each.keys)
+                lines.append(f"{region}{INDENT}{each.name}{INDENT}from {each.origin}")
+                lines += [f"{INDENT * 2}{key}" for key in each.keys]
+    _put(lines)
     return 0
 
 
@@ -117,7 +121,7 @@ def _show(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     of, held = _type(asked.type), _one(asked, toolbox)
     shown = {path: HIDDEN if isinstance(value, Secure) else value for path, value in held.values.items()}
     ctx = Collector()
-    _object(replace(held, values=shown), of).serialize(ctx)
+    _write(replace(held, values=shown), of, ctx)
     tree: dict[str, Any] = {}
     for (*above, last), leaf in ctx.leaves.items():
         reduce(lambda at, key: at.setdefault(key, {}), above, tree)[last] = leaf.value
@@ -127,34 +131,40 @@ def _show(asked: argparse.Namespace, toolbox: Toolbox) -> int:
 
 def _export(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     of, held = _type(asked.type), _one(asked, toolbox)
-    if held.secure:
+    if held.secure and not of:
         raise SecretPartsError(held.name, held.secure)
-    obj = _object(held, of)
     if asked.format == "json":
         as_json = JsonSerializationContext()
-        obj.serialize(as_json)
+        _write(held, of, as_json)
         _put([json.dumps(as_json.json, indent=2, ensure_ascii=False)])
         return 0
     ctx = EnvironmentSerializationContext(asked.name if asked.variables is None else asked.variables)
-    obj.serialize(ctx)
+    _write(held, of, ctx)
     _put([f"export {name}={shlex.quote(str(value))}" for name, value in ctx.variables.items()])
     return 0
 
 
 def _context(asked: argparse.Namespace, _toolbox: Toolbox) -> int:
-    there = list(listing(asked.file))
+    file = asked.file or CONTEXT_FILE
+    there = list(listing(file))
+    if asked.file and not Path(file).exists():
+        raise ContextFileError(file, "there is no such file; it is written where a template is made")
     if asked.reset or asked.clear:
         unknown = [name for name in asked.reset or () if not any(name == str(key) or key.is_of(name) for key in there)]
         if unknown:
             close = get_close_matches(unknown[0], [key.name for key in there], 3, 0.4)
-            raise NotInContextError(unknown, asked.file, close)
-        there = reset(asked.file, asked.reset)
-    for key in there:
-        if asked.json:
-            sys.stdout.write(f"{json.dumps(asdict(key))}\n")
-        else:
-            of = f"{INDENT}of {key.of}" if key.of else ""
-            sys.stdout.write(f"{key.region}{INDENT}{key.account}{INDENT}{key.channel}{INDENT}{key.name}{of}\n")
+            raise NotInContextError(unknown, file, close)
+        there = reset(file, asked.reset)
+    if asked.json:
+        _put([json.dumps(asdict(key)) for key in there])
+        return 0
+    ofs = [f"{INDENT}of {key.of}" if key.of else "" for key in there]
+    _put(
+        [
+            f"{key.region}{INDENT}{key.account}{INDENT}{key.channel}{INDENT}{key.name}{of}"
+            for key, of in zip(there, ofs, strict=True)
+        ]
+    )
     return 0
 
 
@@ -164,9 +174,9 @@ def _check(asked: argparse.Namespace) -> None:
     Raises:
         UsageError: naming the option.
     """
-    for option, via in (("consumer", STRONGREF), ("stack", STRONGREF), ("prefix", SSM)):
-        if getattr(asked, option) is not None and asked.via != via:
-            raise UsageError(f"--{option} is for --via {via}; {asked.via} was chosen")
+    for option, of in (("consumer", (STRONGREF,)), ("stack", (CLOUDFORMATION, STRONGREF)), ("prefix", (SSM,))):
+        if getattr(asked, option) is not None and asked.via not in of:
+            raise UsageError(f"--{option} is for --via {' or '.join(of)}; {asked.via} was chosen")
     if asked.via == SSM and asked.prefix is None:
         raise UsageError("--via ssm needs --prefix, as in --prefix /shared/network")
 
@@ -187,7 +197,8 @@ def _one(asked: argparse.Namespace, toolbox: Toolbox) -> Held:
 def _objects(asked: argparse.Namespace, toolbox: Toolbox, region: str) -> list[Held]:
     if asked.via == CLOUDFORMATION:
         account = asked.account or toolbox.accounts(region, asked.role).own
-        return of_cloudformation(list_exports(Synthesis(toolbox=toolbox, role=asked.role), Home(account, region)))
+        exported = list_exports(Synthesis(toolbox=toolbox, role=asked.role), Home(account, region))
+        return of_cloudformation(exported, asked.stack)
     clients = toolbox.accounts(region, asked.role).clients(asked.account)
     store = Stores(clients.ssm, toolbox.limiter)(region, toolbox.clock)
     sensitive = getattr(asked, "sensitive", False)
@@ -203,9 +214,28 @@ def _objects(asked: argparse.Namespace, toolbox: Toolbox, region: str) -> list[H
     return of_strongref(exports, sensitive=sensitive)
 
 
-def _object(held: Held, of: type[Declared] | None) -> Serializable:
-    """The object itself: of its type, or of what its names tell."""
-    return of.deserialize(held.read()) if of else _Tree(held.tree)
+def _write(held: Held, of: type[Declared] | None, ctx: SerializationContext) -> None:
+    """Have the object written: as one of its type, or as what its names tell.
+
+    Raises:
+        UsageError: the type is somebody's own, and cannot be read or written.
+        StrongRefError: as its methods.
+    """
+    if of is None:
+        _Tree(held.tree).serialize(ctx)
+        return
+    try:
+        with redirect_stdout(sys.stderr):  # Standard output is evaluated, whatever somebody's module prints.
+            found = of.deserialize(held.read())
+            if callable(getattr(found, "serialize", None)):
+                found.serialize(ctx)
+                return
+            problem = "what it reads has no serialize"
+    except StrongRefError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a class of somebody's ends in; its text can hold values)
+        problem = f"it ended in {type(error).__name__}"
+    raise UsageError(f"--type: {of.__name__[:100]} cannot be used: {problem}")
 
 
 def _type(name: str | None) -> type[Declared] | None:
@@ -225,12 +255,13 @@ def _type(name: str | None) -> type[Declared] | None:
         raise UsageError(f"--type: {name[:60]} is no type; there are {some([known[each] for each in close], 20)}")
     sys.path.insert(0, "")  # As python -m has it: the program's own modules are those of the folder it is run in.
     try:
-        found = getattr(import_module(module), attribute, None)
-    except Exception as error:  # noqa: BLE001 (whatever a module of somebody's ends in)
+        with redirect_stdout(sys.stderr):  # As in `_write`.
+            found = getattr(import_module(module), attribute, None)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a module of somebody's ends in)
         found, problem = None, f"{module[:100]} cannot be imported: {type(error).__name__}"
     else:
         problem = f"{name[:200]} is no class that can be read, as in package.module:Class"
-    if not hasattr(found, "deserialize"):
+    if not isinstance(found, type) or not callable(getattr(found, "deserialize", None)):
         raise UsageError(f"--type: {problem}")
     return cast("type[Declared]", found)
 

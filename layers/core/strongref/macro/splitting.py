@@ -7,6 +7,7 @@ name is in follows from the names alone, not from the order in which they came.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -26,28 +27,34 @@ DATA_BYTES = ANSWER_LIMIT - ENVELOPE_BYTES
 _AROUND = len('"":"",')
 """Bytes of an attribute in the answer's JSON, beside its name and its value."""
 
+_BRACES = len("{}") - len(",")
+"""Bytes around all of them: after the last there is no comma."""
 
-def split(names: Iterable[str], value_bytes: int = VALUE_BYTES) -> dict[str, list[str]]:
+
+def split(names: Iterable[str], value_bytes: int | Mapping[str, int] = VALUE_BYTES) -> dict[str, list[str]]:
     """The names in parts that fit, each sorted.
 
     Args:
         names: of exports, as an answer has them.
-        value_bytes: what a value has at most.
+        value_bytes: what a value has at most; or what each has, by name, where values are known.
 
     Returns:
         The parts by what tells them apart: bits, without zeros at the end. The first is called by none at all.
     """
-    return {bits.rstrip("0"): part for bits, part in _halved("", sorted(set(names)), value_bytes)}
+    ordered = sorted(set(names))
+    values = value_bytes if isinstance(value_bytes, Mapping) else dict.fromkeys(ordered, value_bytes)
+    sizes = {name: len(name.encode()) + values[name] + _AROUND for name in ordered}
+    return {bits.rstrip("0"): part for bits, part in _halved("", ordered, sizes)}
 
 
-def _halved(bits: str, names: list[str], value_bytes: int) -> list[tuple[str, list[str]]]:
-    size = sum(len(name.encode()) + value_bytes + _AROUND for name in names)
+def _halved(bits: str, names: list[str], sizes: Mapping[str, int]) -> list[tuple[str, list[str]]]:
+    size = _BRACES + sum(sizes[name] for name in names)
     if len(names) <= 1 or size <= DATA_BYTES:
         return [(bits, names)] if names else []
     halves: dict[str, list[str]] = {"0": [], "1": []}
     for name in names:
         halves[_bits(name)[len(bits)]].append(name)
-    return [part for bit, half in halves.items() for part in _halved(bits + bit, half, value_bytes)]
+    return [part for bit, half in halves.items() for part in _halved(bits + bit, half, sizes)]
 
 
 def _bits(name: str) -> str:

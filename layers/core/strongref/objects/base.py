@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 Intrinsic: TypeAlias = Mapping[str, Any]
 """What CloudFormation puts a value in the place of, as in `{"Ref": "Bucket"}`: an unresolved value."""
 
-Text: TypeAlias = "str | Intrinsic"
+Text: TypeAlias = str | Intrinsic
 """A value. In CDK apps a string may be a token, which is unresolved as well; `Target.is_unresolved` tells."""
 
-TextList: TypeAlias = "Sequence[Text] | Intrinsic"
+TextList: TypeAlias = Sequence[Text] | Intrinsic
 """A list of values; or what CloudFormation puts a whole list in the place of."""
 
 
@@ -116,6 +116,14 @@ class Target(Protocol):
         self, logical_id: str, type_name: str, properties: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
     ) -> None:
         """Have this resource in the template; one of the same logical id that was put before is replaced."""
+        ...
+
+    def drop_resource(self, logical_id: str) -> None:
+        """Have a resource no longer in the template that was put before."""
+        ...
+
+    def exports(self) -> Mapping[str, str]:
+        """What outputs that were not put here are exported as, as far as it is known, and their logical ids."""
         ...
 
     def has(self, logical_id: str) -> bool:

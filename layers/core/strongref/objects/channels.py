@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref.errors import BadRequestError
+from strongref.macro.splitting import DATA_BYTES, VALUE_BYTES
 from strongref.objects.errors import BadChannelError
 from strongref.properties import parse_account, parse_label, parse_region
 
@@ -37,6 +38,8 @@ class CrossRegion:
         region: to import: the exporting stack's region; by default the importing stack's own.
         account: to import: the exporting stack's account; by default the importing stack's own.
         shared: to import: from what any stack may import.
+        value_bytes: to import at deployment: what a value has at most, since all of one import share an answer. Where
+            it is said in two ways, the larger counts.
     """
 
     regions: Sequence[str] = ()
@@ -45,6 +48,7 @@ class CrossRegion:
     region: str | None = None
     account: str | None = None
     shared: bool = False
+    value_bytes: int = field(default=VALUE_BYTES, compare=False)
 
     def __post_init__(self) -> None:
         """Check what can be checked before it is known what it is for.
@@ -64,10 +68,16 @@ class CrossRegion:
         except BadRequestError as error:
             problem = str(error)
         else:
-            if self.stack is None or _STACK.fullmatch(self.stack):
-                return
-            problem = f"stack: {self.stack[:60]!r} came; the exporting stack's name is needed"
-        raise BadChannelError(problem)
+            problem = self._wrong()
+        if problem:
+            raise BadChannelError(problem)
+
+    def _wrong(self) -> str:
+        if self.stack is not None and not _STACK.fullmatch(str(self.stack)):
+            return f"stack: {f'{self.stack}'[:60]!r} came; the exporting stack's name is needed"
+        if type(self.value_bytes) is not int or not 1 <= self.value_bytes <= DATA_BYTES:
+            return f"value_bytes: a number from 1 to {DATA_BYTES} is needed"
+        return ""
 
     def check_export(self) -> None:
         """Raises `BadChannelError` if this says whom to import from."""
@@ -75,6 +85,8 @@ class CrossRegion:
             raise BadChannelError(
                 "stack, region, account and shared say whom to import from; to export give regions and consumer"
             )
+        if self.value_bytes != VALUE_BYTES:
+            raise BadChannelError("value_bytes is for imports, which share an answer; to export leave it out")
 
     def check_import(self) -> None:
         """Raises `BadChannelError` if this does not say whom to import from, or whom to export to."""

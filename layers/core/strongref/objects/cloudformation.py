@@ -6,31 +6,39 @@ A value that is looked up while the template is made is held all the same, as th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from strongref.address import StackArn
+from strongref.address import StackArn, short_hash
 from strongref.objects.at_synthesis import AtSynthesis
 from strongref.objects.context_file import CLOUDFORMATION, ContextKey
-from strongref.objects.errors import BadValueError, NothingToImportError, OwnExportError, UnresolvedError
+from strongref.objects.errors import (
+    BadValueError,
+    NameClashError,
+    NothingToImportError,
+    OwnExportError,
+    UnresolvedError,
+)
 from strongref.objects.joining import joined
 from strongref.objects.naming import export_name, logical_id, shown
 from strongref.objects.writing import Plan, check_free
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from strongref.objects.base import Target, Text, TextList
     from strongref.objects.collecting import Leaf
+    from strongref.objects.exported import Exported as Names
     from strongref.objects.naming import Path
     from strongref.objects.synthesis import Home, Synthesis
 
 CHANNEL = "CloudFormation's exports"
 
 HOLDER = "StrongrefImports"
-"""The logical id of the resource whose metadata hold imports."""
+"""What the logical id of the resource begins with whose metadata hold imports."""
 
 HOLDER_TYPE = "AWS::CloudFormation::WaitConditionHandle"
 HOLDER_KEY = "strongref:imports"
@@ -51,6 +59,10 @@ class Outputs:
         ids = {path: logical_id("Export", name) for path, name in names.items()}
         for path, output in ids.items():
             check_free(self._target, output, f"the export of {shown(path)}")
+        others = self._target.exports()
+        for path, name in names.items():
+            if name in others:
+                raise NameClashError(f"output {others[name]}", shown(path), name)
 
         def put() -> None:
             for path, value in values.items():
@@ -64,11 +76,25 @@ class Outputs:
         value = joined(path, leaf.value, self._target.is_unresolved) if leaf.many else leaf.value
         if isinstance(value, str) and not self._target.is_unresolved(value) and not value.strip():
             raise BadValueError(shown(path), "it is empty, and CloudFormation exports no empty value; leave it out")
+        if any(isinstance(each, str) and _has_surrogate(each) for each in _texts(leaf.value)):
+            raise BadValueError(shown(path), "it holds a lone surrogate, which is no text in UTF-8")
         return cast("Text", value)
 
 
+def _texts(value: Text | TextList) -> list[Text]:
+    return [value] if isinstance(value, str | Mapping) else list(value)
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 class Holder:
-    """The resource whose metadata hold what was looked up while the template was made."""
+    """The resource whose metadata hold what was looked up while the template was made.
+
+    CloudFormation does not update resources of its type (AWS: Template Reference, AWS::CloudFormation::
+    WaitConditionHandle). So what holds something else is another resource: it comes before the old one goes.
+    """
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -83,11 +109,17 @@ class Holder:
         name = export_name(path)
         if name in self._held:
             return
-        check_free(self._target, HOLDER, "holding what is imported")
+        names = sorted({*self._held, name})
+        check_free(self._target, _holder(names), "holding what is imported")
+        if self._held:
+            self._target.drop_resource(_holder(sorted(self._held)))
         self._held.add(name)
-        self._target.put_resource(
-            HOLDER, HOLDER_TYPE, {}, {HOLDER_KEY: [{"Fn::ImportValue": each} for each in sorted(self._held)]}
-        )
+        metadata = {HOLDER_KEY: [{"Fn::ImportValue": each} for each in names]}
+        self._target.put_resource(_holder(names), HOLDER_TYPE, {}, metadata)
+
+
+def _holder(names: Sequence[str]) -> str:
+    return HOLDER + short_hash("\n".join(names))
 
 
 class AtDeployment:
@@ -97,38 +129,51 @@ class AtDeployment:
     resolved = False
     whole_lists = False
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, names: Names) -> None:
         self._target = target
+        self._names = names
 
     def string(self, path: Path) -> Text:
-        return self._target.stand_in({"Fn::ImportValue": export_name(path)})
+        with self._names.importing(path, export_name(path)) as name:
+            return self._target.stand_in({"Fn::ImportValue": name})
 
     def string_list(self, path: Path) -> TextList:
         """Raises `UnresolvedError`: nothing says how many items there will be."""
         raise UnresolvedError(shown(path), CHANNEL, "it is a list, which this channel carries joined to one text")
 
 
-def at_synthesis(target: Target, synthesis: Synthesis, holder: Holder) -> AtSynthesis:
+def at_synthesis(target: Target, synthesis: Synthesis, holder: Holder, names: Names) -> AtSynthesis:
     """The values that other stacks export in the target's account and region."""
-    return AtSynthesis(CHANNEL, partial(_look_up, target, synthesis), holder.hold, joins_lists=True)
+
+    def look_up(path: Path) -> str:
+        with names.importing(path, export_name(path)) as name:
+            return _look_up(target, synthesis, path, name)
+
+    return AtSynthesis(CHANNEL, look_up, holder.hold, joins_lists=True)
 
 
-def _look_up(target: Target, synthesis: Synthesis, path: Path) -> str:
+def _look_up(target: Target, synthesis: Synthesis, path: Path, name: str) -> str:
     home = synthesis.home(target, shown(path))
-    name = export_name(path)
 
-    def ask() -> str:
+    def asked() -> Exported:
         exports = synthesis.once(("ListExports", home), partial(list_exports, synthesis, home))
         if name not in exports:
             where = f"the CloudFormation exports of account {home.account} in {home.region}"
             raise NothingToImportError(name, where, get_close_matches(name, exports, 3))
         found: Exported = exports[name]
-        if found.stack == target.name:
-            raise OwnExportError(shown(path), target.name)
-        return found.value
+        check(found.stack)
+        return found
 
-    key = ContextKey(CLOUDFORMATION, home.account, home.region, "", name)
-    return cast("str", synthesis.remember(key, ask))
+    def check(stack: str) -> None:
+        if stack == target.name:
+            raise OwnExportError(shown(path), target.name)
+
+    # Whose it is stands in the key, which is not known before: in an account and region a name is there only once.
+    key = synthesis.context_file.find(CLOUDFORMATION, home.account, home.region, name)
+    if key is None:
+        key = ContextKey(CLOUDFORMATION, home.account, home.region, asked().stack, name)
+    check(key.of)
+    return cast("str", synthesis.remember(key, lambda: asked().value))
 
 
 @dataclass(frozen=True, slots=True)

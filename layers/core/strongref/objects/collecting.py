@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from strongref.objects.errors import BadValueError, WrittenTwiceError
 from strongref.objects.naming import shown
@@ -12,6 +12,8 @@ from strongref.objects.naming import shown
 if TYPE_CHECKING:
     from strongref.objects.base import Serializable, Text, TextList
     from strongref.objects.naming import Path
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,8 @@ class Collector:
 
     Attributes:
         path: of the object that writes.
-        leaves: the values, by path; shared by an object and its parts.
-        written: all paths in their order, and whether each is an object's; shared as well.
+        leaves: the values, by path, those of its parts among them.
+        written: all paths in their order, and whether each is an object's.
     """
 
     def __init__(self, path: Path = ()) -> None:
@@ -61,7 +63,7 @@ class Collector:
         path = self._below(key)
         if not is_function(value):
             if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-                raise BadValueError(shown(path), f"it is {_came(value)}, and a list is needed")
+                raise BadValueError(shown(path), f"it is {came(value)}, and a list is needed")
             for number, item in enumerate(value, start=1):
                 _check_text(path, item, f"its item {number} is")
             value = list(value)
@@ -72,14 +74,14 @@ class Collector:
         path = self._below(key)
         if any(obj is above for above in self._writing):
             raise BadValueError(shown(path), "the object would be a part of itself")
-        if path in self.leaves:
-            raise WrittenTwiceError(shown(path))
-        self.written[path] = True
         part = Collector(path)
-        part.leaves, part.written = self.leaves, self.written
         part._description = description or self._description
         part._writing = (*self._writing, obj)
         obj.serialize(part)
+        if path in self.written and (part.leaves, part.written) != (_at(path, self.leaves), _at(path, self.written)):
+            raise WrittenTwiceError(shown(path))
+        self.leaves.update({below: leaf for below, leaf in part.leaves.items() if below not in self.leaves})
+        self.written.update(part.written)
 
     def _below(self, key: str) -> Path:
         if not isinstance(key, str) or not key:
@@ -111,14 +113,22 @@ def is_function(value: object) -> bool:
     return isinstance(name, str) and (name == "Ref" or name.startswith("Fn::"))
 
 
+def _at(path: Path, among: Mapping[Path, T]) -> dict[Path, T]:
+    """What is at a path, and below it."""
+    return {other: each for other, each in among.items() if other[: len(path)] == path}
+
+
 def _check_text(path: Path, value: object, what: str) -> None:
     if not isinstance(value, str) and not is_function(value):
-        raise BadValueError(shown(path), f"{what} {_came(value)}, and a string is needed; write it as one")
+        raise BadValueError(shown(path), f"{what} {came(value)}, and a string is needed; write it as one")
 
 
-def _came(value: object) -> str:
+def came(value: object) -> str:
+    """What something is, where a string is needed: never the value."""
     if value is None:
         return "nothing"
+    if is_function(value):
+        return "one of CloudFormation's functions"
     kinds = {
         str: "a string",
         bool: "a boolean",

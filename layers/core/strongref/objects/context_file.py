@@ -30,6 +30,9 @@ CONTEXT_FILE = "strongref.context.json"
 CLOUDFORMATION = "cloudformation"
 """The channel of CloudFormation's exports."""
 
+LOOKUP = "lookup"
+"""What stands in the place of a channel where something was looked up by its tags."""
+
 _KEY = re.compile(r"strongref:([a-z]+):account=([0-9]{12}):region=([a-z0-9-]+):of=([^:]*):name=(.+)", re.DOTALL)
 
 
@@ -63,10 +66,12 @@ class ContextKey:
     def is_of(self, name: str) -> bool:
         """Whether the value is that of an object of this name, or a part of it.
 
-        The names of CloudFormation's exports have lost the hyphens of the object's own name.
+        The names of CloudFormation's exports have lost the hyphens of the object's own name, and have hyphens between
+        their components. A look-up is called by all of its tags.
         """
-        names = {name, name.replace("-", "")} if self.channel == CLOUDFORMATION else {name}
-        return any(f"{self.name}/".startswith((f"{each}/", f"{each}-", f"{each}.")) for each in names)
+        if self.channel == CLOUDFORMATION:
+            return any(f"{self.name}-".startswith(f"{each}-") for each in (name, name.replace("-", "")))
+        return self.name == name or (self.channel != LOOKUP and self.name.startswith(f"{name}/"))
 
 
 class ContextFile:
@@ -85,6 +90,18 @@ class ContextFile:
         if self._entries is None:
             self._entries = _read(self.path)
         return self._entries.get(str(key))
+
+    def find(self, channel: str, account: str, region: str, name: str) -> ContextKey | None:
+        """Under what the value of a name was kept, whatever it is of; None if it was not.
+
+        Raises:
+            ContextFileError: as above.
+        """
+        if self._entries is None:
+            self._entries = _read(self.path)
+        start, end = str(ContextKey(channel, account, region, "", "")).partition("of=")[0], f":name={name}"
+        keys = (ContextKey.parse(text) for text in self._entries if text.startswith(start) and text.endswith(end))
+        return next((key for key in keys if key and key.name == name), None)
 
     def put(self, key: ContextKey, value: Any) -> None:  # noqa: ANN401 (JSON)
         """Keep a value; what other runs have kept meanwhile stays.

@@ -17,16 +17,36 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, dataclass_transform
 
 from strongref.lookup.arns import Arn
-from strongref.objects.identity import fill, frozen, is_unresolved
+from strongref.objects.collecting import came
+from strongref.objects.errors import NothingToImportError
+from strongref.objects.identity import check_place, check_text, fill, frozen, is_unresolved
 from strongref.objects.identity_errors import (
+    BadDeclarationError,
     NoSuchPartError,
     NotANameError,
     NotAnArnError,
     NotDeclaredError,
     NotToldError,
     OtherArnError,
+    OtherPartError,
+    a,
 )
-from strongref.objects.members import REF, Member, key_of, lacking, members, part, read, texts, told, undeclared
+from strongref.objects.members import (
+    REF,
+    Member,
+    by_name_where_behind,
+    clash,
+    key_of,
+    lacking,
+    members,
+    needed,
+    part,
+    read,
+    texts,
+    told,
+    undeclared,
+    write,
+)
 
 __all__ = ["PARTS", "REF", "Declaration", "Declared", "every_type", "part", "texts", "told"]
 
@@ -85,15 +105,20 @@ class Declared:
 
         Raises:
             NotDeclaredError: it has a field that is declared in another way.
+            BadDeclarationError: two of its members have one key, or its ARNs cannot be told.
         """
         super().__init_subclass__()
         above = getattr(cls, "declared", None)
         words = label or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cls.__name__).lower()
         cls.declared = Declaration(words, type_name or (above and above.type_name), arn or (above and above.arn))
+        by_name_where_behind(cls)
         dataclasses.dataclass(frozen=True, repr=False)(cls)
         others = undeclared(cls)
         if others:
             raise NotDeclaredError(cls.declared.label, others)
+        problem = clash(cls, PARTS) or (cls.declared.arn and cls.declared.arn.problem)
+        if problem:
+            raise BadDeclarationError(cls.declared.label, problem)
         cls.__hash__ = Declared.__hash__  # type: ignore[method-assign]  # One that can do with functions as values.
 
     def __post_init__(self) -> None:
@@ -101,13 +126,17 @@ class Declared:
 
         Raises:
             NotToldError: something is None that every such object has.
+            OtherPartError: a part is none of its type.
         """
         may_lack = lacking(type(self))
         for name, member in members(type(self)).items():
             value = getattr(self, name)
             if member.is_list and isinstance(value, list | tuple):
                 object.__setattr__(self, name, tuple(value) or (None if name in may_lack else ()))
-        missing = [name for name in members(type(self)) if getattr(self, name) is None and name not in may_lack]
+            if member.of and value is not None and not isinstance(value, member.of):
+                kind = a(value.declared.label) if isinstance(value, Declared) else came(value)
+                raise OtherPartError(self.declared.label, name, member.of.__name__, kind)
+        missing = [name for name in needed(type(self)) if getattr(self, name) is None]
         if missing:
             raise NotToldError(self.declared.label, missing, "what it is made of")
 
@@ -125,13 +154,7 @@ class Declared:
         if lacking(type(self)):
             ctx.write_string_list(PARTS, [key_of(name) for name in there])
         for name, member in there.items():
-            value, key = getattr(self, name), key_of(name)
-            if member.of:
-                ctx.write_object(key, value)
-            elif member.is_list:
-                ctx.write_string_list(key, value)
-            else:
-                ctx.write_string(key, value)
+            write(ctx, key_of(name), member, getattr(self, name))
 
     @classmethod
     def deserialize(cls, ctx: DeserializationContext) -> Self:
@@ -173,12 +196,14 @@ class Declared:
             **rest: what an ARN does not tell, by the members' names.
 
         Raises:
+            NotTextError: it is neither text nor what stands for it.
             NotAnArnError: it is none.
             OtherArnError: it is that of something else.
             NotToldError: it does not tell everything.
             NoSuchPartError: something was given that there is no member for.
         """
         form = cls._form()
+        check_text(cls.declared.label, "ARN", arn)
         pieces = form.pieces_of_unresolved(arn) if is_unresolved(arn) else form.pieces(cls._parsed(str(arn)))
         return cls._once(scope, (arn, rest), lambda: cls._filled(pieces, rest, "its ARN"))
 
@@ -204,11 +229,15 @@ class Declared:
             **rest: as in `from_arn`.
 
         Raises:
+            NotTextError: as in `from_arn`.
             NotANameError: no such resource can be called so.
+            BadPlaceError: nothing can be in that partition, region or account.
             NotToldError: as in `from_arn`.
             NoSuchPartError: as in `from_arn`.
         """
         form = cls._form()
+        check_text(cls.declared.label, "name", name)
+        check_place(cls.declared.label, {"partition": partition, "region": region, "account": account})
         if not is_unresolved(name) and not form.is_name(str(name)):
             raise NotANameError(cls.declared.label, str(name), form.name)
         pieces = form.pieces_of_name(name, partition, region, account)
@@ -227,14 +256,23 @@ class Declared:
             NotToldError: something is missing.
             NoSuchPartError: something was given that there is no member for.
         """
-        unknown = [name for name in rest if name not in members(cls)]
-        if unknown:
-            raise NoSuchPartError(cls.declared.label, unknown, list(members(cls)))
+        cls.check_parts(rest)
         found = {name: rest[name] if name in rest else tell(name) for name in members(cls)}
-        missing = [name for name, value in found.items() if value is None and name not in lacking(cls)]
+        missing = [name for name in needed(cls) if found[name] is None]
         if missing:
             raise NotToldError(cls.declared.label, missing, by)
         return cls(**found)
+
+    @classmethod
+    def check_parts(cls, names: Iterable[str]) -> None:
+        """See that there are members of these names.
+
+        Raises:
+            NoSuchPartError: there are not.
+        """
+        unknown = [name for name in names if name not in members(cls)]
+        if unknown:
+            raise NoSuchPartError(cls.declared.label, unknown, list(members(cls)))
 
     @classmethod
     def _filled(cls, pieces: Mapping[str, Text], rest: Mapping[str, Any], by: str) -> Self:
@@ -269,9 +307,19 @@ class Declared:
     def _read(cls, ctx: DeserializationContext) -> Self:
         there, concrete = members(cls), bool(lacking(cls))
         if concrete:
-            keys = set(cast("Iterable[str]", ctx.read_string_list(PARTS)))
-            there = {name: member for name, member in there.items() if key_of(name) in keys}
+            keys = cls._parts(ctx)
+            there = {name: each for name, each in there.items() if name in needed(cls) or key_of(name) in keys}
         return cls(**{name: read(ctx, key_of(name), member, concrete=concrete) for name, member in there.items()})
+
+    @classmethod
+    def _parts(cls, ctx: DeserializationContext) -> set[str]:
+        """The keys of what it has. What was written before there was anything to lack says nothing, and lacks it."""
+        try:
+            return set(cast("Iterable[str]", ctx.read_string_list(PARTS)))
+        except NothingToImportError:
+            if not needed(cls):
+                raise
+        return set()
 
     def _there(self) -> dict[str, Member]:
         return {name: member for name, member in members(type(self)).items() if getattr(self, name) is not None}

@@ -316,6 +316,24 @@ class BadChannelError(ObjectError):
         return f"via: {cut(self.problem, NAMES_LIMIT)}."
 
 
+class BadTypeError(ObjectError):
+    """When to look up (`type`) is said by another word than there is.
+
+    Attributes:
+        given: what came.
+    """
+
+    def __init__(self, given: str) -> None:
+        super().__init__(given)
+        self.given = given
+
+    def __str__(self) -> str:
+        return (
+            f"type: {cut(self.given, _SHOWN)!r} came; it can be ResolveType.SYNTHESIS ('Synthesis') and "
+            "ResolveType.DEPLOYMENT ('Deployment')."
+        )
+
+
 class ContextFileError(ObjectError):
     """The file that keeps what was looked up cannot be read or written.
 

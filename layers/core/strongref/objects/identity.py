@@ -12,8 +12,13 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from strongref.errors import BadRequestError
+from strongref.objects.collecting import came, is_function
+from strongref.objects.identity_errors import BadPlaceError, NotTextError
+from strongref.properties import parse_account, parse_region, shown
+
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from strongref.lookup.arns import Arn
     from strongref.objects.base import Text
@@ -50,6 +55,10 @@ _PARTITIONS = {
 }
 """By the beginnings of their regions' names (the same)."""
 
+_PARTITION = re.compile("aws(-[a-z]+)*")
+
+_FORM = re.compile(r"arn:(\{partition\}|[^:{}]+):[^:{}]+:(\{region\}|[^:{}]*):(\{account\}|[^:{}]*):.+")
+
 _TOKEN = "{Token["  # noqa: S105 (a marker of the CDK's, no password)
 
 
@@ -68,17 +77,30 @@ class ArnForm:
     has_path: bool = False
 
     @property
+    def problem(self) -> str | None:
+        """What is wrong with the form itself; None if nothing is."""
+        if not _FORM.fullmatch(self.text):
+            return "an ARN has six fields, as in arn:{partition}:sqs:{region}:{account}:{name}"
+        if self.text.partition("{name}")[1:] != ("{name}", ""):
+            return "{name} has to stand at the end of an ARN, once"
+        return None
+
+    @property
     def _prefix(self) -> str:
         """What stands before the name in an ARN's last field, as in `table/`."""
         return self.text.split(":", 5)[5].removesuffix("{name}")
 
-    @property
-    def _service(self) -> str:
-        return self.text.split(":")[2]
-
     def fits(self, arn: Arn) -> bool:
         """Whether it is the ARN of such a resource."""
-        return arn.service == self._service and self._name_in(arn) is not None
+        if self.problem:  # Of a class that was refused for it, which Python keeps for a while.
+            return False
+        _, partition, service, region, account, _ = self.text.split(":", 5)
+        told = [(partition, arn.partition), (region, arn.region), (account, arn.account)]
+        right = (
+            _is(parse, text) if form.startswith("{") else form == text
+            for (form, text), parse in zip(told, PLACES.values(), strict=True)
+        )
+        return service == arn.service and all(right) and self._name_in(arn) is not None
 
     def is_name(self, text: str) -> bool:
         """Whether a resource can be called so."""
@@ -117,13 +139,64 @@ class ArnForm:
         if not arn.resource.startswith(self._prefix):
             return None
         rest = arn.resource.removeprefix(self._prefix)
-        name = rest.rpartition("/")[2] if self.has_path else rest
-        return name if self.is_name(name) else None
+        *path, name = rest.split("/") if self.has_path else [rest]
+        return name if all(re.fullmatch("[!-~]+", each) for each in path) and self.is_name(name) else None
+
+
+def parse_partition(prop: str, given: object) -> str:
+    if not isinstance(given, str) or not _PARTITION.fullmatch(given):
+        raise BadRequestError(prop, f"{shown(given)} came; a partition is needed, as in aws or aws-cn")
+    return given
+
+
+PLACES: Mapping[str, Callable[[str, object], str]] = {
+    "partition": parse_partition,
+    "region": parse_region,
+    "account": parse_account,
+}
+"""What checks where something is, by the names of the arguments that say it."""
 
 
 def is_unresolved(value: object) -> bool:
     """Whether something stands for a value: one of CloudFormation's functions, or a token of the CDK."""
     return isinstance(value, Mapping) or (isinstance(value, str) and _TOKEN in value)
+
+
+def check_text(label: str, what: str, given: object) -> None:
+    """See that something is text, or stands for it.
+
+    Args:
+        label: of whose ARN or name it should be, as in `bucket`.
+        what: `ARN` or `name`.
+        given: what came.
+
+    Raises:
+        NotTextError: it is not.
+    """
+    if not isinstance(given, str) and not is_function(given):
+        raise NotTextError(label, what, came(given))
+
+
+def check_place(label: str, given: Mapping[str, object]) -> None:
+    """See that something can be in a partition, region and account.
+
+    Args:
+        label: of what is there, as in `queue`.
+        given: by the names of `PLACES`; None where nothing was.
+
+    Raises:
+        BadPlaceError: it cannot.
+    """
+    for argument, value in given.items():
+        if value is None or is_function(value) or (isinstance(value, str) and is_unresolved(value)):
+            continue
+        try:
+            PLACES[argument](argument, value)
+        except BadRequestError as error:
+            problem = error.problem
+        else:
+            continue
+        raise BadPlaceError(label, argument, problem)
 
 
 def frozen(value: object) -> Hashable:
@@ -145,6 +218,14 @@ def fill(form: str, pieces: Pieces) -> Text | None:
             elif part != "":
                 parts.append(part)
     return parts[0] if len(parts) == 1 else {"Fn::Join": ["", parts]}
+
+
+def _is(parse: Callable[[str, object], str], text: str) -> bool:
+    try:
+        parse("", text)
+    except BadRequestError:
+        return False
+    return True
 
 
 def _of_partition(partition: Text) -> dict[str, Text]:

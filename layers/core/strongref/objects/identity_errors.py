@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from strongref.errors import NAMES_LIMIT, Counted, StrongRefError, cut, some
@@ -13,9 +14,13 @@ _SHOWN = 120
 """Characters of an ARN or a name in a text."""
 
 
+_SPOKEN = re.compile("[AEFHILMNORSX][A-Z0-9]*s?|[AEIOaeio][a-z].*|[Uu](?!se|sa|ni|ti|ri).*")
+"""A first word that begins with a vowel when it is said: as an abbreviation, letter by letter, or as a word."""
+
+
 def a(label: str) -> str:
-    """With its article: `a bucket`, `an application load balancer`."""
-    return f"{'an' if label[0] in 'aeiou' else 'a'} {label}"
+    """With its article: `a bucket`, `an application load balancer`, `a user pool`, `an EC2 instance`."""
+    return f"{'an' if _SPOKEN.fullmatch(label.split(maxsplit=1)[0]) else 'a'} {label}"
 
 
 def at_the_start(text: str) -> str:
@@ -92,6 +97,47 @@ class NotANameError(IdentityError):
         return f"{cut(self.name, _SHOWN)!r} cannot be the name of {a(self.label)}. {way_out}"
 
 
+class NotTextError(IdentityError):
+    """What should be an ARN or a name is no text, nor anything that stands for one.
+
+    Attributes:
+        label: of what it should be the ARN or the name.
+        what: `ARN` or `name`.
+        came: what came instead, in words; never what it is.
+    """
+
+    def __init__(self, label: str, what: str, came: str) -> None:
+        super().__init__(label, what, came)
+        self.label = label
+        self.what = what
+        self.came = came
+
+    def __str__(self) -> str:
+        return (
+            f"What is given as the {self.what} of {a(self.label)} is {self.came}. Give a string, or one of "
+            "CloudFormation's functions."
+        )
+
+
+class BadPlaceError(IdentityError):
+    """Nothing can be in the partition, region or account that is given.
+
+    Attributes:
+        label: of what should be there, as in `queue`.
+        argument: which of the three.
+        problem: what came, and what is needed.
+    """
+
+    def __init__(self, label: str, argument: str, problem: str) -> None:
+        super().__init__(label, argument, problem)
+        self.label = label
+        self.argument = argument
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"The {self.argument} of {a(self.label)}: {cut(self.problem, NAMES_LIMIT)}."
+
+
 class NotToldError(IdentityError):
     """What an object is made of does not say all of what belongs to it.
 
@@ -133,6 +179,30 @@ class NoSuchPartError(IdentityError):
         return f"{at_the_start(a(self.label))} has no {given}. It has {cut(some(self.there, 15), NAMES_LIMIT)}."
 
 
+class OtherPartError(IdentityError):
+    """A part of an object is no object of its type.
+
+    Attributes:
+        label: the object's type.
+        part: the part's name, as in `security_group`.
+        needed: the class that it has to be of.
+        came: what came instead, in words; never what it is.
+    """
+
+    def __init__(self, label: str, part: str, needed: str, came: str) -> None:
+        super().__init__(label, part, needed, came)
+        self.label = label
+        self.part = part
+        self.needed = needed
+        self.came = came
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(self.part, _SHOWN)} of {a(self.label)} has to be of class {cut(self.needed, _SHOWN)}, and is "
+            f"{cut(self.came, _SHOWN)}. Give an object of that class."
+        )
+
+
 class UnevenListsError(IdentityError):
     """Lists that belong together, item by item, have different lengths.
 
@@ -167,3 +237,20 @@ class NotDeclaredError(IdentityError):
     def __str__(self) -> str:
         shown = cut(some(self.names), NAMES_LIMIT)
         return f"{shown} of {a(self.label)}: nothing says what that is. Declare it with told(…), texts() or part(…)."
+
+
+class BadDeclarationError(IdentityError):
+    """A type of object is declared so that none can be written, read or named.
+
+    Attributes:
+        label: the type.
+        problem: what is wrong with its declaration.
+    """
+
+    def __init__(self, label: str, problem: str) -> None:
+        super().__init__(label, problem)
+        self.label = label
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{at_the_start(a(self.label))} cannot be declared so: {cut(self.problem, NAMES_LIMIT)}."

@@ -9,29 +9,30 @@ kept in the context file, so that the next run finds the same without asking. No
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 from urllib.parse import urlencode
 
-from strongref.lookup.arns import Arn
+from strongref.errors import StrongRefError
 from strongref.lookup.attributes import attribute
-from strongref.lookup.base import Wanted
 from strongref.lookup.errors import NoSuchAttributeError
 from strongref.lookup.table import shape_of
-from strongref.objects.context_file import CONTEXT_FILE, ContextKey
+from strongref.objects.context_file import CONTEXT_FILE, LOOKUP, ContextKey
 from strongref.objects.errors import NoPlaceError
 from strongref.objects.identity import frozen
-from strongref.objects.identity_errors import NotToldError, OtherArnError
+from strongref.objects.identity_errors import NotToldError
 from strongref.objects.json_objects import JsonSerializationContext, from_json
 from strongref.objects.lookups_errors import NotTaggedError, NowhereError, SeveralPartsError
 from strongref.objects.lookups_network import Network
-from strongref.objects.members import REF, Member, members
+from strongref.objects.lookups_tagged import check_tags, find_tagged
+from strongref.objects.members import REF, Member, key_of, lacking, members, read, write
+from strongref.objects.naming import json_key
 from strongref.objects.once import Made
 from strongref.objects.synthesis import Synthesis
 from strongref.objects.types import ApplicationLoadBalancer, Listener, SecurityGroup, Vpc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from strongref.lookup.base import CloudControl, Resource, Tagging
@@ -48,9 +49,6 @@ _UNTOLD = frozenset({"AWS::IAM::Role"})
 
 _GLOBAL = frozenset({"AWS::Route53::HostedZone"})
 """Types of global services, which it tells in one region only."""
-
-CHANNEL = "lookup"
-"""The first word of a look-up's entries in the context file."""
 
 
 class Place(Protocol):
@@ -133,22 +131,79 @@ def lookup(of: type[D], place: Place, tags: Mapping[str, str], **rest: Any) -> D
 
     Raises:
         NoSuchResourceError: there is none.
-        AmbiguousError: there are several.
+        SeveralTaggedError: there are several.
+        OtherArnError: there is one, but of another kind.
+        WantedError: the tags cannot be looked for.
+        NoSuchPartError: something was given that there is no member for.
         NotToldError: Cloud Control does not tell everything, and the rest was not given.
         NotTaggedError: things of this type cannot be found by tags.
         SeveralPartsError: it has several of what an object of the type has one.
         NowhereError: the account or the region is not known.
-        StrongRefError: as `lookup.finding.Finder.find`, and what else a type's parts need.
+        StrongRefError: as `find_tagged`, and what else a type's parts need.
     """
+    of.check_parts(rest)
+    check_tags(of.declared.type_name or of.declared.label, tags)
     what = urlencode(sorted(tags.items()))
 
     def make() -> D:
         home = _home(of, place)
-        key = ContextKey(CHANNEL, home.account, home.region, "+".join((of.__name__, *sorted(rest))), what)
-        kept = place.synthesis.remember(key, lambda: _json(_find(of, place, home, tags, rest)))
-        return cast("D", replace(cast("Any", of.deserialize(from_json(kept, str(key)))), **rest))
+        kept = _Kept(of, [name for name in members(of) if name not in rest])
+        key = ContextKey(LOOKUP, home.account, home.region, _called(of), what)
+        entry = place.synthesis.remember(
+            key, lambda: kept.written(_find(of, place, home, tags, rest)), is_whole=kept.is_whole
+        )
+        return of.assembled_by(kept.read(entry).get, rest)
 
-    return place.made.get((CHANNEL, of, what, frozen(rest)), make)
+    return place.made.get((LOOKUP, of, what, frozen(rest)), make)
+
+
+def _called(of: type[Declared]) -> str:
+    """What tells a type from others of the same name, without the colons that a key cannot hold there."""
+    return f"{of.__name__}/{str(of.declared.type_name).replace('::', '.')}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What the context file keeps of an object: what was looked up of it, and nothing that the program gave.
+
+    Attributes:
+        of: its type.
+        names: the members that were looked up.
+    """
+
+    of: type[Declared]
+    names: Sequence[str]
+
+    def written(self, found: Declared) -> dict[str, Any]:
+        """The entry: a value for each member, null for what it lacks."""
+        ctx = JsonSerializationContext()
+        lacks: dict[str, None] = {}
+        for name in self.names:
+            value, key = getattr(found, name), key_of(name)
+            if value is None:
+                lacks[json_key(key)] = None
+            else:
+                write(ctx, key, members(self.of)[name], value)
+        return {**ctx.json, **lacks}
+
+    def read(self, entry: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+        """The members' values.
+
+        Raises:
+            StrongRefError: it is the entry of a type that has other members.
+        """
+        tree = entry if isinstance(entry, dict) else {}
+        ctx, there = from_json(tree, self.of.declared.label), members(self.of)
+        lacks = [name for name in lacking(self.of) if tree.get(json_key(key_of(name)), name) is None]
+        return {name: read(ctx, key_of(name), there[name], concrete=True) for name in self.names if name not in lacks}
+
+    def is_whole(self, entry: Any) -> bool:  # noqa: ANN401 (JSON)
+        """Whether it can be read; else it is looked up again."""
+        try:
+            self.read(entry)
+        except StrongRefError:
+            return False
+        return True
 
 
 def _home(of: type[Declared], place: Place) -> Home:
@@ -157,12 +212,6 @@ def _home(of: type[Declared], place: Place) -> Home:
     except NoPlaceError as error:
         what, stack = error.what, error.stack
     raise NowhereError(of.declared.label, stack, what)
-
-
-def _json(found: Declared) -> dict[str, Any]:
-    ctx = JsonSerializationContext()
-    found.serialize(ctx)
-    return ctx.json
 
 
 def _here(place: Place, home: Home) -> Here:
@@ -177,24 +226,30 @@ def _here(place: Place, home: Home) -> Here:
         tagging = TaggingApi(clients.tagging, home.region, aws.limiter, aws.clock)
         return Here(cloudcontrol, tagging, Reading(cloudcontrol))
 
-    found: Here = place.synthesis.once((CHANNEL, home), ask)
+    found: Here = place.synthesis.once((LOOKUP, home), ask)
     return found
 
 
 def _find(of: type[D], place: Place, home: Home, tags: Mapping[str, str], rest: Mapping[str, Any]) -> D:
-    from strongref.lookup.finding import Finder  # noqa: PLC0415 (as above)
-
     type_name = of.declared.type_name
     if type_name is None:
         raise NotToldError(of.declared.label, list(members(of)), "tags, since it is no resource")
     if type_name in _UNTOLD:
         raise NotTaggedError(of.declared.label)
     here = _here(place, home._replace(region=_region_of(type_name, home.region)))
-    resource = Finder(here.cloudcontrol, here.tagging).find(Wanted(type_name, tags=tags, account=home.account))
-    if of is Vpc:
-        return cast("D", Network(here.cloudcontrol, here.reading, resource).read())
-    parts = _of_load_balancer(here, resource, rest) if issubclass(of, ApplicationLoadBalancer) else {}
-    return of.assembled_by(lambda name: _told(resource, members(of)[name]), {**parts, **rest}, "Cloud Control")
+    resource = find_tagged(of.declared, here.cloudcontrol, here.tagging, tags, home.account)
+    if isinstance(resource, str):
+        return of.from_arn(resource, **rest)
+    parts: Mapping[str, Any] = {}
+    if issubclass(of, Vpc):
+        parts = Network(here.cloudcontrol, here.reading, resource).read()
+    elif issubclass(of, ApplicationLoadBalancer):
+        parts = _of_load_balancer(here, resource, rest)
+
+    def tell(name: str) -> Any:  # noqa: ANN401 (a value, a list or an object)
+        return parts[name] if name in parts else _told(resource, members(of)[name])
+
+    return of.assembled_by(tell, rest, "Cloud Control")
 
 
 def _region_of(type_name: str, region: str) -> str:
@@ -212,20 +267,15 @@ def _told(resource: Resource, member: Member) -> str | None:
         value = attribute(resource, name) if name else None
     except NoSuchAttributeError:
         return None
-    # The name of a hosted zone is told with a dot at its end, which templates leave out.
-    return value.removesuffix(".") if isinstance(value, str) else None
+    return value.removesuffix(member.dropped) if isinstance(value, str) else None
 
 
 def _of_load_balancer(here: Here, resource: Resource, rest: Mapping[str, Any]) -> dict[str, Any]:
     """Its security group and listener, where it has one of each.
 
     Raises:
-        OtherArnError: it is another kind of load balancer; CloudFormation has one type for all of them.
         SeveralPartsError: it has several of one of them, or none.
     """
-    arn, form = Arn.parse(resource.identifier), ApplicationLoadBalancer.declared.arn
-    if form and not (arn and form.fits(arn)):
-        raise OtherArnError(ApplicationLoadBalancer.declared.label, resource.identifier, form.text)
     parts: dict[str, Any] = {}
     if "security_group" not in rest:
         groups = [str(each) for each in resource.properties.get("SecurityGroups", ())]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.errors import NAMES_LIMIT, Counted, StrongRefError, cut, some
+from strongref.lookup.errors import AmbiguousError, TooManyError, UnsupportedError
 from strongref.objects.identity_errors import a, at_the_start
 
 if TYPE_CHECKING:
@@ -58,6 +59,50 @@ class NotTaggedError(EnvironmentLookupError):
         return (
             f"{at_the_start(a(self.label))} cannot be looked up by tags: AWS's tagging API does not tell such "
             "resources. Name it by its ARN or its name: from_arn, from_name."
+        )
+
+
+class SeveralTaggedError(AmbiguousError):
+    """Several resources of a type have the tags."""
+
+    def __str__(self) -> str:
+        shown = cut(some(self.identifiers, 2), NAMES_LIMIT)
+        return (
+            f"{self.type_name} with {cut(self.wanted, 2 * _SHOWN)} could be {shown}. "
+            "Give one more tag, which only the right one has, or name it by its ARN: from_arn."
+        )
+
+
+class TooManyTaggedError(TooManyError):
+    """So many have the tags that they would have to be read one by one."""
+
+    def __str__(self) -> str:
+        return (
+            f"To find {self.type_name} with {cut(self.wanted, NAMES_LIMIT)}, {self.among} resources would have to be "
+            f"read one by one; at most {self.most} are. Give one more tag, which only the right one has, or name it by "
+            "its ARN: from_arn."
+        )
+
+
+class TooMuchAroundError(TooManyError):
+    """So much is in a region that what is in a VPC cannot be found in it."""
+
+    def __str__(self) -> str:
+        return (
+            f"To find each {self.type_name} with {cut(self.wanted, NAMES_LIMIT)}, {self.among} resources of the region "
+            f"would have to be read one by one; at most {self.most} are. Name the VPC by its ARN, and say what is in "
+            "it: Vpc.from_arn(…, private_subnets=…)."
+        )
+
+
+class NotReadableError(UnsupportedError):
+    """Cloud Control does not tell of resources of that type, of which an object consists."""
+
+    def __str__(self) -> str:
+        where = f" in {self.region}" if self.region else ""
+        return (
+            f"{self.type_name} does not support {self.action} of Cloud Control{where}, which a look-up by tags needs. "
+            "Name what is looked up by its ARN or its name: from_arn, from_name."
         )
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from strongref.lookup.errors import TooManyError
-from strongref.objects.lookups_errors import NoRouteTableError
+from strongref.lookup.errors import UnsupportedError
+from strongref.objects.lookups_errors import NoRouteTableError, NotReadableError, TooMuchAroundError
 from strongref.objects.lookups_tiers import TIER_TAG, Subnet, Tier, grouped
-from strongref.objects.types import Vpc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -49,24 +48,32 @@ class Network:
         self._reading = reading
         self._vpc = vpc
 
-    def read(self) -> Vpc:
-        """The VPC.
+    def read(self) -> dict[str, Any]:
+        """What is in it, by the names of a `Vpc`'s members; None where it has none.
 
         Raises:
             BadTierError: a subnet's tag says a tier that there is not.
             NoRouteTableError: it cannot be told which route table a subnet uses.
-            TooManyError: too much would have to be read.
+            TooMuchAroundError: too much would have to be read.
+            NotReadableError: Cloud Control does not list or read what may be in it.
             StrongRefError: Cloud Control does not tell.
         """
+        try:
+            return self._read()
+        except UnsupportedError as error:
+            what = error.args
+        raise NotReadableError(*what)
+
+    def _read(self) -> dict[str, Any]:
         tiers = grouped(self._subnets(), cache(self._default_routes))
-        return Vpc(
-            vpc_id=self._vpc.identifier,
-            vpc_cidr_block=self._vpc.properties.get("CidrBlock"),
-            public_subnets=tiers.get(Tier.PUBLIC),
-            private_subnets=tiers.get(Tier.PRIVATE),
-            isolated_subnets=tiers.get(Tier.ISOLATED),
-            nat_gateway_ids=sorted(each["NatGatewayId"] for each in self._inside(_NAT)) or None,
-        )
+        return {
+            "vpc_id": self._vpc.identifier,
+            "vpc_cidr_block": self._vpc.properties.get("CidrBlock"),
+            "public_subnets": tiers.get(Tier.PUBLIC),
+            "private_subnets": tiers.get(Tier.PRIVATE),
+            "isolated_subnets": tiers.get(Tier.ISOLATED),
+            "nat_gateway_ids": sorted(each["NatGatewayId"] for each in self._inside(_NAT)) or None,
+        }
 
     def _subnets(self) -> list[Subnet]:
         found = list(self._inside(_SUBNET))
@@ -121,7 +128,7 @@ class Network:
         listed = [each for each in self._cloudcontrol.each(type_name, {}) if may_be(each.properties)]
         unread = [each for each in listed if not needed or any(name not in each.properties for name in needed)]
         if len(unread) > READ_MOST:
-            raise TooManyError(type_name, f"VpcId {self._vpc.identifier}", len(unread), READ_MOST)
+            raise TooMuchAroundError(type_name, f"VpcId {self._vpc.identifier}", len(unread), READ_MOST)
         for each in listed:
             found = self._reading.there(type_name, each.identifier) if each in unread else each
             if found:  # It may have gone since.

@@ -18,8 +18,8 @@ from strongref.errors import ChangingError
 from strongref.healing import places
 from strongref.objects.at_synthesis import AtSynthesis
 from strongref.objects.cloudformation import CHANNEL as CLOUDFORMATION
-from strongref.objects.errors import NothingToImportError
-from strongref.objects.lookups_errors import SeveralObjectsError
+from strongref.objects.errors import NameClashError, NothingToImportError
+from strongref.objects.lookups_errors import SecretPartsError, SeveralObjectsError
 from strongref.objects.naming import EXPORT_NAME_LIMIT, export_name, key_of, parameter_name, shown
 from strongref.objects.reading import Imported
 from strongref.ports import Kind
@@ -72,13 +72,22 @@ class Held:
 
     @property
     def tree(self) -> dict[str, Any]:
-        """The values by key, level by level. What is below a value stands beside it, with hyphens between its keys."""
+        """The values by key, level by level. What is below a value stands beside it, with hyphens between its keys.
+
+        Raises:
+            NameClashError: something else stands there.
+        """
         whole: dict[str, Any] = {}
+        written: dict[Path, Path] = {}
         for path in sorted(self.values):
             at, rest = whole, list(path)
             while len(rest) > 1 and isinstance(at.setdefault(rest[0], {}), dict):
                 at = at[rest.pop(0)]
-            at["-".join(rest)] = self.values[path]
+            key = "-".join(rest)
+            other = written.setdefault((*path[: -len(rest)], key), path)
+            if other != path:
+                raise NameClashError(shown(other), shown(path), key)
+            at[key] = self.values[path]
         return whole
 
     @property
@@ -102,11 +111,16 @@ class Held:
         return self.name in (plain, plain[:CUT_AT])
 
     def read(self) -> Imported:
-        """Where an object of a known type is read from."""
+        """Where an object of a known type is read from.
+
+        Reading what is a SecureString, and was not asked for, raises `SecretPartsError`.
+        """
 
         def look_up(path: Path) -> Any:  # noqa: ANN401 (a text, a list or a map)
             wanted = self.written(path[1:])
             if wanted in self.values:
+                if isinstance(self.values[wanted], Secure):
+                    raise SecretPartsError(self.name, [shown(wanted)])
                 return self.values[wanted]
             if any(each[: len(wanted)] == wanted for each in self.values):
                 return {}
@@ -117,17 +131,18 @@ class Held:
         return Imported(reader, (self.name,))
 
 
-def of_cloudformation(exports: Mapping[str, Exported]) -> list[Held]:
+def of_cloudformation(exports: Mapping[str, Exported], stack: str | None = None) -> list[Held]:
     """The objects among CloudFormation's exports.
 
     Args:
-        exports: all of an account and region, by name.
+        exports: of an account and region, by name.
+        stack: only what this one exports.
     """
     found: dict[str, dict[Path, Value]] = {}
     stacks: dict[str, dict[str, None]] = {}
     for full, exported in exports.items():
         name, *below = full.split("-")
-        if below and all((name, *below)):
+        if below and all((name, *below)) and stack in (None, exported.stack):
             found.setdefault(name, {})[tuple(below)] = exported.value
             stacks.setdefault(name, {})[exported.stack] = None
     return [
@@ -197,7 +212,7 @@ def of_parameters(store: Store, prefix: str, *, sensitive: bool = False) -> list
         sensitive: as in `of_strongref`.
     """
     values: dict[Path, Value] = {}
-    for name, parameter in store.under(prefix).items():
+    for name, parameter in store.under(prefix, decrypted=sensitive).items():
         path = tuple(name.removeprefix(f"{prefix}/").split("/"))
         if parameter.kind is Kind.SECURE and not sensitive:
             values[path] = SECURE

@@ -60,6 +60,48 @@ _LAMBDAS_OWN = frozenset(
 )
 """Variables that Lambda sets itself and lets nobody set (AWS: Lambda Developer Guide, environment variables)."""
 
+_THE_SYSTEMS = frozenset(
+    {
+        "BASH_ENV",
+        "CDPATH",
+        "DYLD_INSERT_LIBRARIES",
+        "DYLD_LIBRARY_PATH",
+        "ENV",
+        "GEM_PATH",
+        "HOME",
+        "HOSTNAME",
+        "IFS",
+        "JAVA_TOOL_OPTIONS",
+        "LANG",
+        "LANGUAGE",
+        "LC_ALL",
+        "LC_CTYPE",
+        "LD_LIBRARY_PATH",
+        "LD_PRELOAD",
+        "LOGNAME",
+        "NODE_OPTIONS",
+        "NODE_PATH",
+        "PATH",
+        "PERL5LIB",
+        "PROMPT_COMMAND",
+        "PWD",
+        "PYTHONHOME",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "RUBYLIB",
+        "SHELL",
+        "TEMP",
+        "TERM",
+        "TMP",
+        "TMPDIR",
+        "TZ",
+        "USER",
+    }
+)
+"""Variables that say to the system, a shell or a runtime how to run: with another value, programs would not start, or
+others would.
+"""
+
 
 def shown(path: Path) -> str:
     """A value's name for people, with dots between the keys."""
@@ -94,15 +136,16 @@ def identity(path: Path) -> str:
     return "-".join(component.replace("-", "~").replace(":", "+") for component in path)
 
 
-def logical_id(purpose: str, name: str) -> str:
+def logical_id(purpose: str, name: str, readable: int = LOGICAL_ID_LIMIT) -> str:
     """A logical id for what is put into a template: the same for the same name, and another one for each other name.
 
     Args:
         purpose: what it begins with, as in `StrongrefExport`.
         name: what it stands for; what is not letters and digits is left out, and told by the hash at the end.
+        readable: how much of the name stands before the hash, at most.
     """
-    readable = re.sub(r"[^A-Za-z0-9]", "", name)
-    return f"{purpose}{readable[: LOGICAL_ID_LIMIT - len(purpose) - _HASH]}{short_hash(name)}"
+    told = re.sub(r"[^A-Za-z0-9]", "", name)
+    return f"{purpose}{told[: min(readable, LOGICAL_ID_LIMIT - len(purpose) - _HASH)]}{short_hash(name)}"
 
 
 def parameter_name(prefix: str, path: Path) -> str:
@@ -148,8 +191,8 @@ def variable(path: Path) -> str:
     """The name of a value's environment variable: `WEB_SECURITY_GROUP_SECURITY_GROUP_ID`.
 
     Raises:
-        BadNameError: it would not begin with a letter, would be a single one, or one that Lambda sets itself; or of a
-            component nothing is left.
+        BadNameError: it would not begin with a letter, would be a single one, or one that Lambda sets itself or that
+            says how programs run; or of a component nothing is left.
     """
     name = snake(path)
     if not all(map(_snake, path)):
@@ -162,6 +205,8 @@ def variable(path: Path) -> str:
         )
     if name in _LAMBDAS_OWN:
         raise BadNameError(shown(path), f"{name} is a variable that Lambda sets itself")
+    if name in _THE_SYSTEMS:
+        raise BadNameError(shown(path), f"{name} is a variable by which systems and runtimes are told how to run")
     return name
 
 

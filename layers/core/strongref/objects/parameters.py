@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.objects.at_synthesis import AtSynthesis, an_object
+from strongref.objects.channels import Parameters
 from strongref.objects.context_file import ContextKey
 from strongref.objects.crossregion import check_storable
 from strongref.objects.errors import NothingToImportError, SecureObjectError, UnresolvedError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from strongref.objects.base import Target, Text, TextList
     from strongref.objects.collecting import Leaf
+    from strongref.objects.exported import Exported
     from strongref.objects.naming import Path
     from strongref.objects.synthesis import Home, Synthesis
     from strongref.ports import Parameter, Store
@@ -72,25 +74,31 @@ class AtDeployment:
     resolved = False
     whole_lists = False
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, prefix: str, names: Exported) -> None:
         self._prefix = prefix
+        self._names = names
 
     def string(self, path: Path) -> Text:
-        return f"{{{{resolve:ssm:{parameter_name(self._prefix, path)}}}}}"
+        with self._names.importing(path, parameter_name(self._prefix, path)) as name:
+            return f"{{{{resolve:ssm:{name}}}}}"
 
     def string_list(self, path: Path) -> TextList:
         """Raises `UnresolvedError`: a dynamic reference is put in after the template's functions have split lists."""
         raise UnresolvedError(shown(path), CHANNEL, "it is a list, and a dynamic reference gives one text")
 
 
-def at_synthesis(target: Target, synthesis: Synthesis, prefix: str) -> AtSynthesis:
+def at_synthesis(target: Target, synthesis: Synthesis, prefix: str, names: Exported) -> AtSynthesis:
     """The values below a prefix, in the target's account and region."""
+
+    def look_up(path: Path) -> Any:  # noqa: ANN401 (JSON)
+        with names.importing(path, parameter_name(prefix, path)):
+            return _look_up(target, synthesis, prefix, path)
 
     def hold(_path: Path, _value: object) -> None:
         """Nothing can: `Stack` refuses to import so."""
         raise AssertionError
 
-    return AtSynthesis(CHANNEL, partial(_look_up, target, synthesis, prefix), hold)
+    return AtSynthesis(CHANNEL, look_up, hold)
 
 
 def read_object(prefix: str, name: str, *, region: str | None = None, store: Store | None = None) -> Imported:
@@ -103,14 +111,16 @@ def read_object(prefix: str, name: str, *, region: str | None = None, store: Sto
         store: of another account, or in tests.
 
     Raises:
+        BadChannelError: the prefix is none.
+        BadNameError: nor is the name.
         NothingToImportError: there is no such object.
         SecureObjectError: something of it is a secret.
         StoreError: Parameter Store does not tell.
     """
     from strongref.objects.runtime import store_in  # noqa: PLC0415 (not where templates are made)
 
-    prefix = prefix.rstrip("/")
-    found = _below(store or store_in(region), prefix, name)
+    prefix = Parameters(prefix).prefix
+    found = (store or store_in(region)).under(parameter_name(prefix, (name,)))
     if not found:
         raise NothingToImportError(name, f"the parameters below {prefix}")
     return Imported(AtSynthesis(CHANNEL, partial(_value, found, prefix), lambda _path, _value: None), (name,))
@@ -120,16 +130,17 @@ def _look_up(target: Target, synthesis: Synthesis, prefix: str, path: Path) -> A
     home = synthesis.home(target, shown(path))
 
     def ask() -> Any:  # noqa: ANN401 (JSON)
-        found = synthesis.once(("ssm", home, prefix, path[0]), lambda: _below(_store(synthesis, home), prefix, path[0]))
+        what = (prefix, path[0], len(path) == 1)
+        found = synthesis.once(("ssm", home, *what), lambda: _found(_store(synthesis, home), *what))
         return _value(found, prefix, path)
 
     return synthesis.remember(ContextKey("ssm", home.account, home.region, prefix, "/".join(path)), ask)
 
 
-def _below(store: Store, prefix: str, name: str) -> dict[str, Parameter]:
-    """The parameters of an object; or the one of a string, which has nothing below it."""
+def _found(store: Store, prefix: str, name: str, alone: bool) -> Mapping[str, Parameter]:
+    """The parameters of an object; or the one of a value that is exported by itself, if it is there."""
     at = parameter_name(prefix, (name,))
-    return store.under(at) or store.get([at])
+    return (alone and store.get([at])) or store.under(at)
 
 
 def _value(found: Mapping[str, Parameter], prefix: str, path: Path) -> Any:  # noqa: ANN401 (JSON)

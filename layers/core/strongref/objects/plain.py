@@ -65,6 +65,14 @@ class PlainTarget:
             **({"Properties": copy.deepcopy(dict(properties))} if properties else {}),
         }
 
+    def drop_resource(self, logical_id: str) -> None:
+        del self._resources[logical_id]
+
+    def exports(self) -> dict[str, str]:
+        outputs = self._template.get("Outputs", {})
+        names = {logical_id: each.get("Export", {}).get("Name") for logical_id, each in outputs.items()}
+        return {name: logical_id for logical_id, name in names.items() if isinstance(name, str)}
+
     def has(self, logical_id: str) -> bool:
         return any(logical_id in self._template.get(section, {}) for section in ("Resources", "Outputs", "Parameters"))
 

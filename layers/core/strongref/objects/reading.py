@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from strongref.objects.errors import UnresolvedError
+from strongref.objects.errors import BadNameError, UnresolvedError
 from strongref.objects.naming import identity, shown
 from strongref.objects.once import Made
 
@@ -68,17 +68,18 @@ class Imported:
         """As `DeserializationContext`.
 
         Raises:
+            BadNameError: the key is none.
             UnresolvedError: what came would only stand for the value, which was not to be.
             StrongRefError: there is none, or it could not be asked for.
         """
-        path = (*self._path, key)
+        path = self._below(key)
         if not self._reader.resolved and not allow_unresolved:
             raise UnresolvedError(shown(path), self._reader.channel, "the program needs the value itself")
         return self._reader.string(path)
 
     def read_string_list(self, key: str, *, allow_unresolved: bool = False) -> TextList:
         """As `DeserializationContext`; errors as above."""
-        path = (*self._path, key)
+        path = self._below(key)
         if not self._reader.resolved:
             if not self._reader.whole_lists:
                 raise UnresolvedError(
@@ -93,5 +94,10 @@ class Imported:
     def read_object(self, key: str) -> Imported:
         """Where a part is read from: the same for the same key."""
         if key not in self._parts:
-            self._parts[key] = Imported(self._reader, (*self._path, key), self.scope, f"{self.id}-{identity((key,))}")
+            self._parts[key] = Imported(self._reader, self._below(key), self.scope, f"{self.id}-{identity((key,))}")
         return self._parts[key]
+
+    def _below(self, key: str) -> Path:
+        if not isinstance(key, str) or not key:
+            raise BadNameError(shown((*self._path, str(key))), "a key is a string that is not empty")
+        return (*self._path, key)

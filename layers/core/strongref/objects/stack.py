@@ -5,19 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from strongref.address import SHARED
-from strongref.objects import cloudformation, crossregion, parameters
-from strongref.objects.at_synthesis import AtSynthesis
+from strongref.objects import cloudformation, parameters
 from strongref.objects.base import ResolveType
 from strongref.objects.channels import Channel, CloudFormation, CrossRegion, Parameters
 from strongref.objects.collecting import Collector, collect
 from strongref.objects.context_file import CONTEXT_FILE
-from strongref.objects.errors import BadChannelError, NotHeldError, OwnExportError
-from strongref.objects.exported import Exported
+from strongref.objects.errors import BadChannelError, BadNameError, BadTypeError, NotHeldError, OwnExportError
 from strongref.objects.naming import identity
-from strongref.objects.once import Made
-from strongref.objects.reading import Imported
 from strongref.objects.synthesis import Synthesis
-from strongref.request import Strength
+from strongref.objects.written import Written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,13 +22,16 @@ if TYPE_CHECKING:
     from strongref.objects.base import DeserializationContext, Serializable, Target, Text, TextList
     from strongref.objects.collecting import Leaf
     from strongref.objects.naming import Path
+    from strongref.objects.once import Made
     from strongref.objects.reading import Reader
-    from strongref.objects.writing import Writer
     from strongref.toolbox import Toolbox
 
 
 class Stack:
     """Exports and imports of one stack. Make one for each template, and use it for all of it.
+
+    Several of one template are the same but for their scopes: what is imported by two of them is one thing. What is
+    looked up through a channel is then looked up by the first that does.
 
     Attributes:
         target: the template.
@@ -57,15 +56,13 @@ class Stack:
             context_file: keeps what was looked up while templates were made.
             toolbox: what AWS is called with; by default that of this process.
             synthesis: in the place of these two: that of several stacks together, so that nothing is asked twice.
-            scope: as the attribute.
+            scope: as the attribute; that of the target by default, if it has one.
         """
         self.target = target
         self.synthesis = synthesis or Synthesis(context_file, toolbox)
-        self.scope = scope
-        self.made = Made()
-        self._written = _Written.in_template(target)
-        self._readers: dict[tuple[Channel, ResolveType, bool], Reader] = {}
-        self._contexts: dict[tuple[Reader, str], Imported] = {}
+        self.scope = scope or getattr(target, "scope", None)
+        self._written = Written.in_template(target)
+        self.made: Made = self._written.made
 
     def export_string(
         self, name: str, value: Text, *, description: str | None = None, via: Channel | None = None
@@ -121,13 +118,15 @@ class Stack:
             via: the channel; CloudFormation's exports by default.
 
         Raises:
+            BadNameError: what came is no name.
+            BadTypeError: nor is that a type.
             NothingToImportError: there is none of that name.
             NotHeldError: the channel cannot hold it, or cannot but hold it.
             OwnExportError: this stack exports it.
             NoPlaceError: it is to be looked up now, and the stack's region or account is not known.
             StrongRefError: AWS does not tell.
         """
-        return self._reader(name, ResolveType(type), weak, via).string((name,))
+        return self._reader(name, _type(type), weak, via).string((name,))
 
     def import_string_list(
         self,
@@ -142,7 +141,7 @@ class Stack:
         Raises:
             UnresolvedError: it is to be looked up at deployment, where the channel can give no list.
         """
-        return self._reader(name, ResolveType(type), weak, via).string_list((name,))
+        return self._reader(name, _type(type), weak, via).string_list((name,))
 
     def import_object(
         self,
@@ -157,54 +156,22 @@ class Stack:
         The same for the same object: imported twice, it is one. Imported weakly here and strongly there, it is held.
         What is held is what is read.
         """
-        reader = self._reader(name, ResolveType(type), weak, via)
-        if (reader, name) not in self._contexts:
-            ident = _identity(name, ResolveType(type), weak, _channel(via))
-            self._contexts[reader, name] = Imported(reader, (name,), self.scope, ident)
-        return self._contexts[reader, name]
+        reader = self._reader(name, _type(type), weak, via)
+        ident = _identity(name, _type(type), weak, _channel(via))
+        return self._written.context(reader, name, self.scope, ident)
 
     def _export(self, name: str, leaves: Mapping[Path, Leaf], via: Channel | None) -> None:
         channel, written = _channel(via), self._written
-        if isinstance(channel, CloudFormation) and name in written.imported:
-            raise OwnExportError(name, self.target.name)
-        if channel not in written.writers:
-            written.writers[channel] = self._writer(channel)
-        written.exported.add(name, leaves, written.writers[channel].plan(leaves))
-
-    def _writer(self, channel: Channel) -> Writer:
         if isinstance(channel, CrossRegion):
             channel.check_export()
-            return crossregion.Exports(self.target, channel)
-        if isinstance(channel, Parameters):
-            return parameters.ParameterWriter(self.target, channel.prefix)
-        return cloudformation.Outputs(self.target)
+        written.exported.add(name, leaves, written.writer(channel).plan(leaves))
 
     def _reader(self, name: str, when: ResolveType, weak: bool, via: Channel | None) -> Reader:
         channel = _channel(via)
+        if not isinstance(name, str) or not name:
+            raise BadNameError(str(name), "a name is a string that is not empty")
         self._check_import(name, when, weak, channel)
-        at_once = when is ResolveType.SYNTHESIS
-        key = (channel, when, weak and not at_once)
-        if key not in self._readers:
-            self._readers[key] = self._make_reader(channel, when, weak)
-        reader = self._readers[key]
-        if isinstance(reader, AtSynthesis) and not weak:
-            reader.strengthen(name)
-        return reader
-
-    def _make_reader(self, channel: Channel, when: ResolveType, weak: bool) -> Reader:
-        at_once = when is ResolveType.SYNTHESIS
-        if isinstance(channel, CrossRegion):
-            if at_once:
-                return crossregion.at_synthesis(self.target, self.synthesis, self._written.imports, channel)
-            strength = Strength.WEAK if weak else Strength.STRONG
-            return crossregion.AtDeployment(self.target, self._written.imports, channel, strength)
-        if isinstance(channel, Parameters):
-            if at_once:
-                return parameters.at_synthesis(self.target, self.synthesis, channel.prefix)
-            return parameters.AtDeployment(channel.prefix)
-        if at_once:
-            return cloudformation.at_synthesis(self.target, self.synthesis, self._written.holder)
-        return cloudformation.AtDeployment(self.target)
+        return self._written.reader(name, when, weak, channel, self.synthesis)
 
     def _check_import(self, name: str, when: ResolveType, weak: bool, channel: Channel) -> None:
         if isinstance(channel, CrossRegion):
@@ -221,33 +188,25 @@ class Stack:
                     "a parameter holds nothing back while others use it. Say weak=True if that is acceptable, or use "
                     "another channel",
                 )
-        else:
-            if self._written.exported.has("", name):
-                raise OwnExportError(name, self.target.name)
-            if weak and when is ResolveType.DEPLOYMENT:
-                raise NotHeldError(
-                    name,
-                    cloudformation.CHANNEL,
-                    "Fn::ImportValue always holds what it imports. Leave weak out, or say type=ResolveType.SYNTHESIS",
-                )
-            self._written.imported.add(name)
+        elif weak and when is ResolveType.DEPLOYMENT:
+            raise NotHeldError(
+                name,
+                cloudformation.CHANNEL,
+                "Fn::ImportValue always holds what it imports. Leave weak out, or say type=ResolveType.SYNTHESIS",
+            )
 
 
-class _Written:
-    """What was put into one template so far, also where several `Stack`s of it were made."""
+def _type(given: ResolveType | str) -> ResolveType:
+    """The type that is meant.
 
-    def __init__(self, target: Target) -> None:
-        self.exported = Exported(target)
-        self.writers: dict[Channel, Writer] = {}
-        self.imported: set[str] = set()
-        self.imports = crossregion.Imports(target)
-        self.holder = cloudformation.Holder(target)
-
-    @classmethod
-    def in_template(cls, target: Target) -> _Written:
-        """That of a template: it is kept with it, and goes with it."""
-        written: _Written = vars(target).setdefault("_strongref_written", cls(target))
-        return written
+    Raises:
+        BadTypeError: it is none.
+    """
+    try:
+        return ResolveType(given)
+    except ValueError:
+        pass
+    raise BadTypeError(str(given))
 
 
 def _channel(via: Channel | None) -> Channel:

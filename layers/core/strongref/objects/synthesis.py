@@ -69,15 +69,26 @@ class Synthesis:
             pass
         raise NoPlaceError(name, target.name, "account")
 
-    def remember(self, key: ContextKey, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 (JSON)
+    def remember(
+        self,
+        key: ContextKey,
+        ask: Callable[[], Any],
+        *,
+        is_whole: Callable[[Any], bool] = lambda _kept: True,
+    ) -> Any:  # noqa: ANN401 (JSON)
         """What is kept under this key; else what `ask` returns (JSON, not None), which is kept from then on.
+
+        Args:
+            key: of the entry.
+            ask: asks for it.
+            is_whole: whether what is kept will do; if not, it is asked for again.
 
         Raises:
             ContextFileError: the file cannot be read or written.
             StrongRefError: what `ask` raises.
         """
         kept = self.context_file.get(key)
-        if kept is None:
+        if kept is None or not is_whole(kept):
             kept = ask()
             self.context_file.put(key, kept)
         return kept

@@ -114,7 +114,7 @@ class HostedZone(
     """A hosted zone of Route 53. Its id does not tell its name, nor does CloudFormation."""
 
     hosted_zone_id: Text = told(REF, form="{name}")
-    zone_name: Text = told(says="Name")
+    zone_name: Text = told(says="Name", dropped=".")
 
 
 class SecurityGroup(

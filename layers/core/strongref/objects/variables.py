@@ -37,23 +37,27 @@ class EnvironmentSerializationContext(Collector):
     gives `{"WEB_LOAD_BALANCER_ARN": {"Fn::GetAtt": ["LoadBalancer", "Arn"]}, …}`.
     """
 
-    def __init__(self, name: str, target: Target | None = None) -> None:
+    def __init__(self, name: str, target: Target | None = None, *, into: Mapping[str, Text] | None = None) -> None:
         """Make one.
 
         Args:
             name: the object's: its variables' names begin with it.
             target: as in `JsonSerializationContext`.
+            into: variables that there are already, other objects' among them.
         """
         super().__init__((name,))
+        self._into = into or {}
         self._is_unresolved = target.is_unresolved if target else is_function
 
     @property
     def variables(self) -> dict[str, Text]:
-        """The object's values by variable. What stands for values stays as it is; lists are joined by commas.
+        """The object's values by variable, and those that there were.
+
+        What stands for values stays as it is; lists are joined by commas.
 
         Raises:
             BadNameError: a name that a variable cannot have.
-            NameClashError: two names that would be one.
+            NameClashError: two names that would be one, be it one that there was with another value.
             BadValueError: a list that cannot be joined.
         """
         whole: dict[str, Text] = {}
@@ -63,7 +67,9 @@ class EnvironmentSerializationContext(Collector):
             if taken.setdefault(name, path) != path:
                 raise NameClashError(shown(taken[name]), shown(path), name)
             whole[name] = joined(path, leaf.value, self._is_unresolved) if leaf.many else cast("Text", leaf.value)
-        return whole
+            if self._into.get(name, whole[name]) != whole[name]:
+                raise NameClashError(name, shown(path), name)
+        return {**self._into, **whole}
 
 
 def one_variable(name: str, obj: Serializable, target: Target | None = None) -> dict[str, Text]:
@@ -94,9 +100,10 @@ def from_environment(name: str, variables: Mapping[str, str] = os.environ) -> Im
         NothingToImportError: there is no variable of such an object.
     """
     alone = snake((name,))
-    if alone in variables:
+    several = any(each.startswith(f"{alone}_") for each in variables)
+    if alone in variables and (variables[alone].lstrip().startswith("{") or not several):
         return from_json(variables[alone], name)
-    if not any(each.startswith(f"{alone}_") for each in variables):
+    if not several:
         raise NothingToImportError(name, "the environment variables", get_close_matches(alone, variables, 3))
 
     def look_up(path: Path) -> str:
