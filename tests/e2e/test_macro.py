@@ -110,6 +110,8 @@ def test_an_exported_load_balancer_is_imported_in_another_region_and_cannot_be_c
     refuses_to_change_it(site, replaced())
     aws.delete(site.network, EU, "DELETE_FAILED")
     assert "cannot be dropped: they are imported by stack" in "".join(aws.reasons(site.network, EU))
+    found = aws.client("elbv2", EU).describe_load_balancers(LoadBalancerArns=[ids["LoadBalancer"]])
+    assert found["LoadBalancers"][0]["DNSName"] == site.values["WebAlb/DnsName"]
 
     # Without its references the site lets go of what it does not refer to any more, and of nothing else.
     without = web()
@@ -119,6 +121,118 @@ def test_an_exported_load_balancer_is_imported_in_another_region_and_cannot_be_c
     assert site.values == {}
     aws.delete(site.network, EU)
     assert site.network not in "".join(aws.values(US, "/strongref/"))
+
+
+class Buckets:
+    """A producer of buckets whose names, which nothing but the text says, are exported to one consumer."""
+
+    def __init__(self, site: Site) -> None:
+        self.site, self.aws = site, site.aws
+        self.physical = {each: f"{site.network}-{each.lower()}" for each in ("One", "Two")}
+
+    def template(self, *exported: str, made: tuple[str, ...] = ("One", "Two"), condition: str = "") -> Template:
+        """Each of these buckets, exported by its block if it is to be."""
+        target = {"Region": US, "Consumer": self.site.web}
+        resources: dict[str, Any] = {"Keeper": {"Type": "AWS::CloudFormation::WaitConditionHandle"}}
+        for each in made:
+            name = self.physical[each]
+            resources[each] = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": name}}
+            if each in exported:
+                resources[each]["Exports"] = {**target, "Values": {each: name}}
+        if condition:
+            resources["One"]["Condition"] = "HasOne"
+        holds = {"HasOne": {"Fn::Equals": [condition, "yes"]}}
+        return {"Transform": "StrongRef", "Resources": resources, **({"Conditions": holds} if condition else {})}
+
+    def imported(self) -> None:
+        """The consumer uses the first one."""
+        reference = {"From": {"Stack": self.site.network, "Region": EU, "Name": "One"}}
+        parameter = {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "ValueRef": reference}}
+        template = {"Transform": "StrongRef", "Resources": {"Uses": parameter}}
+        self.site.consume(template, "CREATE_COMPLETE")
+
+    def refused(self, template: Template) -> None:
+        self.site.publish(template, "UPDATE_ROLLBACK_COMPLETE")
+        told = f"One cannot be dropped: it is imported by stack {self.site.web}"
+        assert told in "".join(self.aws.reasons(self.site.network, EU))
+        assert self.physical["One"] in self.there
+
+    @property
+    def there(self) -> set[str]:
+        listed = self.aws.client("s3", EU).list_buckets()["Buckets"]
+        return {each["Name"] for each in listed} & set(self.physical.values())
+
+    def gone(self) -> None:
+        self.aws.delete(self.site.web, US)
+        self.aws.delete(self.site.network, EU)
+        assert self.there == set()
+
+
+@pytest.fixture
+def buckets(site: Site) -> Buckets:
+    return Buckets(site)
+
+
+def test_one_of_several_resources_cannot_be_taken_out_with_its_exports_while_it_is_imported(buckets: Buckets) -> None:
+    buckets.site.publish(buckets.template("One", "Two"), "CREATE_COMPLETE")
+    buckets.imported()
+    buckets.refused(buckets.template("Two", made=("Two",)))
+    buckets.refused(buckets.template("Two"))
+    buckets.site.publish(buckets.template("One", made=("One",)), "UPDATE_COMPLETE")
+    assert buckets.there == {buckets.physical["One"]}
+    buckets.gone()
+
+
+def test_the_last_resource_of_a_target_is_held_by_an_export_without_values(buckets: Buckets) -> None:
+    buckets.site.publish(buckets.template("One"), "CREATE_COMPLETE")
+    buckets.imported()
+    keeping = buckets.template(made=("Two",))
+    keeping["Resources"]["Keeper"]["Exports"] = {"Region": US, "Consumer": buckets.site.web, "Values": {}}
+    buckets.refused(keeping)
+    buckets.aws.delete(buckets.site.web, US)
+    buckets.site.publish(keeping, "UPDATE_COMPLETE")
+    buckets.gone()
+
+
+def test_a_condition_that_turns_false_is_refused_while_its_resource_is_imported(buckets: Buckets) -> None:
+    buckets.site.publish(buckets.template("One", condition="yes"), "CREATE_COMPLETE")
+    buckets.imported()
+    buckets.refused(buckets.template("One", condition="no"))
+    buckets.aws.delete(buckets.site.network, EU, "DELETE_FAILED")
+    assert buckets.physical["One"] in buckets.there
+    buckets.aws.delete(buckets.site.web, US)
+    buckets.aws.delete(buckets.site.network, EU)
+    buckets.site.publish(buckets.template("One", condition="no"), "CREATE_COMPLETE")
+    buckets.site.publish(buckets.template("One", condition="yes"), "UPDATE_COMPLETE")
+    assert set(buckets.site.values) == {"One"}
+    buckets.site.publish(buckets.template("One", condition="no"), "UPDATE_COMPLETE")
+    assert buckets.site.values == {}
+    buckets.gone()
+
+
+def test_a_stack_that_cannot_be_deleted_keeps_what_it_exports(buckets: Buckets) -> None:
+    buckets.site.publish(buckets.template("One"), "CREATE_COMPLETE")
+    buckets.imported()
+    buckets.aws.delete(buckets.site.network, EU, "DELETE_FAILED")
+    assert buckets.physical["One"] in buckets.there
+    (failed,) = [name for name in buckets.aws.physical_ids(buckets.site.network, EU) if name.startswith("Exports")]
+    assert f"failed to delete: [{failed}]" in "".join(buckets.aws.reasons(buckets.site.network, EU))
+    buckets.gone()
+
+
+def test_items_of_exports_may_come_in_another_order_and_between_others(buckets: Buckets) -> None:
+    template = buckets.template()
+    first = {"Region": US, "Consumer": buckets.site.web, "Values": {"One": "first"}}
+    second = {"Region": [US, EU], "Consumer": buckets.site.web, "Values": {"Two": "second"}}
+    third = {"Region": US, "Consumer": f"{buckets.site.web}-other", "Values": {"One": "third"}}
+    template["Resources"]["One"]["Exports"] = [first, second]
+    buckets.site.publish(template, "CREATE_COMPLETE")
+    buckets.imported()
+    template["Resources"]["One"]["Exports"] = [second, first]
+    buckets.site.publish(template, "CREATE_COMPLETE")  # it is the same: nothing to update
+    template["Resources"]["One"]["Exports"] = [third, second, first]
+    buckets.site.publish(template, "UPDATE_COMPLETE")
+    buckets.gone()
 
 
 def test_what_the_command_writes_is_what_the_macro_makes_and_holds_alike(site: Site, tmp_path: Path) -> None:

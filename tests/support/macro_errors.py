@@ -53,7 +53,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "macro-empty": _cluster(ref("")),
     "macro-missing": _cluster({"From": {"Name": "ClusterArn"}}),
     "macro-unknown": _cluster({"From": {"Stack": "a", "Name": "b", "Nmae": "c"}}),
-    "macro-small": _cluster({"from": {"name": "web"}}),
+    "macro-small": _cluster({"from": {"stack": "network", "name": "web"}}),
     "macro-list": _cluster([ref("A")]),
     "macro-single": _of(template({"SubnetsRefs": ref("SubnetIds")})),
     "macro-shape": _cluster({"From": "network.ClusterArn"}),
@@ -61,7 +61,16 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "macro-loop": _of(template(**{"Fn::ForEach::Services": ["Name", ["a"], _LOOP]})),
     "macro-exports-empty": _exports({"Region": "us-east-1"}),
     "macro-exports-value": _exports({"Values": {"Hosts": ["a,b"]}}),
-    "macro-taken": _exports({"As": "Alb"}, LoadBalancerExports=resource({})),
+    "macro-conflict": _of(
+        template(
+            LoadBalancer=resource({}, Exports={"As": "WebAlb", "Consumer": "web"}),
+            Dashboard=resource({}, Exports={"As": "WebAlb", "Consumer": "web"}),
+        )
+    ),
+    "macro-turns": _of(
+        template(**{"Fn::ForEach::Topics": ["Name", ["a"], {"Topic${Name}": resource({}, Exports={"As": "Topic"})}]})
+    ),
+    "macro-taken": _exports({"As": "Alb"}, Exports44136fa3=resource({})),
     "macro-part": _of(template({"Fn::Transform": {"Name": "StrongRef"}})),
     "macro-no-template": _of({}),
     "macro-parameter": _parameter,

@@ -73,7 +73,7 @@ Outputs:
 EXPECTED = """\
 # The service of the site.
 AWSTemplateFormatVersion: 2010-09-09   # kept as it is
-Transform: AWS::Serverless-2016-10-31
+Transform: [AWS::Serverless-2016-10-31]
 
 Parameters:
   Account: {Type: String, Default: '0123', AllowedValues: ["yes", 0.10, 1e3]} # even this
@@ -103,7 +103,7 @@ Resources:
     Properties: {TopicName: x} # the end
 
   # What others may use.
-  ServiceExports:
+  EXPORT:
     Type: Custom::CrossRegionExport
     Properties:
       ServiceToken: !ImportValue strongref-exporter
@@ -150,7 +150,7 @@ def named(text: str) -> str:
         weak = "Strength" in each["Properties"]
         name = "ACCOUNT" if "Condition" in each else "WEAK" if weak else "NETWORK"
         text = text.replace(name, logical_id)
-    return text
+    return text.replace("EXPORT", "Exportsfe7a20c5")
 
 
 @pytest.fixture
@@ -270,6 +270,14 @@ def test_what_is_no_template_is_told(text: str, told: str, tmp_path: Path, capsy
     assert err.count("\n") == 1
 
 
+def test_half_a_character_in_json_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "t.json"
+    reference = '"XRef": {"From": {"Stack": "a", "Name": "b"}}'
+    path.write_text(f'{{"Resources": {{"A": {{"Type": "T", "Properties": {{"E": "\\ud83d", {reference}}}}}}}}}')
+    assert cli.main(["transform", str(path)]) == 0
+    assert '"E": "\\ud83d"' in capsys.readouterr().out
+
+
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["transform", str(tmp_path / "none.yaml")]) == 1
     assert capsys.readouterr().err.endswith("none.yaml: no such file or directory.\n")
@@ -286,6 +294,15 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.Captu
         (["--parameter", "a=b"], "--parameter is for --iam alone"),
         (["--iam", "deployer", "--stack", ""], "--stack is empty: is a variable not set?"),
         (["--iam", "deployer", "--parameter", "a"], "--parameter: a name and a value with = between them are needed"),
+        (["--iam", "deployer", "--parameter", "Acount=b"], "--parameter: the template has no Acount"),
+        (
+            ["--iam", "deployer", "--region", "Ireland"],
+            "--region: 'Ireland' came; a region's code is needed, as in us-east-1",
+        ),
+        (
+            ["--iam", "deployer", "--account", "12"],
+            "--account: '12' came; an account is twelve digits, in quotes",
+        ),
         (["-o", ""], "-o is empty: is a variable not set?"),
     ],
 )

@@ -69,7 +69,7 @@ def test_the_template_comes_back_with_its_references_made_imports(told: Told) ->
     (logical_id,) = imports(given["fragment"])
     assert {name: each["Type"] for name, each in resources.items()} == {
         "Service": "AWS::ECS::Service",
-        "ServiceExports": EXPORTS,
+        "Exports1865df73": EXPORTS,
         logical_id: IMPORTS,
     }
     group = resources["Service"]["Properties"]["LoadBalancers"][0]

@@ -11,7 +11,7 @@ from strongref.macro import errors
 from strongref.macro.base import Plan
 from strongref.macro.errors import MacroError, NotATemplateError, TransformFailedError
 from strongref.macro.transform import Settings, plan
-from tests.support.macro import problems, ref, resource, template
+from tests.support.macro import problems, ref, resource, template, transformed
 
 HIDDEN = "a-value-not-to-be-shown"
 GROUP = "Service.Properties.LoadBalancers[0].TargetGroupArnRef"
@@ -60,7 +60,9 @@ def without(key: str) -> dict[str, Any]:
         (ref("A", Revision=[1]), ".Revision", "text is needed, a list came"),
         (ref("A", Shared=True, Consumer="web"), ".Consumer", "it has no meaning with Shared: true"),
         ({"Form": {"Stack": "a", "Name": "b"}}, ".Form", "no such key (did you mean From?)"),
-        ({"from": {"name": "web"}}, ".from", "no such key (did you mean From?)"),
+        ({"from": {"stack": "a", "name": "web"}}, ".from", "no such key (did you mean From?)"),
+        ({"FROM": {"Name": "web"}}, ".FROM", "no such key (did you mean From?)"),
+        ({"Stack": "a", "Name": "b"}, ".From", "the map From around Stack and Name is missing"),
         ([ref("A")], "", "a list came; one reference is needed; for several write TargetGroupArnRefs"),
         ({"Fn::If": ["C", ref("A"), {"A": 1}]}, ".Fn::If[2]", "a map came; a reference, which is a map with From, is"),
         ({"Fn::If": ["C", ref("A"), None]}, ".Fn::If[2]", "nothing came; a reference"),
@@ -88,6 +90,33 @@ def test_one_reference_is_no_list() -> None:
         "Service.Properties.SubnetIdsRefs: one reference came; a list of references is needed; "
         "for one export that is a list itself write SubnetIdsRef"
     )
+
+
+def test_references_of_acks_in_a_manifest_are_left_alone() -> None:
+    manifest = {"kind": "VPCLink", "spec": {"securityGroupRefs": [{"from": {"name": "web", "namespace": "a"}}]}}
+    given = template({"Manifest": manifest})
+    assert transformed(given) == given
+
+
+def test_a_logical_id_that_would_be_too_long_is_told() -> None:
+    name = "Topic${Name}" + "x" * 230
+    loop = {"Fn::ForEach::T": ["Name", ["a"], {name: resource({}, Exports={"As": "${Name}"})}]}
+    (text,) = problems(template(**loop))
+    assert text.endswith(
+        "a logical id has at most 255 characters, this one would have 257; call the resource something shorter"
+    )
+
+
+def test_more_resources_than_a_template_may_have_are_told() -> None:
+    plenty = {f"R{number}": resource({}) for number in range(499)}
+    referring = {"R0": resource({"ARef": ref("A")})}
+    assert problems(template(**{**plenty, **referring})) == []
+    assert problems(template(**{**plenty, **referring, "Another": resource({})})) == [
+        (
+            "Resources: with 1 Imports and Exports there are 501 resources, and a template has at most 500; part it, "
+            "or set ValueBytes to less"
+        )
+    ]
 
 
 def test_everything_that_is_wrong_is_told_at_once_in_the_order_of_the_template() -> None:
@@ -131,9 +160,9 @@ def test_a_logical_id_that_is_needed_is_not_free() -> None:
     assert problems(given) == [
         f"{logical_id}: that name is needed for an Import of A; give what is called so another one"
     ]
-    given = template(Key=resource({}, Exports={"As": "Key"}), KeyExports=resource({}))
+    given = template(Key=resource({}, Exports={"As": "Key"}), Exports44136fa3=resource({}))
     assert problems(given) == [
-        "KeyExports: that name is needed for an Export that is made of Exports; give what is called so another one"
+        "Exports44136fa3: that name is needed for an Export that is made of Exports; give what is called so another one"
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.support.builders import NETWORK
 from tests.support.macro import EXPORTS, IMPORTS, get, problems, ref, resource, template, transformed
 
 ALB = {"Arn": {"Ref": "Alb"}, "SecurityGroup": {"Id": {"Fn::GetAtt": ["Sg", "GroupId"]}}}
+NO_VALUE = {"Ref": "AWS::NoValue"}
 TOKEN = {"Fn::ImportValue": "strongref-exporter"}
 
 
@@ -23,24 +25,25 @@ def exported(exports: object, **more: object) -> dict[str, dict[str, Any]]:
     return {name: each for name, each in made.items() if each["Type"] == EXPORTS}
 
 
+def the_export(exports: object, **more: object) -> dict[str, Any]:
+    (made,) = exported(exports, **more).values()
+    return made
+
+
 def refusals(exports: object) -> list[str]:
     return problems(template(Alb=resource({}, Exports=exports)))
 
 
 def test_exports_become_an_export_beside_the_resource() -> None:
     given = {"Region": "us-east-1", "Consumer": "web", "Values": {"WebAlb": ALB}}
-    assert exported(given) == {
-        "AlbExports": {"Type": EXPORTS, "Properties": {"ServiceToken": TOKEN, **given}},
-    }
+    ((logical_id, made),) = exported(given).items()
+    assert made == {"Type": EXPORTS, "Properties": {"ServiceToken": TOKEN, **given}}
+    assert re.fullmatch(r"ExportsWeb[0-9a-f]{8}", logical_id)
 
 
 def test_the_other_attributes_of_the_resource_stay() -> None:
     given = template(Alb=resource({"A": 1}, Exports={"As": "Alb"}, DependsOn=["B"], DeletionPolicy="Retain"))
     assert transformed(given)["Resources"]["Alb"] == resource({"A": 1}, DependsOn=["B"], DeletionPolicy="Retain")
-
-
-def test_the_resources_condition_is_the_exports() -> None:
-    assert exported({"As": "Alb"}, Condition="IsPublic")["AlbExports"]["Condition"] == "IsPublic"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +61,7 @@ def test_the_resources_condition_is_the_exports() -> None:
     ],
 )
 def test_as_is_the_name_that_values_stand_below(given: Any, values: Any, secure: Any) -> None:  # noqa: ANN401
-    made = exported(given)["AlbExports"]["Properties"]
+    made = the_export(given)["Properties"]
     assert made["Values"] == values
     assert made.get("SecureKeys") == secure
     assert "As" not in made
@@ -68,9 +71,9 @@ def test_as_is_the_name_that_values_stand_below(given: Any, values: Any, secure:
 
 def test_several_exports_of_one_resource() -> None:
     made = exported([{"As": "Alb", "Consumer": "web"}, {"As": "Alb", "Consumer": "shop"}])
-    assert {name: each["Properties"]["Consumer"] for name, each in made.items()} == {
-        "AlbExports": "web",
-        "AlbExports2": "shop",
+    assert {name[:-8]: each["Properties"]["Consumer"] for name, each in made.items()} == {
+        "ExportsWeb": "web",
+        "ExportsShop": "shop",
     }
 
 
@@ -80,7 +83,9 @@ def test_an_imported_value_is_exported_again() -> None:
     )
     made = transformed(given)["Resources"]
     (logical_id,) = [name for name, each in made.items() if each["Type"] == IMPORTS]
-    assert made["AlbExports"]["Properties"]["Values"]["Alb"] == {**ALB, "CertArn": get(logical_id, "CertArn")}
+    (export,) = [each for each in made.values() if each["Type"] == EXPORTS]
+    whole = {**ALB, "CertArn": get(logical_id, "CertArn")}
+    assert export["Properties"]["Values"]["Alb"] == {"Fn::If": ["C", whole, NO_VALUE]}
     assert made[logical_id]["Condition"] == "C"
 
 
@@ -97,10 +102,10 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
         "OnChange": "propagate",
         "Values": {"A": 1, "B": [True, {"Ref": "X"}], "C": {"Fn::Split": [",", "a,b"]}},
         "SecureKeys": ["A"],
-        "Revision": 3,
+        "Revision": "3",
     }
     assert set(given) == set(KEYS)
-    assert exported(given)["AlbExports"]["Properties"] == {"ServiceToken": TOKEN, **given}
+    assert the_export(given)["Properties"] == {"ServiceToken": TOKEN, **given}
 
 
 @pytest.mark.parametrize(
@@ -123,6 +128,9 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
         ({"Values": {"A": "x"}, "SecureKeys": "A"}, "Alb.Exports.SecureKeys: a list of strings is needed, 'A' came"),
         ({"As": "A b"}, "Alb.Exports.As: 'A b' has characters other than"),
         ({"As": {"Ref": "A"}}, "Alb.Exports.As: a string is needed, a map came"),
+        ({"As": "A", "Values": {}}, "Alb.Exports.Values: an empty map exports nothing"),
+        ({"As": "A", "SecureKeys": {"Ref": "X"}}, "Alb.Exports.SecureKeys: a list of strings is needed, a map came"),
+        ({"As": "A", "Region": []}, "Alb.Exports.Region: an empty list came; name a region"),
         ({"As": "A", "Region": "Ireland"}, "Alb.Exports.Region: 'Ireland' came; a region's code is needed"),
         ({"As": "A", "Account": 1}, "Alb.Exports.Account: '1' came; an account is twelve digits, in quotes"),
         ({"As": "A", "Consumer": "_x"}, "Alb.Exports.Consumer: '_x' came; a stack's name or a label"),

@@ -93,6 +93,42 @@ def test_a_functions_policy_allows_every_call_that_is_made_for_the_template(
     assert refused == set()
 
 
+def test_a_template_that_claims_nothing_needs_no_tags_of_its_values() -> None:
+    """Nor anything else of them: what it reads are the records. Only a clean-up looks at others' claims."""
+    weak = template({"BRef": ref("Cert", Shared=True, Strength="weak")})
+    cloud = Watched()
+    cloud.deploy("network", EU, custom_resources(PRODUCER, "1"))
+    cloud.deploy("web", US, custom_resources(weak, "1"))
+    cloud.delete("web", US)
+    given = policy(transformed(weak), Principal.IMPORTER, AT_CONSUMER)
+    calls = {(call.action, call.resource) for call in cloud.seen if call.role == "ImporterRole"}
+    assert calls
+    assert {
+        call for call in calls if not any(call[0] == a and fnmatchcase(call[1], r) for a, r in grants(given))
+    } == set()
+    tags = [each["Sid"] for each in given["Statement"] if any("Tags" in action for action in each["Action"])]
+    assert tags == ["CleanUp"]
+
+
+def test_regions_may_be_a_parameter_that_is_a_list() -> None:
+    given = template(Alb=resource({}, Exports={"As": "A", "Region": {"Ref": "Regions"}}))
+    given["Parameters"] = {"Regions": {"Type": "CommaDelimitedList", "Default": "us-east-1, eu-west-1"}}
+    made = policy(transformed(given), Principal.EXPORTER, AT_PRODUCER)
+    told = {resource_.split(":")[3] for action, resource_ in grants(made) if action == "ssm:PutParameter"}
+    assert told == {US, EU}
+
+
+def test_what_an_ssm_parameter_has_is_not_known_and_what_is_no_parameter_is_passed_over() -> None:
+    given = template({"ARef": ref("A", {"Ref": "Network"})})
+    kind = "AWS::SSM::Parameter::Value<String>"
+    given["Parameters"] = {"Network": {"Type": kind, "Default": "/network/stack"}, "Odd": None}
+    for known in ({}, {"Network": "/another"}):
+        setting = Setting(US, ACCOUNT, "web", parameters=known)
+        made = policy(transformed(given), Principal.IMPORTER, setting)
+        producers = next(each["Resource"] for each in made["Statement"] if each["Sid"] == "Producers")
+        assert producers == [f"arn:aws:cloudformation:{EU}:{ACCOUNT}:stack/*/*"]
+
+
 @pytest.mark.parametrize(
     ("principal", "setting", "given", "others"),
     [

@@ -274,14 +274,16 @@ class TestOtherTransforms:
         assert transformed(given)["Globals"]["Function"]["VpcConfig"] == {"SubnetIds": get(logical_id, "SubnetIds")}
 
     def test_a_loop_over_resources(self) -> None:
-        body = {"Topic${Name}": resource({"KeyRef": ref("Key"), "TopicName": {"Ref": "Name"}}, Exports={"As": "Key"})}
+        body = {
+            "Topic${Name}": resource({"KeyRef": ref("Key"), "TopicName": {"Ref": "Name"}}, Exports={"As": "Key${Name}"})
+        }
         given = template(**{"Fn::ForEach::Topics": ["Name", ["A", "B"], body]})
         made = transformed(given)["Resources"]
         (logical_id,) = [name for name, each in made.items() if isinstance(each, dict) and each["Type"] == IMPORTS]
         loop = made["Fn::ForEach::Topics"]
         assert loop[:2] == ["Name", ["A", "B"]]
         assert loop[2]["Topic${Name}"]["Properties"] == {"Key": get(logical_id, "Key"), "TopicName": {"Ref": "Name"}}
-        assert loop[2]["Topic${Name}Exports"]["Properties"]["Values"] == {"Key": {"Ref": "Topic${Name}"}}
+        assert loop[2]["Topic${Name}Exports44136fa3"]["Properties"]["Values"] == {"Key${Name}": {"Ref": "Topic${Name}"}}
 
     def test_a_loop_over_properties(self) -> None:
         given = template({"Fn::ForEach::Tags": ["T", ["a"], {"Tag${T}Ref": ref("Key")}]})

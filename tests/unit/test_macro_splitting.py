@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strongref.address import StackArn
@@ -24,6 +24,7 @@ def where(names: list[str], value_bytes: int = VALUE_BYTES) -> dict[str, str]:
 
 
 @given(NAMES, SIZES)
+@example(["a", "b"], 1641)
 def test_every_name_is_in_one_part_and_each_part_fits_or_is_one_name(names: list[str], value_bytes: int) -> None:
     parts = split(names, value_bytes)
     assert sorted(name for part in parts.values() for name in part) == sorted(names)
@@ -46,6 +47,10 @@ def test_a_name_that_comes_moves_those_of_one_part_at_most(names: list[str], new
     assert len({before[name] for name in moved}) <= 1
     together = len([name for name in names if before[name] == before[moved[0]]]) if moved else 1
     assert len(moved) < together or together == 1  # some of them stay where they were
+
+
+def test_two_names_that_fill_an_answer_but_for_a_byte_are_parted() -> None:
+    assert [len(split(["a", "b"], size)) for size in (1640, 1641)] == [1, 2]
 
 
 def test_few_names_stay_together_whatever_they_are() -> None:

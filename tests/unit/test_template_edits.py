@@ -83,7 +83,7 @@ STYLES = [
         "    - 'T${V}':\n"
         "        Type: T\n"
         "        Properties: {KRef: {From: {Stack: a, Name: b}}}\n"
-        "        Exports: {As: c}\n"
+        "        Exports: {As: 'c${V}'}\n"
     ),
     ("\ufeffResources:\n  A: {Type: T, Properties: {XRef: {From: {Stack: a, Name: b}}}}\n"),
     ("---\nResources:\n  A: {Type: T, Properties: {XRef: {From: {Stack: a, Name: b}}}}\n...\n"),
@@ -114,16 +114,87 @@ def text_of(given: str) -> str:
         ("Transform:\n  - StrongRef\n{R}", "{R}"),
         (
             "Transform:\n  - Name: StrongRef\n    Parameters: {{ValueBytes: 100}}\n  - Other\n{R}",
-            "Transform:\n  Other\n{R}",
+            "Transform:\n  - Other\n{R}",
         ),
         ("Transform: {{Name: StrongRef, Parameters: {{ValueBytes: 9}}}}\n{R}", "{R}"),
-        ("Transform:\n  - A\n  - StrongRef\n  - B\n{R}", "Transform:\n  [A, B]\n{R}"),
+        ("Transform:\n  - A\n  - StrongRef\n  - B\n{R}", "Transform:\n  - A\n  - B\n{R}"),
         ("Transform: AWS::Serverless-2016-10-31\n{R}", "Transform: AWS::Serverless-2016-10-31\n{R}"),
     ],
 )
 def test_the_macro_is_taken_out_of_the_transforms(given: str, expected: str) -> None:
     rest = "Resources:\n  A: {Type: T} # end\n"
     assert text_of(given.format(R=rest)).strip() == expected.format(R=rest).strip()
+
+
+def test_comments_about_the_transforms_stay() -> None:
+    above = "# Copyright Example Ltd\n# cfn-lint: disable=E3001\n"
+    rest = "Resources:\n  A: {Type: T}\n"
+    assert text_of(f"{above}Transform: [StrongRef]\n{rest}") == f"{above}{rest}"
+    given = """\
+Transform: # macros
+  # ours
+  - Name: StrongRef
+    Parameters: {ValueBytes: 100}
+  # theirs
+  - AWS::LanguageExtensions # b
+"""
+    expected = """\
+Transform: # macros
+  # ours
+  # theirs
+  - AWS::LanguageExtensions # b
+"""
+    assert text_of(f"{given}{rest}") == f"{expected}{rest}"
+    assert text_of(f"Transform: [A, StrongRef,\n  # b\n  B]\n{rest}") == f"Transform: [A,\n  # b\n  B]\n{rest}"
+
+
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        ("Conditions:\n", "Conditions:\n  {C}\n"),
+        ("Conditions: # none\n", "Conditions:\n  {C} # none\n"),
+        ("Conditions: {}\n", "Conditions:\n  {C}\n"),
+        ("Conditions: null\n", "Conditions:\n  {C}\n"),
+        ("'Conditions': ~\n", "Conditions:\n  {C}\n"),
+    ],
+)
+def test_a_section_with_nothing_in_it_is_filled(section: str, expected: str) -> None:
+    resources = "Resources:\n  A: {Type: T, Properties: {X: !If [D, a, {YRef: {From: {Stack: a, Name: b}}}]}}\n"
+    condition = "StrongRef182006ba8fa0: !Not [!Condition D]"
+    assert text_of(f"{section}{resources}").startswith(expected.replace("{C}", condition) + "Resources:\n")
+    flat = (
+        "{Conditions: {}, Resources: {A: {Type: T, Properties: {X: !If [D, a, {YRef: {From: {Stack: a, Name: b}}}]}}}}"
+    )
+    assert text_of(flat).startswith(f"{{Conditions: {{{condition}}}, Resources: {{A: ")
+
+
+@pytest.mark.parametrize("empty", ["&b {}", "!!map {}", "{# nothing\n }"])
+def test_a_section_that_is_empty_in_an_odd_way_is_told(empty: str) -> None:
+    resource = "{Type: T, Properties: {X: !If [D, a, {YRef: {From: {Stack: a, Name: b}}}]}}"
+    with pytest.raises(ManifestError, match="cannot be replaced in the style"):
+        text_of(f"Conditions: {empty}\nResources:\n  A: {resource}\n")
+    with pytest.raises(ManifestError, match="Conditions is empty, in a style that cannot be added to"):
+        text_of(f"? Conditions\n: {{}}\nResources:\n  A: {resource}\n")
+
+
+def test_what_is_merged_has_no_references() -> None:
+    reference = "XRef: {From: {Stack: a, Name: b}}"
+    for given in (
+        f"Metadata: &m {{{reference}}}\nResources:\n  A: {{Type: T, Properties: {{<<: *m, B: 1}}}}\n",
+        f"Resources:\n  A:\n    <<: [{{Type: T}}, {{Properties: {{{reference}}}}}]\n",
+        "Resources:\n  A:\n    Type: T\n    <<: {Exports: {As: A}}\n",
+    ):
+        with pytest.raises(ManifestError, match="what is merged by << has a reference, or Exports"):
+            text_of(given)
+    harmless = "Resources:\n  A: {Type: T, Properties: {<<: {Exports: 1}, B: 1}}\n"
+    assert text_of(harmless) == harmless
+
+
+def test_the_mark_at_the_beginning_stays() -> None:
+    given = "\ufeffTransform: StrongRef\nResources:\n  A: {Type: T}\n"
+    assert text_of(given) == "\ufeffResources:\n  A: {Type: T}\n"
+    json_text = '{\r\n "Transform": "StrongRef",\r\n "Resources": {}}\r\n'
+    assert text_of(f"\ufeff{json_text}") == '\ufeff{\r\n "Resources": {}\r\n}\r\n'
 
 
 def test_the_transforms_parameters_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,7 +251,10 @@ Resources:
     values = "[!GetAtt ImportsAa29792c8.b, 'sg # 1', !GetAtt ImportsAa29792c8.c]"
     about = "      # Above.\n      # of both\n      # The first.\n      # behind it\n"
     assert f"{about}      X: {values} # stays\n  # Of B.\n  B: {{" in result
-    assert "  # Of the exports,\n  # in two lines.\n  # the arn\n  # The second.\n  # the end\n  AExports:\n" in result
+    assert (
+        "  # Of the exports,\n  # in two lines.\n  # the arn\n  # The second.\n  # the end\n  Exports44136fa3:\n"
+        in result
+    )
     for comment in re.findall("# [A-Za-z].*", given):
         assert result.count(comment) == 1, comment
 
@@ -215,7 +289,7 @@ def test_json_comes_out_as_json_laid_out_alike(indent: Any) -> None:  # noqa: AN
     text = json.dumps(given, indent=indent, ensure_ascii=False) + "\n"
     result = text_of(text)
     bare = {"Resources": given["Resources"]}
-    expected = {"Transform": "B", **plan(bare, Settings()).apply(bare)}
+    expected = {"Transform": ["B"], **plan(bare, Settings()).apply(bare)}
     assert result == json.dumps(expected, indent=indent, ensure_ascii=False) + "\n"
     untouched = '{ "Resources" :{"A":{"Type":1.0}}}'
     assert text_of(untouched) == untouched
@@ -275,4 +349,55 @@ def test_text_that_moves_is_read_as_it_was(value: str) -> None:
     values = {"K": value or "x", "M": {"N": value or "x"}}
     exports = json.dumps({"Values": values})
     text = f"Resources:\n  A:\n    Type: T\n    Exports: {exports}\n"
-    assert read("t", text_of(text)).content["Resources"]["AExports"]["Properties"]["Values"] == values
+    assert read("t", text_of(text)).content["Resources"]["Exports44136fa3"]["Properties"]["Values"] == values
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "0123",
+        "012345678901",
+        "5.10",
+        "1.0",
+        "1e3",
+        ".5",
+        "+1",
+        "-0",
+        "0x1F",
+        "0o17",
+        "1_000",
+        "yes",
+        "No",
+        "on",
+        "2012-10-17",
+        "12:30:45",
+        "123456789012345678901234567890",
+        "'0123'",
+        "'yes'",
+        "-5",
+    ],
+)
+def test_what_moves_is_written_as_it_was(written: str) -> None:
+    """Quotes, or none, and every digit: readers do not agree about what is a number, a date or a boolean."""
+    given = (
+        "Resources:\n  A:\n    Type: T\n"
+        f"    Properties: {{XRefs: [{{From: {{Stack: a, Name: b}}}}, {written}]}}\n"
+        f"    Exports: {{Values: {{K: {written}, L: [{written}]}}}}\n"
+    )
+    result = text_of(given)
+    assert f"{{X: [!GetAtt ImportsAa29792c8.b, {written}]}}" in result
+    assert f"Values: {{K: {written}, L: [{written}]}}" in result
+
+
+@pytest.mark.parametrize("written", ["5.10", "1E3", "1.0", "-0", "12345678901234567890123", "1e400"])
+def test_numbers_of_json_are_written_as_they_were(written: str) -> None:
+    given = (
+        '{"Transform": "StrongRef", "Resources": {"A": {"Type": "T", "Properties": {"N": %s, '
+        '"XRef": {"From": {"Stack": "a", "Name": "b"}}}}}}'
+    )
+    assert f'"Properties": {{"N": {written}, "X": ' in text_of(given % written)
+
+
+def test_a_tag_makes_text() -> None:
+    given = "Resources:\n  A:\n    Type: T\n    Exports: {Values: {K: !!str yes, L: !!str 1.0, M: &m yes}}\n"
+    assert "Values: {K: 'yes', L: '1.0', M: 'yes'}" in text_of(given)

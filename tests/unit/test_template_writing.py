@@ -9,8 +9,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from strongref.resolvers.template_text import content
-from strongref.resolvers.template_writing import block, flow
+from strongref.resolvers.template_text import canonical, content
+from strongref.resolvers.template_writing import Bare, block, flow
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00\ufeff"))
 ODD = st.sampled_from(
@@ -71,3 +71,9 @@ def test_what_is_long_has_a_line_for_each_part() -> None:
     assert list(block("Map", dict.fromkeys(names, "x"), 0, 0)) == ["Map:", *(f"  {name}: x" for name in names)]
     assert list(block("Text", {"A": {"Fn::Sub": "a\n\nb"}}, 0, 0)) == ["Text:", "  A: !Sub |-", "    a", "", "    b"]
     assert list(block("Text", "a \nb", 0, 0)) == ['Text: "a \\nb"']
+
+
+def test_what_is_written_is_compared_as_it_is_written_whatever_the_order() -> None:
+    assert canonical({"A": 1, "B": [Bare("0123")]}) == canonical({"B": [Bare("0123")], "A": 1})
+    assert canonical([Bare("0123")]) != canonical(["0123"])
+    assert canonical([True]) != canonical([1])

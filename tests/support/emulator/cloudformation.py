@@ -9,7 +9,7 @@ from xml.sax.saxutils import unescape
 from ministack.core.responses import new_uuid, now_iso
 from ministack.services.cloudformation import _stacks, handlers, stacks
 
-from tests.support.emulator import answers
+from tests.support.emulator import answers, deletions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -22,6 +22,7 @@ _STACK_ID = re.compile(r"<StackId>([^<]*)</StackId>")
 def install() -> None:
     """Patch clean-ups, roll-backs, and what is told about nested stacks."""
     stacks._delete_resource = in_cleanup(stacks._delete_resource)
+    deletions.install()
     stacks._provision_keeping_seed = remembering_failures(stacks._provision_keeping_seed)
     stacks._roll_back_operation = deleting_failures(stacks._roll_back_operation)
     handlers._ACTION_HANDLERS["DescribeStacks"] = with_ancestors(handlers._describe_stacks)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from strongref.cli.output import put_out
 from strongref.cli.parsing import register
+from strongref.errors import BadRequestError, some
 from strongref.macro.errors import TransformFailedError
-from strongref.macro.exporting import TYPE as EXPORT
 from strongref.macro.grouping import TYPE as IMPORT
+from strongref.macro.merging import TYPE as EXPORT
 from strongref.macro.permissions import Principal, Setting, policy
 from strongref.macro.transform import Settings, plan
+from strongref.properties import parse_account, parse_region
 from strongref.resolvers import files
 from strongref.resolvers.errors import ManifestError
 from strongref.resolvers.template_edits import changed, parameters
@@ -67,6 +69,7 @@ def _transform(asked: argparse.Namespace, _toolbox: Toolbox) -> int:
         sys.stderr.write(f"strongref: {count} {'problem' if count == 1 else 'problems'}. Nothing was written.\n")
         return 1
     if asked.iam:
+        _check_parameters(template, setting)
         document = policy(changes.apply(template.content), Principal(asked.iam), setting)
         put_out(f"{json.dumps(document, indent=2)}\n".encode())
         return 0
@@ -91,9 +94,22 @@ def _setting(asked: argparse.Namespace) -> Setting:
             raise UsageError(f"--{name} is empty: is a variable not set?")
         if value not in (None, {"partition": "aws", "application": "strongref"}.get(name)) and not asked.iam:
             raise UsageError(f"--{name} is for --iam alone")
+    for name, rule in (("region", parse_region), ("account", parse_account)):
+        if told[name] is not None:
+            try:
+                rule(f"--{name}", told[name])
+            except BadRequestError as error:
+                raise UsageError(f"--{name}: {error.problem}") from None
     if given and not asked.iam:
         raise UsageError("--parameter is for --iam alone")
     return Setting(parameters=given, **{name: value for name, value in told.items() if value is not None})
+
+
+def _check_parameters(template: TemplateText, setting: Setting) -> None:
+    known = template.content.get("Parameters") or {}
+    unknown = [name for name in setting.parameters if name not in known]
+    if unknown:
+        raise UsageError(f"--parameter: the template has no {some(unknown)}")
 
 
 def _text(template: str, name: str) -> str:

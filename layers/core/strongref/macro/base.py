@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -18,7 +20,11 @@ MACRO = "StrongRef"
 """The macro's name, as templates have it."""
 
 IF = "Fn::If"
+NO_VALUE = {"Ref": "AWS::NoValue"}
 FOR_EACH = "Fn::ForEach::"
+
+_READABLE = 40
+"""Characters of a name in a logical id: an answer has the logical id in it twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +65,13 @@ class Addition:
         path: of the map, which is made if there is none.
         key: the new one, as in a resource's logical id.
         value: what stands below it.
-        origin: where the template asks for it, if it does in one place.
+        origins: where the template asks for it.
     """
 
     path: Path
     key: str
     value: Node = field(repr=False)
-    origin: Path = ()
+    origins: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class Plan:
     def apply(self, template: Template) -> dict[str, Node]:
         """The template with these changes, its order kept; what does not change is shared with it."""
         missing: Template = {
-            str(each.path[0]): {} for each in self.additions if each.path and each.path[0] not in template
+            str(each.path[0]): {} for each in self.additions if each.path and not template.get(str(each.path[0]))
         }
         changed: dict[str, Node] = self.rebuilt({**template, **missing})
         return changed
@@ -127,3 +133,17 @@ def came(node: Node) -> str:
         return "a function"
     names = {dict: "a map", list: "a list", str: "text", type(None): "nothing", bool: "a boolean"}
     return names.get(type(node), "a number")
+
+
+def made_id(kind: str, named: Node, told: str) -> str:
+    """A logical id that people can tell, and that is the same for the same thing and for no other.
+
+    Args:
+        kind: how it begins.
+        named: what is readable of it; of a reference, what it refers to.
+        told: all that makes the thing what it is.
+    """
+    if isinstance(named, Mapping):
+        named = named.get("Ref", "")
+    text = re.sub(r"[^A-Za-z0-9]", "", str(named).title() if str(named).islower() else str(named))
+    return f"{kind}{text[:1].upper()}{text[1:_READABLE]}{sha256(told.encode()).hexdigest()[:8]}"

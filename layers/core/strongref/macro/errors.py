@@ -169,6 +169,48 @@ class LoopError(TemplateError):
         )
 
 
+class SameInLoopError(TemplateError):
+    """Every turn of a loop would export the same.
+
+    Attributes:
+        variable: of the `Fn::ForEach`.
+    """
+
+    def __init__(self, path: Path, variable: str) -> None:
+        super().__init__(path, variable)
+        self.variable = variable
+
+    @property
+    def problem(self) -> str:
+        variable = cut(self.variable, _SHOWN // 2)
+        return (
+            f"neither its names nor its Region, Account or Consumer depend on {variable} of Fn::ForEach, so that every "
+            f"turn would export the same; write ${{{variable}}} into one of them"
+        )
+
+
+class ConflictError(TemplateError):
+    """Two resources export to the same target, and do not agree.
+
+    Attributes:
+        other: where the first of them says it.
+        what: they do not agree about, as in `the value of WebAlb.Arn`.
+    """
+
+    def __init__(self, path: Path, other: Path, what: str) -> None:
+        super().__init__(path, other, what)
+        self.other = other
+        self.what = what
+
+    @property
+    def problem(self) -> str:
+        return (
+            f"{cut(dotted(self.other), _SHOWN)} says otherwise about {cut(self.what, _SHOWN)}, and one Export is made "
+            "of both, since their Region, Account and Consumer are the same; let them agree, or give a value another "
+            "name"
+        )
+
+
 class TakenError(TemplateError):
     """The template has something else under a logical id, or a condition's name, that is made here.
 

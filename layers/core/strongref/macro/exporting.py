@@ -1,103 +1,160 @@
-"""Exports: what a resource's `Exports` says, made a `Custom::CrossRegionExport`, or all that is wrong with it. Pure."""
+"""Exports: what a resource's `Exports` says, and to whom, or all that is wrong with it. Pure."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from strongref.errors import BadRequestError
 from strongref.macro.base import came, is_function
-from strongref.macro.errors import BadPropertyError, MissingKeyError, UnknownKeyError, WrongShapeError
+from strongref.macro.errors import (
+    BadPropertyError,
+    MissingKeyError,
+    SameInLoopError,
+    UnknownKeyError,
+    WrongShapeError,
+)
+from strongref.macro.loops import mentions, sampled
+from strongref.macro.references import plain
 from strongref.macro.walking import Slot
 from strongref.properties import parse_account, parse_choice, parse_label, parse_region, parse_strings, parse_text
 from strongref.request import OnChange
 from strongref.values import check_levels, parse_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from strongref.macro.base import Node, Path
     from strongref.macro.errors import TemplateError
     from strongref.macro.walking import Exporting
 
-TYPE = "Custom::CrossRegionExport"
-SERVICE_TOKEN = {"Fn::ImportValue": "strongref-exporter"}
-
 AS, VALUES, SECURE = "As", "Values", "SecureKeys"
-KEYS = ("Region", "Account", "Consumer", "OnChange", VALUES, SECURE, "Revision")
+NAMES = (AS, SECURE)
+"""What has to be known before the template is deployed."""
+TARGET_KEYS = ("Region", "Account", "Consumer")
+OPTIONS = ("OnChange", "Revision")
+KEYS = (*TARGET_KEYS, VALUES, SECURE, *OPTIONS)
 """The exporter's properties."""
 
 
 @dataclass(frozen=True, slots=True)
-class Export:
-    """One Export that is made.
+class Target:
+    """For whom something is exported: what several resources may have in common.
 
     Attributes:
-        at: where the resource's `Exports` says it.
-        path: of the map that it is put into.
-        resource: as it stands in a template; the values may have slots.
+        text: the exporter's `Region`, `Account` and `Consumer`, as JSON: regions in one order, a single one as text.
+    """
+
+    text: str
+
+    @classmethod
+    def of(cls, given: Mapping[str, Node]) -> Target:
+        told = {key: plain(given[key]) for key in TARGET_KEYS if key in given}
+        if isinstance(told.get("Region"), list):
+            different = {json.dumps(each, sort_keys=True): each for each in told["Region"]}
+            regions = [different[text] for text in sorted(different)]
+            single = len(regions) == 1 and isinstance(regions[0], str)
+            told["Region"] = regions[0] if single else regions
+        return cls(json.dumps(told, separators=(",", ":")))
+
+    @property
+    def properties(self) -> dict[str, Node]:
+        """The same as they stand in a template."""
+        read: dict[str, Node] = json.loads(self.text)
+        return read
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one `Exports`, or one item of it, adds to the Export for a target.
+
+    Attributes:
+        at: where it stands.
+        found: the resource's `Exports`.
+        values: the exporter's, which may have slots.
+        secure: keys of them.
+        options: the exporter's properties that hold for all of an Export.
     """
 
     at: Path
-    path: Path
-    logical_id: str
-    resource: dict[str, Node] = field(repr=False)
+    found: Exporting
+    target: Target
+    values: Node = field(repr=False)
+    secure: tuple[str, ...] = ()
+    options: Mapping[str, Node] = field(default_factory=dict)
 
 
-def exports(found: Exporting) -> tuple[list[Export], list[TemplateError]]:
-    """The Exports that a resource asks for: one, or one for each item of a list."""
+def parts(found: Exporting) -> tuple[list[Part], list[TemplateError]]:
+    """What a resource exports: one part, or one for each item of a list; or all that is wrong with them."""
     at = (*found.path, found.logical_id, "Exports")
     several = isinstance(found.given, list)
     made, problems = [], []
-    for number, given in enumerate(found.given if several else [found.given], start=1):
-        where = (*at, number - 1) if several else at
-        new = list(_problems(where, given))
+    for number, given in enumerate(found.given if several else [found.given]):
+        where = (*at, number) if several else at
+        new = list(_problems(where, given, found.loops))
         problems += new
         if not new:
-            condition = {"Condition": found.condition} if found.condition else {}
-            properties = {"ServiceToken": SERVICE_TOKEN, **_properties(given, found.logical_id)}
-            resource = {"Type": TYPE, **condition, "Properties": properties}
-            suffix = "" if number == 1 else str(number)
-            made.append(Export(where, found.path, f"{found.logical_id}Exports{suffix}", resource))
+            prefix = f"{given[AS]}." if AS in given else ""
+            secure = tuple(f"{prefix}{each}" for each in given.get(SECURE, []))
+            options = {key: plain(given[key]) for key in OPTIONS if key in given}
+            made.append(Part(where, found, Target.of(given), _values(given, found.logical_id), secure, options))
     return made, problems
 
 
-def _properties(given: Mapping[str, Node], logical_id: str) -> dict[str, Node]:
-    """The exporter's properties: with `As` the values stand below that name, or are the resource itself."""
-    properties = {key: value for key, value in given.items() if key != AS}
+def _values(given: Mapping[str, Node], logical_id: str) -> Node:
+    """With `As` the values stand below that name, or are the resource itself."""
     if AS not in given:
-        return properties
-    whole = given.get(VALUES, {"Ref": logical_id})
-    below = whole
+        return given[VALUES]
+    below = given.get(VALUES, {"Ref": logical_id})
     for level in reversed(_levels(given[AS])):
         below = {level: below}
-    secure = {SECURE: [f"{given[AS]}.{each}" for each in given[SECURE]]} if SECURE in given else {}
-    return {**properties, VALUES: below, **secure}
+    return below
 
 
-def _problems(path: Path, given: Node) -> Iterator[TemplateError]:
+def _problems(path: Path, given: Node, loops: tuple[str, ...]) -> Iterator[TemplateError]:
     if not isinstance(given, Mapping) or is_function(given):
         yield WrongShapeError(path, came(given), "a map with Values, or with the name to export it As, is needed")
         return
     yield from (UnknownKeyError((*path, key), (*KEYS, AS)) for key in given if key not in (*KEYS, AS))
     if AS not in given and VALUES not in given:
         yield MissingKeyError((*path, VALUES), "a map of names to values, or the name to export it As,")
+    sample = sampled(given, loops)
     for key, rule in _RULES.items():
-        if key in given and (key == AS or not is_function(given[key])):
-            yield from _told((*path, key), rule, key, given[key])
+        is_open = key in ("Region", "Account") and any(mentions(given.get(key), variable) for variable in loops)
+        if key in given and not is_open and (key in NAMES or not is_function(given[key])):
+            yield from _told((*path, key), rule, key, sample[key])
     values = given.get(VALUES)
+    yield from _same_in_every_turn(path, given, loops)
     if VALUES not in given or is_function(values) or (AS in given and not isinstance(values, Mapping)):
         return
     if not isinstance(values, Mapping):
         yield WrongShapeError((*path, VALUES), came(values), "a map of names to values is needed")
         return
-    secure = given.get(SECURE, [])
+    if AS in given and not values:
+        yield BadPropertyError((*path, VALUES), "an empty map exports nothing; take it out or give it a value")
     for name, value in values.items():
-        yield from _told((*path, VALUES, name), _one_value, name, value)
+        yield from _told((*path, VALUES, name), _one_value, sampled(name, loops), sampled(value, loops))
+    secure = sample.get(SECURE, [])
     if isinstance(secure, list) and all(isinstance(each, str) for each in secure):
         keys = [each.replace(".", "/") for each in secure]
-        yield from _told((*path, SECURE), lambda _, given: _secured(given, keys), SECURE, values)
+        yield from _told((*path, SECURE), lambda _, given: _secured(given, keys), SECURE, sample[VALUES])
+
+
+def _same_in_every_turn(path: Path, given: Mapping[str, Node], loops: Iterable[str]) -> Iterator[TemplateError]:
+    """In a loop each turn has to export something else, or to somebody else."""
+    if is_function(given.get(VALUES)) and AS not in given:
+        return
+    told = [given.get(AS), *(given.get(key) for key in TARGET_KEYS), *_names(given.get(VALUES))]
+    yield from (SameInLoopError(path, variable) for variable in loops if not mentions(told, variable))
+
+
+def _names(values: Node) -> Iterator[str]:
+    if isinstance(values, Mapping) and not is_function(values):
+        for name, below in values.items():
+            yield name
+            yield from _names(below)
 
 
 def _told(path: Path, rule: Callable[[str, Node], object], key: str, given: Node) -> Iterator[TemplateError]:
@@ -126,6 +183,8 @@ def _as(prop: str, given: Node) -> None:
 
 
 def _regions(prop: str, given: Node) -> None:
+    if given == []:
+        raise BadRequestError(prop, "an empty list came; name a region, or leave it out for the stack's own")
     for each in given if isinstance(given, list) else [given]:
         if not is_function(each):
             parse_region(prop, each)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from strongref.macro.base import made_id
 from strongref.macro.conditions import weakest
 from strongref.macro.references import FROM
 from strongref.macro.splitting import split
@@ -24,9 +22,6 @@ if TYPE_CHECKING:
 
 TYPE = "Custom::CrossRegionImport"
 SERVICE_TOKEN = {"Fn::ImportValue": "strongref-importer"}
-
-_READABLE = 40
-"""Characters of a producer's name in a logical id: an answer has the logical id in it twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +72,4 @@ def imports(slots: Iterable[Slot], value_bytes: int) -> tuple[list[Import], dict
 
 def _base(source: Source, when: When) -> str:
     """A logical id that is the same for the same producer and conditions, and for no other."""
-    told = json.dumps([source.text, when.order])
-    stack = source.properties[FROM]["Stack"]
-    if isinstance(stack, Mapping):
-        stack = stack.get("Ref", "")
-    readable = re.sub(r"[^A-Za-z0-9]", "", str(stack).title() if str(stack).islower() else str(stack))
-    return f"Imports{readable[:1].upper()}{readable[1:_READABLE]}{sha256(told.encode()).hexdigest()[:8]}"
+    return made_id("Imports", source.properties[FROM]["Stack"], json.dumps([source.text, when.order]))

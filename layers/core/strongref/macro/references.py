@@ -100,7 +100,7 @@ def is_reference(node: Node) -> bool:
         return any(is_reference(item) for item in node)
     if choice := branches(node):
         return is_reference(choice[1]) or is_reference(choice[2])
-    return isinstance(node, Mapping) and (FROM in node or _misspelt(node) is not None)
+    return isinstance(node, Mapping) and (FROM in node or _misspelt(node) is not None or _has_no_from(node))
 
 
 def parse(path: Path, given: Mapping[str, Node]) -> tuple[Reference | None, list[TemplateError]]:
@@ -109,19 +109,22 @@ def parse(path: Path, given: Mapping[str, Node]) -> tuple[Reference | None, list
     if problems:
         return None, problems
     origin = given[FROM]
-    told = {key: _plain(origin[key]) for key in FROM_KEYS if key in origin and key != NAME}
-    how = {key: _plain(given[key]) for key in OPTIONS if key in given}
+    told = {key: plain(origin[key]) for key in FROM_KEYS if key in origin and key != NAME}
+    how = {key: plain(given[key]) for key in OPTIONS if key in given}
     return Reference(Source.of({FROM: told, **how}), ".".join(_levels(origin[NAME]))), []
 
 
 def _problems(path: Path, given: Mapping[str, Node]) -> Iterator[TemplateError]:
+    if _has_no_from(given):
+        yield MissingKeyError((*path, FROM), "the map From around Stack and Name")
+        return
     wrong = _misspelt(given)
     unknown = [wrong] if wrong is not None else [key for key in given if key not in (FROM, *OPTIONS)]
     yield from (UnknownKeyError((*path, key), (FROM, *OPTIONS)) for key in unknown)
     if wrong is None:
         yield from _problems_of_origin((*path, FROM), given[FROM])
     yield from _ruled(path, given, OPTIONS)
-    if _plain(given.get("Shared")) == "true" and "Consumer" in given:
+    if plain(given.get("Shared")) == "true" and "Consumer" in given:
         yield BadPropertyError((*path, "Consumer"), "it has no meaning with Shared: true; leave one of the two out")
 
 
@@ -143,7 +146,7 @@ def _ruled(path: Path, given: Mapping[str, Node], keys: Iterable[str]) -> Iterat
     for key in keys:
         if key in given and not is_function(given[key]):
             try:
-                _RULES[key](key, _plain(given[key]))
+                _RULES[key](key, plain(given[key]))
             except BadRequestError as error:
                 yield BadPropertyError((*path, key), error.problem)
 
@@ -178,19 +181,28 @@ _RULES: Mapping[str, Callable[[str, object], object]] = {
 }
 
 
-def _plain(given: Node) -> Node:
+def plain(given: Node) -> Node:
     """As CloudFormation sends it to the importer: every scalar as text."""
     if isinstance(given, bool):
         return "true" if given else "false"
-    return str(given) if isinstance(given, int) else given
+    return str(given) if isinstance(given, int | float) else given
 
 
 def _misspelt(node: Mapping[str, Node]) -> str | None:
-    """The key that was meant to be `From`: ACK writes it small, and there are slips of the pen."""
+    """The key that was meant to be `From`: ACK writes it small, and there are slips of the pen.
+
+    A Kubernetes manifest in a template may have references of ACK's own, whose small `from` never has a stack.
+    """
     if FROM in node:
         return None
     for key, below in node.items():
         ours = isinstance(below, Mapping) and not is_function(below) and {each.lower() for each in map(str, below)}
-        if ours and ours & {"stack", "name"} and get_close_matches(str(key).lower(), [FROM.lower()], 1, 0.75):
+        telling = {"stack"} if key == "from" else {"stack", "name"}
+        if ours and ours & telling and get_close_matches(str(key).lower(), [FROM.lower()], 1, 0.75):
             return str(key)
     return None
+
+
+def _has_no_from(node: Mapping[str, Node]) -> bool:
+    """Whether what belongs below `From` stands there without it."""
+    return {"Stack", NAME} <= set(node) <= set(FROM_KEYS)

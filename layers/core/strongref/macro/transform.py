@@ -7,19 +7,35 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.macro.base import Addition, Plan, Removal
-from strongref.macro.errors import BadParameterError, NotATemplateError, TakenError, TransformFailedError
-from strongref.macro.exporting import exports
+from strongref.macro.errors import (
+    BadParameterError,
+    BadPropertyError,
+    NotATemplateError,
+    TakenError,
+    TransformFailedError,
+)
+from strongref.macro.exporting import parts
 from strongref.macro.grouping import imports
+from strongref.macro.merging import exports
 from strongref.macro.splitting import DATA_BYTES, VALUE_BYTES
 from strongref.macro.walking import Slot, find
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
     from strongref.macro.base import Node, Template
     from strongref.macro.errors import TemplateError
-    from strongref.macro.exporting import Export
+    from strongref.macro.exporting import Part
     from strongref.macro.grouping import Import
+    from strongref.macro.merging import Export
 
 RESOURCES, CONDITIONS = "Resources", "Conditions"
+
+_ID_LIMIT = 255
+"""Characters of a logical id (AWS: CloudFormation quotas)."""
+
+_MOST_RESOURCES = 500
+"""In a template (AWS: CloudFormation quotas); what loops and other macros make comes on top."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +78,23 @@ def plan(template: Template, settings: Settings) -> Plan:
         )
     found = find(template)
     problems = list(found.problems)
-    made: list[Export] = []
+    exported: list[Part] = []
     for each in found.exporting:
-        new, wrong = exports(each)
-        made += new
+        new, wrong = parts(each)
+        exported += new
         problems += wrong
+    made, wrong = exports(exported)
+    problems += wrong
     imported, served = imports(found.slots, settings.value_bytes)
     problems += _taken(template, imported, made)
+    problems += _too_many(resources, [*made, *imported])
     if problems:
         raise TransformFailedError(sorted(problems, key=lambda each: _order(template, each)))
     return Plan(
         tuple(replace(each, value=_filled(each.value, served)) for each in found.replacements),
         tuple(Removal((*each.path, each.logical_id), "Exports") for each in found.exporting),
         (
-            *(Addition(each.path, each.logical_id, _filled(each.resource, served), each.at) for each in made),
+            *(Addition(each.path, each.logical_id, _filled(each.resource, served), each.origins) for each in made),
             *(Addition((RESOURCES,), each.logical_id, each.resource) for each in imported),
             *_conditions(template, imported),
         ),
@@ -108,6 +127,18 @@ def _taken(template: Template, imported: list[Import], made: list[Export]) -> li
         if each.when.definition and name in there and there[name] != each.when.definition:
             problems.append(TakenError((CONDITIONS, str(name)), f"the condition of {each.logical_id}"))
     return problems
+
+
+def _too_many(resources: Mapping[str, Node], made: Collection[Import | Export]) -> Iterator[TemplateError]:
+    """CloudFormation would tell of it by ids that nobody has written."""
+    for each in made:
+        if len(each.logical_id) > _ID_LIMIT:
+            told = f"a logical id has at most {_ID_LIMIT} characters, this one would have {len(each.logical_id)}"
+            yield BadPropertyError((RESOURCES, each.logical_id), f"{told}; call the resource something shorter")
+    count = len(resources) + len(made)
+    if made and count > _MOST_RESOURCES >= len(resources):
+        told = f"with {len(made)} Imports and Exports there are {count} resources, and a template has at most"
+        yield BadPropertyError((RESOURCES,), f"{told} {_MOST_RESOURCES}; part it, or set ValueBytes to less")
 
 
 def _named(made: Import) -> str:

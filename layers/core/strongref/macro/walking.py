@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from strongref.macro.base import FOR_EACH, IF, MACRO, Plan, Replacement, came, is_function
+from strongref.macro.base import IF, MACRO, Plan, Replacement, came, is_function
 from strongref.macro.conditions import ALWAYS
 from strongref.macro.errors import LoopError, PartError, ReferenceAndIDError, TemplateError, WrongShapeError
+from strongref.macro.loops import loop, mentions
 from strongref.macro.references import MANY, ONE, Reference, branches, is_reference, parse, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from strongref.macro.base import Node, Path, Template
     from strongref.macro.conditions import When
 
-_LOOP_PARTS = 3
 _ONE_WANTED = "a reference, which is a map with From, is needed"
 
 
@@ -39,12 +36,14 @@ class Exporting:
         logical_id: the resource's.
         given: what stands there.
         condition: of the resource, if it has one.
+        loops: the variables of the loops around the resource.
     """
 
     path: Path
     logical_id: str
     given: Node = field(repr=False)
-    condition: Node
+    condition: str | None = None
+    loops: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +96,8 @@ class _Walk:
     def members(self, given: Mapping[str, Node], path: Path, around: _Around) -> None:
         """The resources or the outputs of a template, those in loops included."""
         for key, below in given.items():
-            if loop := _loop(key, below):
-                self.members(loop, (*path, key, 2), around.inside(below))
+            if body := loop(key, below):
+                self.members(body, (*path, key, 2), around.inside(below))
             elif key == "Fn::Transform":
                 self._no_part(below, path)
             elif isinstance(below, Mapping):
@@ -112,7 +111,9 @@ class _Walk:
         self.inside(given.get("Properties"), (*path, name, "Properties"), within)
         if "Exports" in given:
             body = self._changed(given["Exports"], (*path, name, "Exports"), within)
-            self.found.exporting.append(Exporting(path, name, body, given.get("Condition")))
+            condition = given.get("Condition")
+            named = condition if isinstance(condition, str) else None
+            self.found.exporting.append(Exporting(path, name, body, named, around.loops))
 
     def inside(self, node: Node, path: Path, around: _Around) -> None:
         """Whatever is below a resource's properties."""
@@ -132,8 +133,8 @@ class _Walk:
             if named and is_reference(below):
                 becomes, many = named
                 self._reference(node, (*path, key), becomes, below, around, many=many)
-            elif loop := _loop(key, below):
-                self.inside(loop, (*path, key, 2), around.inside(below))
+            elif body := loop(key, below):
+                self.inside(body, (*path, key, 2), around.inside(below))
             elif key == "Fn::Transform":
                 self._no_part(below, path)
             else:
@@ -185,7 +186,7 @@ class _Walk:
     def _parsed(self, node: Mapping[str, Node], path: Path, around: _Around) -> Node:
         for variable in around.loops:
             told = [node, sorted(around.when.holds)]
-            if _mentions(told, variable):
+            if mentions(told, variable):
                 self.found.problems.append(LoopError(path, variable))
                 return None
         reference, problems = parse(path, node)
@@ -212,34 +213,6 @@ class _Walk:
         names = [each.get("Name") if isinstance(each, Mapping) else each for each in _several(given)]
         if MACRO in names:
             self.found.problems.append(PartError((*path, "Fn::Transform")))
-
-
-def _loop(key: str, node: Node) -> Mapping[str, Node] | None:
-    """What a loop makes each time; None if it is none."""
-    is_loop = isinstance(key, str) and key.startswith(FOR_EACH) and isinstance(node, list) and len(node) == _LOOP_PARTS
-    return node[2] if is_loop and isinstance(node[2], Mapping) else None
-
-
-def _mentions(node: Node, variable: str) -> bool:
-    return any(
-        text == variable if is_ref else re.search(rf"[$&]\{{{re.escape(variable)}\}}", text) is not None
-        for is_ref, text in _texts(node)
-    )
-
-
-def _texts(node: Node) -> Iterator[tuple[bool, str]]:
-    """Each text, and whether it is what a `Ref` refers to."""
-    if isinstance(node, str):
-        yield False, node
-    elif isinstance(node, Mapping):
-        for key, below in node.items():
-            if key == "Ref":
-                yield True, str(below)
-            else:
-                yield from _texts(below)
-    elif isinstance(node, list | tuple):
-        for item in node:
-            yield from _texts(item)
 
 
 def _several(given: Node) -> list[Node]:

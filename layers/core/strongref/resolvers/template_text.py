@@ -7,6 +7,9 @@ as far as references need it, and are left alone in the text.
 from __future__ import annotations
 
 import json
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -14,12 +17,14 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import CollectionNode, MappingNode, ScalarNode, SequenceNode
 
+from strongref.macro.references import is_reference, stem
 from strongref.resolvers import json_text
 from strongref.resolvers.errors import ManifestError
+from strongref.resolvers.template_writing import Bare, scalar
 from strongref.resolvers.yaml_text import plain_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
     from ruamel.yaml.nodes import Node
 
@@ -27,6 +32,9 @@ Path: TypeAlias = tuple[str | int, ...]
 
 _STR = "tag:yaml.org,2002:str"
 _BLOCK = ("|", ">")
+_SPACE = "\ufeff \t\r\n"
+_BARE = re.compile(r"[-+.]?[A-Za-z0-9_](?:[A-Za-z0-9_.+:-]*[A-Za-z0-9_.+-])?")
+"""What may stand anywhere without quotes, and may be a number, a date or the like for some reader of YAML."""
 _AS_THEY_ARE = {"!Ref": "Ref", "!Condition": "Condition"}
 
 
@@ -83,7 +91,7 @@ def read(file: str, text: str) -> TemplateText:
     Raises:
         ManifestError: it is neither, or no map, or a key stands twice.
     """
-    reader = _read_json if text.lstrip("\ufeff \t\r\n").startswith("{") and _is_json(text) else _read_yaml
+    reader = _read_json if text.lstrip(_SPACE).startswith("{") and _is_json(text) else _read_yaml
     return reader(file, text)
 
 
@@ -108,9 +116,22 @@ def _read_json(file: str, text: str) -> TemplateText:
     for spot in parsed.spots:
         for end in range(1, len(spot.key) + 1):
             starts.setdefault(spot.key[:end], spot.start)
-    lines = {path: text.count("\n", 0, start) + 1 for path, start in starts.items()}
-    whole: Any = parsed.documents[0].content
+    line = _line_of(text)
+    lines = {path: line(start) for path, start in starts.items()}
+    whole: Any = json.loads(text.strip(_SPACE), parse_int=_number, parse_float=_number)
     return TemplateText(file, text, whole, lines, is_json=True)
+
+
+def _line_of(text: str) -> Callable[[int], int]:
+    """From 1, by the character."""
+    breaks = [found.start() for found in re.finditer("\n", text)]
+    return lambda at: bisect_right(breaks, at - 1) + 1
+
+
+def _number(text: str) -> object:
+    """A number of JSON, as it is written."""
+    value = plain_value(text)
+    return value if json.dumps(value) == text else Bare(text)
 
 
 def _read_yaml(file: str, text: str) -> TemplateText:
@@ -127,7 +148,8 @@ def _read_yaml(file: str, text: str) -> TemplateText:
     else:
         if not isinstance(reading.content, dict):
             raise ManifestError(file, None, "it is no template: there is no map in it")
-        lines = {path: text.count("\n", 0, place.start) + 1 for path, place in reading.places.items()}
+        line = _line_of(text)
+        lines = {path: line(place.start) for path, place in reading.places.items()}
         return TemplateText(file, text, reading.content, lines, reading.places)
     raise failed
 
@@ -164,6 +186,9 @@ class _Reading:
             if name in result and name != "<<":
                 raise ManifestError(self.file, key.start_mark.line + 1, f"the key {name} stands twice in one map")
             result[name] = self._child(key, below, (*path, name), node, shared=shared)
+            if name == "<<" and _has_references(result[name], path):
+                problem = "what is merged by << has a reference, or Exports, which would not be found; write it out"
+                raise ManifestError(self.file, key.start_mark.line + 1, problem)
         return result
 
     def _child(self, first: Node, node: Node, path: Path, above: CollectionNode, *, shared: bool) -> object:
@@ -202,24 +227,57 @@ class _Reading:
             return ()
         return (_AS_THEY_ARE.get(tag, f"Fn::{tag[1:]}"),)
 
-    @staticmethod
-    def _scalar(node: ScalarNode) -> object:
+    def _scalar(self, node: ScalarNode) -> object:
         text: str = node.value
-        return text if node.style is not None or node.tag == _STR or str(node.tag)[:1] == "!" else plain_value(text)
+        tagged = str(node.tag)[:1] == "!" or (node.tag == _STR and self.text[node.start_mark.index] in "!&")
+        if node.style is not None or tagged:
+            return text
+        value = plain_value(text)
+        kept = value is None or isinstance(value, bool) or scalar(value) == text or not _BARE.fullmatch(text)
+        return value if kept else Bare(text)
 
 
 def _argument(name: str, value: object) -> object:
     return value.split(".", 1) if name == "Fn::GetAtt" and isinstance(value, str) else value
 
 
-def children(text: TemplateText, path: Path) -> Iterator[tuple[Path, Place]]:
-    """What stands directly below a map, in its order."""
-    return ((at, place) for at, place in text.places.items() if at[:-1] == path)
+def _has_references(node: object, path: Path) -> bool:
+    """Whether there is something for the macro in what is merged into a map."""
+    if isinstance(node, list):
+        return any(_has_references(item, path) for item in node)
+    if not isinstance(node, Mapping):
+        return False
+    return any(
+        (stem(key) and is_reference(below))
+        or (key == "Exports" and path[:1] == ("Resources",) and "Properties" not in path)
+        or _has_references(below, (*path, key))
+        for key, below in node.items()
+    )
 
 
 def to_json(changed: dict[str, Any], like: str) -> str:
     """A template in JSON, laid out as another text is."""
     inside = like[like.index("{") + 1 :]
-    indent = inside[: len(inside) - len(inside.lstrip())].rpartition("\n")[2] if "\n" in like.strip() else None
-    written = json.dumps(changed, ensure_ascii=False, indent=indent)
-    return written + ("\n" if like.endswith("\n") else "")
+    space = inside[: len(inside) - len(inside.lstrip())].replace("\r", "")
+    indent = space.rpartition("\n")[2] if "\n" in like.strip() else None
+    written = json.dumps(_marked(changed), ensure_ascii=False, indent=indent)
+    if re.search("[\ud800-\udfff]", written):  # half a character cannot be written but by its number
+        written = json.dumps(_marked(changed), indent=indent)
+    written = re.sub(r'"\\u0000([^"\\]*)\\u0000"', r"\1", written)
+    result = written + ("\n" if like.endswith("\n") else "")
+    mark = "\ufeff" if like.startswith("\ufeff") else ""
+    return mark + (result.replace("\n", "\r\n") if "\r\n" in like else result)
+
+
+def canonical(content: object) -> str:
+    """The same text for the same content, whatever the order; numbers and quotes count as they are written."""
+    return json.dumps(_marked(content), sort_keys=True)
+
+
+def _marked(node: Any) -> Any:  # noqa: ANN401
+    """With what is to be written without quotes between characters that no template has."""
+    if isinstance(node, Bare):
+        return f"\0{node}\0"
+    if isinstance(node, Mapping):
+        return {key: _marked(below) for key, below in node.items()}
+    return [_marked(item) for item in node] if isinstance(node, list) else node

@@ -22,6 +22,15 @@ _NOT_TEXT = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "nul
 """Without quotes some reader takes these for something else (YAML 1.1 has more of them than 1.2)."""
 
 
+class Bare(str):
+    """Text that was written without quotes and is to be written so again: `0123`, `5.10`, `yes`, `2012-10-17`.
+
+    Readers of YAML do not agree what these are, so that quotes, or another number, might make something else of them.
+    """
+
+    __slots__ = ()
+
+
 def flow(node: Node) -> str:
     """Something on one line."""
     if is_function(node):
@@ -36,6 +45,8 @@ def flow(node: Node) -> str:
 
 def scalar(node: Node) -> str:
     """A scalar, or a key."""
+    if isinstance(node, Bare):
+        return str(node)
     if isinstance(node, str):
         if _PLAIN.fullmatch(node) and node.lower() not in _NOT_TEXT:
             return node
