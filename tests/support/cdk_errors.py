@@ -38,5 +38,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "cdk-no-ready-type": _at("albums", errors.NoReadyTypeError("Pair")),
     "cdk-no-stack": _at("App", errors.NoStackError()),
+    "cdk-not-deployed": _at("albums", errors.NotDeployedError("JohnnyBucket-BucketArn", "photos")),
+    "cdk-secret": _at("photos", errors.SecretError()),
+    "cdk-no-such-construct": _at("photos/Jobs", errors.NoSuchConstructError("bucket", "Queue", "bucket_arn")),
     "cdk-no-listener": _at("entrance/Alb", errors.NoListenerError()),
 }

@@ -14,11 +14,13 @@ import pytest
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elbv2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_rds as rds
 from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
@@ -128,7 +130,7 @@ def test_the_table_of_types_is_that_of_the_functions() -> None:
     assert names_in(table) == set(CONSTRUCTS)
     for first, named, made_with, _ in table:
         name = first.strip("`")
-        for function in (f"export_{name}", f"import_{name}", f"lookup_{name}"):
+        for function in (f"export_{name}", f"import_{name}", *([f"lookup_{name}"] if name != "role" else [])):
             assert function in shared.__all__
         naming = {each for each in shared.__all__ if re.fullmatch(rf"{name}_from_(arn|name|id)", each)}
         assert set(re.findall(r"`(\w+_from_\w+)`", named)) == naming
@@ -203,6 +205,53 @@ def test_beside_the_cdk_one_name_in_two_stacks_is_found_in_the_deployment_alone(
         stack = cdk_apps.stack(app, name)
         cdk.CfnOutput(stack, "Output", value=name, export_name="JohnnyBucket")
     assert {each.stack_name for each in app.synth().stacks} == {"One", "Two"}
+
+
+@pytest.mark.parametrize("flag", [False, True])
+def test_beside_the_cdk_across_regions_only_what_has_no_name_of_its_own_needs_the_flag(*, flag: bool) -> None:
+    def used(attribute: str) -> str:
+        app = cdk_apps.app()
+        network = cdk_apps.stack(app, "Network")
+        env = cdk.Environment(region="us-east-1", account=ACCOUNT)
+        there = cdk.Stack(app, "There", env=env, cross_region_references=flag)
+        cdk.CfnOutput(there, "Used", value=getattr(s3.Bucket(network, "Bucket"), attribute))
+        value: dict[str, list[str]] = cdk_apps.template(there)["Outputs"]["Used"]["Value"]
+        return value["Fn::GetAtt"][1]
+
+    assert used("bucket_domain_name").startswith("/cdk/exports/There/")
+    if flag:
+        assert used("bucket_arn").startswith("/cdk/exports/There/")
+    else:
+        with pytest.raises(RuntimeError, match="physical name must be explicit set"):
+            used("bucket_arn")
+
+
+def test_beside_the_cdk_weak_references_are_outputs_of_stacks_across_regions_and_accounts_too() -> None:
+    app = cdk_apps.app()
+    network = cdk_apps.stack(app, "Network")
+    certificate = acm.CfnCertificate(network, "Certificate", domain_name="example.com")
+    for name, region, account in (("Beside", EU, ACCOUNT), ("There", "us-east-1", ACCOUNT)):
+        value = cdk.Stack.consume_reference(certificate.ref, cdk.ReferenceStrength.WEAK)
+        cdk.CfnOutput(cdk_apps.stack(app, name, region, account), "Used", value=value)
+    cdk.CfnOutput(cdk_apps.stack(app, "Theirs", "us-east-1", "222222222222"), "Used", value=certificate.ref)
+    cdk.CfnOutput(network, "Other", value=cdk.Fn.get_stack_output("Stack", "Output", "us-east-1", "role"))
+    found = {each.stack_name: each.template["Outputs"] for each in app.synth().stacks}
+    weak = [found[name]["Used"]["Value"]["Fn::GetStackOutput"] for name in ("Beside", "There", "Theirs")]
+    assert {(each["StackName"], each["Region"]) for each in weak} == {("Network", EU)}
+    assert ["RoleArn" in each for each in weak] == [False, False, True]
+    assert found["Network"]["Other"]["Value"]["Fn::GetStackOutput"]["RoleArn"] == "role"
+    weakly = cdk.App(context={"@aws-cdk/core:defaultCrossStackReferences": "weak"})
+    bucket = s3.Bucket(cdk_apps.stack(weakly, "Network"), "Bucket")
+    web = cdk_apps.stack(weakly, "Web")
+    cdk.CfnOutput(web, "Used", value=bucket.bucket_arn)
+    assert "Fn::GetStackOutput" in cdk_apps.template(web)["Outputs"]["Used"]["Value"]
+    assert {"of", "consume", "produce"} <= set(dir(cdk.CrossStackReferences))
+
+
+def test_beside_the_cdk_it_looks_up_more_types_than_are_ready() -> None:
+    others = [ec2.PrefixList, ecr.Repository, elbv2.NetworkLoadBalancer, elbv2.NetworkListener]
+    others += [rds.DatabaseCluster, rds.DatabaseInstance]
+    assert all(hasattr(each, "from_lookup") for each in others)
 
 
 def test_the_app_s_context_says_the_role_and_the_context_file() -> None:

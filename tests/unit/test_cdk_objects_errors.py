@@ -17,6 +17,7 @@ from aws_cdk import aws_elasticloadbalancingv2 as elbv2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sqs as sqs
 from moto import mock_aws
 
 from strongref import cdk as shared
@@ -234,8 +235,32 @@ def test_options_go_before_what_was_imported(web: cdk.Stack) -> None:
     imported = shared.import_role(web, "Thing", type=LATER, mutable=False)
     s3.Bucket(web, "Bucket").grant_read(imported)
     assert cdk_apps.resources(web, "AWS::IAM::Policy") == {}
-    with pytest.raises(TypeError, match="mutble"):
-        shared.import_role(web, "Other", type=LATER, mutble=False)
+
+
+@pytest.mark.parametrize("name", ["role", "certificate"])
+def test_an_option_that_the_cdk_does_not_have_is_told(web: cdk.Stack, name: str) -> None:
+    with pytest.raises(
+        ConstructError, match=rf"^Web: The CDK refuses the {name} Other:deployment: there is no option mutble\.$"
+    ):
+        getattr(shared, f"import_{name}")(web, "Other", type=LATER, mutble=False)
+    with pytest.raises(ConstructError, match=r"The CDK refuses the role Other:deployment: .*argument mutable"):
+        shared.import_role(web, "Other", type=LATER, mutable="no")
+
+
+def test_what_is_no_construct_of_the_type_is_told(web: cdk.Stack) -> None:
+    queue = sqs.Queue(web, "Queue")
+    with pytest.raises(ConstructError, match=r"^Web/Queue: A Queue came, which has no bucket_arn; a bucket is needed"):
+        shared.export_bucket(queue, "Thing")
+    with pytest.raises(ConstructError, match=r"^NoneType: A NoneType came, which has no bucket_arn"):
+        shared.export_bucket(None, "Thing")
+    with pytest.raises(ConstructError, match=r"^str: It is in no stack"):
+        shared.import_bucket("photos", "Thing")
+
+
+def test_a_queue_is_imported_at_deployment_as_the_kind_that_the_program_says(web: cdk.Stack) -> None:
+    """Whether it is a FIFO queue stands at the end of its name, which is not known."""
+    assert shared.import_queue(web, "Plain", type=LATER).fifo is False
+    assert shared.import_queue(web, "Ordered", type=LATER, fifo=True).fifo is True
 
 
 def test_an_arn_of_something_else_is_told_with_the_construct_s_path(web: cdk.Stack) -> None:
@@ -283,6 +308,8 @@ def test_errors_keep_the_error_that_they_are_about_and_are_counted_like_it(web: 
         errors.UnevenSubnetsError(dict.fromkeys(("public", "private", "isolated"), ["eu-west-1a" * 90] * 9)),
         errors.ExportedElsewhereError("x" * 9000, "y" * 9000),
         errors.NoReadyTypeError("x" * 9000),
+        errors.NotDeployedError("x" * 9000, "y" * 9000),
+        errors.NoSuchConstructError("security group", "x" * 9000, "security_group_id"),
         errors.ConstructError("x/" * 9000, errors.ExportedElsewhereError("x" * 9000, "y" * 9000)),
     ],
     ids=lambda error: type(error).__name__,
@@ -346,8 +373,8 @@ def test_without_the_cdk_the_package_says_so_and_other_failures_are_themselves(m
         ImportError, match=r"strongref\.cdk needs aws_cdk, which is not installed: pip install strongref\[cdk\]"
     ):
         importlib.import_module("strongref.cdk")
-    monkeypatch.setitem(sys.modules, "strongref.cdk.errors", None)
-    with pytest.raises(ModuleNotFoundError, match=r"strongref\.cdk\.errors"):
+    monkeypatch.setitem(sys.modules, "strongref.cdk.contexts", None)
+    with pytest.raises(ModuleNotFoundError, match=r"strongref\.cdk\.contexts"):
         importlib.import_module("strongref.cdk")
 
 

@@ -62,6 +62,28 @@ def test_an_output_is_put_and_replaced(stack: cdk.Stack, target: CdkTarget, buck
     }
 
 
+def test_a_resource_that_is_dropped_is_not_written_and_its_logical_id_is_free(
+    stack: cdk.Stack, target: CdkTarget
+) -> None:
+    target.put_resource("First", IMPORT, {"Names": ["A"]})
+    assert not target.has("Other")
+    target.drop_resource("First")
+    assert not target.has("First")
+    target.put_resource("Second", IMPORT, {"Names": ["A"]})
+    assert list(cdk_apps.template(stack)["Resources"]) == ["Second"]
+
+
+def test_what_the_stack_s_own_outputs_are_exported_as_is_known(
+    stack: cdk.Stack, target: CdkTarget, bucket: s3.Bucket
+) -> None:
+    cdk.CfnOutput(stack, "Mine", value="m", export_name="Mine-Too")
+    cdk.CfnOutput(stack, "Plain", value="p")
+    cdk.CfnOutput(stack, "Later", value="p", export_name=f"{bucket.bucket_name}-x")
+    cdk.CfnOutput(cdk.NestedStack(stack, "Inner"), "Mine", value="m", export_name="Inner-Mine")
+    target.put_output("Put", "p", export="Put", description=None)
+    assert target.exports() == {"Mine-Too": "Mine"}
+
+
 def test_a_resource_grows_until_the_app_is_written(stack: cdk.Stack, target: CdkTarget, bucket: s3.Bucket) -> None:
     first = {"Names": ("A",), "From": {"Stack": "network"}, "Gone": "x"}
     target.put_resource("Imports", IMPORT, first, {"Old": "x"})
@@ -192,5 +214,6 @@ def test_logical_ids_of_the_program_s_own_are_known_and_those_put_are_not(
     target.put_resource("Held", IMPORT, {})
     assert [each for each in (BUCKET, "Renamed", "Ours", "Held", "Inside") if target.has(each)] == [BUCKET, "Renamed"]
     cdk.CfnOutput(stack, "Later", value="x")
+    target.look_again()
     assert target.has("Later")
-    assert CdkTarget(stack).has("Held")
+    assert not CdkTarget(stack).has("Held")

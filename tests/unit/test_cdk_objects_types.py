@@ -132,4 +132,5 @@ def test_every_ready_type_has_functions_and_a_case() -> None:
     for case in CASES:
         assert callable(getattr(shared, f"import_{case.name}"))
         assert callable(getattr(shared, f"export_{case.exporting or case.name}"))
-        assert callable(getattr(shared, f"lookup_{case.exporting or case.name}"))
+        # The tags of roles are not told by the API that tells all others'.
+        assert hasattr(shared, f"lookup_{case.exporting or case.name}") is (case.name != "role")

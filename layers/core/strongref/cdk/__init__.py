@@ -8,10 +8,11 @@ There are such functions for every ready type, and `export_object` and `import_o
 
 from __future__ import annotations
 
-from strongref.objects.base import DeserializationContext, ResolveType, Serializable, SerializationContext
+from strongref.objects.base import ResolveType, Serializable, SerializationContext
 from strongref.objects.channels import CloudFormation, CrossRegion, Parameters
 
 try:
+    from strongref.cdk.contexts import DeserializationContext
     from strongref.cdk.errors import CdkError, ConstructError
     from strongref.cdk.functions import (
         application_load_balancer_from_arn,
@@ -69,7 +70,6 @@ try:
         lookup_key,
         lookup_listener,
         lookup_queue,
-        lookup_role,
         lookup_security_group,
         lookup_table,
         lookup_topic,
@@ -178,7 +178,6 @@ __all__ = [
     "lookup_key",
     "lookup_listener",
     "lookup_queue",
-    "lookup_role",
     "lookup_security_group",
     "lookup_table",
     "lookup_topic",

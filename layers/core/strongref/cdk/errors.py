@@ -156,6 +156,59 @@ class ExportedElsewhereError(CdkError):
         )
 
 
+class NotDeployedError(CdkError):
+    """What is to be looked up is exported by a stack of the same app, which was not deployed with it yet.
+
+    Attributes:
+        name: of what was looked up.
+        stack: the exporting stack's path in the app.
+    """
+
+    def __init__(self, name: str, stack: str) -> None:
+        super().__init__(name, stack)
+        self.name = name
+        self.stack = stack
+
+    def __str__(self) -> str:
+        return (
+            f"There is no {cut(self.name, _SHOWN)} yet: stack {cut(self.stack, _SHOWN)} of this app exports it and is "
+            "not deployed with it yet. Pass the construct from stack to stack, or import with "
+            "type=ResolveType.DEPLOYMENT."
+        )
+
+
+class SecretError(CdkError):
+    """A value that is to be exported is one that CloudFormation puts a secret in the place of."""
+
+    def __str__(self) -> str:
+        return (
+            "A value to be exported is a secret's: wherever it went, people could read it. Export the secret's ARN or "
+            "name, and read the secret where it is needed. Nothing was written."
+        )
+
+
+class NoSuchConstructError(CdkError):
+    """What was given to be exported is no construct of the type.
+
+    Attributes:
+        label: the type.
+        given: what came, by its class.
+        attribute: that it does not have.
+    """
+
+    def __init__(self, label: str, given: str, attribute: str) -> None:
+        super().__init__(label, given, attribute)
+        self.label = label
+        self.given = given
+        self.attribute = attribute
+
+    def __str__(self) -> str:
+        return (
+            f"A {cut(self.given, _SHOWN)} came, which has no {self.attribute}; a {self.label} is needed. Use the "
+            "function for what it is."
+        )
+
+
 class NoStackError(CdkError):
     """A construct is in no stack: an app, or a stage."""
 

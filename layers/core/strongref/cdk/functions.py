@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from strongref.cdk import ready, sharing
 from strongref.cdk.apps import at, exporting, importing, stack_of
 from strongref.cdk.errors import NoListenerError
+from strongref.cdk.same import reference
 from strongref.objects.base import ResolveType
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ class Functions(Generic[T]):
         """
         with at(construct):
             obj = self.kind.serializable(construct, **parts)
-            exporting(construct, name, via).export_object(name, obj, description=description, via=via)
+            with exporting(construct, name, via) as stack:
+                stack.export_object(name, obj, description=description, via=via)
 
     def import_(
         self,
@@ -91,8 +93,8 @@ class Functions(Generic[T]):
         Raises:
             ConstructError: there is none of that name, or it cannot be imported so.
         """
-        with at(scope):
-            ctx = importing(scope, name, via, weak=weak).import_object(name, type=type, weak=weak, via=via)
+        with at(scope), importing(scope, name, via, weak=weak) as found:
+            ctx = found.stack.import_object(found.name, type=type, weak=weak, via=via)
             construct: T = sharing.read_construct(self.kind, ctx, sharing.place_of(ctx, via), options)
             return construct
 
@@ -204,7 +206,6 @@ export_role = _role.export
 import_role = _role.import_
 role_from_arn = _role.from_arn
 role_from_name = _role.from_name
-lookup_role = _role.lookup
 
 _certificate: Functions[acm.ICertificate] = Functions(ready.CERTIFICATE)
 export_certificate = _certificate.export
@@ -276,6 +277,7 @@ def listener_of(load_balancer: elbv2.IApplicationLoadBalancer) -> elbv2.IApplica
         ConstructError: the load balancer was not imported.
     """
     with at(load_balancer):
-        if load_balancer not in ready.LISTENERS:
+        found = ready.LISTENERS.get(reference(load_balancer))
+        if found is None:
             raise NoListenerError
-        return ready.LISTENERS[load_balancer]
+        return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import aws_cdk
 from jsii.errors import JSIIError
 
-from strongref.cdk.errors import NoReadyTypeError, RefusedByCdkError
+from strongref.cdk.errors import NoReadyTypeError, NoSuchConstructError, RefusedByCdkError
 from strongref.objects.declaring import Declared
 from strongref.objects.members import key_of, members
 
@@ -23,6 +24,9 @@ T = TypeVar("T")
 
 REFUSALS = (RuntimeError, JSIIError)
 """What comes of an error in the CDK's own code."""
+
+_UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
+"""As Python says it of an option that a function does not take."""
 
 
 class Place(NamedTuple):
@@ -57,12 +61,14 @@ class Kind(Generic[T]):
         tell: the members that are not the construct's attributes of the same name: a value, a list, a construct, an
             object, or None.
         wider: types of the same constructs that have more; what a construct has of that is exported, too.
+        check: sees that options will do, before anything is looked up.
     """
 
     declared: type[Declared]
     make: Callable[..., T]
     tell: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     wider: Sequence[type[Declared]] = ()
+    check: Callable[[Mapping[str, Any]], None] = lambda _options: None
 
     def __post_init__(self) -> None:
         """From now on it is the kind of its type."""
@@ -103,16 +109,21 @@ class Kind(Generic[T]):
         """
         try:
             return self.make(place, obj, **options)
-        except REFUSALS as error:
+        except (*REFUSALS, TypeError) as error:
             what = f"the {self.declared.declared.label} {place.id}"
-            problem = str(error)
+            unknown = _UNKNOWN.search(str(error))
+            problem = f"there is no option {unknown[1]}" if unknown else str(error)
         raise RefusedByCdkError(what, problem, {value: key for key, value in _texts(obj)})
 
     def _told(self, construct: T, name: str) -> Any:  # noqa: ANN401 (see `tell`)
         try:
             return self.tell[name](construct) if name in self.tell else getattr(construct, name)
+        except AttributeError as error:
+            lacking = str(error.name)
         except REFUSALS as error:
-            problem = str(error)
+            lacking, problem = "", str(error)
+        if lacking:
+            raise NoSuchConstructError(self.declared.declared.label, type(construct).__name__, lacking)
         raise RefusedByCdkError(f"to tell the {name} of the {self.declared.declared.label}", problem)
 
 

@@ -19,17 +19,18 @@ from aws_cdk import aws_sqs as sqs
 
 from strongref.cdk.errors import NotOneError, OptionNeededError, UnevenSubnetsError
 from strongref.cdk.kinds import REFUSALS, Kind
+from strongref.cdk.same import reference
 from strongref.objects import types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from strongref.cdk.kinds import Place
 
 Options = dict[str, Any]
 
-LISTENERS: dict[Any, elbv2.IApplicationListener] = {}
-"""The listeners of load balancers that were imported, which the CDK does not tell."""
+LISTENERS: dict[str, elbv2.IApplicationListener] = {}
+"""The listeners of load balancers that were imported, which the CDK does not tell: by reference."""
 
 
 def _given(options: Options, **defaults: Any) -> Options:  # noqa: ANN401 (the CDK's)
@@ -84,9 +85,12 @@ def _security_group(at: Place, group: types.SecurityGroup, **options: Any) -> ec
     return ec2.SecurityGroup.from_security_group_id(at.scope, at.id, group.security_group_id, **options)
 
 
-def _listener(at: Place, listener: types.Listener, **options: Any) -> elbv2.IApplicationListener:  # noqa: ANN401
+def _check_listener(options: Mapping[str, Any]) -> None:
     if "security_group" not in options:
         raise OptionNeededError("listener", "security_group", "its load balancer's")
+
+
+def _listener(at: Place, listener: types.Listener, **options: Any) -> elbv2.IApplicationListener:  # noqa: ANN401
     attributes = {"listener_arn": listener.listener_arn, **options}
     return elbv2.ApplicationListener.from_application_listener_attributes(at.scope, at.id, **attributes)
 
@@ -106,15 +110,18 @@ def _load_balancer(
         at.scope, at.id, load_balancer_arn=balancer.load_balancer_arn, **given
     )
     (group, *_) = construct.connections.security_groups
-    LISTENERS[construct] = _listener(at.part("Listener"), balancer.listener, security_group=group)
+    LISTENERS[reference(construct)] = _listener(at.part("Listener"), balancer.listener, security_group=group)
     return construct
+
+
+def _check_cluster(options: Mapping[str, Any]) -> None:
+    if options and "vpc" not in options:
+        raise OptionNeededError("cluster", "vpc", "that its services run in, beside other options")
 
 
 def _cluster(at: Place, cluster: types.Cluster, **options: Any) -> ecs.ICluster:  # noqa: ANN401
     if not options:
         return ecs.Cluster.from_cluster_arn(at.scope, at.id, cluster.cluster_arn)
-    if "vpc" not in options:
-        raise OptionNeededError("cluster", "vpc", "that its services run in, beside other options")
     given = _given(options, cluster_arn=cluster.cluster_arn)
     return ecs.Cluster.from_cluster_attributes(at.scope, at.id, cluster_name=cluster.cluster_name, **given)
 
@@ -216,7 +223,7 @@ ROLE: Kind[iam.IRole] = Kind(types.Role, _role)
 CERTIFICATE: Kind[acm.ICertificate] = Kind(types.Certificate, _certificate)
 HOSTED_ZONE: Kind[route53.IHostedZone] = Kind(types.HostedZone, _hosted_zone)
 SECURITY_GROUP: Kind[ec2.ISecurityGroup] = Kind(types.SecurityGroup, _security_group)
-LISTENER: Kind[elbv2.IApplicationListener] = Kind(types.Listener, _listener)
+LISTENER: Kind[elbv2.IApplicationListener] = Kind(types.Listener, _listener, check=_check_listener)
 APPLICATION_LOAD_BALANCER: Kind[elbv2.IApplicationLoadBalancer] = Kind(
     types.ApplicationLoadBalancer,
     _load_balancer,
@@ -227,7 +234,7 @@ APPLICATION_LOAD_BALANCER: Kind[elbv2.IApplicationLoadBalancer] = Kind(
         "listener": _only("application load balancer", "listener", lambda it: it.listeners),
     },
 )
-CLUSTER: Kind[ecs.ICluster] = Kind(types.Cluster, _cluster)
+CLUSTER: Kind[ecs.ICluster] = Kind(types.Cluster, _cluster, check=_check_cluster)
 TABLE: Kind[dynamodb.ITable] = Kind(types.Table, _table, wider=[types.EncryptedTable, types.StreamedTable])
 ENCRYPTED_TABLE: Kind[dynamodb.ITable] = Kind(types.EncryptedTable, _encrypted_table)
 STREAMED_TABLE: Kind[dynamodb.ITable] = Kind(types.StreamedTable, _streamed_table)

@@ -8,8 +8,10 @@ from urllib.parse import urlencode
 
 from strongref.address import short_hash
 from strongref.cdk.apps import at, exporting, importing, stack_of
+from strongref.cdk.contexts import DeserializationContext
 from strongref.cdk.errors import OtherOptionsError
 from strongref.cdk.kinds import Place, as_objects, as_token, kind_of, with_tokens
+from strongref.cdk.same import same
 from strongref.objects import lookups
 from strongref.objects.base import ResolveType
 from strongref.objects.channels import CloudFormation, CrossRegion
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from constructs import Construct
 
     from strongref.cdk.kinds import Kind
-    from strongref.objects.base import DeserializationContext, Serializable
+    from strongref.objects.base import DeserializationContext as Context
+    from strongref.objects.base import Serializable
     from strongref.objects.channels import Channel
     from strongref.objects.declaring import Declared
     from strongref.objects.once import Made
@@ -44,16 +47,16 @@ def export_string(
     Raises:
         ConstructError: the name stands for another value already, or cannot be carried.
     """
-    with at(scope):
-        exporting(scope, name, via).export_string(name, value, description=description, via=via)
+    with at(scope), exporting(scope, name, via) as stack:
+        stack.export_string(name, value, description=description, via=via)
 
 
 def export_string_list(
     scope: Construct, name: str, value: Sequence[str], *, via: Channel | None = None, description: str | None = None
 ) -> None:
     """Export a list of values; as `export_string`."""
-    with at(scope):
-        exporting(scope, name, via).export_string_list(name, value, description=description, via=via)
+    with at(scope), exporting(scope, name, via) as stack:
+        stack.export_string_list(name, value, description=description, via=via)
 
 
 def export_object(
@@ -68,8 +71,8 @@ def export_object(
         via: as there.
         description: of all values that have none of their own.
     """
-    with at(scope):
-        exporting(scope, name, via).export_object(name, obj, description=description, via=via)
+    with at(scope), exporting(scope, name, via) as stack:
+        stack.export_object(name, obj, description=description, via=via)
 
 
 def import_string(
@@ -92,8 +95,8 @@ def import_string(
     Raises:
         ConstructError: there is none of that name, or it cannot be imported so.
     """
-    with at(scope):
-        return as_token(str(importing(scope, name, via, weak=weak).import_string(name, type=type, weak=weak, via=via)))
+    with at(scope), importing(scope, name, via, weak=weak) as found:
+        return as_token(str(found.stack.import_string(found.name, type=type, weak=weak, via=via)))
 
 
 def import_string_list(
@@ -105,9 +108,9 @@ def import_string_list(
     via: Channel | None = None,
 ) -> list[str]:
     """A list of values that another stack exports; as `import_string`. At deployment, by `CrossRegion` alone."""
-    with at(scope):
-        found: Any = importing(scope, name, via, weak=weak).import_string_list(name, type=type, weak=weak, via=via)
-        return list(found)
+    with at(scope), importing(scope, name, via, weak=weak) as found:
+        items: Any = found.stack.import_string_list(found.name, type=type, weak=weak, via=via)
+        return list(items)
 
 
 def import_object(
@@ -122,11 +125,11 @@ def import_object(
 
     The same for the same object. Its `scope` is a construct in the stack, where the object's own can be made.
     """
-    with at(scope):
-        return importing(scope, name, via, weak=weak).import_object(name, type=type, weak=weak, via=via)
+    with at(scope), importing(scope, name, via, weak=weak) as found:
+        return DeserializationContext.of(found.stack.import_object(found.name, type=type, weak=weak, via=via))
 
 
-def deserialize(ctx: DeserializationContext, of: type[Declared], **options: Any) -> Any:  # noqa: ANN401 (a construct of the CDK)
+def deserialize(ctx: Context, of: type[Declared], **options: Any) -> Any:  # noqa: ANN401 (a construct of the CDK)
     """The construct of a ready type that is read from a context: the same each time.
 
     Args:
@@ -155,6 +158,7 @@ def lookup(scope: Construct, of: type[Declared], tags: Mapping[str, str], **more
     """
     with at(scope):
         parts, options = divided(of, more)
+        kind_of(of).check(options)
         stack = stack_of(scope)
         obj = lookups.lookup(of, stack, tags, **parts)
         place = Place(stack.scope, f"lookup{of.__name__}:{urlencode(sorted(tags.items()))}", is_here=True)
@@ -199,8 +203,9 @@ def variables(scope: Construct, name: str, obj: Serializable, *, one: bool = Fal
         return {key: value if isinstance(value, str) else str(target.stand_in(value)) for key, value in found.items()}
 
 
-def read_construct(kind: Kind[Any], ctx: DeserializationContext, place: Place, options: Mapping[str, Any]) -> Any:  # noqa: ANN401 (as above)
+def read_construct(kind: Kind[Any], ctx: Context, place: Place, options: Mapping[str, Any]) -> Any:  # noqa: ANN401 (as above)
     """The construct that is read from a context; errors as theirs."""
+    kind.check(options)
     obj = with_tokens(kind.declared.deserialize(ctx), stack_of(ctx.scope).target)
     return _once(
         ctx.made, ("construct", kind), ctx.id, options, lambda: kind.construct(_free(kind, place), obj, **options)
@@ -209,12 +214,13 @@ def read_construct(kind: Kind[Any], ctx: DeserializationContext, place: Place, o
 
 def construct_named(kind: Kind[Any], stack: Stack, obj: Declared, place: Place, options: Mapping[str, Any]) -> Any:  # noqa: ANN401 (as above)
     """The construct of an object that is named by what it is found by: the same for the same object."""
+    kind.check(options)
     tokens = with_tokens(obj, stack.target)
     what = ("construct", kind, obj)
     return _once(stack.made, what, place.id, options, lambda: kind.construct(_free(kind, place), tokens, **options))
 
 
-def place_of(ctx: DeserializationContext, via: Channel | None) -> Place:
+def place_of(ctx: Context, via: Channel | None) -> Place:
     """Where the construct of an imported object is made, and where the resource is."""
     if isinstance(via, CrossRegion):
         return Place(ctx.scope, ctx.id, via.region, via.account)
@@ -246,7 +252,8 @@ def _once(
     make: Callable[[], Any],
 ) -> Any:  # noqa: ANN401 (as above)
     found = made.get(what, lambda: _Constructed(make(), dict(options)))
-    differing = {key for key in {*found.options, *options} if found.options.get(key) != options.get(key)}
+    names = {*found.options, *options}
+    differing = {key for key in names if not same(found.options.get(key), options.get(key))}
     if differing:
         raise OtherOptionsError(name, sorted(differing))
     return found.construct
