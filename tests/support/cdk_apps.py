@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
+import pytest
+from moto import mock_aws
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 EU, US = "eu-west-1", "us-east-1"
 ACCOUNT = "123456789012"
@@ -36,3 +41,14 @@ def resources(of: cdk.Stack, type_name: str) -> dict[str, Any]:
     """The resources of a type in a stack's template, by logical id."""
     found = template(of).get("Resources", {})
     return {logical_id: each for logical_id, each in found.items() if each["Type"] == type_name}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The context file is written where the program runs, and AWS is empty."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        yield

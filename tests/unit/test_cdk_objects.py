@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aws_cdk as cdk
 import boto3
@@ -17,7 +17,6 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
-from moto import mock_aws
 
 from strongref import cdk as shared
 from strongref.cdk import ConstructError, CrossRegion, Parameters, ResolveType
@@ -42,9 +41,6 @@ from tests.support.fake_cloudcontrol import FakeCloudControl, FakeTagging
 from tests.support.networks import Net, to
 from tests.support.node import NODE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 NOW, LATER = ResolveType.SYNTHESIS, ResolveType.DEPLOYMENT
 BUCKET = {"JohnnyBucket-BucketArn": "arn:aws:s3:::johnny", "JohnnyBucket-BucketName": "johnny"}
 ENTRANCE = {
@@ -53,15 +49,7 @@ ENTRANCE = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The context file is written where the program runs, and AWS is empty."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
-        yield
+_elsewhere = cdk_apps.elsewhere
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from constructs import Node
-from moto import mock_aws
 
 from strongref import cdk as shared
 from strongref.cdk import CdkTarget, ConstructError, CrossRegion, Parameters, ResolveType
@@ -25,7 +24,7 @@ from tests.support import cdk_apps
 from tests.support.cdk_apps import ACCOUNT, EU, US
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from strongref.objects.channels import Channel
 
@@ -34,15 +33,7 @@ HOLDER = "AWS::CloudFormation::WaitConditionHandle"
 BUCKET = {"JohnnyBucket-BucketArn": "arn:aws:s3:::johnny", "JohnnyBucket-BucketName": "johnny"}
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The context file is written where the program runs, and AWS is empty."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
-        yield
+_elsewhere = cdk_apps.elsewhere
 
 
 @pytest.fixture

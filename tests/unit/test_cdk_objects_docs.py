@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aws_cdk as cdk
 import boto3
@@ -25,7 +25,6 @@ from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
-from moto import mock_aws
 
 from strongref import cdk as shared
 from strongref.cdk import apps, errors, ready
@@ -40,9 +39,6 @@ from tests.support.cdk_kinds import ZONES
 from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.fake_cloudcontrol import FakeCloudControl, FakeTagging
 from tests.support.networks import Net, to
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PAGE = "docs/cdk.md"
 TEXT = (ROOT / PAGE).read_text()
@@ -66,15 +62,7 @@ CONSTRUCTS: dict[str, Any] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The context file is written where the program runs, and AWS is empty."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
-        yield
+_elsewhere = cdk_apps.elsewhere
 
 
 @pytest.fixture
@@ -97,7 +85,7 @@ def exported(name: str, value: str, region: str) -> None:
 
 
 def test_the_programs_are_the_examples_as_they_stand() -> None:
-    """`tests/e2e/test_cdk_objects.py` runs those, and deploys what they write."""
+    """`tests/e2e/test_sharing_in_cdk_apps.py` runs those, and deploys what they write."""
     for name, text in EXAMPLES.items():
         assert PROGRAMS.count(text) == 1
         assert f"../examples/cdk/{name}" in TEXT

@@ -18,7 +18,6 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
-from moto import mock_aws
 
 from strongref import cdk as shared
 from strongref.cdk import ConstructError, CrossRegion, ResolveType, errors
@@ -33,24 +32,13 @@ from tests.support.cdk_apps import ACCOUNT, EU, US
 from tests.support.cdk_kinds import ZONES, balanced, role, vpc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from strongref.cdk import SerializationContext
 
 LATER = ResolveType.DEPLOYMENT
 FIXED = elbv2.ListenerAction.fixed_response(404)
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The context file is written where the program runs, and AWS is empty."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
-        yield
+_elsewhere = cdk_apps.elsewhere
 
 
 @pytest.fixture

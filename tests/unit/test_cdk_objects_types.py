@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import aws_cdk as cdk
 import boto3
 import pytest
-from moto import mock_aws
 
 from strongref import cdk as shared
 from strongref.cdk import ResolveType
@@ -21,24 +20,13 @@ from tests.support.cdk_apps import EU
 from tests.support.cdk_kinds import CASES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from tests.support.cdk_kinds import Case
 
 HELD = "strongref:imports"
 every_type = pytest.mark.parametrize("case", CASES, ids=str)
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The context file is written where the program runs, and AWS is empty."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
-        yield
+_elsewhere = cdk_apps.elsewhere
 
 
 def deployed(case: Case) -> None:

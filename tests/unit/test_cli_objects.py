@@ -231,7 +231,7 @@ def test_a_name_that_is_no_variables_is_refused(run: Run) -> None:
     for prefix in ("1", "1; id"):
         status, out, err = run("export", "JohnnyBucket", "--format", "env", "--name", prefix)
         assert (status, out) == (1, "")
-        assert err.startswith(f"strongref: '{prefix}.BucketArn' cannot be exported under that name")
+        assert err.startswith(f"strongref: '{prefix}.BucketArn' is no name for an export")
     _, out, _ = run("export", "JohnnyBucket", "--format", "env", "--name", "A=1;$(id)")
     assert out.splitlines()[0] == "export A_1_ID_BUCKET_ARN=arn:aws:s3:::assets"
 

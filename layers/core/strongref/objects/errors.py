@@ -34,8 +34,8 @@ class BadNameError(ObjectError):
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.name, _SHOWN)!r} cannot be exported under that name: {cut(self.problem, NAMES_LIMIT)}. Choose "
-            "another one."
+            f"{cut(self.name, _SHOWN)!r} is no name for an export: {cut(self.problem, NAMES_LIMIT)}. Choose another "
+            "one."
         )
 
 
