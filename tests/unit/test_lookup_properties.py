@@ -291,6 +291,14 @@ def test_a_name_leads_to_what_says_that_it_is_called_so_and_that_all_is_true_tha
         assert answer(finder(cloud), wanted) == meant
 
 
+def test_an_arn_that_ends_so_by_chance_does_not_hide_another_one_that_is_called_so() -> None:
+    first, second = arn("imagebuilder", "component/u-a"), arn("imagebuilder", "component/u-a/b")
+    cloud = FakeCloudControl({"AWS::ImageBuilder::Component": {}}, listed=[])
+    cloud.add("AWS::ImageBuilder::Component", first, Name="b")
+    cloud.add("AWS::ImageBuilder::Component", second, Name="b")
+    assert answer(finder(cloud), Wanted("AWS::ImageBuilder::Component", name="b")) == {first, second}
+
+
 ARNS = {
     "AWS::RDS::DBInstance": ("rds", ("db:{}", "cluster:{}", "snapshot:rds:{}"), "DBInstanceArn", "{}"),
     "AWS::DynamoDB::Table": ("dynamodb", ("table/{}", "table/{}/index/a", "global-table/{}"), "Arn", "{}"),

@@ -162,9 +162,11 @@ class Search:
             return self._called(name)
         listed = self._tracing.listed()
         likely = [each for each in listed if self._ends_so(each, name)]
-        found = [each.identifier for each in likely if self._is_called(each, name)]
-        if not found:
-            found = self._tracing.telling([each for each in listed if each not in likely], shape.name, name)
+        called = [each for each in likely if self._is_called(each, name)]
+        found = [each.identifier for each in called]
+        if not any(arn.name == name for arn in map(self._own_arn, called) if arn):
+            # Where names are not in ARNs, one that ends so by chance is not the only one that may be called so.
+            found += self._tracing.telling([each for each in listed if each not in likely], shape.name, name)
         return self._only(found, len(listed))
 
     def _ends_so(self, resource: Resource, name: str) -> bool:
