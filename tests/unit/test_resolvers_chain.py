@@ -18,8 +18,8 @@ from strongref.resolvers.errors import (
     TokenInKeyError,
 )
 from strongref.resolvers.manifests import JSON, YAML, read
+from strongref.resolvers.once import Once
 from strongref.resolvers.resolving import resolve
-from strongref.resolvers.sources import Once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

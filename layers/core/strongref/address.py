@@ -42,6 +42,7 @@ OWNER_TAG = "strongref:export:"
 CLAIM_TAG = "strongref:claim:"
 
 _LEVEL = re.compile(r"[A-Za-z0-9_-]+")
+_STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 
 
 class BadArnError(StrongRefError):
@@ -157,6 +158,11 @@ def claims_in(tags: Mapping[str, str]) -> tuple[str, ...]:
 def is_level(text: str) -> bool:
     """One level of a key, or a consumer's label: letters, digits, `_` and `-`."""
     return bool(_LEVEL.fullmatch(text))
+
+
+def is_stack_name(text: str) -> bool:
+    """What a stack can be called (AWS: CreateStack, StackName)."""
+    return bool(_STACK.fullmatch(text))
 
 
 def arn_prefix_length(partition: str, region: str, account: str) -> int:

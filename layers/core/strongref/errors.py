@@ -28,6 +28,11 @@ def some(names: Iterable[str], most: int = 10) -> str:
     return f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
 
 
+def os_problem(error: OSError) -> str:
+    """What the operating system says of a failure, as it stands in a sentence: `permission denied`."""
+    return (error.strerror or type(error).__name__).lower()
+
+
 class Counted(StrEnum):
     """The metric that an error counts towards."""
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import TypeVar
 
-from strongref.address import MAX_LABEL, is_level
+from strongref.address import MAX_LABEL, is_level, is_stack_name
 from strongref.errors import BadRequestError, some
 
 Properties = Mapping[str, object]
@@ -44,6 +44,12 @@ def parse_label(prop: str, given: object) -> str:
             f"{shown(given)} came; a stack's name or a label of letters, digits, _ and - is needed, not starting "
             f"with _, of at most {MAX_LABEL} characters",
         )
+    return given
+
+
+def parse_stack(prop: str, given: object) -> str:
+    if not isinstance(given, str) or not is_stack_name(given):
+        raise BadRequestError(prop, f"{shown(given)} came; the producing stack's name is needed")
     return given
 
 

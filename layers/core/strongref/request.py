@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,17 +25,19 @@ from strongref.properties import (
     parse_choice,
     parse_label,
     parse_region,
+    parse_stack,
     parse_strings,
     parse_text,
     shape,
-    shown,
 )
 from strongref.values import Value, check_levels, parse_values
 
 if TYPE_CHECKING:
     from strongref.properties import Properties
 
-_STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
+EXPORT_TYPE, IMPORT_TYPE = "Custom::CrossRegionExport", "Custom::CrossRegionImport"
+EXPORTER, IMPORTER = {"Fn::ImportValue": "strongref-exporter"}, {"Fn::ImportValue": "strongref-importer"}
+"""Their service tokens, as templates that are written here have them."""
 
 
 class OnChange(StrEnum):
@@ -179,9 +180,7 @@ def _producer(given: object, stack: StackArn) -> Producer:
     unknown = [name for name in given if name not in ("Stack", "Region", "Account")]
     if unknown:
         raise BadRequestError(f"From.{unknown[0]}", "no such property; allowed are Stack, Region and Account")
-    name = given.get("Stack")
-    if not isinstance(name, str) or not _STACK.fullmatch(name):
-        raise BadRequestError("From.Stack", f"{shown(name)} came; the producing stack's name is needed")
+    name = parse_stack("From.Stack", given.get("Stack"))
     return Producer(
         account=parse_account("From.Account", given.get("Account", stack.account)),
         region=parse_region("From.Region", given.get("Region", stack.region)),

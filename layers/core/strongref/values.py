@@ -76,6 +76,11 @@ def attribute_name(key: Key) -> str:
     return key.replace("/", ".")
 
 
+def levels(name: str) -> list[str]:
+    """The levels of a key, however it is spelled: with `/` or with dots between them."""
+    return name.replace("/", ".").split(".")
+
+
 def check_levels(prop: str, levels: Iterable[str]) -> None:
     """A key's levels are fit to stand in a parameter's name.
 

@@ -16,7 +16,7 @@ from strongref.cdk8s.pieces import leaves
 from strongref.cdk8s.resolver import CloudResolver, Mark, NotWhole, is_of_library
 from strongref.resolvers import wiring
 from strongref.resolvers.leftovers import leftover
-from strongref.resolvers.sources import Once
+from strongref.resolvers.once import Once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,7 @@ from strongref.cdk8s.numbers import EXACT, number
 from strongref.cdk8s.pieces import leaves
 from strongref.cdk8s.resolver import CloudResolver, Mark, NotWhole, is_of_library
 from strongref.resolvers import wiring
-from strongref.resolvers.sources import Once
+from strongref.resolvers.once import Once
 from strongref.resolvers.terraform import StateReader, TerraformStates
 from strongref.resolvers.terraform_addresses import Reference, Resource
 from strongref.resolvers.terraform_errors import BadAddressError, NoSuchAddressError

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.cli.output import put_out
+from strongref.errors import os_problem
 from strongref.manifest_set import HalfWrittenError
 from strongref.resolvers import files
 from strongref.resolvers.errors import InputError, ManifestError, WriteFailedError
@@ -101,7 +102,7 @@ def _read(given: Input | None, *, tokens_only: bool) -> Manifest:
     try:
         content = given.path.read_bytes()
     except OSError as error:
-        problem = (error.strerror or type(error).__name__).lower()
+        problem = os_problem(error)
     else:
         return read(str(given.path), content, FORMATS[given.path.suffix.lower()], tokens_only=tokens_only)
     raise ManifestError(str(given.path), None, problem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from strongref.errors import os_problem
 from strongref.resolvers.errors import WriteFailedError
 
 
@@ -18,7 +19,7 @@ def put_out(content: bytes) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.flush()
     except OSError as error:
-        problem = (error.strerror or type(error).__name__).lower()
+        problem = os_problem(error)
     else:
         return
     raise unwritten(problem)

@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from strongref.cli.jobs import STANDARD, count
 from strongref.cli.output import put_out
 from strongref.cli.parsing import register
-from strongref.errors import BadRequestError, some
+from strongref.errors import BadRequestError, os_problem, some
 from strongref.macro.errors import TransformFailedError
-from strongref.macro.grouping import TYPE as IMPORT
-from strongref.macro.merging import TYPE as EXPORT
 from strongref.macro.permissions import Principal, Setting, policy
 from strongref.macro.transform import Settings, plan
 from strongref.properties import parse_account, parse_region
+from strongref.request import EXPORT_TYPE, IMPORT_TYPE
 from strongref.resolvers import files
 from strongref.resolvers.errors import ManifestError
 from strongref.resolvers.template_edits import changed, parameters
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from strongref.macro.base import Plan
     from strongref.resolvers.template_text import TemplateText
     from strongref.toolbox import Toolbox
-
-STANDARD = "-"
 
 
 def add(commands: Commands) -> None:
@@ -116,7 +114,7 @@ def _text(template: str, name: str) -> str:
     try:
         raw = sys.stdin.buffer.read() if template == STANDARD else Path(template).read_bytes()
     except OSError as error:
-        problem = (error.strerror or type(error).__name__).lower()
+        problem = os_problem(error)
     else:
         try:
             return raw.decode()
@@ -133,12 +131,8 @@ def _where(template: TemplateText, path: tuple[str | int, ...]) -> str:
 def _done(changes: Plan) -> str:
     types = [each.value.get("Type") for each in changes.additions]
     told = [
-        _count(len(changes.replacements), "reference"),
-        _count(types.count(IMPORT), "Import"),
-        _count(types.count(EXPORT), "Export"),
+        count(len(changes.replacements), "reference"),
+        count(types.count(IMPORT_TYPE), "Import"),
+        count(types.count(EXPORT_TYPE), "Export"),
     ]
     return ", ".join(told)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

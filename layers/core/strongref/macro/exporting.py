@@ -21,7 +21,7 @@ from strongref.macro.references import plain
 from strongref.macro.walking import Slot
 from strongref.properties import parse_account, parse_choice, parse_label, parse_region, parse_strings, parse_text
 from strongref.request import OnChange
-from strongref.values import check_levels, parse_values
+from strongref.values import check_levels, levels, parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -108,7 +108,7 @@ def _values(given: Mapping[str, Node], logical_id: str) -> Node:
     if AS not in given:
         return given[VALUES]
     below = given.get(VALUES, {"Ref": logical_id})
-    for level in reversed(_levels(given[AS])):
+    for level in reversed(levels(given[AS])):
         below = {level: below}
     return below
 
@@ -179,7 +179,7 @@ def _secured(values: Mapping[str, Node], keys: list[str]) -> None:
 
 
 def _as(prop: str, given: Node) -> None:
-    check_levels(prop, _levels(parse_text(prop, given)))
+    check_levels(prop, levels(parse_text(prop, given)))
 
 
 def _regions(prop: str, given: Node) -> None:
@@ -202,10 +202,6 @@ _RULES: Mapping[str, Callable[[str, Node], object]] = {
     SECURE: _strings,
     AS: _as,
 }
-
-
-def _levels(name: str) -> list[str]:
-    return name.replace("/", ".").split(".")
 
 
 def _sample(given: Node) -> Node:

@@ -11,6 +11,7 @@ from strongref.macro.base import made_id
 from strongref.macro.conditions import weakest
 from strongref.macro.references import FROM
 from strongref.macro.splitting import split
+from strongref.request import IMPORT_TYPE, IMPORTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from strongref.macro.conditions import When
     from strongref.macro.references import Source
     from strongref.macro.walking import Slot
-
-TYPE = "Custom::CrossRegionImport"
-SERVICE_TOKEN = {"Fn::ImportValue": "strongref-importer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,8 @@ class Import:
         properties = self.source.properties
         origin = properties.pop(FROM)
         condition = {"Condition": self.when.name} if self.when.name else {}
-        own = {"ServiceToken": SERVICE_TOKEN, FROM: origin, "Names": list(self.names)}
-        return {"Type": TYPE, **condition, "Properties": {**own, **properties}}
+        own = {"ServiceToken": IMPORTER, FROM: origin, "Names": list(self.names)}
+        return {"Type": IMPORT_TYPE, **condition, "Properties": {**own, **properties}}
 
 
 def imports(slots: Iterable[Slot], value_bytes: int) -> tuple[list[Import], dict[Slot, str]]:

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongref.address import SHARED, Place, Producer
 from strongref.macro.base import MACRO, is_function
-from strongref.macro.grouping import TYPE as IMPORT
-from strongref.macro.merging import TYPE as EXPORT
-from strongref.request import Strength
+from strongref.request import EXPORT_TYPE, IMPORT_TYPE, Strength
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +66,7 @@ class Known:
 
     def imports(self) -> Iterator[tuple[Place, list[str] | None, bool]]:
         """What is imported, None for everything, and from where, and whether it is not claimed."""
-        for given in self.of_type(IMPORT):
+        for given in self.of_type(IMPORT_TYPE):
             origin = given.get("From") or {}
             producer = Producer(
                 self.text(origin.get("Account", self.setting.account)),
@@ -84,7 +82,7 @@ class Known:
     def exports(self) -> Iterator[tuple[str, Place]]:
         """Where is exported to: regions and places."""
         producer = Producer(self.setting.account, self.setting.region, self.setting.stack)
-        for given in self.of_type(EXPORT):
+        for given in self.of_type(EXPORT_TYPE):
             for region in self.several(given.get("Region", self.setting.region)):
                 consumer = self.text(given["Consumer"]) if "Consumer" in given else SHARED
                 yield region, Place(consumer, producer)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from strongref.macro.base import IF, NO_VALUE, is_function, made_id
 from strongref.macro.errors import ConflictError, WrongShapeError
 from strongref.macro.exporting import OPTIONS, SECURE, VALUES, Target
+from strongref.request import EXPORT_TYPE, EXPORTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from strongref.macro.base import Node, Path
     from strongref.macro.errors import TemplateError
     from strongref.macro.exporting import Part
-
-TYPE = "Custom::CrossRegionExport"
-SERVICE_TOKEN = {"Fn::ImportValue": "strongref-exporter"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +72,8 @@ def exports(parts: Iterable[Part]) -> tuple[list[Export], list[TemplateError]]:
         problems += _disagreements(group)
         consumer = Target(told).properties.get("Consumer", "")
         logical_id = made_id(f"{own}Exports", "" if own else consumer, told)
-        made.append(Export(tuple(part.at for part in group), path, logical_id, {}))
-        if not problems:
-            made[-1] = Export(made[-1].origins, path, logical_id, _resource(group))
+        resource = {} if problems else _resource(group)
+        made.append(Export(tuple(part.at for part in group), path, logical_id, resource))
     return made, problems
 
 
@@ -88,8 +85,8 @@ def _resource(group: Sequence[Part]) -> dict[str, Node]:
         for key in part.secure:
             keys.setdefault(key, []).append(_given(part, key))
     secure = {SECURE: [_merged(each) for each in keys.values()]} if keys else {}
-    properties = {"ServiceToken": SERVICE_TOKEN, **group[0].target.properties, VALUES: _top(given), **secure, **options}
-    return {"Type": TYPE, **_after(group), "Properties": properties}
+    properties = {"ServiceToken": EXPORTER, **group[0].target.properties, VALUES: _top(given), **secure, **options}
+    return {"Type": EXPORT_TYPE, **_after(group), "Properties": properties}
 
 
 def _given(part: Part, node: Node) -> _Given:

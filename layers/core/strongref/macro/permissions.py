@@ -10,9 +10,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from strongref.address import Key, Place, Producer, consumer_prefix
-from strongref.macro.grouping import TYPE as IMPORT
 from strongref.macro.known import ANY, Known
-from strongref.macro.merging import TYPE as EXPORT
+from strongref.request import EXPORT_TYPE, IMPORT_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,7 +70,7 @@ class _Statement:
 
 def _deployer(known: Known) -> list[_Statement]:
     setting = known.setting
-    functions = {IMPORT: "Importer", EXPORT: "Exporter"}
+    functions = {IMPORT_TYPE: "Importer", EXPORT_TYPE: "Exporter"}
     needed = [name for type_name, name in functions.items() if known.of_type(type_name)]
     needed += ["Transformer"] if known.has_macro else []
     invoked = [known.arn("lambda", setting.region, f"function:{setting.application}-{name}-*") for name in needed]

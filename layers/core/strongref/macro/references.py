@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from strongref.address import StackArn
 from strongref.errors import BadRequestError
 from strongref.macro.base import IF, came, is_function
 from strongref.macro.errors import (
@@ -22,9 +21,9 @@ from strongref.macro.errors import (
     UnknownKeyError,
     WrongShapeError,
 )
-from strongref.properties import parse_account, parse_boolean, parse_choice, parse_label, parse_region
-from strongref.request import ImportRequest, Strength
-from strongref.values import check_levels
+from strongref.properties import parse_account, parse_boolean, parse_choice, parse_label, parse_region, parse_stack
+from strongref.request import Strength
+from strongref.values import check_levels, levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -41,9 +40,6 @@ OPTIONS = ("Shared", "Strength", "Consumer", "Revision")
 
 _BRANCHES = 3
 _NOTHING = (None, "")
-
-_SOMEWHERE = StackArn("aws", "us-east-1", "111111111111", "some", "1")
-"""A stack to read properties for: what follows from it plays no part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +107,7 @@ def parse(path: Path, given: Mapping[str, Node]) -> tuple[Reference | None, list
     origin = given[FROM]
     told = {key: plain(origin[key]) for key in FROM_KEYS if key in origin and key != NAME}
     how = {key: plain(given[key]) for key in OPTIONS if key in given}
-    return Reference(Source.of({FROM: told, **how}), ".".join(_levels(origin[NAME]))), []
+    return Reference(Source.of({FROM: told, **how}), ".".join(levels(origin[NAME]))), []
 
 
 def _problems(path: Path, given: Mapping[str, Node]) -> Iterator[TemplateError]:
@@ -153,15 +149,7 @@ def _ruled(path: Path, given: Mapping[str, Node], keys: Iterable[str]) -> Iterat
 
 def _name(prop: str, given: object) -> None:
     if isinstance(given, str):  # else it has been told as missing
-        check_levels(prop, _levels(given))
-
-
-def _levels(name: str) -> list[str]:
-    return name.replace("/", ".").split(".")
-
-
-def _stack(_prop: str, given: object) -> None:
-    ImportRequest.parse({FROM: {"Stack": given}}, _SOMEWHERE)
+        check_levels(prop, levels(given))
 
 
 def _text(prop: str, given: object) -> None:
@@ -170,7 +158,7 @@ def _text(prop: str, given: object) -> None:
 
 
 _RULES: Mapping[str, Callable[[str, object], object]] = {
-    "Stack": _stack,
+    "Stack": parse_stack,
     NAME: _name,
     "Region": parse_region,
     "Account": parse_account,

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from strongref.address import is_stack_name
 from strongref.errors import BadRequestError
 from strongref.macro.splitting import DATA_BYTES, VALUE_BYTES
 from strongref.objects.errors import BadChannelError
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _PREFIX = re.compile(r"(?:/[A-Za-z0-9_.-]+)+")
-_STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class CrossRegion:
             raise BadChannelError(problem)
 
     def _wrong(self) -> str:
-        if self.stack is not None and not _STACK.fullmatch(str(self.stack)):
+        if self.stack is not None and not is_stack_name(str(self.stack)):
             return f"stack: {f'{self.stack}'[:60]!r} came; the exporting stack's name is needed"
         if type(self.value_bytes) is not int or not 1 <= self.value_bytes <= DATA_BYTES:
             return f"value_bytes: a number from 1 to {DATA_BYTES} is needed"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from strongref.errors import os_problem
 from strongref.objects.errors import ContextFileError
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        problem = f"it cannot be read: {_problem(error)}"
+        problem = f"it cannot be read: {os_problem(error)}"
     except UnicodeDecodeError:
         problem = "it is no text in UTF-8: mend it, or delete it to have everything looked up again"
     else:
@@ -201,7 +202,7 @@ def _alone(path: Path) -> Iterator[None]:
     try:
         descriptor = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
     except OSError as error:
-        problem = _problem(error)
+        problem = os_problem(error)
     else:
         try:
             with suppress(OSError):  # a file system without locks
@@ -211,7 +212,3 @@ def _alone(path: Path) -> Iterator[None]:
             os.close(descriptor)
         return
     raise ContextFileError(str(path), f"its folder cannot be opened: {problem}")
-
-
-def _problem(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()

@@ -14,7 +14,7 @@ from strongref.objects.at_synthesis import AtSynthesis
 from strongref.objects.errors import BadValueError, NotHeldError
 from strongref.objects.naming import key_of, logical_id, shown
 from strongref.objects.writing import Plan, check_free
-from strongref.request import Strength
+from strongref.request import EXPORT_TYPE, EXPORTER, IMPORT_TYPE, IMPORTER, Strength
 from strongref.values import attribute_name, parse_values
 
 if TYPE_CHECKING:
@@ -28,11 +28,6 @@ if TYPE_CHECKING:
     from strongref.objects.synthesis import Synthesis
 
 CHANNEL = "strongref's exports"
-
-EXPORT_TYPE = "Custom::CrossRegionExport"
-IMPORT_TYPE = "Custom::CrossRegionImport"
-EXPORTER = {"Fn::ImportValue": "strongref-exporter"}
-IMPORTER = {"Fn::ImportValue": "strongref-importer"}
 
 IMPORT_ID_READABLE = 60
 """Characters of an Import's logical id that are for people: an answer has it three times, and little room."""

@@ -221,7 +221,7 @@ def _here(place: Place, home: Home) -> Here:
         from strongref.lookup.tagging import TaggingApi  # noqa: PLC0415
 
         aws = place.synthesis.aws(home.region)
-        clients = aws.clients(aws.where(home.region, home.account))
+        clients = place.synthesis.clients(home)
         cloudcontrol = CloudControlApi(clients.cloudcontrol, home.region, aws.limiter, aws.clock)
         tagging = TaggingApi(clients.tagging, home.region, aws.limiter, aws.clock)
         return Here(cloudcontrol, tagging, Reading(cloudcontrol))

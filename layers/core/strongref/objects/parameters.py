@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from strongref.objects.collecting import Leaf
     from strongref.objects.exported import Exported
     from strongref.objects.naming import Path
-    from strongref.objects.synthesis import Home, Synthesis
+    from strongref.objects.synthesis import Synthesis
     from strongref.ports import Parameter, Store
 
 CHANNEL = "Parameter Store"
@@ -131,7 +131,7 @@ def _look_up(target: Target, synthesis: Synthesis, prefix: str, path: Path) -> A
 
     def ask() -> Any:  # noqa: ANN401 (JSON)
         what = (prefix, path[0], len(path) == 1)
-        found = synthesis.once(("ssm", home, *what), lambda: _found(_store(synthesis, home), *what))
+        found = synthesis.once(("ssm", home, *what), lambda: _found(synthesis.store(home), *what))
         return _value(found, prefix, path)
 
     return synthesis.remember(ContextKey("ssm", home.account, home.region, prefix, "/".join(path)), ask)
@@ -153,12 +153,3 @@ def _value(found: Mapping[str, Parameter], prefix: str, path: Path) -> Any:  # n
     if any(other.startswith(f"{name}/") for other in found):
         raise an_object(path)
     raise NothingToImportError(shown(path), f"the parameters below {prefix}", get_close_matches(name, found, 3))
-
-
-def _store(synthesis: Synthesis, home: Home) -> Store:
-    from strongref.store import Stores  # noqa: PLC0415 (only where something is looked up)
-
-    tools = synthesis.toolbox
-    aws = synthesis.aws(home.region)
-    clients = aws.clients(aws.where(home.region, home.account))
-    return Stores(clients.ssm, tools.limiter)(home.region, tools.clock)

@@ -12,7 +12,6 @@ from strongref.objects.naming import key_of, shown
 from strongref.resolvers.errors import NotExportedError, SecureValueError
 from strongref.resolvers.exports import Exports
 from strongref.resolvers.tokens import EXPORT, Token
-from strongref.store import Stores
 
 if TYPE_CHECKING:
     from strongref.objects.base import Target
@@ -66,7 +65,5 @@ def _ask(synthesis: Synthesis, home: Home, consumer: str, token: Token, path: Pa
 
 def _exports(synthesis: Synthesis, home: Home, consumer: str) -> Exports:
     tools = synthesis.toolbox
-    aws = synthesis.aws(home.region)
-    clients = aws.clients(aws.where(home.region, home.account))
-    store = Stores(clients.ssm, tools.limiter)(home.region, tools.clock)
+    aws, store = synthesis.aws(home.region), synthesis.store(home)
     return Exports(aws, store, tools.clock, tools.ports().patience, consumer)

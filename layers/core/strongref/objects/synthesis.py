@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strongref.errors import StrongRefError
 from strongref.objects.context_file import CONTEXT_FILE, ContextFile, ContextKey
 from strongref.objects.errors import NoPlaceError
+from strongref.resolvers.once import Once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from pathlib import Path
 
+    from strongref.clients import Clients
     from strongref.objects.base import Target
+    from strongref.ports import Store
     from strongref.resolvers.sources import Aws
     from strongref.toolbox import Toolbox
 
@@ -45,7 +47,7 @@ class Synthesis:
         self._toolbox = toolbox
         self._role = role
         self._aws: Aws | None = None
-        self._answers: dict[Hashable, Any] = {}
+        self._answers: Once[Hashable, Any] = Once()
 
     def home(self, target: Target, name: str) -> Home:
         """The account and region of a stack; the caller's own account where the stack does not say.
@@ -95,15 +97,7 @@ class Synthesis:
 
     def once(self, what: Hashable, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 (the caller knows)
         """What was answered to this before in this run; else what `ask` returns or raises now, and from then on."""
-        if what not in self._answers:
-            try:
-                self._answers[what] = ask()
-            except StrongRefError as error:
-                self._answers[what] = error
-        answer = self._answers[what]
-        if isinstance(answer, StrongRefError):
-            raise answer
-        return answer
+        return self._answers.get(what, ask)
 
     def aws(self, region: str) -> Aws:
         """AWS for this run.
@@ -117,6 +111,23 @@ class Synthesis:
             tools = self.toolbox
             self._aws = Aws(tools.accounts(region, self._role), tools.limiter, tools.clock, None)
         return self._aws
+
+    def clients(self, home: Home) -> Clients:
+        """The clients of a stack's account.
+
+        Raises:
+            NoWayInError: it is not the caller's own, and no role is given.
+            UnknownCallerError: STS does not say whose credentials these are.
+        """
+        aws = self.aws(home.region)
+        return aws.clients(aws.where(home.region, home.account))
+
+    def store(self, home: Home) -> Store:
+        """Parameter Store of a stack's account and region; errors as `clients`."""
+        from strongref.store import Stores  # noqa: PLC0415 (as above)
+
+        tools = self.toolbox
+        return Stores(self.clients(home).ssm, tools.limiter)(home.region, tools.clock)
 
     @property
     def toolbox(self) -> Toolbox:

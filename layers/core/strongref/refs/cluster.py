@@ -14,7 +14,7 @@ from strongref.refs.source_errors import (
     UnauthorizedError,
     UnreachableError,
 )
-from strongref.resolvers.sources import Once
+from strongref.resolvers.once import Once
 
 if TYPE_CHECKING:
     from collections.abc import Callable

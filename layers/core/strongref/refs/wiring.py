@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from strongref.errors import os_problem
 from strongref.refs.config import load
 from strongref.refs.crds import CRD_KIND, Crds
 from strongref.refs.errors import GeneratorError, ServiceUnknownError
@@ -60,7 +61,7 @@ def _generator(path: str, service: str | None, shapes: Crds | None) -> Generator
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        problem = (error.strerror or type(error).__name__).lower()
+        problem = os_problem(error)
     except UnicodeDecodeError:
         problem = "it is no text in UTF-8"
     else:
@@ -86,7 +87,7 @@ def _crds_in(path: Path) -> list[Found]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        problem = (error.strerror or type(error).__name__).lower()
+        problem = os_problem(error)
     else:
         manifest = read(str(path), content, FORMATS[path.suffix.lower()])
         return [each for each in objects_in(manifest) if each.kind == CRD_KIND]

@@ -21,7 +21,7 @@ from strongref.lookup.identify import tells_alone
 from strongref.lookup.table import shape_of
 from strongref.resolvers.errors import UnknownAttributeError
 from strongref.resolvers.nested import NESTED_STACK, StackResources
-from strongref.resolvers.sources import Aws, Once
+from strongref.resolvers.once import Once
 from strongref.resolvers.templates import StackTemplates
 from strongref.resolvers.tokens import CFN_ATTR, malformed
 from strongref.stacks import is_custom
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from strongref.resolvers.base import Json
     from strongref.resolvers.nested import StackResource
     from strongref.resolvers.outputs import StackOutputs
-    from strongref.resolvers.sources import Where
+    from strongref.resolvers.sources import Aws, Where
     from strongref.resolvers.tokens import Token
 
 REF = "Ref"

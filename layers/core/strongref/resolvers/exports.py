@@ -16,7 +16,7 @@ from strongref.fencing import fences_below
 from strongref.ports import Kind
 from strongref.published import Published
 from strongref.resolvers.errors import NotExportedError, SecureValueError
-from strongref.resolvers.sources import Once
+from strongref.resolvers.once import Once
 from strongref.resolvers.tokens import EXPORT, malformed
 from strongref.values import attribute_name, select
 

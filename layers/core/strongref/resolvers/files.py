@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from strongref.errors import os_problem
 from strongref.resolvers.errors import InputError, WriteFailedError
 from strongref.resolvers.manifests import FORMATS
 
@@ -71,7 +72,7 @@ def _below(folder: Path, avoided: frozenset[Path]) -> Iterator[Path]:
     try:
         entries = sorted(each for each in folder.iterdir() if each.name[0] != ".")
     except OSError as error:
-        raise InputError(f"{folder} cannot be read: {_problem(error)}") from None
+        raise InputError(f"{folder} cannot be read: {os_problem(error)}") from None
     folders = [each for each in entries if _is_folder(each)]
     yield from (each for each in entries if each.suffix.lower() in ENDINGS and each not in folders)
     for each in folders:
@@ -90,7 +91,7 @@ def _is_folder(path: Path) -> bool | None:
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             return None
-        raise InputError(f"{path} cannot be read: {_problem(error)}") from None
+        raise InputError(f"{path} cannot be read: {os_problem(error)}") from None
 
 
 def _real(path: Path) -> Path:
@@ -148,7 +149,7 @@ def write(contents: Mapping[Path, bytes]) -> None:
             temporary.replace(place)
             written += 1
     except OSError as error:
-        problem = _problem(error)
+        problem = os_problem(error)
     else:
         return
     finally:  # whatever it was, such as Ctrl-C
@@ -183,7 +184,3 @@ def _give_away(made: Path, former: os.stat_result) -> None:
     for owner, group in ((former.st_uid, -1), (-1, former.st_gid)):
         with suppress(OSError, AttributeError):
             os.chown(made, owner, group)
-
-
-def _problem(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()

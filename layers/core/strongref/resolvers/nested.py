@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref.clients import Clients
 from strongref.resolvers.errors import FetchFailedError, NotAStackError, ResourceNotFoundError, StackNotFoundError
-from strongref.resolvers.sources import Aws, Once
+from strongref.resolvers.once import Once
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref.resolvers.sources import Where
+    from strongref.resolvers.sources import Aws, Where
 
 ABSENT = "ValidationError"
 """What CloudFormation answers where a stack, or a resource of it, is not there."""

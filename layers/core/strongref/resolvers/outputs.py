@@ -16,13 +16,13 @@ from strongref.resolvers.errors import (
     StackNotFoundError,
 )
 from strongref.resolvers.nested import StackResources
-from strongref.resolvers.sources import Aws, Once
+from strongref.resolvers.once import Once
 from strongref.resolvers.tokens import CFN, malformed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from strongref.resolvers.sources import Where
+    from strongref.resolvers.sources import Aws, Where
     from strongref.resolvers.tokens import Token
 
 _REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9-]*(?:\.[A-Za-z0-9]+)*)\.([A-Za-z0-9]+)")

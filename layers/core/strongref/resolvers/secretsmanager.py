@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from strongref.clients import Clients
 from strongref.resolvers.errors import FetchFailedError, SecretNotReadError
-from strongref.resolvers.sources import Once
+from strongref.resolvers.once import Once
 from strongref.resolvers.tokens import SECRET, malformed
 
 if TYPE_CHECKING:

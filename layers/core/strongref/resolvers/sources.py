@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from botocore.exceptions import BotoCoreError
 
 from strongref.clock import Until
-from strongref.errors import StrongRefError
 from strongref.limiter import Caller, CallFailedError
 from strongref.resolvers.errors import FetchFailedError, NoRegionError
+from strongref.resolvers.once import Once
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Iterable
 
     from strongref.accounts import Accounts
     from strongref.clients import Clients
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 PATIENCE = timedelta(minutes=2)
 """For one call, all its tries together: somebody is waiting, who is to be told that a service is down."""
-
-K = TypeVar("K", bound="Hashable")
-T = TypeVar("T")
 
 
 class Source(Protocol):
@@ -136,26 +133,3 @@ class Aws:
         except BotoCoreError as error:  # no region can be called so
             code = type(error).__name__
         raise FetchFailedError(action, target, where.region, code)
-
-
-class Once(Generic[K, T]):
-    """What is asked for once: an answer that is an error is the answer from then on."""
-
-    def __init__(self) -> None:
-        self._known: dict[K, T | StrongRefError] = {}
-
-    def get(self, key: K, ask: Callable[[], T]) -> T:
-        """The answer.
-
-        Raises:
-            StrongRefError: what asking raised, the first time.
-        """
-        if key not in self._known:
-            try:
-                self._known[key] = ask()
-            except StrongRefError as error:
-                self._known[key] = error
-        found = self._known[key]
-        if isinstance(found, StrongRefError):
-            raise found
-        return found

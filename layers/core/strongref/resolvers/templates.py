@@ -11,14 +11,14 @@ from strongref.clients import Clients
 from strongref.errors import StrongRefError
 from strongref.resolvers.errors import FetchFailedError
 from strongref.resolvers.nested import ABSENT
-from strongref.resolvers.sources import Aws, Once
+from strongref.resolvers.once import Once
 from strongref.resolvers.template_text import content
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from strongref.resolvers.nested import StackResources
-    from strongref.resolvers.sources import Where
+    from strongref.resolvers.sources import Aws, Where
 
 T = TypeVar("T")
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError
 
 from strongref.clients import Clients
+from strongref.errors import os_problem
 from strongref.resolvers.errors import FetchFailedError
-from strongref.resolvers.sources import Once
+from strongref.resolvers.once import Once
 from strongref.resolvers.terraform_addresses import Reference
 from strongref.resolvers.terraform_errors import NoSuchStateError, StateNotReadError, StateTwiceError
 from strongref.resolvers.terraform_states import read_state
@@ -153,5 +154,5 @@ def _file(where: str) -> bytes:
     try:
         return Path(where).read_bytes()
     except OSError as error:
-        problem = f"{(error.strerror or type(error).__name__).lower()}"
+        problem = os_problem(error)
     raise StateNotReadError(where, problem)
