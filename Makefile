@@ -64,7 +64,7 @@ e2e: setup
 	$(BIN)/pytest -m e2e -n 4
 
 fuzz: setup
-	STRONGREF_FUZZ_STEPS=100000 STRONGREF_FUZZ_SEED=$$(date +%s) $(BIN)/pytest tests/unit/test_fuzz.py -k long_histories -s
+	STRONGREF_FUZZ_STEPS=100000 STRONGREF_FUZZ_SEED=$$(date +%s) $(BIN)/pytest tests/protocol/test_fuzz.py -k long_histories -s
 
 bench: setup
 	$(BIN)/python -m benchmarks
@@ -72,7 +72,7 @@ bench: setup
 lint: setup
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy layers/core/strongref handlers tests benchmarks $(SCRIPTS)
+	$(BIN)/mypy layers/core/strongref $(wildcard src/*) handlers tests benchmarks $(SCRIPTS)
 	$(BIN)/cfn-lint $(TEMPLATES)
 	$(NOWHERE) sam validate --lint
 

@@ -40,8 +40,8 @@ _LATENCY_MS = 10.0
 _REPETITIONS = 5
 _RUN_SECONDS = 300
 
-_RUN = "import sys; from strongref.cli import main; sys.exit(main(sys.argv[1:]))"
-_FORGET = "from strongref.resolvers.sources import Once; Once.get = lambda self, key, ask: ask(); "
+_RUN = "import sys; from strongref_cli import main; sys.exit(main(sys.argv[1:]))"
+_FORGET = "from strongref_manifests.sources.base import Once; Once.get = lambda self, key, ask: ask(); "
 _SIDES = {"once": ("Each stack once", _RUN), "anew": ("Each value anew", _FORGET + _RUN)}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from benchmarks.processes import EVENT_SECONDS, TimedOutError
 from benchmarks.sides import CONSUMER, EU, PRODUCER, US
-from strongref.limiter import Rates
+from strongref.aws.retry_and_rate_limit import RateLimits
 from tests.support.local_ssm.control import LocalSsm
 from tests.support.local_ssm.service import ACCOUNT
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from benchmarks.sides import Properties, Side
 
 UNLIMITED = 1_000_000
-RATES = {field.name.upper(): getattr(Rates(), field.name) for field in fields(Rates)}
+RATES = {field.name.upper(): getattr(RateLimits(), field.name) for field in fields(RateLimits)}
 
 _HOME = {"exports": (PRODUCER, EU, "Exports"), "imports": (CONSUMER, US, "Imports")}
 _STATUS = {"Create": "CREATE_IN_PROGRESS", "Update": "UPDATE_IN_PROGRESS", "Delete": "DELETE_IN_PROGRESS"}

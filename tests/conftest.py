@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
+import pytest
+
+from strongref.log import logger
+from tests.support.node import use_own_node
+
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterator
+
+use_own_node()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes minutes begins first, so that no worker is left alone with it at the end."""
+    """Start the tests that take minutes first, so that no worker is left alone with one at the end."""
     items.sort(key=lambda item: item.get_closest_marker("exhaustive") is None)
+
+
+@pytest.fixture(autouse=True)
+def _restore_log_streams() -> Iterator[None]:
+    """The command line sends its log to standard error; tests of functions look for it where functions write it."""
+    handlers = [handler for handler in logger.handlers if isinstance(handler, logging.StreamHandler)]
+    streams = [handler.stream for handler in handlers]
+    yield
+    for handler, stream in zip(handlers, streams, strict=True):
+        handler.stream = stream

@@ -47,13 +47,13 @@ class Guard:
 GUARDS = (
     Guard(
         name="the refusal to change or drop what is claimed",
-        file="layers/core/strongref/plan.py",
+        file="layers/core/strongref/protocol/plan.py",
         code="    if in_use:\n        raise ExportsInUseError(in_use)\n",
         instead="",
         tests=(
             "tests/e2e/test_refusals.py",
             "tests/e2e/test_importing.py",
-            "tests/unit/test_protocol.py",
+            "tests/protocol/test_interleavings.py",
             "-k",
             f"test_02 or test_03 or test_05 or test_07 or ({SMALLEST})",
         ),
@@ -71,11 +71,11 @@ GUARDS = (
     ),
     Guard(
         name="the fence that an exporter puts up before it looks at the claims",
-        file="layers/core/strongref/fencing.py",
+        file="layers/core/strongref/protocol/fences.py",
         code="        self.ports.stores(self.region, clock).overwrite(self.name, Kind.STRING, fence.encode())\n",
         instead="        _ = Kind, fence, clock\n",
         tests=(
-            "tests/unit/test_protocol.py",
+            "tests/protocol/test_interleavings.py",
             "-k",
             SMALLEST,
         ),
@@ -86,11 +86,11 @@ GUARDS = (
     ),
     Guard(
         name="the record that is left open until the tags are right",
-        file="layers/core/strongref/applying.py",
+        file="layers/core/strongref/protocol/apply.py",
         code="            record = replace(plan.record or Record(self.me.stack, {}), open=True)\n",
         instead="            _, record = replace, plan.record\n",
         tests=(
-            "tests/unit/test_faults.py",
+            "tests/protocol/test_faults.py",
             "-k",
             "killed and (another or dead or renamed)",
         ),
@@ -98,18 +98,18 @@ GUARDS = (
     ),
     Guard(
         name="the chance that parts callers which were throttled together",
-        file="layers/core/strongref/limiter.py",
+        file="layers/core/strongref/aws/retry_and_rate_limit.py",
         code="1 - _SOONEST - chance * (_LATEST - _SOONEST)",
         instead="1 - _SOONEST - 0 * chance * (_LATEST - _SOONEST)",
-        tests=("tests/unit/test_under_quota.py", "-k", "together"),
+        tests=("tests/aws/test_under_quota.py", "-k", "together"),
         must_fail=("test_who_was_throttled_together_does_not_come_back_together",),
     ),
     Guard(
         name="the end that a fence puts to a run over a set of manifests",
-        file="layers/core/strongref/manifest_set.py",
+        file="src/strongref_manifests/manifest_set.py",
         code="self.ports.stores(region, Sooner(clock, posts[0].clock))",
         instead="self.ports.stores(region, clock if Sooner else posts[0].clock)",
-        tests=("tests/unit/test_manifest_set.py",),
+        tests=("tests/manifests/test_manifest_set.py",),
         must_fail=("test_a_run_that_slept_past_its_fence_takes_nothing_from_the_one_that_came_meanwhile",),
     ),
     Guard(
@@ -117,23 +117,23 @@ GUARDS = (
         file="layers/core/strongref/lookup/matching.py",
         code="(arn and physical_id == arn.name)",
         instead="(arn and arn.name.endswith(physical_id))",
-        tests=("tests/unit/test_lookup_properties.py", "-k", "own_the_physical_id"),
+        tests=("tests/lookup/test_properties.py", "-k", "own_the_physical_id"),
         must_fail=("test_an_answer_is_the_one_resource_whose_own_the_physical_id_is_or_none_at_all",),
     ),
     Guard(
         name="the refusal to give out what has something sensitive in it",
-        file="layers/core/strongref/resolvers/terraform_values.py",
+        file="src/strongref_manifests/terraform/values.py",
         code="        _check_parts(held, reference, path)\n",
         instead="",
-        tests=("tests/unit/test_terraform.py", "-k", "sensitive"),
+        tests=("tests/manifests/test_terraform.py", "-k", "sensitive"),
         must_fail=("test_what_is_sensitive_is_refused_unless_it_is_asked_for[aws_lambda_function.api.environment-",),
     ),
     Guard(
         name="the hold of what is read while a template is made",
-        file="layers/core/strongref/objects/at_synthesis.py",
+        file="src/strongref_objects/at_synthesis.py",
         code="        if path[0] in self._strong:\n            self._hold(path, value)\n",
         instead="",
-        tests=("tests/unit/test_objects_design.py", "tests/unit/test_objects_importing.py", "-k", "held or hold"),
+        tests=("tests/objects/test_design.py", "tests/objects/test_importing.py", "-k", "held or hold"),
         must_fail=(
             "test_req8_at_synthesis_the_program_gets_values_and_the_template_holds_them",
             "test_what_is_imported_at_synthesis_is_held_by_one_resource",
@@ -141,10 +141,10 @@ GUARDS = (
     ),
     Guard(
         name="the look at what a stack exports already under a name",
-        file="layers/core/strongref/objects/exported.py",
+        file="src/strongref_objects/exported.py",
         code="        raise ExportedTwiceError(name, [shown(path) for path in keys if len(path) > 1])\n",
         instead="        return not keys\n",
-        tests=("tests/unit/test_objects_design.py", "tests/unit/test_objects_exporting.py", "-k", "req5"),
+        tests=("tests/objects/test_design.py", "tests/objects/test_exporting.py", "-k", "req5"),
         must_fail=(
             "test_req5_two_different_things_under_one_name_are_an_error_that_writes_nothing",
             "test_req5_a_name_stands_for_one_thing_in_every_channel",

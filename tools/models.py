@@ -1,4 +1,4 @@
-"""Writes `strongref/models`: botocore's descriptions of AWS's services, cut down to the calls that are made.
+"""Writes `strongref/aws/models`: botocore's descriptions of AWS's services, cut down to the calls that are made.
 
 botocore reads the description of a whole service and of all services' endpoints when it makes a client: megabytes, and
 the larger part of what a cold start of a function takes besides imports. Run by `make lock`, when botocore has moved.
@@ -13,7 +13,7 @@ from typing import Any
 
 from botocore.loaders import Loader
 
-TARGET = Path(__file__).resolve().parents[1] / "layers/core/strongref/models"
+TARGET = Path(__file__).resolve().parents[1] / "layers/core/strongref/aws/models"
 
 CALLS = {
     "cloudcontrol": ("GetResource", "ListResources"),

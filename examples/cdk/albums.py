@@ -5,7 +5,7 @@ import os
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 
-from strongref.cdk import import_bucket
+from strongref_cdk import import_bucket
 
 app = cdk.App()
 env = cdk.Environment(account=os.environ["CDK_DEFAULT_ACCOUNT"], region="eu-west-1")

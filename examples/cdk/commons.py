@@ -7,7 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elbv2
 
-from strongref.cdk import export_application_load_balancer, export_cluster, export_vpc
+from strongref_cdk import export_application_load_balancer, export_cluster, export_vpc
 
 app = cdk.App()
 env = cdk.Environment(account=os.environ["CDK_DEFAULT_ACCOUNT"], region="eu-west-1")

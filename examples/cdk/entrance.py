@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_elasticloadbalancingv2 as elbv2
 
-from strongref.cdk import CrossRegion, export_application_load_balancer
+from strongref_cdk import CrossRegion, export_application_load_balancer
 
 app = cdk.App()
 env = cdk.Environment(account=os.environ["CDK_DEFAULT_ACCOUNT"], region="eu-west-1")

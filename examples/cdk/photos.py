@@ -5,7 +5,7 @@ import os
 import aws_cdk as cdk
 from aws_cdk import aws_s3 as s3
 
-from strongref.cdk import export_bucket
+from strongref_cdk import export_bucket
 
 app = cdk.App()
 env = cdk.Environment(account=os.environ["CDK_DEFAULT_ACCOUNT"], region="eu-west-1")

@@ -7,7 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elbv2
 
-from strongref.cdk import import_application_load_balancer, import_cluster, import_vpc, listener_of
+from strongref_cdk import import_application_load_balancer, import_cluster, import_vpc, listener_of
 
 app = cdk.App()
 env = cdk.Environment(account=os.environ["CDK_DEFAULT_ACCOUNT"], region="eu-west-1")

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudfront as cloudfront
 from aws_cdk import aws_cloudfront_origins as origins
 
-from strongref.cdk import CrossRegion, import_application_load_balancer
+from strongref_cdk import CrossRegion, import_application_load_balancer
 
 app = cdk.App()
 env = cdk.Environment(account=os.environ["CDK_DEFAULT_ACCOUNT"], region="us-east-1")

@@ -7,7 +7,7 @@ import cdk8s as k8s
 import cdk8s_plus_31 as kplus
 from aws_cdk import aws_s3 as s3
 
-from strongref.cdk8s import AwsCdkResolver
+from strongref_cdk8s import AwsCdkResolver
 
 aws_app = aws.App()
 stack = aws.Stack(aws_app, "aws")

@@ -6,7 +6,7 @@ import cdk8s as k8s
 import cdk8s_plus_31 as kplus
 import cdktf as tf
 
-from strongref.cdk8s import CdkTfResolver
+from strongref_cdk8s import CdkTfResolver
 
 aws_app = tf.App()
 stack = tf.TerraformStack(aws_app, "aws")

@@ -3,8 +3,8 @@
 import json
 import sys
 
-from strongref.objects import PlainTarget, Stack
-from strongref.objects.types import Bucket
+from strongref_objects import PlainTarget, Stack
+from strongref_objects.types import Bucket
 
 target = PlainTarget("gallery", region="eu-west-1")
 stack = Stack(target)

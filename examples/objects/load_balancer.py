@@ -4,8 +4,8 @@ import json
 import sys
 from dataclasses import dataclass
 
-from strongref.objects import JsonSerializationContext
-from strongref.objects.base import DeserializationContext, SerializationContext, Text
+from strongref_objects import JsonSerializationContext
+from strongref_objects.base import DeserializationContext, SerializationContext, Text
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.resource import CustomResource
-from strongref.wiring import exporter
+from strongref.runtime.custom_resource import CustomResource
+from strongref.runtime.wiring import exporter
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.scheduled import Scheduled
-from strongref.wiring import janitor
+from strongref.runtime.schedule import ScheduledFunction
+from strongref.runtime.wiring import janitor
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-upkeep = Scheduled(*janitor())
+upkeep = ScheduledFunction(*janitor())
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> None:

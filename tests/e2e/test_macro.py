@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
-from strongref import cli
-from strongref.macro.permissions import Principal, Setting, policy
+import strongref_cli as cli
 from strongref.macro.transform import Settings, plan
+from strongref_cli.permissions import (
+    Principal,
+    policy,
+)
+from strongref_cli.template_facts import Setting
 from tests.e2e.conftest import _installed
 from tests.e2e.templates import EMPTY, EU, US
 from tests.support.documents import ROOT, example, load

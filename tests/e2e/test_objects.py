@@ -12,10 +12,11 @@ import boto3
 import pytest
 
 import strongref
-from strongref.clients import Clients
-from strongref.clock import SystemClock
-from strongref.limiter import Limiter, Rates
-from strongref.objects import (
+from strongref.aws.clients import Clients
+from strongref.aws.parameter_store import Stores
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.runtime.clock import SystemClock
+from strongref_objects import (
     CrossRegion,
     EnvironmentSerializationContext,
     Parameters,
@@ -26,18 +27,17 @@ from strongref.objects import (
     one_variable,
     read_object,
 )
-from strongref.objects.cloudformation import HOLDER
-from strongref.objects.context_file import listing, reset
-from strongref.objects.errors import NothingToImportError
-from strongref.store import Stores
-from strongref.toolbox import Toolbox
+from strongref_objects.cloudformation import HOLDER
+from strongref_objects.context_file import listing, reset
+from strongref_objects.errors import NothingToImportError
+from strongref_toolkit.toolbox import Toolbox
 from tests.e2e.templates import EU, US
 from tests.support.objects import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from strongref.objects.channels import Channel
+    from strongref_objects.channels import Channel
     from tests.e2e.harness import Aws, Template
 
 ALB = Tree(
@@ -66,7 +66,7 @@ class Apps:
     @property
     def toolbox(self) -> Toolbox:
         session = boto3.Session(aws_access_key_id=self.aws.account, aws_secret_access_key="test")
-        return Toolbox(Clients(session), Limiter(Rates(100, 100, 100, 100, 100)), SystemClock(60))
+        return Toolbox(Clients(session), RateLimiter(RateLimits(100, 100, 100, 100, 100)), SystemClock(60))
 
     def stack(self, name: str, region: str, resources: Template) -> tuple[Stack, PlainTarget]:
         """A stack in a run of an app's program."""
@@ -299,7 +299,7 @@ def test_req4_a_functions_environment_holds_it(apps: Apps, keys: str) -> None:
 
 READER = """
 import sys
-from strongref.objects import from_environment, read_object
+from strongref_objects import from_environment, read_object
 
 def both(ctx):
     return [ctx.read_string("LoadBalancerArn"), ctx.read_object("SecurityGroup").read_string("SecurityGroupId")]

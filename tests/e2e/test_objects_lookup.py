@@ -85,10 +85,10 @@ def network(stage: str) -> Template:
 
 PROGRAM = """
 import json, sys
-from strongref.objects.lookups import lookup, lookup_vpc
-from strongref.objects.plain import PlainTarget
-from strongref.objects.stack import Stack
-from strongref.objects.types import Topic
+from strongref_objects.lookups import lookup, lookup_vpc
+from strongref_objects.plain import PlainTarget
+from strongref_objects.stack import Stack
+from strongref_objects.types import Topic
 
 target = PlainTarget("web", "eu-west-1")
 stack = Stack(target)
@@ -177,7 +177,7 @@ def test_who_looks_a_vpc_up_needs_what_is_documented_and_no_more(
     iam.create_user(UserName=user)
     key = iam.create_access_key(UserName=user)["AccessKey"]
     environment = {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
-    looking = "from strongref.objects.lookups import Environment, lookup_vpc\n"
+    looking = "from strongref_objects.lookups import Environment, lookup_vpc\n"
     looking += f"vpc = lookup_vpc(Environment({EU!r}), {{'department': 'sales', 'stage': {stage!r}}})\n"
     looking += "print(vpc.vpc_id, vpc.availability_zones)"
 
@@ -198,10 +198,10 @@ def test_who_looks_a_vpc_up_needs_what_is_documented_and_no_more(
 
 EXPORTING = """
 import json
-from strongref.objects.channels import CloudFormation, CrossRegion, Parameters
-from strongref.objects.plain import PlainTarget
-from strongref.objects.stack import Stack
-from strongref.objects.types import Queue
+from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
+from strongref_objects.plain import PlainTarget
+from strongref_objects.stack import Stack
+from strongref_objects.types import Queue
 
 target = PlainTarget("producer")
 stack = Stack(target)

@@ -6,17 +6,17 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strongref.refs.base import Field, Kind, Reference, Spot, Subject, Wanted
-from strongref.refs.config import load
-from strongref.refs.errors import NoSuchObjectError
-from strongref.refs.names import lower_camel, reference_name
+from strongref_refs.base import Field, Kind, Reference, Spot, Subject, Wanted
+from strongref_refs.config import load
+from strongref_refs.errors import NoSuchObjectError
+from strongref_refs.names import lower_camel, reference_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from strongref.errors import StrongRefError
-    from strongref.refs.base import Manifest
-    from strongref.refs.resolution import Edit
+    from strongref_refs.base import Manifest
+    from strongref_refs.resolution import Edit
 
 GENERATORS = Path(__file__).parents[1] / "generators"
 SERVICES = ("apigatewayv2", "ec2", "eks", "elbv2", "iam", "lambda")

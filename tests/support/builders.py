@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from strongref.address import Key, Place, Producer, StackArn, claim_tag
-from strongref.plan import ExportPlan, Holding, Owner, Self, Stock, WhenClaimed, keys_to_inspect, plan_exports
-from strongref.ports import Kind
-from strongref.record import Record
-from strongref.values import Value
+from strongref.contract.names import ExportScope, Key, Producer, StackArn, claim_tag
+from strongref.contract.record import Record
+from strongref.contract.values import Kind, Value
+from strongref.protocol.plan import (
+    ExportIdentity,
+    ExportPlan,
+    Owner,
+    StoredExports,
+    ValueTags,
+    WhenClaimed,
+    keys_to_inspect,
+    plan_exports,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -31,8 +39,8 @@ FORMER = stack_arn("network", "eu-west-1", unique="1")
 WEB = stack_arn("web")
 SHOP = stack_arn("shop")
 
-PLACE = Place("web", Producer(ACCOUNT, "eu-west-1", "network"))
-ME = Self(NETWORK, "Exports")
+SCOPE = ExportScope("web", Producer(ACCOUNT, "eu-west-1", "network"))
+ME = ExportIdentity(NETWORK, "Exports")
 
 
 def text(value: str) -> Value:
@@ -69,9 +77,9 @@ def stock(
     litter: bool = False,
     others: Mapping[str, Record] | None = None,
     orphans: Mapping[str, Record] | None = None,
-) -> Stock:
+) -> StoredExports:
     """What is there; nothing, where nothing is given."""
-    return Stock(stored or {}, mine, litter, others or {}, orphans or {})
+    return StoredExports(stored or {}, mine, litter, others or {}, orphans or {})
 
 
 def claims(*importers: str) -> dict[str, str]:
@@ -79,35 +87,35 @@ def claims(*importers: str) -> dict[str, str]:
     return {claim_tag(f"import of {importer}"): importer for importer in importers}
 
 
-def ours(*, by: tuple[str, ...] = (), stale: tuple[str, ...] = (), owners: tuple[str, ...] = ()) -> Holding:
+def ours(*, by: tuple[str, ...] = (), stale: tuple[str, ...] = (), owners: tuple[str, ...] = ()) -> ValueTags:
     """A value of the producer's stack, claimed by these stacks."""
-    return Holding(Owner.OURS, NETWORK, owners, claims(*by), claims(*stale))
+    return ValueTags(Owner.OURS, NETWORK, owners, claims(*by), claims(*stale))
 
 
-def nobodys(*, by: tuple[str, ...] = (), stale: tuple[str, ...] = (), owners: tuple[str, ...] = ()) -> Holding:
+def nobodys(*, by: tuple[str, ...] = (), stale: tuple[str, ...] = (), owners: tuple[str, ...] = ()) -> ValueTags:
     """A value of a former stack of the producer's name, claimed by these stacks."""
-    return Holding(Owner.NOBODYS, FORMER, owners, claims(*by), claims(*stale))
+    return ValueTags(Owner.NOBODYS, FORMER, owners, claims(*by), claims(*stale))
 
 
-def foreign(producer: str | None = None, *, by: tuple[str, ...] = ()) -> Holding:
+def foreign(producer: str | None = None, *, by: tuple[str, ...] = ()) -> ValueTags:
     """A value that is not this stack's."""
-    return Holding(Owner.FOREIGN, producer, (), claims(*by))
+    return ValueTags(Owner.FOREIGN, producer, (), claims(*by))
 
 
 def plan(
     wanted: Mapping[Key, Value],
-    there: Stock,
-    holdings: Mapping[Key, Holding] | None = None,
+    there: StoredExports,
+    holdings: Mapping[Key, ValueTags] | None = None,
     when_claimed: WhenClaimed = WhenClaimed.REFUSE,
     rewrite: Collection[Key] = (),
 ) -> ExportPlan:
     """A plan with the holdings of the keys whose tags decide; they are given exactly, so the choice is tested too."""
     holdings = holdings or {}
     assert sorted(keys_to_inspect(ME, wanted, there)) == sorted(holdings)
-    return plan_exports(PLACE, ME, wanted, there, holdings, when_claimed=when_claimed, rewrite=rewrite)
+    return plan_exports(SCOPE, ME, wanted, there, holdings, when_claimed=when_claimed, rewrite=rewrite)
 
 
 def does(made: ExportPlan) -> dict[str, Any]:
     """The parts of a plan that are not empty, without the place and the record that it ends with."""
     parts = {field.name: getattr(made, field.name) for field in fields(made)}
-    return {name: part for name, part in parts.items() if part and name not in ("place", "record")}
+    return {name: part for name, part in parts.items() if part and name not in ("scope", "record")}

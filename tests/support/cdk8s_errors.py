@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.cdk8s import errors
 from strongref.errors import StrongRefError
-from strongref.resolvers import terraform_errors
-from strongref.resolvers.errors import NoSuchVariableError
-from strongref.resolvers.terraform_addresses import Reference
-from strongref.resolvers.terraform_states import read_state
-from strongref.resolvers.terraform_values import value_of
+from strongref_cdk8s import errors
+from strongref_manifests.errors import NoSuchVariableError
+from strongref_manifests.terraform import errors as terraform_errors
+from strongref_manifests.terraform.addresses import Reference
+from strongref_manifests.terraform.states import read_state
+from strongref_manifests.terraform.values import value_of
+from strongref_toolkit.errors import SelectError
 from tests.support.documents import ROOT
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "cdk-several-stacks": lambda: errors.SeveralStacksError('{"Ref":"AWS::Region"}', ["Eu", "Us"]),
     "cdk-app": lambda: errors.OutputNotDefinedError('{"Ref":"AWS::Region"}', app_is_needed=True),
     "cdk-no-number": lambda: errors.NotANumberError("-1.888154589708762e+289", '{"Ref":"PortNumber"}'),
-    "cdk-select": lambda: errors.SelectError(2, 2),
+    "cdk-select": lambda: SelectError(2, 2),
     "cdk-unreadable": lambda: errors.UnreadableTokenError(
         "${Token[TOKEN.99]}", "Unrecognized token key: TOKEN.99\n    at TokenMap.lookupToken"
     ),

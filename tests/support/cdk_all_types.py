@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import aws_cdk as cdk
 from constructs import Construct
 
-from strongref.cdk.kinds import kind_of
-from strongref.objects import types
-from strongref.objects.members import members
+from strongref_cdk.kinds import kind_of
+from strongref_objects import types
+from strongref_objects.members import members
 from tests.support.cdk_kinds import CASES
 
 if TYPE_CHECKING:
-    from strongref.objects.declaring import Declared
+    from strongref_objects.declaring import Declared
 
 
 def exporting(prefix: str, env: cdk.Environment) -> None:

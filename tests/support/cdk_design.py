@@ -8,11 +8,11 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_elasticloadbalancingv2 as elbv2
 from constructs import Construct
 
-from strongref.cdk import deserialize, object_of
-from strongref.objects.types import SecurityGroup
+from strongref_cdk import deserialize, object_of
+from strongref_objects.types import SecurityGroup
 
 if TYPE_CHECKING:
-    from strongref.cdk import DeserializationContext, SerializationContext
+    from strongref_cdk import DeserializationContext, SerializationContext
 
 
 class WebEntrance(Construct):  # type: ignore[misc]  # the CDK is not read by mypy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.cdk import errors
+from strongref_cdk import errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -20,7 +20,7 @@ from aws_cdk import aws_s3_notifications as notifications
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 
-from strongref import cdk as shared
+import strongref_cdk as shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

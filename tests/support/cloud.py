@@ -11,22 +11,22 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from strongref.address import StackArn
-from strongref.errors import StrongRefError, Unfinished
-from strongref.event import Event, RequestType
-from strongref.exports import Exports
-from strongref.imports import Imports
-from strongref.limiter import Limiter, Rates
-from strongref.patience import Patience
-from strongref.ports import Ports, StackInfo
-from strongref.store import SsmStore
+from strongref.aws.parameter_store import SsmStore
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.contract.event import Event, RequestType
+from strongref.contract.names import StackArn
+from strongref.errors import PartialCreateError, StrongRefError
+from strongref.protocol.exports import Exporter
+from strongref.protocol.imports import Importer
+from strongref.protocol.ports import Ports, StackInfo
+from strongref.protocol.time import Patience
 from tests.support.fake_ssm import FakeClock, FakeSsm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref.answer import Answer
-    from strongref.ports import Clock
+    from strongref.contract.response import Response
+    from strongref.protocol.time import Clock
 
 ACCOUNT = "111111111111"
 Resources = dict[str, dict[str, Any]]
@@ -176,17 +176,17 @@ class Cloud:
         properties: dict[str, Any],
         physical_id: str | None = None,
         old: dict[str, Any] | None = None,
-    ) -> Answer:
+    ) -> Response:
         """Send one event to its handler, nothing else."""
         event = self.event(stack, kind, logical_id, properties, physical_id, old)
         imports = "From" in properties
         ports = Ports(self.stores, self, Patience(20 if imports else 120, 2, lambda: 0.5), self.token)
-        return (Imports(ports) if imports else Exports(ports)).handle(event, self.clock)
+        return (Importer(ports) if imports else Exporter(ports)).handle(event, self.clock)
 
     # -- ports ---------------------------------------------------------------------------------------------------
 
     def stores(self, region: str, clock: Clock) -> SsmStore:
-        limiter = Limiter(Rates(1e6, 1e6, 1e6, 1e6, 1e6))
+        limiter = RateLimiter(RateLimits(1e6, 1e6, 1e6, 1e6, 1e6))
         return SsmStore(self.ssm(region).as_client(), region, limiter, clock, lambda: 0.0)
 
     def token(self) -> str:
@@ -297,10 +297,12 @@ class Cloud:
         properties: dict[str, Any],
         physical_id: str | None = None,
         old: dict[str, Any] | None = None,
-    ) -> Answer:
+    ) -> Response:
         try:
             return self.send(stack, kind, logical_id, properties, physical_id, old)
-        except Unfinished as error:  # CloudFormation deletes what a Create that failed has left, by the id it gave
+        except (
+            PartialCreateError
+        ) as error:  # CloudFormation deletes what a Create that failed has left, by the id it gave
             stack.reasons.append(str(error))
             stack.resources[logical_id] = Deployed(properties, error.physical_id)
             raise

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 
-from strongref.event import Event, RequestType
-from strongref.wiring import exporter
+from strongref.contract.event import Event, RequestType
+from strongref.runtime.wiring import exporter
 from tests.support.fake_ssm import FakeClock
 from tests.support.watched import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref.objects.plain import PlainTarget
+    from strongref_objects.plain import PlainTarget
 
 _NOTHING = {"Nothing": {"Type": "AWS::SNS::Topic"}}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from strongref.address import StackArn
+from strongref.contract.names import StackArn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from botocore.exceptions import ClientError
 
-from strongref.limiter import Limiter, Rates
-from strongref.lookup.cloudcontrol import CloudControlApi
+from strongref.aws.cloud_control import CloudControlApi
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.tagging import TaggingApi
 from strongref.lookup.finding import Finder
-from strongref.lookup.tagging import TaggingApi
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
@@ -155,9 +155,9 @@ class FakeTagging:
         }
 
 
-def limiter() -> Limiter:
+def limiter() -> RateLimiter:
     """One that nobody waits for."""
-    return Limiter(Rates(*[1_000_000.0] * len(fields(Rates))))
+    return RateLimiter(RateLimits(*[1_000_000.0] * len(fields(RateLimits))))
 
 
 def api(client: FakeCloudControl, clock: FakeClock | None = None) -> CloudControlApi:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.answer import Answer
-from strongref.errors import StrongRefError, TimeSpentError, Unfinished
-from strongref.event import Event, RequestType
-from strongref.resource import FAILED_CREATE, UNFINISHED_CREATE
+from strongref.contract.event import Event, RequestType
+from strongref.contract.response import Response
+from strongref.errors import PartialCreateError, ServiceTimeoutError, StrongRefError
+from strongref.runtime.custom_resource import FAILED_CREATE, UNFINISHED_CREATE
 from tests.support.cloud import Cloud, Deployed, Stack
 from tests.support.fuzz_baton import BEGINS, At, Baton, Runner
 from tests.support.fuzz_invocation import Invocation, NeverAnsweredError, Request
@@ -19,8 +19,8 @@ from tests.support.fuzz_invocation import Invocation, NeverAnsweredError, Reques
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from strongref.address import Key
-    from strongref.values import Value
+    from strongref.contract.names import Key
+    from strongref.contract.values import Value
 
 
 class SteppedCloud(Cloud):
@@ -39,7 +39,7 @@ class SteppedCloud(Cloud):
     def about_to(self, invocation: Invocation, method: str, region: str, request: dict[str, Any]) -> None:
         """A call is made right now."""
 
-    def answered(self, stack: Stack, event: Event, answer: Answer, held: Mapping[Key, Value]) -> None:
+    def answered(self, stack: Stack, event: Event, answer: Response, held: Mapping[Key, Value]) -> None:
         """CloudFormation took a SUCCESS."""
 
     def lets_go(self, stack: Stack, physical_id: str) -> None:
@@ -77,7 +77,7 @@ class SteppedCloud(Cloud):
         properties: dict[str, Any],
         physical_id: str | None = None,
         old: dict[str, Any] | None = None,
-    ) -> Answer:
+    ) -> Response:
         """Send one event, and wait for its answer."""
         name, region = stack.arn.split("/")[1], stack.arn.split(":")[3]
         runner = self.operations[name, region]
@@ -89,7 +89,7 @@ class SteppedCloud(Cloud):
         self.invoke(request, event)
         runner.stop(At.WAITING, f"waits for {kind.value} of {logical_id}")
         self.requests.remove(request)
-        if isinstance(request.outcome, Answer):
+        if isinstance(request.outcome, Response):
             if kind is not RequestType.DELETE:
                 self.answered(stack, event, request.outcome, request.held)
             return request.outcome
@@ -137,9 +137,9 @@ class SteppedCloud(Cloud):
 
 def _physical_id(event: Event, error: StrongRefError) -> str:
     """Of a Create that failed, as `resource.CustomResource` tells it; or as CloudFormation makes it up."""
-    if isinstance(error, Unfinished):
+    if isinstance(error, PartialCreateError):
         return error.physical_id
     if isinstance(error, NeverAnsweredError):
         return f"{event.stack_name}-{event.logical_id}-MADE1UP2"
-    unknown = isinstance(error, TimeSpentError)
+    unknown = isinstance(error, ServiceTimeoutError)
     return f"{UNFINISHED_CREATE if unknown else FAILED_CREATE}{event.stack_name}/{event.logical_id}"

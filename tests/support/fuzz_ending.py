@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.address import SHARED, Place
-from strongref.ports import Kind, Parameter
-from strongref.record import decode
+from strongref.contract.names import SHARED, ExportScope
+from strongref.contract.record import decode
+from strongref.contract.values import Kind, Parameter
 from tests.support.fuzz_properties import CONSUMERS, PRODUCERS
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ def take_all_away(history: History) -> None:
             _delete(history, *which)
     for name, region in PRODUCERS:
         _empty(history, name, region)
-    for place, region in _left(history):
-        producer = (place.producer.stack, place.producer.region)
-        history.deploy(*producer, _as_recorded(history, place, region))
+    for scope, region in _left(history):
+        producer = (scope.producer.stack, scope.producer.region)
+        history.deploy(*producer, _as_recorded(history, scope, region))
         history.finish()
         _empty(history, *producer)
     left = [f"{name} in {region}" for region in cloud.regions for name in cloud.texts(region)]
@@ -63,27 +63,27 @@ def _delete(history: History, name: str, region: str) -> None:
         history.fail(f"nobody imports anything, and stack {name} cannot be deleted")
 
 
-def _left(history: History) -> list[tuple[Place, str]]:
-    places = set()
+def _left(history: History) -> list[tuple[ExportScope, str]]:
+    scopes = set()
     for region in history.cloud.regions:
         for name in history.cloud.texts(region):
             branch = name.split("/")[1]
-            place = Place.of(branch, f"/strongref/{name.removeprefix('strongref/')}")
-            if place:
-                places.add((place, region))
-    return sorted(places)
+            scope = ExportScope.of(branch, f"/strongref/{name.removeprefix('strongref/')}")
+            if scope:
+                scopes.add((scope, region))
+    return sorted(scopes)
 
 
-def _as_recorded(history: History, place: Place, region: str) -> Resources:
+def _as_recorded(history: History, scope: ExportScope, region: str) -> Resources:
     """The Exports that a stack which is gone had there; if only values are left, one that will find them."""
-    below = f"{place.records}/"
+    below = f"{scope.records}/"
     parts = {
         name: Parameter(name, Kind(slot.record.kind), slot.record.text)
         for name, slot in history.cloud.ssm(region)._slots.items()
         if slot.record and name.startswith(below)
     }
     resources: Resources = {}
-    for logical_id, found in decode(place.records, parts).items():
+    for logical_id, found in decode(scope.records, parts).items():
         secure = []
         values: dict[str, object] = {}
         for key, value in (found.record.values if found.record else {}).items():
@@ -94,10 +94,10 @@ def _as_recorded(history: History, place: Place, region: str) -> Resources:
             inner[last] = value.attribute
             secure += [key.replace("/", ".")] if value.kind is Kind.SECURE else []
         resources[logical_id] = {"Region": region, "Values": values, "SecureKeys": secure}
-        if place.consumer != SHARED:
-            resources[logical_id]["Consumer"] = place.consumer
+        if scope.consumer != SHARED:
+            resources[logical_id]["Consumer"] = scope.consumer
     if not resources:
         resources["Z"] = {"Region": region, "Values": {}}
-        if place.consumer != SHARED:
-            resources["Z"]["Consumer"] = place.consumer
+        if scope.consumer != SHARED:
+            resources["Z"]["Consumer"] = scope.consumer
     return resources

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from strongref.answer import Answer
-from strongref.claiming import Claiming
-from strongref.clock import ANSWER_SECONDS
-from strongref.errors import NotDoneError, StrongRefError, TimeSpentError
-from strongref.event import Event, RequestType
-from strongref.exports import Exports
-from strongref.handover import SERVICE_TIMEOUT, Turn
-from strongref.imports import Imports
-from strongref.limiter import Limiter, Rates
-from strongref.patience import Patience
-from strongref.ports import Ports, StackInfo
-from strongref.resource import is_failed_create
-from strongref.store import SsmStore
-from strongref.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
+from strongref.aws.parameter_store import SsmStore
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.contract.continuation import SERVICE_TIMEOUT, Continuation
+from strongref.contract.event import Event, RequestType
+from strongref.contract.response import Response
+from strongref.errors import ServiceTimeoutError, StrongRefError, UnfinishedError
+from strongref.protocol.claims import ClaimAttempt
+from strongref.protocol.exports import Exporter
+from strongref.protocol.imports import Importer
+from strongref.protocol.ports import Ports, StackInfo
+from strongref.protocol.time import Patience
+from strongref.runtime.clock import ANSWER_SECONDS
+from strongref.runtime.custom_resource import is_failed_create
+from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
 from tests.support.fake_ssm import EPOCH
 from tests.support.fuzz_baton import At, Runner
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from strongref.address import Key
-    from strongref.ports import Clock
-    from strongref.values import Value
+    from strongref.contract.names import Key
+    from strongref.contract.values import Value
+    from strongref.protocol.time import Clock
     from tests.support.fuzz_cloud import SteppedCloud
 
 FUNCTION_SECONDS = 900.0
@@ -58,7 +58,7 @@ class Request:
     event: Event
     operation: Runner
     running: list[Invocation] = field(default_factory=list)
-    outcome: Answer | StrongRefError | None = None
+    outcome: Response | StrongRefError | None = None
     held: Mapping[Key, Value] = field(default_factory=dict)
 
 
@@ -83,10 +83,10 @@ class Invocation:
     listened_to: bool = True
     held: Mapping[Key, Value] = field(default_factory=dict)
     runner: Runner = field(init=False)
-    turn: Turn = field(init=False)
+    turn: Continuation = field(init=False)
 
     def __post_init__(self) -> None:
-        self.turn = self.event.turn or Turn(1, self.now(), SERVICE_TIMEOUT)
+        self.turn = self.event.turn or Continuation(1, self.now(), SERVICE_TIMEOUT)
 
     # -- ports.Clock ---------------------------------------------------------------------------------------------
 
@@ -117,30 +117,30 @@ class Invocation:
     # -- what it is wired to -------------------------------------------------------------------------------------
 
     def stores(self, region: str, clock: Clock) -> SsmStore:
-        limiter = Limiter(Rates(1e6, 1e6, 1e6, 1e6, 1e6))
+        limiter = RateLimiter(RateLimits(1e6, 1e6, 1e6, 1e6, 1e6))
         return SsmStore(_Client(self, region), region, limiter, clock, lambda: 0.0)  # type: ignore[arg-type]
 
-    def handle(self) -> Answer:
+    def handle(self) -> Response:
         """What the real use case answers."""
         if self.event.request_type is RequestType.DELETE and is_failed_create(self.event.physical_id):
-            return Answer(self.event.physical_id or "")
+            return Response(self.event.physical_id or "")
         imports = "From" in self.event.properties
         create = self.event.request_type is RequestType.CREATE
         patience = Patience(PATIENCE_TO_CREATE_AN_IMPORT if imports and create else PATIENCE, PAUSE, lambda: 0.5)
         ports = Ports(self.stores, self, patience, self.cloud.token)
-        return (Imports(ports) if imports else Exports(ports)).handle(self.event, self)
+        return (Importer(ports) if imports else Exporter(ports)).handle(self.event, self)
 
     def work(self) -> None:
         """Carry the event out, and answer or hand over, as `resource.CustomResource` does."""
         self.ends = self.cloud.baton.seconds + self._time()
-        outcome: Answer | StrongRefError
+        outcome: Response | StrongRefError
         try:
             outcome = self.handle()
-        except NotDoneError as error:
+        except UnfinishedError as error:
             if self.listened_to and self.turn.may_hand_over(self.now()):
                 self.hand_over()
                 return
-            outcome = TimeSpentError(self.turn.number, self.turn.timeout, error)
+            outcome = ServiceTimeoutError(self.turn.number, self.turn.timeout, error)
         except StrongRefError as error:
             outcome = error
         self.runner.stop(At.CALL, ANSWERS)  # time passes before CloudFormation gets to know it
@@ -150,7 +150,7 @@ class Invocation:
 
     def hand_over(self) -> None:
         """Another invocation goes on; this one makes at most the call that it is about to make."""
-        turn = Turn(self.turn.number + 1, self.turn.since, self.turn.timeout)
+        turn = Continuation(self.turn.number + 1, self.turn.since, self.turn.timeout)
         self.listened_to = False
         self.ends = self.cloud.baton.seconds
         self.cloud.invoke(self.request, replace(self.event, turn=turn))
@@ -177,14 +177,14 @@ class _Client:
         return call
 
 
-def remember_held() -> tuple[type[Claiming], str, Callable[[Claiming], Mapping[Key, Value]]]:
+def remember_held() -> tuple[type[ClaimAttempt], str, Callable[[ClaimAttempt], Mapping[Key, Value]]]:
     """For `patch.object`: what an import holds is noted with its invocation, secure values included."""
-    hold = Claiming.hold
+    hold = ClaimAttempt.hold
 
-    def holding(claiming: Claiming) -> Mapping[Key, Value]:
+    def holding(claiming: ClaimAttempt) -> Mapping[Key, Value]:
         held = hold(claiming)
         if isinstance(claiming.clock, Invocation):
             claiming.clock.held = held
         return held
 
-    return Claiming, "hold", holding
+    return ClaimAttempt, "hold", holding

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from strongref.address import SHARED, Key, Place, StackArn, claim_tag
-from strongref.ports import Kind, Parameter
-from strongref.record import decode
-from strongref.request import ImportRequest, Strength
+from strongref.contract.names import SHARED, ExportScope, Key, StackArn, claim_tag
+from strongref.contract.record import decode
+from strongref.contract.requests import ImportRequest, Strength
+from strongref.contract.values import Kind, Parameter
 from tests.support.fuzz_cloud import SteppedCloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from strongref.answer import Answer
-    from strongref.event import Event
-    from strongref.values import Value
+    from strongref.contract.event import Event
+    from strongref.contract.response import Response
+    from strongref.contract.values import Value
     from tests.support.cloud import Stack
     from tests.support.fuzz_invocation import Invocation
 
@@ -43,7 +43,7 @@ class Relied:
 
     stack: str
     physical_id: str
-    place: Place
+    scope: ExportScope
     values: Mapping[Key, Value]
     loose: set[Key] = field(default_factory=set)
     recorded: set[Key] = field(default_factory=set)
@@ -62,17 +62,17 @@ class WatchedCloud(SteppedCloud):
         given = (invocation.event.properties, invocation.event.old_properties or {})
         if method == "put_parameter" and any(each.get("OnChange") == "propagate" for each in given):
             for relied in self.relied.values():
-                if _region(relied.stack) == region and request["Name"].startswith(f"{relied.place.records}/"):
+                if _region(relied.stack) == region and request["Name"].startswith(f"{relied.scope.records}/"):
                     relied.loose |= relied.values.keys()
 
-    def answered(self, stack: Stack, event: Event, answer: Answer, held: Mapping[Key, Value]) -> None:
+    def answered(self, stack: Stack, event: Event, answer: Response, held: Mapping[Key, Value]) -> None:
         if "From" not in event.properties:
             return
         parsed = StackArn.parse(stack.arn)
         request = ImportRequest.parse(event.properties, parsed)
         if request.strength is Strength.STRONG:
-            place = Place(SHARED if request.shared else request.consumer or parsed.name, request.producer)
-            relied = Relied(stack.arn, answer.physical_id, place, held)
+            scope = ExportScope(SHARED if request.shared else request.consumer or parsed.name, request.producer)
+            relied = Relied(stack.arn, answer.physical_id, scope, held)
             relied.recorded = {key for key in held if self._recorded(relied, key)}
             self.relied[stack.arn, answer.physical_id] = relied
 
@@ -95,10 +95,10 @@ class WatchedCloud(SteppedCloud):
                 problem = self._wrong(relied, key, value)
                 if problem:
                     stack = StackArn.parse(relied.stack).name
-                    yield f"stack {stack} imports {relied.place.value(key)}, and {problem}"
+                    yield f"stack {stack} imports {relied.scope.value(key)}, and {problem}"
 
     def _wrong(self, relied: Relied, key: Key, value: Value) -> str | None:
-        slot = self.ssm(_region(relied.stack))._slots.get(relied.place.value(key))
+        slot = self.ssm(_region(relied.stack))._slots.get(relied.scope.value(key))
         if slot is None or slot.record is None:
             return "it is gone"
         if dict(slot.record.tags).get(claim_tag(relied.physical_id)) != relied.stack:
@@ -126,13 +126,13 @@ class WatchedCloud(SteppedCloud):
 
     def _recorded(self, relied: Relied, key: Key) -> list[Value]:
         """What the records have for a key: of two Exports of a stack, each may publish it."""
-        below = f"{relied.place.records}/"
+        below = f"{relied.scope.records}/"
         parts = {
             name: Parameter(name, Kind(slot.record.kind), slot.record.text)
             for name, slot in self.ssm(_region(relied.stack))._slots.items()
             if slot.record and name.startswith(below)
         }
-        found = [each.record.values for each in decode(relied.place.records, parts).values() if each.record]
+        found = [each.record.values for each in decode(relied.scope.records, parts).values() if each.record]
         return [values[key] for values in found if key in values]
 
 

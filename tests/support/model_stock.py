@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from strongref.address import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, owner_tag
-from strongref.plan import Holding, Owner, Stock
-from strongref.record import Record
+from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, owner_tag
+from strongref.contract.record import Record
+from strongref.protocol.plan import Owner, StoredExports, ValueTags
 from tests.support.builders import FORMER, ME, NETWORK, claims, stack_arn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from strongref.address import Key
-    from strongref.plan import ExportPlan
-    from strongref.values import Value
+    from strongref.contract.names import Key
+    from strongref.contract.values import Value
+    from strongref.protocol.plan import ExportPlan
 
 GONE = stack_arn("gone")
 """An importing stack that was deleted: its claims are stale."""
@@ -49,22 +49,22 @@ class Model:
     values: dict[Key, Held]
     records: dict[str, Record]
 
-    def stock(self) -> Stock:
+    def stock(self) -> StoredExports:
         """As an Export sees it, before any tag is read."""
         others = {name: record for name, record in self.records.items() if name != ME.logical_id}
-        return Stock(
+        return StoredExports(
             {key: held.value for key, held in self.values.items()},
             self.records.get(ME.logical_id),
             others={name: record for name, record in others.items() if record.stack == NETWORK},
             orphans={name: record for name, record in others.items() if record.stack == FORMER},
         )
 
-    def holding(self, key: Key) -> Holding:
+    def holding(self, key: Key) -> ValueTags:
         """What the tags of one value say."""
         held = self.values[key]
         owner = {NETWORK: Owner.OURS, FORMER: Owner.NOBODYS}.get(held.producer or "", Owner.FOREIGN)
         owners = [owner_tag(name) for name in held.owners]
-        return Holding(owner, held.producer, owners, claims(*self.live(held)), claims(*held.claims & {GONE}))
+        return ValueTags(owner, held.producer, owners, claims(*self.live(held)), claims(*held.claims & {GONE}))
 
     def live(self, held: Held) -> frozenset[str]:
         """The claims that protect it."""

@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from strongref.address import short_hash
-from strongref.objects import (
+from strongref.contract.names import short_hash
+from strongref_objects import (
     CrossRegion,
     EnvironmentSerializationContext,
     JsonSerializationContext,
@@ -18,9 +18,9 @@ from strongref.objects import (
     Stack,
     from_json,
 )
-from strongref.objects.cloudformation import HOLDER, Exported
-from strongref.objects.context_file import CONTEXT_FILE, listing
-from strongref.objects.errors import ContextFileError, ObjectError
+from strongref_objects.cloudformation import HOLDER, Exported
+from strongref_objects.context_file import CONTEXT_FILE, listing
+from strongref_objects.errors import ContextFileError, ObjectError
 from tests.support.cloud import ACCOUNT
 from tests.support.objects import EU, US, Tree, World
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.errors import StrongRefError
-from strongref.objects.declaring import Declared, told
-from strongref.objects.errors import NothingToImportError
-from strongref.objects.lookups_errors import (
+from strongref_objects.declaring import Declared, told
+from strongref_objects.errors import NothingToImportError
+from strongref_objects.lookups_errors import (
     BadTierError,
     NoRouteTableError,
     NotInContextError,
@@ -23,8 +23,8 @@ from strongref.objects.lookups_errors import (
     TooManyTaggedError,
     TooMuchAroundError,
 )
-from strongref.objects.lookups_tiers import TIER_TAG, Tier
-from strongref.objects.types import ApplicationLoadBalancer, Bucket, HostedZone, Listener, Queue, Subnets
+from strongref_objects.lookups_tiers import TIER_TAG, Tier
+from strongref_objects.types import ApplicationLoadBalancer, Bucket, HostedZone, Listener, Queue, Subnets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

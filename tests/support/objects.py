@@ -12,22 +12,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from strongref.limiter import Limiter, Rates
-from strongref.objects import PlainTarget, Stack, Synthesis
-from strongref.objects.cloudformation import Exported
-from strongref.objects.parameters import _found
-from strongref.patience import Patience
-from strongref.resolvers.exports import Exports
-from strongref.resolvers.sources import Aws
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.protocol.time import Patience
+from strongref_manifests.sources.exports import Exports
+from strongref_objects import PlainTarget, Stack, Synthesis
+from strongref_objects.cloudformation import Exported
+from strongref_objects.parameters import _found
+from strongref_toolkit.aws import Aws
 from tests.support.cloud import ACCOUNT, Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from pathlib import Path
 
-    from strongref.accounts import Accounts
-    from strongref.objects import DeserializationContext, SerializationContext
-    from strongref.objects.channels import Channel
+    from strongref_objects import DeserializationContext, SerializationContext
+    from strongref_objects.channels import Channel
+    from strongref_toolkit.accounts import Accounts
 
 EU, US = "eu-west-1", "us-east-1"
 
@@ -158,7 +158,7 @@ class _Here(Synthesis):
             if kind == "ssm":
                 return _found(store, *rest)
             assert kind == "strongref"
-            aws = Aws(cast("Accounts", _Own()), Limiter(Rates()), cloud.clock, None)
+            aws = Aws(cast("Accounts", _Own()), RateLimiter(RateLimits()), cloud.clock, None)
             return Exports(aws, store, cloud.clock, Patience(3, 2, lambda: 0.5), *rest)
 
         return super().once(what, answer)

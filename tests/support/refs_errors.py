@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from strongref.refs import errors, source_errors
-from strongref.refs.base import Field, Reference, Spot, Subject, Wanted
-from strongref.refs.config import load
-from strongref.refs.manifests import Found, ManifestObjects
-from strongref.refs.manifests_writing import Placed, rewritten
-from strongref.refs.resolution import Edit, Resolver
-from strongref.refs.stacks import StackValues
-from strongref.resolvers.manifests import read
+from strongref_manifests.text.manifests import read
+from strongref_refs import errors, source_errors
+from strongref_refs.base import Field, Reference, Spot, Subject, Wanted
+from strongref_refs.config import load
+from strongref_refs.manifests import Found, ManifestObjects
+from strongref_refs.manifests_writing import Placed, rewritten
+from strongref_refs.resolution import Edit, Resolver
+from strongref_refs.stacks import StackValues
 from tests.support.documents import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from strongref.errors import StrongRefError
-    from strongref.resolvers.base import Json
-    from strongref.resolvers.sources import Source
+    from strongref_manifests.sources.base import Source
+    from strongref_toolkit.json_values import Json
 
 GENERATOR = ROOT / "examples/refs/apigatewayv2-controller/generator.yaml"
 EC2, API = "ec2.services.k8s.aws", "apigatewayv2.services.k8s.aws"

@@ -5,18 +5,19 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from strongref.accounts import NoWayInError
-from strongref.address import ManifestSet
+from strongref.contract.fence import Fence
+from strongref.contract.names import ManifestSet
 from strongref.errors import ExportsInUseError, InUse
-from strongref.fence import Fence
-from strongref.ledger import UnreadableLedgerError
-from strongref.manifest_set import NothingUsedError, SetBusyError
-from strongref.resolvers import errors
-from strongref.resolvers.chain import INSIDE
-from strongref.resolvers.leftovers import leftover
-from strongref.resolvers.manifests import YAML, read
-from strongref.resolvers.tokens import Token, malformed
-from tests.support.builders import ACCOUNT, PLACE
+from strongref_manifests import errors
+from strongref_manifests.chain import INSIDE
+from strongref_manifests.ledger import UnreadableLedgerError
+from strongref_manifests.leftovers import leftover
+from strongref_manifests.manifest_set import NothingUsedError, SetBusyError
+from strongref_manifests.text.manifests import YAML, read
+from strongref_manifests.tokens import Token, malformed
+from strongref_toolkit import errors as toolkit_errors
+from strongref_toolkit.errors import NoWayInError
+from tests.support.builders import ACCOUNT, SCOPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,17 +47,19 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "resolve-resource": lambda: errors.ResourceNotFoundError("Bucket", "aws", EU),
     "resolve-attribute": lambda: errors.UnknownAttributeError("Endpoint", "Cluster", "Custom::Cluster"),
-    "resolve-export": lambda: errors.NotExportedError(
-        "VpcID", str(PLACE.producer), "to all in us-east-1", ["VpcId"], "Correct the key, or export it there first."
+    "resolve-export": lambda: toolkit_errors.NotExportedError(
+        "VpcID", str(SCOPE.producer), "to all in us-east-1", ["VpcId"], "Correct the key, or export it there first."
     ),
     "resolve-parameter": lambda: errors.NoSuchParameterError("/site/domain", EU),
     "resolve-secret": lambda: errors.SecretNotReadError("db", EU, "its JSON object has no key user"),
     "resolve-variable": lambda: errors.NoSuchVariableError("DOMAIN"),
-    "resolve-fetch": lambda: errors.FetchFailedError("GetParameters", "/site/domain", EU, "AccessDeniedException"),
-    "resolve-region": errors.NoRegionError,
+    "resolve-fetch": lambda: toolkit_errors.FetchFailedError(
+        "GetParameters", "/site/domain", EU, "AccessDeniedException"
+    ),
+    "resolve-region": toolkit_errors.NoRegionError,
     "resolve-account": lambda: NoWayInError("222222222222"),
     "resolve-not-enabled": lambda: errors.NotEnabledError("${ssm:/site/domain}", "--with ssm"),
-    "resolve-sensitive": lambda: errors.SecureValueError("${ssm:/db/password}"),
+    "resolve-sensitive": lambda: toolkit_errors.SecureValueError("${ssm:/db/password}"),
     "resolve-token": lambda: malformed(Token("cfn", "my_stack.Output")),
     "resolve-key": lambda: errors.TokenInKeyError("${cfn:aws.BucketName}"),
     "resolve-text": lambda: errors.NotTextError("${export:network.SubnetIds}", "a list", INSIDE),
@@ -71,5 +74,5 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "resolve-nothing-used": lambda: NothingUsedError(SHOP.name, 2),
     "resolve-ledger": lambda: UnreadableLedgerError(f"{SHOP.ledger}/5f3a91c2"),
-    "resolve-write": lambda: errors.WriteFailedError("out/reports.yaml", "no space left on device", 0),
+    "resolve-write": lambda: toolkit_errors.WriteFailedError("out/reports.yaml", "no space left on device", 0),
 }

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from moto import mock_aws
 
-from strongref.accounts import Accounts
-from strongref.clients import Clients
-from strongref.limiter import Limiter, Rates
-from strongref.resolvers.sources import Aws
-from strongref.resolvers.tokens import Token, tokens_in
+from strongref.aws.clients import Clients
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref_manifests.tokens import Token, tokens_in
+from strongref_toolkit.accounts import Accounts
+from strongref_toolkit.aws import Aws
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def in_moto(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
 
 
 def aws_of(clients: Clients, region: str | None = EU, role: str | None = None) -> Aws:
-    limiter, clock = Limiter(Rates()), FakeClock()
+    limiter, clock = RateLimiter(RateLimits()), FakeClock()
     return Aws(Accounts(clients, region or US, limiter, clock, role), limiter, clock, region)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
+
+from strongref.text import NAMES_LIMIT, REASON_LIMIT, brief, cut, some, stack_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -13,27 +14,8 @@ if TYPE_CHECKING:
 TAG_LIMIT = 50
 """Tags of one parameter (AWS: AddTagsToResource)."""
 
-REASON_LIMIT = 1000
-"""Characters of a reason, by our own contract; CloudFormation's limit is on the whole answer (4,096 bytes)."""
 
-NAMES_LIMIT = 500
-"""Characters of the names in a reason, so that room is left for who is concerned and for the next step."""
-
-
-def some(names: Iterable[str], most: int = 10) -> str:
-    """`a, b and c`, or the first `most` `and N more`."""
-    listed = list(names)
-    if len(listed) > most:
-        return f"{', '.join(listed[:most])} and {len(listed) - most} more"
-    return f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
-
-
-def os_problem(error: OSError) -> str:
-    """What the operating system says of a failure, as it stands in a sentence: `permission denied`."""
-    return (error.strerror or type(error).__name__).lower()
-
-
-class Counted(StrEnum):
+class ErrorMetric(StrEnum):
     """The metric that an error counts towards."""
 
     ERRORS = "Errors"
@@ -47,26 +29,25 @@ class Counted(StrEnum):
 class StrongRefError(Exception):
     """The root: whatever strongref refuses, or could not do, and can explain."""
 
-    counted: ClassVar[Counted] = Counted.ERRORS
+    counted: ClassVar[ErrorMetric] = ErrorMetric.ERRORS
 
 
-class Unfinished(StrongRefError):  # noqa: N818 (it is not what went wrong, but what is left of it)
+@dataclass(eq=False)
+class PartialCreateError(StrongRefError):
     """A Create that failed after it had begun to write: its Delete has to find what it left."""
 
-    def __init__(self, error: StrongRefError, physical_id: str) -> None:
-        super().__init__(error, physical_id)
-        self.error = error
-        self.physical_id = physical_id
+    error: StrongRefError
+    physical_id: str
 
     def __str__(self) -> str:
         return str(self.error)
 
 
-class NotDoneError(StrongRefError):
+class UnfinishedError(StrongRefError):
     """The invocation's time ran short: there is more to do, and another invocation can go on with it."""
 
 
-class TimeUpError(NotDoneError):
+class InvocationTimeoutError(UnfinishedError):
     """The function's time is nearly over, and the use case is still at work."""
 
     def __str__(self) -> str:
@@ -83,31 +64,30 @@ class InternalError(StrongRefError):
         return f"Internal error ({self.args[0]}). See the function's log, invocation {self.args[1]}."
 
 
-class CutShortError(NotDoneError):
+@dataclass(eq=False)
+class WaitInterruptedError(UnfinishedError):
     """Something stood in the way, and the invocation had no time to wait for as long as it would have."""
 
-    def __init__(self, error: StrongRefError) -> None:
-        super().__init__(error)
-        self.error = error
+    error: StrongRefError
 
     def __str__(self) -> str:
         return str(self.error)
 
 
+@dataclass(eq=False)
 class BadRequestError(StrongRefError):
     """An event or a property that cannot be understood. Nothing was read or written for it."""
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, prop: str, problem: str) -> None:
-        super().__init__(prop, problem)
-        self.prop = prop
-        self.problem = problem
+    prop: str
+    problem: str
 
     def __str__(self) -> str:
         return f"{cut(self.prop, NAMES_LIMIT // 2)}: {cut(self.problem, REASON_LIMIT - 300)}"
 
 
+@dataclass(eq=False)
 class ServiceError(StrongRefError):
     """A service of AWS refused a call or could not be reached.
 
@@ -118,12 +98,10 @@ class ServiceError(StrongRefError):
         region: where.
     """
 
-    def __init__(self, action: str, code: str, target: str, region: str) -> None:
-        super().__init__(action, code, target, region)
-        self.action = action
-        self.code = code
-        self.target = target
-        self.region = region
+    action: str
+    code: str
+    target: str
+    region: str
 
     def __str__(self) -> str:
         return f"{self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region} failed: {self.code}."
@@ -143,7 +121,7 @@ class AccessDeniedError(StoreError):
         )
 
 
-class OutOfTimeError(StoreError, NotDoneError):
+class OutOfTimeError(StoreError, UnfinishedError):
     """The time that a call might be made in is up: the invocation's, or that of the fence it was to be made behind."""
 
     def __str__(self) -> str:
@@ -176,20 +154,20 @@ OTHER_ACCOUNT = "OtherAccount"
 """The code of a look-up that was not made: stacks of other accounts cannot be asked about."""
 
 
+@dataclass(eq=False)
 class StackLookupError(StrongRefError):
     """CloudFormation could not be asked about a stack."""
 
-    def __init__(self, stack: str, region: str, code: str) -> None:
-        super().__init__(stack, region, code)
-        self.stack = stack
-        self.region = region
-        self.code = code
+    stack: str
+    region: str
+    code: str
 
     def __str__(self) -> str:
         return f"CloudFormation in {self.region} could not be asked about stack {self.stack}: {self.code}."
 
 
-class HandOverError(StrongRefError):
+@dataclass(eq=False)
+class ReinvokeError(StrongRefError):
     """Lambda did not take the event for another invocation.
 
     Attributes:
@@ -198,11 +176,9 @@ class HandOverError(StrongRefError):
         unknown: no answer came, so it may have been taken all the same.
     """
 
-    def __init__(self, code: str, left: StrongRefError, *, unknown: bool = False) -> None:
-        super().__init__(code, left, unknown)
-        self.code = code
-        self.left = left
-        self.unknown = unknown
+    code: str
+    left: StrongRefError
+    unknown: bool = field(default=False, kw_only=True)
 
     def __str__(self) -> str:
         return (
@@ -211,7 +187,8 @@ class HandOverError(StrongRefError):
         )
 
 
-class TimeSpentError(StrongRefError):
+@dataclass(eq=False)
+class ServiceTimeoutError(StrongRefError):
     """CloudFormation waits no longer, or too many invocations have worked on one event already.
 
     Attributes:
@@ -220,11 +197,9 @@ class TimeSpentError(StrongRefError):
         left: what is not done.
     """
 
-    def __init__(self, turns: int, timeout: float, left: StrongRefError) -> None:
-        super().__init__(turns, timeout, left)
-        self.turns = turns
-        self.timeout = timeout
-        self.left = left
+    turns: int
+    timeout: float
+    left: StrongRefError
 
     def __str__(self) -> str:
         return (
@@ -232,17 +207,6 @@ class TimeSpentError(StrongRefError):
             f"ServiceTimeout ({self.timeout:.0f} s). Allow more calls a second, a longer ServiceTimeout, or make the "
             "resource smaller."
         )
-
-
-def stack_text(arn: str) -> str:
-    """`stack web (us-east-1, 111111111111)` from a stack's ARN; what is no ARN is shown as it is.
-
-    Of a set of manifests, which claims as stacks do, `manifests shop (111111111111)`.
-    """
-    if found := re.fullmatch(r"arn:[^:]+:cloudformation:([^:]+):(\d+):stack/([^/]+)/.*", arn):
-        return f"stack {found[3]} ({found[1]}, {found[2]})"
-    manifests = re.fullmatch(r"strongref:manifests:(\d+):([\w-]+)", arn)
-    return f"manifests {manifests[2]} ({manifests[1]})" if manifests else f"'{arn}'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,14 +218,13 @@ class InUse:
     importers: tuple[str, ...]
 
 
+@dataclass(eq=False)
 class ExportsInUseError(StrongRefError):
     """Raised before anything is written, when values that are to change or to go are claimed."""
 
-    counted = Counted.REFUSED
+    counted = ErrorMetric.REFUSED
 
-    def __init__(self, in_use: Sequence[InUse]) -> None:
-        super().__init__(in_use)
-        self.in_use = in_use
+    in_use: Sequence[InUse]
 
     def __str__(self) -> str:
         shown, hidden = self.in_use[:10], self.in_use[10:]
@@ -282,18 +245,17 @@ class ExportsInUseError(StrongRefError):
         return f"{cut(' '.join(sentences), REASON_LIMIT - 100)} {way_out} Nothing was changed."
 
 
+@dataclass(eq=False)
 class ExportsKeptError(StrongRefError):
     """An Export was taken out of its template while claimed: the claimed values stay, withdrawn."""
 
-    counted = Counted.REFUSED
+    counted = ErrorMetric.REFUSED
 
-    def __init__(self, kept: Sequence[InUse]) -> None:
-        super().__init__(kept)
-        self.kept = kept
+    kept: Sequence[InUse]
 
     def __str__(self) -> str:
         sentences = [
-            f"{_brief(keys)} {'stays' if len(keys) == 1 else 'stay'}: imported by "
+            f"{brief(keys)} {'stays' if len(keys) == 1 else 'stay'}: imported by "
             f"{some((stack_text(arn) for arn in importers), 5)}."
             for (_, importers), keys in _grouped(self.kept).items()
         ]
@@ -303,6 +265,7 @@ class ExportsKeptError(StrongRefError):
         )
 
 
+@dataclass(eq=False)
 class ForeignParameterError(StrongRefError):
     """Somebody else's parameters stand where values are to go. Raised before anything is written.
 
@@ -310,11 +273,9 @@ class ForeignParameterError(StrongRefError):
         foreign: the parameters' names, and the ARN of the stack that each belongs to, if it says so.
     """
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, foreign: Mapping[str, str | None]) -> None:
-        super().__init__(foreign)
-        self.foreign = foreign
+    foreign: Mapping[str, str | None]
 
     def __str__(self) -> str:
         name, producer = next(iter(self.foreign.items()))
@@ -327,45 +288,42 @@ class ForeignParameterError(StrongRefError):
         )
 
 
+@dataclass(eq=False)
 class ConflictingExportError(StrongRefError):
     """Another Export of the same stack publishes a key with another value. Raised before anything is written."""
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, keys: Sequence[str], logical_id: str) -> None:
-        super().__init__(keys, logical_id)
-        self.keys = keys
-        self.logical_id = logical_id
+    keys: Sequence[str]
+    logical_id: str
 
     def __str__(self) -> str:
         return (
-            f"{_brief(self.keys)} cannot be exported: {self.logical_id} in the same stack exports the same name "
+            f"{brief(self.keys)} cannot be exported: {self.logical_id} in the same stack exports the same name "
             "with another value. Give one of them another name, or both the same value. Nothing was changed."
         )
 
 
+@dataclass(eq=False)
 class ChangingError(StrongRefError):
     """Somebody else is changing these exports right now."""
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, producer: str, by: str) -> None:
-        super().__init__(producer, by)
-        self.producer = producer
-        self.by = by
+    producer: str
+    by: str
 
     def __str__(self) -> str:
         by = cut(self.by, NAMES_LIMIT)
         return f"The exports of {self.producer} are being changed right now (by {by}). Deploy again in a moment."
 
 
+@dataclass(eq=False)
 class UnreadableRecordError(StrongRefError):
     """A record cannot be put together, although nobody is writing it: it was changed by hand."""
 
-    def __init__(self, name: str, logical_id: str) -> None:
-        super().__init__(name, logical_id)
-        self.name = name
-        self.logical_id = logical_id
+    name: str
+    logical_id: str
 
     def __str__(self) -> str:
         return (
@@ -374,30 +332,28 @@ class UnreadableRecordError(StrongRefError):
         )
 
 
+@dataclass(eq=False)
 class UnsettledError(StrongRefError):
     """Parameters do not say what the Export's record says, although nobody is changing them."""
 
-    def __init__(self, keys: Sequence[str], producer: str) -> None:
-        super().__init__(keys, producer)
-        self.keys = keys
-        self.producer = producer
+    keys: Sequence[str]
+    producer: str
 
     def __str__(self) -> str:
         return (
-            f"What is stored for {_brief(self.keys)} is not what {self.producer} exports: a change of it did not come "
+            f"What is stored for {brief(self.keys)} is not what {self.producer} exports: a change of it did not come "
             "to its end, or it was changed by hand. Deploy the exporting stack with another Revision, then this one "
             "again."
         )
 
 
+@dataclass(eq=False)
 class NoSuchProducerError(StrongRefError):
     """The stack to import from does not exist in its region."""
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, producer: str) -> None:
-        super().__init__(producer)
-        self.producer = producer
+    producer: str
 
     def __str__(self) -> str:
         return (
@@ -406,6 +362,7 @@ class NoSuchProducerError(StrongRefError):
         )
 
 
+@dataclass(eq=False)
 class NothingExportedError(StrongRefError):
     """The stack to import from exists, or cannot be asked about, but exports nothing to this consumer.
 
@@ -417,15 +374,13 @@ class NothingExportedError(StrongRefError):
         elsewhere: whether it exports to the other of the two: shared, or this consumer.
     """
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, producer: str, consumer: str | None, region: str, *, known: bool, elsewhere: bool) -> None:
-        super().__init__(producer, consumer, region, known, elsewhere)
-        self.producer = producer
-        self.consumer = consumer
-        self.region = region
-        self.known = known
-        self.elsewhere = elsewhere
+    producer: str
+    consumer: str | None
+    region: str
+    known: bool = field(kw_only=True)
+    elsewhere: bool = field(kw_only=True)
 
     def __str__(self) -> str:
         whom = f"to consumer {self.consumer}" if self.consumer else "as shared"
@@ -444,6 +399,7 @@ class NothingExportedError(StrongRefError):
         return f"Nothing to import: {self.producer} {exists} exports nothing {whom} in {self.region}. {hint}"
 
 
+@dataclass(eq=False)
 class NoSuchExportError(StrongRefError):
     """The producer exports to this consumer, but not under these names.
 
@@ -453,13 +409,11 @@ class NoSuchExportError(StrongRefError):
         there: what it does export.
     """
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, missing: Mapping[str, Sequence[str]], producer: str, there: Sequence[str]) -> None:
-        super().__init__(missing, producer, there)
-        self.missing = missing
-        self.producer = producer
-        self.there = there
+    missing: Mapping[str, Sequence[str]]
+    producer: str
+    there: Sequence[str]
 
     def __str__(self) -> str:
         shown = [
@@ -472,31 +426,21 @@ class NoSuchExportError(StrongRefError):
         )
 
 
+@dataclass(eq=False)
 class TooManyClaimsError(StrongRefError):
     """Values have as many tags as SSM allows: no further import fits. Told before anything is claimed."""
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, keys: Sequence[str], producer: str) -> None:
-        super().__init__(keys, producer)
-        self.keys = keys
-        self.producer = producer
+    keys: Sequence[str]
+    producer: str
 
     def __str__(self) -> str:
         return (
-            f"{_brief(self.keys)} of {self.producer} cannot be imported once more: SSM allows {TAG_LIMIT} tags on a "
+            f"{brief(self.keys)} of {self.producer} cannot be imported once more: SSM allows {TAG_LIMIT} tags on a "
             "parameter, and each import is one. Give this consumer an Export of its own (Consumer: …), or import "
             "weakly (Strength: weak). Nothing was claimed."
         )
-
-
-def cut(text: str, most: int) -> str:
-    """At most so many characters, with an ellipsis where something was left out."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _brief(names: Iterable[str]) -> str:
-    return cut(some(names), NAMES_LIMIT)
 
 
 def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
@@ -504,3 +448,83 @@ def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[
     for use in in_use:
         groups.setdefault((use.verb, use.importers), []).append(use.key)
     return groups
+
+
+@dataclass(eq=False)
+class UnsupportedError(StrongRefError):
+    """Cloud Control does not do that for resources of this type.
+
+    Attributes:
+        type_name: as in `AWS::S3::Bucket`.
+        action: `GetResource` or `ListResources`.
+        region: where it was asked; None leaves it out of the text.
+    """
+
+    counted = ErrorMetric.REJECTED
+
+    type_name: str
+    action: str
+    region: str | None = None
+
+    def __str__(self) -> str:
+        where = f" in {self.region}" if self.region else ""
+        way_out = (
+            "Give its complete primary identifier as the physical id."
+            if self.action == "ListResources"
+            else "Its attributes cannot be looked up."
+        )
+        return f"{self.type_name} does not support {self.action} of Cloud Control{where}. {way_out}"
+
+
+@dataclass(eq=False)
+class NoSuchResourceError(StrongRefError):
+    """No resource is the one that is looked for.
+
+    Attributes:
+        type_name: as in `AWS::S3::Bucket`.
+        wanted: what was looked for, as in `physical id web`.
+        region: where.
+        among: how many resources were looked at; None where it was asked for by its identifier.
+    """
+
+    counted = ErrorMetric.REJECTED
+
+    type_name: str
+    wanted: str
+    region: str
+    among: int | None = None
+
+    def __str__(self) -> str:
+        found = "" if self.among is None else f" ({self.among} looked at)"
+        return (
+            f"No {self.type_name} with {cut(self.wanted, NAMES_LIMIT)} in {self.region}{found}. "
+            "Check it, the region and the account."
+        )
+
+
+class CloudControlError(ServiceError):
+    """Cloud Control, or the tagging API, did; the target is the type, and the resource if it was about one."""
+
+
+class LookUpDeniedError(CloudControlError):
+    """The caller may not call Cloud Control, or not read that resource."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region} was denied ({self.code}). Check that "
+            "the caller may call it, and may read such resources: Cloud Control asks their service in its name."
+        )
+
+
+@dataclass(eq=False)
+class PropertiesAskedError(StrongRefError):
+    """A service named properties that it has to know before it lists: told to `Finder`, which adds them.
+
+    Attributes:
+        names: the properties, as in `LoadBalancerArn`.
+    """
+
+    names: Sequence[str]
+
+    def __str__(self) -> str:
+        return f"The service asks for {cut(some(self.names), NAMES_LIMIT)}."

@@ -5,14 +5,10 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
 
 from strongref.errors import InternalError
-
-if TYPE_CHECKING:
-    from strongref.event import Event
 
 logger = Logger(service="strongref", level="INFO")
 
@@ -20,19 +16,17 @@ _SILENT = ("crhelper", "boto3", "botocore", "urllib3")
 """They log requests, events and error texts, which hold values and presigned URLs."""
 
 
-def begin(event: Event | None, invocation: str) -> None:
-    """Say in every line of this invocation which event it is about, if that is known; forget the one before."""
+def begin(invocation: str, **keys: str) -> None:
+    """Start the log of an invocation: every line carries these keys, and none of the invocation before.
+
+    Args:
+        invocation: Lambda's request ID.
+        **keys: what the event names, such as its stack.
+    """
     for name in _SILENT:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     logger.clear_state()
-    logger.append_keys(invocation=invocation)
-    if event:
-        logger.append_keys(
-            stack=event.stack,
-            logical_id=event.logical_id,
-            request=event.request_id,
-            request_type=event.request_type.value,
-        )
+    logger.append_keys(invocation=invocation, **keys)
 
 
 def log_aside() -> None:

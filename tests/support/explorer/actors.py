@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from strongref.answer import Answer
-    from strongref.event import Event
+    from strongref.contract.event import Event
+    from strongref.contract.response import Response
     from tests.support.explorer.session import Session
 
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Finished:
     """How an actor ended an event: `answer`, or `error` if it was refused."""
 
-    answer: Answer | None
+    answer: Response | None
     error: str = ""
 
 
@@ -41,7 +41,7 @@ class Actor:
 
     name: str
     stack: str
-    handle: Callable[[Session, Event], Answer]
+    handle: Callable[[Session, Event], Response]
     events: Sequence[Event]
     status: str = "CREATE_IN_PROGRESS"
     begins: str = ""

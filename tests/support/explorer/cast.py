@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from strongref import imports
-from strongref.address import Key, StackArn, claim_tag
-from strongref.event import Event, RequestType
-from strongref.request import ImportRequest
+from strongref.contract.event import Event, RequestType
+from strongref.contract.names import Key, StackArn, claim_tag
+from strongref.contract.requests import ImportRequest
+from strongref.protocol import imports
 from tests.support.explorer.actors import Actor
 from tests.support.explorer.session import exporter, importer
 from tests.support.explorer.world import ACCOUNT, REGION, Direct
 
 if TYPE_CHECKING:
-    from strongref.answer import Answer
+    from strongref.contract.response import Response
     from tests.support.explorer.session import Session
     from tests.support.explorer.world import World
 
@@ -129,7 +129,7 @@ def C(*, strong: bool = False) -> Actor:  # noqa: N802
     return Actor("C", arn, importer, [deletion], status="DELETE_IN_PROGRESS", fences=True)
 
 
-def drop(session: Session) -> Answer:
+def drop(session: Session) -> Response:
     """A fresh exporter that wants nothing of what is there."""
     return exporter(session, wanting("drop"))
 

@@ -14,8 +14,8 @@ from tests.support.explorer.session import Session, Suspended
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from strongref.answer import Answer
-    from strongref.event import Event
+    from strongref.contract.event import Event
+    from strongref.contract.response import Response
     from tests.support.explorer.session import Operation
     from tests.support.explorer.world import World
 
@@ -131,5 +131,5 @@ class Nodes:
         return finished
 
 
-def _text(answer: Answer) -> str:
+def _text(answer: Response) -> str:
     return json.dumps([answer.physical_id, answer.data], sort_keys=True)

@@ -9,20 +9,21 @@ from unittest.mock import patch
 
 from botocore.exceptions import ClientError
 
-from strongref.claiming import Claiming
-from strongref.exports import Exports
-from strongref.imports import Imports
-from strongref.limiter import Limiter, Rates
-from strongref.ports import Ports
-from strongref.store import SsmStore
+from strongref.aws.parameter_store import SsmStore
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.protocol.claims import ClaimAttempt
+from strongref.protocol.exports import Exporter
+from strongref.protocol.imports import Importer
+from strongref.protocol.ports import Ports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from strongref.answer import Answer
+    from strongref.contract.event import Event
+    from strongref.contract.response import Response
     from strongref.errors import StrongRefError
-    from strongref.event import Event
-    from strongref.ports import Clock, StackInfo
+    from strongref.protocol.ports import StackInfo
+    from strongref.protocol.time import Clock
     from tests.support.explorer.world import World
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
@@ -88,7 +89,7 @@ class Session:
 
     # what the use cases are wired to
     def stores(self, region: str, clock: Clock) -> SsmStore:
-        limiter = Limiter(Rates(1e9, 1e9, 1e9, 1e9, 1e9))
+        limiter = RateLimiter(RateLimits(1e9, 1e9, 1e9, 1e9, 1e9))
         return SsmStore(_Client(self), region, limiter, clock, jitter=lambda: 0.0)  # type: ignore[arg-type]
 
     def token(self) -> str:
@@ -130,20 +131,20 @@ class _Client:
         return call
 
 
-def exporter(session: Session, event: Event) -> Answer:
+def exporter(session: Session, event: Event) -> Response:
     """The real exporter, over a session."""
-    return Exports(session.ports()).handle(event, session)
+    return Exporter(session.ports()).handle(event, session)
 
 
-def importer(session: Session, event: Event) -> Answer:
+def importer(session: Session, event: Event) -> Response:
     """The real importer, over a session."""
-    made: Any = Claiming.__init__
+    made: Any = ClaimAttempt.__init__
 
-    def remember(claiming: Claiming, *args: Any) -> None:  # noqa: ANN401
+    def remember(claiming: ClaimAttempt, *args: Any) -> None:  # noqa: ANN401
         made(claiming, *args)
         # It is made of what it is given, and of private fields: what it finds out, and does not forget in a pause.
         private = [each.name for each in fields(claiming) if each.name.startswith("_")]
         session.memory = lambda: tuple(getattr(claiming, name) for name in private)
 
-    with patch.object(Claiming, "__init__", remember):
-        return Imports(session.ports()).handle(event, session)
+    with patch.object(ClaimAttempt, "__init__", remember):
+        return Importer(session.ports()).handle(event, session)

@@ -8,15 +8,15 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from strongref.address import CLAIM_TAG
-from strongref.event import RequestType
-from strongref.fence import Fence
+from strongref.contract.event import RequestType
+from strongref.contract.fence import Fence
+from strongref.contract.names import CLAIM_TAG
 from tests.support.explorer.session import NOW
 from tests.support.explorer.world import FENCES
 from tests.support.fake_ssm import EPOCH
 
 if TYPE_CHECKING:
-    from strongref.event import Event
+    from strongref.contract.event import Event
     from tests.support.explorer.actors import Actor
     from tests.support.explorer.session import Operation
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from strongref.address import claim_tag
-from strongref.errors import ExportsInUseError, StrongRefError, Unfinished
+from strongref.contract.names import claim_tag
+from strongref.errors import ExportsInUseError, PartialCreateError, StrongRefError
 from tests.support.explorer.nodes import DEAD, DORMANT, Nodes
 from tests.support.explorer.world import FENCES, VALUES, Direct, Told
 from tests.support.fake_ssm import EPOCH
@@ -14,7 +14,7 @@ from tests.support.fake_ssm import EPOCH
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from strongref.answer import Answer
+    from strongref.contract.response import Response
     from tests.support import fake_ssm
     from tests.support.explorer.actors import Actor
     from tests.support.explorer.session import Session
@@ -34,7 +34,7 @@ class Verdicts:
         self._deaths = deaths
         self._dropped: dict[Hashable, str | None] = {}
 
-    def relies(self, snapshot: Snapshot, i: int, place: int) -> Answer | None:
+    def relies(self, snapshot: Snapshot, i: int, place: int) -> Response | None:
         """What an actor relies on, if it was answered and that counts."""
         actor, node = self.actors[i], self.nodes[place]
         if not actor.stays or not node.finished or not node.finished.answer or node.event >= len(actor.events):
@@ -92,7 +92,7 @@ class Verdicts:
         try:
             self._drop(Direct(self.world))
         except StrongRefError as error:
-            refused = error.error if isinstance(error, Unfinished) else error
+            refused = error.error if isinstance(error, PartialCreateError) else error
             if relying and isinstance(refused, ExportsInUseError):
                 return None
             return f"nobody relies on anything, or is at work, and yet: {refused}"
@@ -114,7 +114,7 @@ def _contents(store: fake_ssm.Snapshot) -> tuple[dict[str, str], dict[str, str]]
     return stored, recorded
 
 
-def _relied_on(store: fake_ssm.Snapshot, actor: Actor, answer: Answer) -> bool:
+def _relied_on(store: fake_ssm.Snapshot, actor: Actor, answer: Response) -> bool:
     stored, recorded = _contents(store)
     claims = {
         name.split("/")[7]: dict(slot.record.tags).get(claim_tag(answer.physical_id))

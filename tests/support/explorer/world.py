@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strongref.ports import StackInfo
+from strongref.protocol.ports import StackInfo
 from tests.support.explorer.session import Session
 from tests.support.fake_ssm import EPOCH, FakeSsm, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from strongref.event import Event
+    from strongref.contract.event import Event
     from tests.support import fake_ssm
     from tests.support.explorer.actors import Actor
 

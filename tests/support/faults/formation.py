@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from botocore.exceptions import ClientError
 
-from strongref.address import StackArn
+from strongref.contract.names import StackArn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

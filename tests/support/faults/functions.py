@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 import urllib3
 
-import strongref.wiring
+import strongref.runtime.wiring
 from strongref.errors import StrongRefError
 from strongref.log import logger
 from tests.support.builders import ACCOUNT
@@ -79,7 +79,7 @@ class Functions:
 
         Args:
             time: passes for the functions as well.
-            clients: the client of a region, by the name of the method of `strongref.clients.Clients` that gives it.
+            clients: the client of a region, by the name of the method of `strongref.aws.clients.Clients` that gives it.
         """
         self._time = time
         self._clients = clients
@@ -100,7 +100,7 @@ class Functions:
         before = handler.stream
         with ExitStack() as patches:
             patches.enter_context(self._time.in_place_of_the_machines())
-            patches.enter_context(patch.object(strongref.wiring, "Clients", self._fake_clients))
+            patches.enter_context(patch.object(strongref.runtime.wiring, "Clients", self._fake_clients))
             patches.enter_context(patch.object(urllib3, "PoolManager", partial(_Http, self)))
             patches.enter_context(patch.object(sys, "stdout", self._printed))
             patches.enter_context(patch.object(sys, "stderr", self._printed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.address import CLAIM_TAG
+from strongref.contract.names import CLAIM_TAG
 from tests.support.faults.state import EXPORTS, stored
 from tests.support.faults.world import SECRET, Visit
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from strongref.address import PRODUCER_TAG
-from strongref.event import RequestType
+from strongref.contract.event import RequestType
+from strongref.contract.names import PRODUCER_TAG
 from tests.support.builders import ACCOUNT
 from tests.support.faults.formation import DELETED
 from tests.support.faults.functions import SECONDS

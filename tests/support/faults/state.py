@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.ports import Kind, Parameter
-from strongref.record import Record, decode
+from strongref.contract.record import Record, decode
+from strongref.contract.values import Kind, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

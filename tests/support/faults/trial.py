@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from strongref.address import CLAIM_TAG
+from strongref.contract.names import CLAIM_TAG
 from tests.support.faults.holding import Holding
 from tests.support.faults.state import stored
 from tests.support.faults.trouble import ANSWER, FAULTS, Fault

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.event import RequestType
+from strongref.contract.event import RequestType
 from tests.support.faults.world import ROLL_BACK, ROLL_BACK_CLEAN_UP, Request, Visit, World
 
 if TYPE_CHECKING:

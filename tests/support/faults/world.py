@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from strongref.address import StackArn, claim_tag, short_hash
-from strongref.event import RequestType
-from strongref.imports import PHYSICAL_ID_PREFIX, physical_id
-from strongref.request import ImportRequest
+from strongref.contract.event import RequestType
+from strongref.contract.names import StackArn, claim_tag, short_hash
+from strongref.contract.requests import ImportRequest
+from strongref.protocol.imports import PHYSICAL_ID_PREFIX, physical_id
 from tests.support.builders import ACCOUNT, stack_arn
 from tests.support.fake_ssm import FakeSsm, Snapshot
 from tests.support.faults.formation import DELETED, EXPORT, IMPORT, FakeCloudFormation, Resource, Stack

@@ -10,8 +10,8 @@ from strongref.lookup.matching import same
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from strongref.aws.cloud_control import Resource
     from strongref.lookup.arns import Here
-    from strongref.lookup.base import Resource
     from strongref.lookup.table import Shape
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from strongref.answer import ANSWER_LIMIT
-from strongref.errors import NAMES_LIMIT, Counted, StrongRefError, cut, some
+from strongref.contract.response import RESPONSE_LIMIT
+from strongref.errors import ErrorMetric, StrongRefError
+from strongref.text import NAMES_LIMIT, cut, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from strongref.lookup.base import Resource
-    from strongref.lookup.errors import LookUpDeniedError
+    from strongref.aws.cloud_control import Resource
+    from strongref.errors import LookUpDeniedError
 
 IDENTIFIER = "Identifier"
 """The attribute that is always there: the primary identifier by which Cloud Control knows the resource."""
@@ -21,6 +23,7 @@ IDENTIFIER = "Identifier"
 Data = dict[str, str | list[str]]
 
 
+@dataclass(eq=False)
 class NotAnAttributeError(StrongRefError):
     """An attribute was asked for that holds what `Fn::GetAtt` cannot return.
 
@@ -30,13 +33,11 @@ class NotAnAttributeError(StrongRefError):
         holds: what it holds, in a word; never its value.
     """
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, type_name: str, name: str, holds: str) -> None:
-        super().__init__(type_name, name, holds)
-        self.type_name = type_name
-        self.name = name
-        self.holds = holds
+    type_name: str
+    name: str
+    holds: str
 
     def __str__(self) -> str:
         return (
@@ -45,6 +46,7 @@ class NotAnAttributeError(StrongRefError):
         )
 
 
+@dataclass(eq=False)
 class TooMuchToTellError(StrongRefError):
     """The attributes of a resource do not fit into an answer.
 
@@ -55,14 +57,12 @@ class TooMuchToTellError(StrongRefError):
         named: whether they were asked for by name.
     """
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, type_name: str, size: int, names: Sequence[str], *, named: bool) -> None:
-        super().__init__(type_name, size, names, named)
-        self.type_name = type_name
-        self.size = size
-        self.names = names
-        self.named = named
+    type_name: str
+    size: int
+    names: Sequence[str]
+    named: bool = field(kw_only=True)
 
     def __str__(self) -> str:
         names = cut(some(self.names), NAMES_LIMIT)
@@ -73,10 +73,11 @@ class TooMuchToTellError(StrongRefError):
         )
         return (
             f"The attributes of this {self.type_name} are too large together for CloudFormation: an answer of "
-            f"{self.size} bytes, {ANSWER_LIMIT} are allowed. {way_out}"
+            f"{self.size} bytes, {RESPONSE_LIMIT} are allowed. {way_out}"
         )
 
 
+@dataclass(eq=False)
 class NotAllowedToLookError(StrongRefError):
     """The function's role may not read such resources: the installation does not say that it may.
 
@@ -85,10 +86,8 @@ class NotAllowedToLookError(StrongRefError):
         type_name: as in `AWS::S3::Bucket`.
     """
 
-    def __init__(self, error: LookUpDeniedError, type_name: str) -> None:
-        super().__init__(error, type_name)
-        self.error = error
-        self.type_name = type_name
+    error: LookUpDeniedError
+    type_name: str
 
     def __str__(self) -> str:
         return (

@@ -10,7 +10,7 @@ from strongref.lookup.errors import NoSuchAttributeError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strongref.lookup.base import Resource
+    from strongref.aws.cloud_control import Resource
 
 
 def attribute(resource: Resource, name: str) -> Any:  # noqa: ANN401 (JSON)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+    from strongref.aws.cloud_control import Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +35,6 @@ class Wanted:
     properties: Mapping[str, str] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
     account: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """A resource as Cloud Control knows it.
-
-    Attributes:
-        type_name: as in `AWS::S3::Bucket`.
-        identifier: its primary identifier; the parts of a composite one joined by `|`.
-        properties: what its service says of it. Not for logs: they may hold values that are secret.
-    """
-
-    type_name: str
-    identifier: str
-    properties: Mapping[str, Any] = field(repr=False)
 
 
 class CloudControl(Protocol):

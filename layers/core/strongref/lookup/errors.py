@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.errors import NAMES_LIMIT, Counted, ServiceError, StrongRefError, cut, some
+from strongref.errors import ErrorMetric, NoSuchResourceError, StrongRefError
+from strongref.text import NAMES_LIMIT, cut, some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -13,20 +15,20 @@ _ID_LIMIT = 200
 """Characters of one identifier in a text; Cloud Control's limit is 1,024."""
 
 
+@dataclass(eq=False)
 class WantedError(StrongRefError):
     """A resource is not named in exactly one way, or in one that cannot be."""
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, type_name: str, problem: str) -> None:
-        super().__init__(type_name, problem)
-        self.type_name = type_name
-        self.problem = problem
+    type_name: str
+    problem: str
 
     def __str__(self) -> str:
         return f"{cut(self.type_name, _ID_LIMIT)}: {cut(self.problem, NAMES_LIMIT)}"
 
 
+@dataclass(eq=False)
 class UnknownTypeError(StrongRefError):
     """No type of that name is in the table.
 
@@ -35,45 +37,17 @@ class UnknownTypeError(StrongRefError):
         close: the types that are most like it.
     """
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, type_name: str, close: Sequence[str] = ()) -> None:
-        super().__init__(type_name, close)
-        self.type_name = type_name
-        self.close = close
+    type_name: str
+    close: Sequence[str] = ()
 
     def __str__(self) -> str:
         meant = f"Did you mean {' or '.join(self.close)}?" if self.close else "Check its name, as in AWS::S3::Bucket."
         return f"{cut(self.type_name, _ID_LIMIT)} is no type of resource that can be looked up. {meant}"
 
 
-class UnsupportedError(StrongRefError):
-    """Cloud Control does not do that for resources of this type.
-
-    Attributes:
-        type_name: as in `AWS::S3::Bucket`.
-        action: `GetResource` or `ListResources`.
-        region: where it was asked; None leaves it out of the text.
-    """
-
-    counted = Counted.REJECTED
-
-    def __init__(self, type_name: str, action: str, region: str | None = None) -> None:
-        super().__init__(type_name, action, region)
-        self.type_name = type_name
-        self.action = action
-        self.region = region
-
-    def __str__(self) -> str:
-        where = f" in {self.region}" if self.region else ""
-        way_out = (
-            "Give its complete primary identifier as the physical id."
-            if self.action == "ListResources"
-            else "Its attributes cannot be looked up."
-        )
-        return f"{self.type_name} does not support {self.action} of Cloud Control{where}. {way_out}"
-
-
+@dataclass(eq=False)
 class MissingPropertyError(StrongRefError):
     """More has to be known: its service asks for it, or the physical id alone tells nothing.
 
@@ -83,13 +57,11 @@ class MissingPropertyError(StrongRefError):
         identifier: the parts of the primary identifier, where it is these that are needed.
     """
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, type_name: str, missing: Sequence[str], identifier: Sequence[str] = ()) -> None:
-        super().__init__(type_name, missing, identifier)
-        self.type_name = type_name
-        self.missing = missing
-        self.identifier = identifier
+    type_name: str
+    missing: Sequence[str]
+    identifier: Sequence[str] = ()
 
     def __str__(self) -> str:
         shown = [cut(name, 80) for name in self.missing]
@@ -99,33 +71,6 @@ class MissingPropertyError(StrongRefError):
         return (
             f"{self.type_name} cannot be looked up without {cut(some(shown), 300)}. "
             f"Give {them} with {options}, in a template with Properties: {{{shown[0]}: …}}.{whole}"
-        )
-
-
-class NoSuchResourceError(StrongRefError):
-    """No resource is the one that is looked for.
-
-    Attributes:
-        type_name: as in `AWS::S3::Bucket`.
-        wanted: what was looked for, as in `physical id web`.
-        region: where.
-        among: how many resources were looked at; None where it was asked for by its identifier.
-    """
-
-    counted = Counted.REJECTED
-
-    def __init__(self, type_name: str, wanted: str, region: str, among: int | None = None) -> None:
-        super().__init__(type_name, wanted, region, among)
-        self.type_name = type_name
-        self.wanted = wanted
-        self.region = region
-        self.among = among
-
-    def __str__(self) -> str:
-        found = "" if self.among is None else f" ({self.among} looked at)"
-        return (
-            f"No {self.type_name} with {cut(self.wanted, NAMES_LIMIT)} in {self.region}{found}. "
-            "Check it, the region and the account."
         )
 
 
@@ -142,6 +87,7 @@ class UnrelatedArnError(NoSuchResourceError):
         )
 
 
+@dataclass(eq=False)
 class AmbiguousError(StrongRefError):
     """Several resources could be the one that is looked for.
 
@@ -151,13 +97,11 @@ class AmbiguousError(StrongRefError):
         identifiers: the primary identifiers of those that it could be.
     """
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, type_name: str, wanted: str, identifiers: Sequence[str]) -> None:
-        super().__init__(type_name, wanted, identifiers)
-        self.type_name = type_name
-        self.wanted = wanted
-        self.identifiers = identifiers
+    type_name: str
+    wanted: str
+    identifiers: Sequence[str]
 
     def __str__(self) -> str:
         shown = some([cut(each, _ID_LIMIT) for each in self.identifiers], 2)
@@ -167,6 +111,7 @@ class AmbiguousError(StrongRefError):
         )
 
 
+@dataclass(eq=False)
 class TooManyError(StrongRefError):
     """To find it, more resources would have to be read one by one than is reasonable.
 
@@ -177,14 +122,12 @@ class TooManyError(StrongRefError):
         most: how many are read.
     """
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(self, type_name: str, wanted: str, among: int, most: int) -> None:
-        super().__init__(type_name, wanted, among, most)
-        self.type_name = type_name
-        self.wanted = wanted
-        self.among = among
-        self.most = most
+    type_name: str
+    wanted: str
+    among: int
+    most: int
 
     def __str__(self) -> str:
         return (
@@ -193,6 +136,7 @@ class TooManyError(StrongRefError):
         )
 
 
+@dataclass(eq=False)
 class NoSuchAttributeError(StrongRefError):
     """A resource has no attribute of that name.
 
@@ -204,49 +148,16 @@ class NoSuchAttributeError(StrongRefError):
         there: those that there are.
     """
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
-    def __init__(
-        self, type_name: str, identifier: str, name: str, close: Sequence[str], there: Collection[str]
-    ) -> None:
-        super().__init__(type_name, identifier, name, close, there)
-        self.type_name = type_name
-        self.identifier = identifier
-        self.name = name
-        self.close = close
-        self.there = there
+    type_name: str
+    identifier: str
+    name: str
+    close: Sequence[str]
+    there: Collection[str]
 
     def __str__(self) -> str:
         which = f"{self.type_name} {cut(self.identifier, _ID_LIMIT)} has no attribute {cut(self.name, _ID_LIMIT)}."
         if self.close:
             return f"{which} Did you mean {' or '.join(cut(each, 100) for each in self.close)}?"
         return f"{which} It has {cut(some(sorted(self.there)), 300) or 'none'}."
-
-
-class CloudControlError(ServiceError):
-    """Cloud Control, or the tagging API, did; the target is the type, and the resource if it was about one."""
-
-
-class LookUpDeniedError(CloudControlError):
-    """The caller may not call Cloud Control, or not read that resource."""
-
-    def __str__(self) -> str:
-        return (
-            f"{self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region} was denied ({self.code}). Check that "
-            "the caller may call it, and may read such resources: Cloud Control asks their service in its name."
-        )
-
-
-class PropertiesAskedError(StrongRefError):
-    """A service named properties that it has to know before it lists: told to `Finder`, which adds them.
-
-    Attributes:
-        names: the properties, as in `LoadBalancerArn`.
-    """
-
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(names)
-        self.names = names
-
-    def __str__(self) -> str:
-        return f"The service asks for {cut(some(self.names), NAMES_LIMIT)}."

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from strongref.errors import NoSuchResourceError
 from strongref.lookup.agreement import contradicted
 from strongref.lookup.arns import Here
 from strongref.lookup.attributes import attribute
-from strongref.lookup.errors import NoSuchResourceError
 from strongref.lookup.reading import Reading
 from strongref.lookup.searching import Search
 from strongref.lookup.table import shape_of
 
 if TYPE_CHECKING:
-    from strongref.lookup.base import CloudControl, Resource, Tagging, Wanted
+    from strongref.aws.cloud_control import Resource
+    from strongref.lookup.base import CloudControl, Tagging, Wanted
 
 __all__ = ["Finder", "attribute"]
 
@@ -44,7 +45,7 @@ class Finder:
             TooManyError: too many would have to be read to know.
             UnsupportedError: Cloud Control cannot read or list such resources.
             CloudControlError: a call failed.
-            CutShortError: there was no time to wait for longer.
+            WaitInterruptedError: there was no time to wait for longer.
         """
         search = self._search(wanted)
         found = self._reading.get(search.shape.type_name, search.run())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from strongref.aws.cloud_control import Resource
+from strongref.errors import CloudControlError, NoSuchResourceError, PropertiesAskedError
 from strongref.lookup.arnforms import PATTERNS
-from strongref.lookup.base import Resource
-from strongref.lookup.errors import CloudControlError, MissingPropertyError, NoSuchResourceError, PropertiesAskedError
+from strongref.lookup.errors import MissingPropertyError
 from strongref.lookup.inputs import first_model, with_asked
 
 if TYPE_CHECKING:

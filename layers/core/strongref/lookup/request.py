@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.errors import BadRequestError, cut
+from strongref.contract.properties import check_names, parse_region, parse_strings, parse_text, shape, shown
+from strongref.errors import BadRequestError
 from strongref.lookup.base import Wanted
-from strongref.properties import check_names, parse_region, parse_strings, parse_text, shape, shown
+from strongref.text import cut
 
 if TYPE_CHECKING:
-    from strongref.address import StackArn
-    from strongref.properties import Properties
+    from strongref.contract.names import StackArn
+    from strongref.contract.properties import Properties
 
 WAYS = ("PhysicalId", "Arn", "Name", "Tags")
 """What a resource can be named by."""

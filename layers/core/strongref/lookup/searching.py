@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.errors import some
+from strongref.errors import CloudControlError, NoSuchResourceError, UnsupportedError
 from strongref.lookup import overrides
 from strongref.lookup.agreement import contradicted, has_tags, misspelt
 from strongref.lookup.arnforms import of_type
 from strongref.lookup.arns import Arn
-from strongref.lookup.errors import (
-    AmbiguousError,
-    CloudControlError,
-    MissingPropertyError,
-    NoSuchResourceError,
-    TooManyError,
-    UnrelatedArnError,
-    UnsupportedError,
-    WantedError,
-)
+from strongref.lookup.errors import AmbiguousError, MissingPropertyError, TooManyError, UnrelatedArnError, WantedError
 from strongref.lookup.identify import Asked, Called, Listed, described, way_of
 from strongref.lookup.inputs import with_derived
 from strongref.lookup.matching import Fit, agrees, fit, same
@@ -26,13 +17,15 @@ from strongref.lookup.overrides import Candidates, Identifier
 from strongref.lookup.table import SEPARATOR
 from strongref.lookup.tracing import READ_MOST, Tracing
 from strongref.lookup.trying import Trying
+from strongref.text import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from strongref.aws.cloud_control import Resource
     from strongref.errors import StrongRefError
     from strongref.lookup.arns import Here
-    from strongref.lookup.base import Resource, Tagging, Wanted
+    from strongref.lookup.base import Tagging, Wanted
     from strongref.lookup.reading import Reading
     from strongref.lookup.table import Shape
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from strongref.errors import CloudControlError
 from strongref.lookup import overrides
 from strongref.lookup.arnforms import GUESSES, IDENTIFYING, are_same, guesses, is_of_type, related, said
 from strongref.lookup.arns import Arn
-from strongref.lookup.errors import CloudControlError, TooManyError
+from strongref.lookup.errors import TooManyError
 from strongref.lookup.matching import agrees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from strongref.aws.cloud_control import Resource
     from strongref.lookup.arns import Here
-    from strongref.lookup.base import Resource
     from strongref.lookup.table import Shape
     from strongref.lookup.trying import Trying
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.lookup.errors import CloudControlError, UnsupportedError
+from strongref.errors import CloudControlError, UnsupportedError
 
 if TYPE_CHECKING:
-    from strongref.lookup.base import Resource
+    from strongref.aws.cloud_control import Resource
     from strongref.lookup.reading import Reading
 
 

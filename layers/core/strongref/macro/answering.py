@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def answer(event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
     """The answer to an event; nothing is raised, since CloudFormation would not show why."""
-    begin(None, context.aws_request_id)
+    begin(context.aws_request_id)
     request = event.get("requestId", "")
     logger.append_keys(request=request)
     try:

@@ -5,9 +5,11 @@ Where ACK's controllers have an error for the same mistake, it has the same name
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from strongref.errors import NAMES_LIMIT, REASON_LIMIT, Counted, StrongRefError, cut, some
+from strongref.errors import ErrorMetric, StrongRefError
+from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -21,7 +23,7 @@ _SHOWN = 200
 class MacroError(StrongRefError):
     """The root of what is told about templates with references: somebody asked for what cannot be."""
 
-    counted = Counted.REJECTED
+    counted = ErrorMetric.REJECTED
 
 
 class TemplateError(MacroError):
@@ -238,6 +240,7 @@ class PartError(TemplateError):
         )
 
 
+@dataclass(eq=False)
 class BadParameterError(MacroError):
     """A parameter of the transform that cannot be understood.
 
@@ -246,21 +249,18 @@ class BadParameterError(MacroError):
         problem: what is wrong with it.
     """
 
-    def __init__(self, parameter: str, problem: str) -> None:
-        super().__init__(parameter, problem)
-        self.parameter = parameter
-        self.problem = problem
+    parameter: str
+    problem: str
 
     def __str__(self) -> str:
         return f"Parameter {cut(self.parameter, _SHOWN)} of the transform StrongRef: {cut(self.problem, NAMES_LIMIT)}."
 
 
+@dataclass(eq=False)
 class NotATemplateError(MacroError):
     """What came is no template at all, or CloudFormation's event is none."""
 
-    def __init__(self, problem: str) -> None:
-        super().__init__(problem)
-        self.problem = problem
+    problem: str
 
     def __str__(self) -> str:
         return f"This is no template: {cut(self.problem, NAMES_LIMIT)}."

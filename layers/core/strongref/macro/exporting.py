@@ -7,21 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from strongref.contract.properties import (
+    parse_account,
+    parse_choice,
+    parse_label,
+    parse_region,
+    parse_strings,
+    parse_text,
+)
+from strongref.contract.requests import OnChange
+from strongref.contract.values import check_levels, levels, parse_values
 from strongref.errors import BadRequestError
 from strongref.macro.base import came, is_function
-from strongref.macro.errors import (
-    BadPropertyError,
-    MissingKeyError,
-    SameInLoopError,
-    UnknownKeyError,
-    WrongShapeError,
-)
+from strongref.macro.errors import BadPropertyError, MissingKeyError, SameInLoopError, UnknownKeyError, WrongShapeError
 from strongref.macro.loops import mentions, sampled
 from strongref.macro.references import plain
 from strongref.macro.walking import Slot
-from strongref.properties import parse_account, parse_choice, parse_label, parse_region, parse_strings, parse_text
-from strongref.request import OnChange
-from strongref.values import check_levels, levels, parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

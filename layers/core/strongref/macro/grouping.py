@@ -7,11 +7,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from strongref.contract.requests import IMPORT_TYPE, IMPORTER
 from strongref.macro.base import made_id
 from strongref.macro.conditions import weakest
 from strongref.macro.references import FROM
 from strongref.macro.splitting import split
-from strongref.request import IMPORT_TYPE, IMPORTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.macro.base import IF, NO_VALUE, is_function, made_id
 from strongref.macro.errors import ConflictError, WrongShapeError
 from strongref.macro.exporting import OPTIONS, SECURE, VALUES, Target
-from strongref.request import EXPORT_TYPE, EXPORTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

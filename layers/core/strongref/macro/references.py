@@ -12,6 +12,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from strongref.contract.properties import (
+    parse_account,
+    parse_boolean,
+    parse_choice,
+    parse_label,
+    parse_region,
+    parse_stack,
+)
+from strongref.contract.requests import Strength
+from strongref.contract.values import check_levels, levels
 from strongref.errors import BadRequestError
 from strongref.macro.base import IF, came, is_function
 from strongref.macro.errors import (
@@ -21,9 +31,6 @@ from strongref.macro.errors import (
     UnknownKeyError,
     WrongShapeError,
 )
-from strongref.properties import parse_account, parse_boolean, parse_choice, parse_label, parse_region, parse_stack
-from strongref.request import Strength
-from strongref.values import check_levels, levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from strongref.answer import ANSWER_LIMIT
+from strongref.contract.response import RESPONSE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,7 @@ VALUE_BYTES = 256
 ENVELOPE_BYTES = 800
 """Of an answer, beside its values: ids of a stack and of a resource, in which names of at most 128 characters stand."""
 
-DATA_BYTES = ANSWER_LIMIT - ENVELOPE_BYTES
+DATA_BYTES = RESPONSE_LIMIT - ENVELOPE_BYTES
 
 _AROUND = len('"":"",')
 """Bytes of an attribute in the answer's JSON, beside its name and its value."""

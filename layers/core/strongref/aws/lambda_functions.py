@@ -1,0 +1,59 @@
+"""The one call to Lambda: a function hands an event over to another invocation of itself."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller
+from strongref.errors import ReinvokeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mypy_boto3_lambda import LambdaClient
+
+    from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.errors import StrongRefError
+    from strongref.protocol.time import Clock
+
+_REGION_OF_ARN = 3
+
+
+class Invoker:
+    """`ports.HandOver` over Lambda: invokes functions, without waiting for what comes of it."""
+
+    def __init__(
+        self,
+        client_in: Callable[[str], LambdaClient],
+        limiter: RateLimiter,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """Make one.
+
+        Args:
+            client_in: the client of a region, as `clients.Clients.functions`.
+            limiter: shared with the stores.
+            jitter: as in `limiter.Caller`.
+        """
+        self._client_in = client_in
+        self._limiter = limiter
+        self._jitter = jitter
+
+    def __call__(self, function: str, event: Mapping[str, Any], left: StrongRefError, clock: Clock) -> None:
+        """A call whose answer was lost is made again: better two invocations than none.
+
+        An event that is delivered twice does no harm.
+        """
+        region = function.split(":")[_REGION_OF_ARN]
+        caller = RetryingCaller(region, self._limiter, clock, self._jitter)
+        payload = json.dumps(event, separators=(",", ":")).encode()
+        invoke = self._client_in(region).invoke
+        try:
+            caller.call("Invoke", invoke, FunctionName=function, InvocationType="Event", Payload=payload)
+        except CallFailedError as error:
+            failed = error
+        else:
+            return
+        raise ReinvokeError(failed.code, left, unknown=failed.unknown)

@@ -1,0 +1,205 @@
+"""Every call to Parameter Store: batched, paged, paced, tried again, and its errors turned into ours by code."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from botocore.exceptions import BotoCoreError
+
+from strongref.aws.retry_and_rate_limit import OUT_OF_TIME, CallFailedError, RetryingCaller
+from strongref.contract.values import Kind, Parameter
+from strongref.errors import (
+    AccessDeniedError,
+    AlreadyExistsError,
+    NotFoundError,
+    OutOfTimeError,
+    StoreError,
+    ThrottledError,
+    TooManyTagsError,
+)
+from strongref.protocol.ports import BATCH
+from strongref.text import some
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from mypy_boto3_ssm import SSMClient
+    from mypy_boto3_ssm.type_defs import ParameterTypeDef
+
+    from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.protocol.time import Clock
+
+T = TypeVar("T")
+
+_ERRORS: dict[str, type[StoreError]] = {
+    "AccessDeniedException": AccessDeniedError,
+    "AccessDenied": AccessDeniedError,
+    "UnauthorizedOperation": AccessDeniedError,
+    "ParameterAlreadyExists": AlreadyExistsError,
+    "ParameterNotFound": NotFoundError,
+    "InvalidResourceId": NotFoundError,
+    "TooManyTagsError": TooManyTagsError,
+    OUT_OF_TIME: OutOfTimeError,
+}
+
+
+class SsmStore:
+    """`ports.Store` over SSM.
+
+    A create that is tried again after its answer was lost, though it had succeeded, raises `AlreadyExistsError`.
+    """
+
+    def __init__(
+        self,
+        client: SSMClient,
+        region: str,
+        limiter: RateLimiter,
+        clock: Clock,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.region = region
+        self._client = client
+        self._caller = RetryingCaller(region, limiter, clock, jitter)
+
+    def get(self, names: Iterable[str]) -> dict[str, Parameter]:
+        found: dict[str, Parameter] = {}
+        for batch in _batches(names):
+            answer = self._call(
+                "GetParameters", _listed(batch), self._client.get_parameters, Names=batch, WithDecryption=True
+            )
+            found |= _by_name(answer["Parameters"])
+        return found
+
+    def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
+        found: dict[str, Parameter] = {}
+        request: dict[str, Any] = {
+            "Path": path,
+            "Recursive": True,
+            "WithDecryption": decrypted,
+            "MaxResults": BATCH,
+        }
+        while True:
+            answer = self._call("GetParametersByPath", path, self._client.get_parameters_by_path, **request)
+            found |= _by_name(answer["Parameters"])
+            if not answer.get("NextToken"):  # A page may be empty and still not be the last.
+                return found
+            request["NextToken"] = answer["NextToken"]
+
+    def create(self, name: str, kind: Kind, text: str, tags: Mapping[str, str]) -> None:
+        self._put(name, kind, text, Tags=_tag_list(tags))
+
+    def overwrite(self, name: str, kind: Kind, text: str) -> int:
+        return self._put(name, kind, text, Overwrite=True)
+
+    def delete(self, names: Iterable[str]) -> None:
+        for batch in _batches(names):
+            self._call("DeleteParameters", _listed(batch), self._client.delete_parameters, Names=batch)
+
+    def tags(self, name: str) -> dict[str, str] | None:
+        try:
+            answer = self._call_tags("ListTagsForResource", name, self._client.list_tags_for_resource)
+        except NotFoundError:
+            return None
+        return {tag["Key"]: tag["Value"] for tag in answer.get("TagList", ())}
+
+    def tag(self, name: str, tags: Mapping[str, str]) -> bool:
+        add = self._client.add_tags_to_resource
+        return self._found("AddTagsToResource", name, add, Tags=_tag_list(tags))
+
+    def untag(self, name: str, keys: Iterable[str]) -> bool:
+        remove = self._client.remove_tags_from_resource
+        return self._found("RemoveTagsFromResource", name, remove, TagKeys=list(keys))
+
+    def _put(self, name: str, kind: Kind, text: str, **how: Any) -> int:  # noqa: ANN401 (as botocore)
+        answer = self._call(
+            "PutParameter",
+            name,
+            self._client.put_parameter,
+            Name=name,
+            Type=kind.value,
+            Value=text,
+            Tier="Intelligent-Tiering",  # Standard, which is free, wherever 4 KB are enough.
+            **how,
+        )
+        return answer["Version"]
+
+    def _found(self, action: str, name: str, function: Callable[..., object], **request: Any) -> bool:  # noqa: ANN401
+        try:
+            self._call_tags(action, name, function, **request)
+        except NotFoundError:
+            return False
+        return True
+
+    def _call_tags(self, action: str, name: str, function: Callable[..., T], **request: Any) -> T:  # noqa: ANN401
+        return self._call(action, name, function, ResourceType="Parameter", ResourceId=name, **request)
+
+    def _call(self, action: str, target: str, function: Callable[..., T], **request: Any) -> T:  # noqa: ANN401
+        try:
+            return self._caller.call(action, function, **request)
+        except CallFailedError as error:
+            failed = error
+        kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, StoreError)
+        raise kind(action, failed.code, target, self.region)
+
+
+class Stores:
+    """The stores of one account: `stores(region, clock)` is the one of a region, for as long as that clock says."""
+
+    def __init__(
+        self, client_in: Callable[[str], SSMClient], limiter: RateLimiter, jitter: Callable[[], float] = random.random
+    ) -> None:
+        """Make a factory.
+
+        Args:
+            client_in: the client of a region, as `clients.Clients.ssm`.
+            limiter: shared by all stores.
+            jitter: as in `limiter.Caller`.
+        """
+        self._client_in = client_in
+        self._limiter = limiter
+        self._jitter = jitter
+
+    def __call__(self, region: str, clock: Clock) -> SsmStore:
+        """The store of a region.
+
+        Raises:
+            StoreError: no region can be called so.
+        """
+        try:
+            client = self._client_in(region)
+        except BotoCoreError as error:
+            code = type(error).__name__
+        else:
+            return SsmStore(client, region, self._limiter, clock, self._jitter)
+        raise StoreError("Use", code, "Parameter Store", region)
+
+
+def _batches(names: Iterable[str]) -> Iterator[list[str]]:
+    """Each name once, in tens."""
+    rest = iter(dict.fromkeys(names))
+    while batch := list(islice(rest, BATCH)):
+        yield batch
+
+
+def _listed(batch: list[str]) -> str:
+    return some(batch, most=1)
+
+
+def _tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"Key": key, "Value": value} for key, value in tags.items()]
+
+
+def _by_name(page: Iterable[ParameterTypeDef]) -> dict[str, Parameter]:
+    return {
+        found["Name"]: Parameter(
+            name=found["Name"],
+            kind=Kind(found["Type"]),
+            text=found["Value"],
+            version=found["Version"],
+            modified=found["LastModifiedDate"].astimezone(UTC).isoformat(),
+        )
+        for found in page
+    }

@@ -1,0 +1,52 @@
+"""What the records of a place say, all of its Exports taken together, for those who import from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from strongref.contract.names import PRODUCER_TAG, owner_tag
+from strongref.contract.record import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from strongref.contract.names import ExportScope, Key
+    from strongref.contract.record import Record
+    from strongref.contract.values import Value
+    from strongref.protocol.ports import Store
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedExports:
+    """What the records of a place say.
+
+    Attributes:
+        records: by the Export's logical id.
+        torn: one of them is being written, or was damaged.
+    """
+
+    records: Mapping[str, Record] = field(repr=False)
+    torn: bool
+
+    @classmethod
+    def read(cls, store: Store, scope: ExportScope) -> RecordedExports:
+        found = decode(scope.records, store.under(scope.records))
+        return cls(
+            {logical_id: each.record for logical_id, each in found.items() if each.record},
+            any(each.torn for each in found.values()),
+        )
+
+    @property
+    def values(self) -> dict[Key, Value]:
+        return {key: value for record in self.records.values() for key, value in record.values.items()}
+
+    def says(self, key: Key, value: Value) -> bool:
+        """Whether a record has that value for that key."""
+        return any(record.values.get(key) == value for record in self.records.values())
+
+    def tags(self, key: Key) -> dict[str, str]:
+        """The tags of producer and owners with which a value is put back."""
+        owners = {logical_id: record for logical_id, record in self.records.items() if key in record.values}
+        producer = next(iter(owners.values())).stack
+        return {PRODUCER_TAG: producer} | {owner_tag(logical_id): logical_id for logical_id in owners}

@@ -1,0 +1,252 @@
+"""The ready types as constructs: for each, what the CDK makes it of. One more is a few lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aws_cdk import aws_certificatemanager as acm
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_elasticloadbalancingv2 as elbv2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_route53 as route53
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sqs as sqs
+
+from strongref_cdk.errors import NotOneError, OptionNeededError, UnevenSubnetsError
+from strongref_cdk.kinds import REFUSALS, Kind
+from strongref_cdk.same import reference
+from strongref_objects import types
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from strongref_cdk.kinds import Place
+
+Options = dict[str, Any]
+
+LISTENERS: dict[str, elbv2.IApplicationListener] = {}
+"""The listeners of load balancers that were imported, which the CDK does not tell: by reference."""
+
+
+def _given(options: Options, **defaults: Any) -> Options:  # noqa: ANN401 (the CDK's)
+    return {**defaults, **options}
+
+
+def _key(at: Place, key: types.Key) -> kms.IKey:
+    return kms.Key.from_key_arn(at.scope, at.id, str(key.key_arn))
+
+
+def _bucket(at: Place, bucket: types.Bucket, **options: Any) -> s3.IBucket:  # noqa: ANN401 (the CDK's, here and below)
+    given = _given(options, bucket_name=bucket.bucket_name, region=at.region, account=at.account)
+    return s3.Bucket.from_bucket_attributes(at.scope, at.id, bucket_arn=bucket.bucket_arn, **given)
+
+
+def _encrypted_bucket(at: Place, bucket: types.EncryptedBucket, **options: Any) -> s3.IBucket:  # noqa: ANN401
+    key = _key(at.part("EncryptionKey"), bucket.encryption_key)
+    return _bucket(at, bucket, **_given(options, encryption_key=key))
+
+
+def _queue(at: Place, queue: types.Queue, **options: Any) -> sqs.IQueue:  # noqa: ANN401
+    given = _given(options, queue_url=queue.queue_url, queue_name=queue.queue_name)
+    return sqs.Queue.from_queue_attributes(at.scope, at.id, queue_arn=queue.queue_arn, **given)
+
+
+def _encrypted_queue(at: Place, queue: types.EncryptedQueue, **options: Any) -> sqs.IQueue:  # noqa: ANN401
+    return _queue(at, queue, **_given(options, key_arn=queue.encryption_master_key.key_arn))
+
+
+def _topic(at: Place, topic: types.Topic, **options: Any) -> sns.ITopic:  # noqa: ANN401
+    return sns.Topic.from_topic_attributes(at.scope, at.id, topic_arn=topic.topic_arn, **options)
+
+
+def _encrypted_topic(at: Place, topic: types.EncryptedTopic, **options: Any) -> sns.ITopic:  # noqa: ANN401
+    return _topic(at, topic, **_given(options, key_arn=topic.master_key.key_arn))
+
+
+def _role(at: Place, role: types.Role, **options: Any) -> iam.IRole:  # noqa: ANN401
+    return iam.Role.from_role_arn(at.scope, at.id, role.role_arn, **options)
+
+
+def _certificate(at: Place, certificate: types.Certificate) -> acm.ICertificate:
+    return acm.Certificate.from_certificate_arn(at.scope, at.id, certificate.certificate_arn)
+
+
+def _hosted_zone(at: Place, zone: types.HostedZone) -> route53.IHostedZone:
+    attributes = {"hosted_zone_id": zone.hosted_zone_id, "zone_name": zone.zone_name}
+    return route53.HostedZone.from_hosted_zone_attributes(at.scope, at.id, **attributes)
+
+
+def _security_group(at: Place, group: types.SecurityGroup, **options: Any) -> ec2.ISecurityGroup:  # noqa: ANN401
+    return ec2.SecurityGroup.from_security_group_id(at.scope, at.id, group.security_group_id, **options)
+
+
+def _check_listener(options: Mapping[str, Any]) -> None:
+    if "security_group" not in options:
+        raise OptionNeededError("listener", "security_group", "its load balancer's")
+
+
+def _listener(at: Place, listener: types.Listener, **options: Any) -> elbv2.IApplicationListener:  # noqa: ANN401
+    attributes = {"listener_arn": listener.listener_arn, **options}
+    return elbv2.ApplicationListener.from_application_listener_attributes(at.scope, at.id, **attributes)
+
+
+def _load_balancer(
+    at: Place,
+    balancer: types.ApplicationLoadBalancer,
+    **options: Any,  # noqa: ANN401
+) -> elbv2.IApplicationLoadBalancer:
+    given = _given(
+        options,
+        security_group_id=balancer.security_group.security_group_id,
+        load_balancer_dns_name=balancer.load_balancer_dns_name,
+        load_balancer_canonical_hosted_zone_id=balancer.load_balancer_canonical_hosted_zone_id,
+    )
+    construct = elbv2.ApplicationLoadBalancer.from_application_load_balancer_attributes(
+        at.scope, at.id, load_balancer_arn=balancer.load_balancer_arn, **given
+    )
+    (group, *_) = construct.connections.security_groups
+    LISTENERS[reference(construct)] = _listener(at.part("Listener"), balancer.listener, security_group=group)
+    return construct
+
+
+def _check_cluster(options: Mapping[str, Any]) -> None:
+    if options and "vpc" not in options:
+        raise OptionNeededError("cluster", "vpc", "that its services run in, beside other options")
+
+
+def _cluster(at: Place, cluster: types.Cluster, **options: Any) -> ecs.ICluster:  # noqa: ANN401
+    if not options:
+        return ecs.Cluster.from_cluster_arn(at.scope, at.id, cluster.cluster_arn)
+    given = _given(options, cluster_arn=cluster.cluster_arn)
+    return ecs.Cluster.from_cluster_attributes(at.scope, at.id, cluster_name=cluster.cluster_name, **given)
+
+
+def _table(at: Place, table: types.Table, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+    return dynamodb.Table.from_table_attributes(at.scope, at.id, table_arn=table.table_arn, **options)
+
+
+def _encrypted_table(at: Place, table: types.EncryptedTable, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+    key = _key(at.part("EncryptionKey"), table.encryption_key)
+    return _table(at, table, **_given(options, encryption_key=key))
+
+
+def _streamed_table(at: Place, table: types.StreamedTable, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+    return _table(at, table, **_given(options, table_stream_arn=table.table_stream_arn))
+
+
+def _function(at: Place, function: types.Function, **options: Any) -> lambda_.IFunction:  # noqa: ANN401
+    given = _given(options, **({"same_environment": True} if at.is_here else {}))
+    return lambda_.Function.from_function_attributes(at.scope, at.id, function_arn=function.function_arn, **given)
+
+
+def _vpc(at: Place, vpc: types.Vpc, **options: Any) -> ec2.IVpc:  # noqa: ANN401
+    tiers = {"public": vpc.public_subnets, "private": vpc.private_subnets, "isolated": vpc.isolated_subnets}
+    there = {tier: subnets for tier, subnets in tiers.items() if subnets and subnets.subnet_ids}
+    zones = vpc.availability_zones
+    given: Options = {"vpc_cidr_block": vpc.vpc_cidr_block, "region": at.region}
+    for tier, subnets in there.items():
+        by_zone = _by_zone(subnets, zones)
+        if by_zone is None:
+            raise UnevenSubnetsError({each: list(map(str, there[each].availability_zones)) for each in there})
+        given[f"{tier}_subnet_ids"] = [subnet for subnet, _ in by_zone]
+        given[f"{tier}_subnet_route_table_ids"] = [table for _, table in by_zone]
+    return ec2.Vpc.from_vpc_attributes(
+        at.scope, at.id, vpc_id=vpc.vpc_id, availability_zones=zones, **_given(options, **given)
+    )
+
+
+def _by_zone(subnets: types.Subnets, zones: list[str]) -> list[tuple[str, str]] | None:
+    """A tier's subnets and their route tables as the CDK takes them, one zone after the other and over again.
+
+    None if that cannot be: there are not as many in each zone.
+    """
+    by_zone: dict[str, list[tuple[str, str]]] = {zone: [] for zone in zones}
+    for subnet, zone, table in zip(
+        subnets.subnet_ids, subnets.availability_zones, subnets.route_table_ids, strict=True
+    ):
+        by_zone[str(zone)].append((str(subnet), str(table)))
+    if len({len(each) for each in by_zone.values()}) != 1:
+        return None
+    return [pair for pairs in zip(*by_zone.values(), strict=True) for pair in pairs]
+
+
+def _tier(attribute: str) -> Callable[[Any], types.Subnets | None]:
+    def tell(vpc: Any) -> types.Subnets | None:  # noqa: ANN401 (an ec2.IVpc)
+        subnets = getattr(vpc, attribute)
+        if not subnets:
+            return None
+        return types.Subnets(
+            subnet_ids=[subnet.subnet_id for subnet in subnets],
+            availability_zones=[subnet.availability_zone for subnet in subnets],
+            route_table_ids=[subnet.route_table.route_table_id for subnet in subnets],
+        )
+
+    return tell
+
+
+def _cidr_block(vpc: Any) -> str | None:  # noqa: ANN401 (an ec2.IVpc)
+    try:
+        block: str = vpc.vpc_cidr_block
+    except REFUSALS:  # That of a VPC which was imported without it.
+        return None
+    return block
+
+
+def _only(label: str, part: str, tell: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What a construct has exactly one of."""
+
+    def only(construct: Any) -> Any:  # noqa: ANN401 (constructs)
+        try:
+            found = list(tell(construct))
+        except REFUSALS:
+            raise NotOneError(label, part, None) from None
+        if len(found) != 1:
+            raise NotOneError(label, part, len(found))
+        return found[0]
+
+    return only
+
+
+KEY: Kind[kms.IKey] = Kind(types.Key, _key)
+BUCKET: Kind[s3.IBucket] = Kind(types.Bucket, _bucket, wider=[types.EncryptedBucket])
+ENCRYPTED_BUCKET: Kind[s3.IBucket] = Kind(types.EncryptedBucket, _encrypted_bucket)
+QUEUE: Kind[sqs.IQueue] = Kind(types.Queue, _queue, wider=[types.EncryptedQueue])
+ENCRYPTED_QUEUE: Kind[sqs.IQueue] = Kind(types.EncryptedQueue, _encrypted_queue)
+TOPIC: Kind[sns.ITopic] = Kind(types.Topic, _topic, wider=[types.EncryptedTopic])
+ENCRYPTED_TOPIC: Kind[sns.ITopic] = Kind(types.EncryptedTopic, _encrypted_topic)
+ROLE: Kind[iam.IRole] = Kind(types.Role, _role)
+CERTIFICATE: Kind[acm.ICertificate] = Kind(types.Certificate, _certificate)
+HOSTED_ZONE: Kind[route53.IHostedZone] = Kind(types.HostedZone, _hosted_zone)
+SECURITY_GROUP: Kind[ec2.ISecurityGroup] = Kind(types.SecurityGroup, _security_group)
+LISTENER: Kind[elbv2.IApplicationListener] = Kind(types.Listener, _listener, check=_check_listener)
+APPLICATION_LOAD_BALANCER: Kind[elbv2.IApplicationLoadBalancer] = Kind(
+    types.ApplicationLoadBalancer,
+    _load_balancer,
+    tell={
+        "security_group": _only(
+            "application load balancer", "security_group", lambda it: it.connections.security_groups
+        ),
+        "listener": _only("application load balancer", "listener", lambda it: it.listeners),
+    },
+)
+CLUSTER: Kind[ecs.ICluster] = Kind(types.Cluster, _cluster, check=_check_cluster)
+TABLE: Kind[dynamodb.ITable] = Kind(types.Table, _table, wider=[types.EncryptedTable, types.StreamedTable])
+ENCRYPTED_TABLE: Kind[dynamodb.ITable] = Kind(types.EncryptedTable, _encrypted_table)
+STREAMED_TABLE: Kind[dynamodb.ITable] = Kind(types.StreamedTable, _streamed_table)
+FUNCTION: Kind[lambda_.IFunction] = Kind(types.Function, _function)
+VPC: Kind[ec2.IVpc] = Kind(
+    types.Vpc,
+    _vpc,
+    tell={
+        "vpc_cidr_block": _cidr_block,
+        "public_subnets": _tier("public_subnets"),
+        "private_subnets": _tier("private_subnets"),
+        "isolated_subnets": _tier("isolated_subnets"),
+        "nat_gateway_ids": lambda _: None,
+    },
+)

@@ -1,0 +1,226 @@
+"""A stack of a CDK app as a target: what is put into its template while the app is built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import aws_cdk
+import jsii
+from constructs import Construct
+
+from strongref_cdk.canonical import Reader
+from strongref_cdk.errors import SecretError
+from strongref_cdk.same import reference, same
+from strongref_toolkit.intrinsics import intrinsic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref_objects.base import Intrinsic, Text, TextList
+
+_SCOPE = "Strongref"
+"""The id of the construct below which everything is put."""
+
+_SECRETS = ("{{resolve:secretsmanager", "{{resolve:ssm-secure")
+"""What CloudFormation puts a secret in the place of (AWS: CloudFormation User Guide, dynamic references)."""
+
+
+def top_of(stack: Any) -> Any:  # noqa: ANN401 (an aws_cdk.Stack)
+    """The stack that is deployed by itself: this one, or what it is nested in."""
+    while stack.nested_stack_parent:
+        stack = stack.nested_stack_parent
+    return stack
+
+
+class CdkTarget:
+    """The template of a stack of a CDK app: the same target for the same stack.
+
+    What is put there is found below the construct `Strongref` of the stack. It may be put and replaced until the app is
+    synthesized, since the CDK asks for it then.
+
+    Attributes:
+        name: the stack's; in a nested stack, that of the stack that is deployed.
+        region: where it is deployed; None if the stack has no region of its own.
+        account: whose it is; None if the stack has no account of its own.
+    """
+
+    def __new__(cls, stack: Any) -> CdkTarget:  # noqa: ANN401, PYI034 (an aws_cdk.Stack)
+        """That of the stack, made at first."""
+        return _TARGETS.setdefault(reference(stack), super().__new__(cls))
+
+    def __init__(self, stack: Any) -> None:  # noqa: ANN401 (an aws_cdk.Stack)
+        if hasattr(self, "stack"):
+            return
+        self.stack = stack
+        self.name: str = top_of(stack).stack_name
+        self.region = _known(stack.region)
+        self.account = _known(stack.account)
+        self._outputs: dict[str, Any] = {}
+        self._resources: dict[str, _Placed] = {}
+        self._own: set[str] = set()
+        self._elements: list[Any] | None = None
+        self._logical_ids: dict[str, str] = {}
+        self._reader = Reader(stack)
+
+    def look_again(self) -> None:
+        """The program may have put something of its own into the template since."""
+        self._elements = None
+
+    def put_output(self, logical_id: str, value: Text, *, export: str | None, description: str | None) -> None:
+        """Have this output in the template; one of the same logical id is replaced."""
+        text = value if isinstance(value, str) else self.stand_in(value)
+        output = self._outputs.get(logical_id)
+        if output is None:
+            output = aws_cdk.CfnOutput(self.scope, f"Output{logical_id}", value=text)
+            output.override_logical_id(logical_id)
+            self._outputs[logical_id] = output
+            self._own.add(reference(output))
+            self.look_again()
+        output.value = text
+        output.export_name = export
+        output.description = description
+
+    def put_resource(
+        self, logical_id: str, type_name: str, properties: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        """Have this resource in the template; one of the same logical id that was put before is replaced."""
+        resource = self._resources.get(logical_id)
+        if resource is not None and resource.cfn_resource_type != type_name:
+            self.scope.node.try_remove_child(resource.node.id)
+            resource = None
+        if resource is None:
+            resource = _Placed(self.scope, f"Resource{logical_id}", type_name)
+            resource.override_logical_id(logical_id)
+            self._resources[logical_id] = resource
+            self._own.add(reference(resource))
+            self.look_again()
+        resource.put(_plain(properties), _plain(metadata or {}))
+
+    def drop_resource(self, logical_id: str) -> None:
+        """Have a resource no longer in the template that was put before."""
+        resource = self._resources.pop(logical_id)
+        self.scope.node.try_remove_child(resource.node.id)
+
+    def exports(self) -> dict[str, str]:
+        """What outputs that were not put here are exported as, as far as it is known, and their logical ids."""
+        outputs = [each for each in self._others() if isinstance(each, aws_cdk.CfnOutput)]
+        names = [(each, each.export_name) for each in outputs]
+        return {name: self._logical_id(each) for each, name in names if name and not self.is_unresolved(name)}
+
+    def has(self, logical_id: str) -> bool:
+        """Whether the template has an output or resource of that logical id which was not put here."""
+        if logical_id in self._outputs or logical_id in self._resources:
+            return False
+        return any(self._logical_id(each) == logical_id for each in self._others())
+
+    def _others(self) -> list[Any]:
+        """What the template consists of that was not put here.
+
+        It is asked for once for all that one export consists of, since each construct is told from one process to
+        another.
+        """
+        if self._elements is None:
+            found = (each for each in self.stack.node.find_all() if isinstance(each, aws_cdk.CfnElement))
+            self._elements = [each for each in found if reference(each) not in self._own]
+        return [each for each in self._elements if self._logical_id(each)]
+
+    def _logical_id(self, element: Any) -> str:  # noqa: ANN401 (an aws_cdk.CfnElement)
+        """An element's; empty if it is in another template, as what is in a nested stack."""
+        ref = reference(element)
+        if ref not in self._logical_ids:
+            here = same(element.stack, self.stack)
+            self._logical_ids[ref] = self.stack.resolve(element.logical_id) if here else ""
+        return self._logical_ids[ref]
+
+    def is_unresolved(self, value: object) -> bool:
+        """Whether this stands for a value, or holds something that does."""
+        if isinstance(value, str):
+            # What stands for a whole list is a token as the only item of one.
+            return "{Token[" in value and any(map(aws_cdk.Token.is_unresolved, (value, [value])))
+        if isinstance(value, Mapping):
+            return intrinsic(dict(value)) is not None or any(self.is_unresolved(each) for each in value.values())
+        if isinstance(value, Sequence):
+            return any(map(self.is_unresolved, value))
+        return bool(aws_cdk.Token.is_unresolved(value))
+
+    def canonical(self, value: object) -> object:
+        """The value as it will stand in the template; what another stack has is named by its construct's path.
+
+        Raises:
+            SecretError: there, CloudFormation would put a secret in its place.
+        """
+        tree = self._reader.read(_plain(value))
+        if any(secret in text for text in _texts(tree) for secret in _SECRETS):
+            raise SecretError
+        return tree
+
+    def stand_in(self, intrinsic: Intrinsic) -> Text:
+        """A token for a value."""
+        token: str = aws_cdk.Token.as_string(self._reference(intrinsic))
+        return token
+
+    def stand_in_list(self, intrinsic: Intrinsic) -> TextList:
+        """A token for a whole list."""
+        token: list[str] = aws_cdk.Token.as_list(self._reference(intrinsic, aws_cdk.ResolutionTypeHint.STRING_LIST))
+        return token
+
+    def _reference(self, value: Intrinsic, hint: Any = None) -> Any:  # noqa: ANN401 (what makes a token)
+        """An attribute of what was put here is a reference, so that the CDK lets other stacks use it."""
+        name, argument = intrinsic(dict(value)) or ("", None)
+        if name == "Fn::GetAtt" and isinstance(argument, list | str):
+            logical_id, attribute = argument.split(".", 1) if isinstance(argument, str) else map(str, argument)
+            if logical_id in self._resources:
+                return self._resources[logical_id].get_att(attribute, hint)
+        return _plain(value)
+
+    @property
+    def scope(self) -> Any:  # noqa: ANN401 (a Construct)
+        """The construct below which everything is put."""
+        return self.stack.node.try_find_child(_SCOPE) or Construct(self.stack, _SCOPE)
+
+
+_TARGETS: dict[str, CdkTarget] = {}
+
+
+class _Placed(aws_cdk.CfnResource):  # type: ignore[misc]  # the CDK is not read by mypy
+    """A resource whose properties may change until the CDK asks for them."""
+
+    def __init__(self, scope: Any, construct_id: str, type_name: str) -> None:  # noqa: ANN401 (a Construct)
+        self._held: dict[str, Any] = {}
+        super().__init__(scope, construct_id, type=type_name)
+        self._put: set[str] = set()
+
+    def put(self, properties: dict[str, Any], metadata: dict[str, Any]) -> None:
+        """Replace what the resource has, but for metadata of others: the CDK's, an aspect's or the program's."""
+        self._held = properties
+        present = self.cfn_options.metadata or {}
+        others = {key: value for key, value in present.items() if key not in self._put}
+        self._put = set(metadata)
+        self.cfn_options.metadata = {**others, **metadata}
+
+    @property
+    @jsii.member(jsii_name="cfnProperties")  # type: ignore[untyped-decorator]  # as above
+    def _cfn_properties(self) -> dict[str, Any]:
+        return self._held
+
+
+def _known(value: str) -> str | None:
+    return None if aws_cdk.Token.is_unresolved(value) else value
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 (whatever stands in a template)
+    """The same with dictionaries and lists, which is what jsii takes."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _texts(tree: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
+    """Every text in a tree."""
+    if isinstance(tree, str):
+        yield tree
+    for each in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from _texts(each)

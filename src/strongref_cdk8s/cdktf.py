@@ -1,0 +1,223 @@
+"""Tokens of the CDK for Terraform in a cdk8s app: each becomes what Terraform's state has for what it names."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import cdktf
+
+from strongref_cdk8s import literals
+from strongref_cdk8s.cdktf_stacks import Expressions, Stack, in_braces, kept
+from strongref_cdk8s.errors import (
+    NoStateGivenError,
+    NotANumberError,
+    NotAReferenceError,
+    OneStateError,
+    SeveralStacksError,
+    StackNotGivenError,
+)
+from strongref_cdk8s.pieces import leaves
+from strongref_cdk8s.resolver import CloudResolver, Mark, NotWhole, is_of_library
+from strongref_manifests.terraform.addresses import Reference, Resource
+from strongref_manifests.terraform.errors import BadAddressError, NoSuchAddressError
+from strongref_manifests.terraform.source import StateReader, TerraformStates
+from strongref_toolkit import toolbox
+from strongref_toolkit.json_values import (
+    EXACT,
+    number,
+)
+from strongref_toolkit.memo import Memo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref_toolkit.json_values import Json
+
+_MARK = re.compile(r"([$#]\{TfToken\[[a-zA-Z0-9:._-]+\]\})")
+_ANY_MARK = re.compile(r"[$#&]\{TfToken\[[^\]\n]*\]\}")
+_NUMBER, _NUMBERS = b"\xfd\xff", b"\xfb\xff"
+"""The two highest bytes of a number that is a token, and of the only item of such a list of numbers
+(cdktf 0.21.0, lib/tokens/private/encoding.js)."""
+
+_INTERPOLATION = re.compile(r"(?<!\$)\$\{|(?<!%)%\{")
+"""What Terraform would evaluate within text."""
+
+_ONE = "state"
+"""What the only state of a `TerraformStates` is called here."""
+
+
+class CdkTfResolver(CloudResolver):
+    """Gives tokens of the CDK for Terraform the values that Terraform's states hold.
+
+    A reference to an attribute is found by its address. What only Terraform can evaluate, such as a function, is found
+    by the `TerraformOutput` that has it as its value, if the stack is given.
+    """
+
+    def __init__(
+        self,
+        *stacks: Any,  # noqa: ANN401 (cdktf.TerraformStack)
+        state: str | Mapping[str, str] | None = None,
+        sensitive: bool = False,
+        region: str | None = None,
+        role: str | None = None,
+    ) -> None:
+        """Make one, for one app.
+
+        Args:
+            *stacks: whose tokens there are: all of them. None are needed where there is one, and `state` is a text.
+            state: where the state is: a state file, a file of what `terraform show -json` prints, or
+                `s3://BUCKET/KEY[@REGION][#ACCOUNT]`; one for each stack, by its id, where they have several. By default
+                where each stack's own backend keeps it, if that is a file or S3.
+            sensitive: whether sensitive values may be written.
+            region: of states in S3 whose address has none; the environment's by default.
+            role: the ARN of the role to assume for states in other accounts, with `ACCOUNT` in the place of its number.
+
+        Raises:
+            NoStateGivenError: it cannot be told where the states are.
+            OneStateError: one state is given for several stacks.
+        """
+        if not stacks and not isinstance(state, str):
+            raise NoStateGivenError
+        if len(stacks) > 1 and isinstance(state, str):
+            raise OneStateError([str(each.node.id) for each in stacks])
+        self._expressions = Expressions()
+        self._stacks = [Stack(each, self._expressions, self._state_of) for each in stacks]
+        self._only: Any = None
+        self._state = state
+        self._sensitive = sensitive
+        self._reader = StateReader(lambda: toolbox.aws(region, role))
+        self._values: Memo[str, Json] = Memo()
+        self._states: dict[str, TerraformStates] = {}
+
+    def begin(self) -> None:
+        self._values = Memo()
+        for each in self._stacks:
+            each.forget()
+
+    def left_in(self, value: object) -> str | None:
+        if isinstance(value, str):
+            found = _ANY_MARK.search(value)
+            return found[0] if found else None
+        return repr(value) if _marked(value, _NUMBER) else None
+
+    def concerns(self, value: object) -> bool:
+        if isinstance(value, str):
+            return "{TfToken[" in value
+        if isinstance(value, list) and len(value) == 1:
+            return _starts(value[0], "#{TfToken[") or (_marked(value[0], _NUMBERS) and _is_list_of_numbers(value))
+        if isinstance(value, dict):
+            return len(value) == 1 and _starts(next(iter(value)), "&{TfToken[")
+        return _marked(value, _NUMBER) or is_of_library("cdktf", value)
+
+    def split(self, text: str) -> Iterator[str]:
+        for position, part in enumerate(_MARK.split(text)):
+            if part:
+                yield Mark(part) if position % 2 else part
+
+    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, a list, a map, a number or one of cdktf's own objects)
+        if isinstance(value, str) and len(list(self.split(value))) > 1:
+            raise NotWhole
+        if isinstance(value, str | float | list | dict):
+            return self._values.get(f"{type(value).__name__} {value}", lambda: self._value(value))
+        return self._value(value)
+
+    def _value(self, value: Any) -> Json:  # noqa: ANN401 (as above)
+        given = self._expressions.of(value)
+        expression = in_braces(given)
+        if expression is None:
+            for _, each in leaves(given):
+                if _INTERPOLATION.search(each):
+                    raise NotAReferenceError(literals.expression(literals.marks(value)))
+            return given
+        owner = self._expressions.stack_of(value)
+        try:
+            reference = Reference.parse(expression)
+        except BadAddressError:
+            found = self._output(expression, owner)
+        else:
+            found = self._in(self._state_with(reference, owner), str(reference))
+        return _as_asked(value, found, expression)
+
+    def _output(self, expression: str, owner: Any) -> Json:  # noqa: ANN401 (a cdktf.TerraformStack)
+        shown = f"${{{literals.expression(expression)}}}"
+        found = [
+            (stack, output)
+            for stack in self._stacks
+            for output in stack.outputs_of(expression)
+            if self._expressions.stack_of(output.value) is owner
+        ]
+        if not found:
+            raise NotAReferenceError(shown)
+        stacks = {stack.name: stack for stack, _ in found}
+        if owner is None and len(stacks) > 1:
+            raise SeveralStacksError(shown, list(stacks))
+        errors = []
+        for stack, output in sorted(found, key=lambda each: each[0].construct is not owner):
+            try:
+                return self._in(stack.state, f"output.{output.name}")
+            except NoSuchAddressError as error:  # Another one of the same value may be applied already.
+                errors.append(error)
+        raise errors[0]
+
+    def _state_with(self, reference: Reference, owner: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
+        """Where the state is that has what is referred to: its own stack's."""
+        if not self._stacks:
+            if owner is not None and self._only not in (None, owner):
+                raise SeveralStacksError(f"${{{reference}}}", [str(each.node.path) for each in (self._only, owner)])
+            self._only = self._only or owner
+            return str(self._state)
+        if owner is not None:
+            for each in self._stacks:
+                if each.construct is owner:
+                    return each.state
+            raise StackNotGivenError(f"${{{reference}}}", str(owner.node.path))
+        address = reference.target.whole if isinstance(reference.target, Resource) else str(reference.target)
+        defining = [each for each in self._stacks if len(self._stacks) == 1 or each.defines(address)]
+        if not defining:
+            raise NotAReferenceError(f"${{{reference}}}")
+        if len(defining) > 1:
+            raise SeveralStacksError(f"${{{reference}}}", [each.name for each in defining])
+        return defining[0].state
+
+    def _in(self, where: str, reference: str) -> Json:
+        if where not in self._states:
+            self._states[where] = TerraformStates([f"{_ONE}={where}"], self._reader, sensitive=self._sensitive)
+        return self._states[where].value(f"{_ONE}/{reference}")
+
+    def _state_of(self, stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
+        name = str(stack.node.id)
+        if isinstance(self._state, Mapping) and name in self._state:
+            return self._state[name]
+        return self._state if isinstance(self._state, str) else kept(stack)
+
+
+def _as_asked(value: object, found: Json, expression: str) -> Json:
+    """As Terraform does where an attribute is of another type than it is used as."""
+    if isinstance(value, str) and isinstance(found, bool | int | float):
+        return json.dumps(found)
+    if isinstance(value, float):
+        made = number(found) if isinstance(found, str) else found
+        if made is None or (isinstance(made, int) and abs(made) > EXACT):
+            raise NotANumberError(repr(value), f"${{{literals.expression(expression)}}}")
+        return made
+    return found
+
+
+def _starts(value: object, mark: str) -> bool:
+    return isinstance(value, str) and value.startswith(mark)
+
+
+def _marked(value: object, mark: bytes) -> bool:
+    return isinstance(value, float) and struct.pack(">d", value)[:2] == mark
+
+
+def _is_list_of_numbers(value: list[float]) -> bool:
+    """Whether it is: a single number that is a token of the AWS CDK looks the same."""
+    try:
+        return cdktf.Tokenization.reverse_number_list(value) is not None
+    except RuntimeError:
+        return False

@@ -1,0 +1,259 @@
+"""`strongref refs resolve`: manifests with the identifiers that their references stand for."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.contract.names import SHARED, is_level
+from strongref.errors import StrongRefError
+from strongref_cli.claims import CLAIM, set_claims
+from strongref_cli.jobs import STANDARD, Job, Result, add_arguments, check_not_empty, count, read_all
+from strongref_cli.output import put_out
+from strongref_cli.parsing import register
+from strongref_manifests import files
+from strongref_manifests.errors import InputError
+from strongref_refs.cluster import ClusterObjects
+from strongref_refs.cluster_api import ClusterApi
+from strongref_refs.manifests import DEFAULT_NAMESPACE, Found, ManifestObjects, objects_in, place
+from strongref_refs.manifests_writing import Placed, rewritten
+from strongref_refs.resolution import Resolver
+from strongref_refs.wiring import Stacks, generators
+from strongref_toolkit.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from strongref.contract.values import Value
+    from strongref_cli.parsing import Commands
+    from strongref_manifests.errors import ManifestError
+    from strongref_manifests.text.manifests import Manifest
+    from strongref_refs.base import Kind, Objects, Subject, Values
+    from strongref_refs.conditions import Condition
+    from strongref_toolkit.published_exports import Use
+    from strongref_toolkit.toolbox import Toolbox
+
+
+def add(commands: Commands, common: argparse.ArgumentParser) -> None:
+    """The command; `common` has what it shares with the others of `strongref refs`."""
+    parser = register(
+        commands, "resolve", "write manifests with the identifiers that their references stand for", parents=[common]
+    )
+    add_arguments(parser, "resolve everything, and write nothing")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "--from",
+        dest="others",
+        action="append",
+        default=[],
+        metavar="MANIFEST",
+        help="files or folders with referenced objects, as kubectl get -o yaml gives them; more than once",
+    )
+    source.add_argument("--cluster", action="store_true", help="read referenced objects from a live cluster")
+    parser.add_argument("--kubeconfig", metavar="FILE", help="how to reach it; by default as kubectl does")
+    parser.add_argument("--context", help="one of the kubeconfig's; by default its current one")
+    parser.add_argument("-n", "--namespace", help="of objects that name none; by default the context's, or default")
+    parser.add_argument("--conditions", action="store_true", help="print each object's condition, a JSON object a line")
+    parser.add_argument("--consumer", default=SHARED, help="for whom the exports are; by default those for all")
+    parser.add_argument(
+        CLAIM, metavar="NAME", help="claim the exports that are used, and let go of what NAME used before"
+    )
+    parser.add_argument("--sensitive", action="store_true", help="also write exports that are secret")
+    parser.add_argument("--region", help="where stacks and exports are, unless a reference says otherwise")
+    parser.add_argument("--role", help="to assume in other accounts: arn:aws:iam::ACCOUNT:role/NAME, ACCOUNT as it is")
+    parser.set_defaults(do=_resolve)
+
+
+def _resolve(asked: argparse.Namespace, toolbox: Toolbox) -> int:
+    _check_given(asked)
+    kinds = [kind for given in generators(asked.generator, asked.service, asked.crd) for kind in given.kinds]
+    try:
+        job = Job.of(asked)
+        others = files.find(asked.others, None)
+    except InputError as error:
+        problem = str(error)
+    else:
+        return _run(asked, job, others, kinds, toolbox)
+    raise UsageError(problem)
+
+
+def _check_given(asked: argparse.Namespace) -> None:
+    """What goes together.
+
+    Raises:
+        UsageError: naming what does not.
+    """
+    check_not_empty(
+        {
+            "a manifest": asked.manifest,
+            "--generator": asked.generator or (),
+            "--service": [asked.service],
+            "--crd": asked.crd,
+            "-o": [asked.out],
+            "--from": asked.others,
+            "--kubeconfig": [asked.kubeconfig],
+            "--context": [asked.context],
+            "--namespace": [asked.namespace],
+            "--region": [asked.region],
+            "--role": [asked.role],
+        }
+    )
+    if not asked.cluster and (asked.kubeconfig or asked.context):
+        raise UsageError("--kubeconfig and --context are about a live cluster: give --cluster as well")
+    if asked.claim is not None and asked.in_place:
+        raise UsageError(
+            f"{CLAIM} and --in-place do not go together: once the references are overwritten, nothing tells what the "
+            "manifests use. Write to another folder with -o"
+        )
+    if asked.conditions and asked.manifest == [STANDARD] and not asked.check:
+        raise UsageError("--conditions prints to standard output, where the manifest goes: give --check as well")
+    if not is_level(asked.consumer):
+        raise UsageError("--consumer: a stack's name or a label of letters, digits, _ and - is needed")
+
+
+@dataclass(eq=False)
+class _Unresolved(StrongRefError):  # noqa: N818 (told as what it holds)
+    """What could be resolved cannot be any more, with what is held now."""
+
+    failures: Sequence[_Failure]
+
+
+class _Failure(NamedTuple):
+    """Something that could not be resolved, and where."""
+
+    where: str
+    error: StrongRefError
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.error}"
+
+
+@dataclass
+class _Attempt:
+    """All manifests, resolved once.
+
+    Attributes:
+        texts: each one's new text.
+        conditions: of each object that has references.
+        filled: how many fields are filled in.
+        failures: all that is wrong; `texts` are of no use then.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    conditions: list[tuple[Found, Subject, Condition]] = field(default_factory=list)
+    filled: int = 0
+    failures: list[_Failure] = field(default_factory=list)
+
+
+class _Run(NamedTuple):
+    """What manifests are resolved with."""
+
+    manifests: Sequence[Manifest]
+    kinds: Sequence[Kind]
+    objects: Objects
+    values: Values
+    namespace: str
+
+    def attempt(self) -> _Attempt:
+        resolver = Resolver(self.kinds, self.objects, self.values, namespace=self.namespace)
+        attempt = _Attempt()
+        for manifest in self.manifests:
+            placed: list[Placed] = []
+            for found in objects_in(manifest):
+                outcome = resolver.resolve(found.content)
+                attempt.failures += [_Failure(found.where, problem) for problem in outcome.problems]
+                placed += [Placed(found.document, found.path, edit, str(outcome.subject)) for edit in outcome.edits]
+                if outcome.condition:
+                    attempt.conditions.append((found, outcome.subject, outcome.condition))
+            attempt.filled += len(placed)
+            written = rewritten(manifest, placed)
+            attempt.texts.append(written.text)
+            attempt.failures += [
+                _Failure(place(manifest.file, problem.change.document), problem.error) for problem in written.problems
+            ]
+        return attempt
+
+
+def _run(
+    asked: argparse.Namespace, job: Job, others: Sequence[files.Input], kinds: Sequence[Kind], toolbox: Toolbox
+) -> int:
+    stacks = Stacks(
+        consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, toolbox=toolbox
+    )
+    claims = None if asked.claim is None else set_claims(CLAIM, asked.claim, asked, toolbox)
+    manifests, unread = read_all(job.inputs)
+    given, unread_too = read_all(others) if others else ([], [])
+    unread += unread_too
+    objects, namespace = _objects(asked, manifests, given)
+    run = _Run(manifests, kinds, objects, stacks.values, namespace)
+    attempt = run.attempt()
+    if asked.conditions:
+        _print_conditions(attempt)
+    if unread or attempt.failures:
+        return _failed(unread, attempt.failures)
+    result = Result(job, asked.in_place)
+    if claims and not asked.check:
+
+        def write(held: Mapping[Use, Value]) -> None:
+            """Resolve once more, with what is held from now on: it may have changed since it was read."""
+            stacks.exports.hold(held)
+            again = run.attempt()
+            if again.failures:
+                raise _Unresolved(again.failures)
+            result.write(manifests, again.texts)
+
+        try:
+            claims.hold(stacks.exports.uses, write)
+        except _Unresolved as error:
+            return _failed((), error.failures)
+    elif not asked.check:
+        result.write(manifests, attempt.texts)
+    done = [count(len(manifests), "file"), count(len(attempt.conditions), "object", "with references")]
+    done.append(count(attempt.filled, "field", "filled in"))
+    if claims:
+        done.append(count(len(stacks.exports.uses), "export", f"used by manifests {asked.claim}"))
+    sys.stderr.write(f"strongref: {', '.join(done)}\n")
+    return 0
+
+
+def _objects(
+    asked: argparse.Namespace, manifests: Sequence[Manifest], given: Sequence[Manifest]
+) -> tuple[Objects, str]:
+    """Where referenced objects are, and the namespace of objects that name none."""
+    if asked.cluster:
+        api = ClusterApi.connect(asked.kubeconfig, asked.context)
+        return ClusterObjects(api), asked.namespace or api.namespace or DEFAULT_NAMESPACE
+    namespace = asked.namespace or DEFAULT_NAMESPACE
+    tiers = [[found for manifest in tier for found in objects_in(manifest)] for tier in (given, manifests)]
+    return ManifestObjects(*tiers, namespace=namespace), namespace
+
+
+def _print_conditions(attempt: _Attempt) -> None:
+    lines = [
+        {
+            "file": found.file,
+            "document": found.document,
+            "kind": subject.kind,
+            "namespace": subject.namespace,
+            "name": subject.name,
+            "type": condition.type,
+            "status": condition.status,
+            "reason": condition.reason,
+            "message": condition.message,
+        }
+        for found, subject, condition in attempt.conditions
+    ]
+    put_out("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+
+
+def _failed(unread: Sequence[ManifestError], failures: Sequence[_Failure]) -> int:
+    for problem in (*unread, *failures):
+        sys.stderr.write(f"{problem}\n")
+    told = [count(len(unread), "file", "could not be read")] if unread else []
+    if failures:
+        told.append(count(len(failures), "problem"))
+    sys.stderr.write(f"strongref: {' and '.join(told)}. Nothing was written.\n")
+    return 1

@@ -1,0 +1,83 @@
+"""What looks like a token that nobody has resolved: for who wants to be sure that nothing is left. Pure.
+
+The markers are those of the CDK and of the CDK for Terraform. They write a token as text (`${Token[TOKEN.12]}`), as the
+only item of a list (`#{Token[…]}`) or key of a map (`&{TfToken[…]}`), or as a number whose two highest bytes say so
+(aws-cdk-lib 2.275.0, core/lib/private/encoding.js; cdktf 0.21.0, lib/tokens/private/encoding.js).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import TYPE_CHECKING
+
+from strongref_manifests.tokens import FORMS
+
+if TYPE_CHECKING:
+    from strongref_toolkit.json_values import Primitive
+
+_CDK = "a token of the CDK"
+_CDKTF = "a token of the CDK for Terraform"
+_DYNAMIC = "a dynamic reference of CloudFormation"
+_UNKNOWN = "a token"
+
+_MARKS = (
+    (re.compile(r"(?<!\$)[$#&]\{TfToken\[[^\]\n]*\]?\}?|(?<!\{)\bTfToken\[[^\]\n]*\]?"), _CDKTF),
+    (re.compile(r"(?<!\$)[$#]\{Token\[[^\]\n]*\]?\}?"), _CDK),
+    (
+        re.compile(
+            r"(?<!\$)[$#&]\{tftoken\[[a-z0-9:._-]+\.[0-9]+\]\}?|(?<!\{)\btftoken\[token\.[0-9]+\]", re.IGNORECASE
+        ),
+        _CDKTF,
+    ),
+    (re.compile(r"(?<!\$)[$#]\{token\[[a-z0-9:._-]+\.[0-9]+\]\}?", re.IGNORECASE), _CDK),
+    (re.compile(r"\{\{resolve:[^}]*(?:\}\})?"), _DYNAMIC),
+)
+"""Whoever makes a name of a token may have changed the case of its letters."""
+_SHELL = re.compile(
+    r"[#!]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])"
+    r"(?:$|\[[^\]]*\]|:?[-=?+]|:\s*(?:[0-9]+(?![A-Za-z0-9_.])|[(-])|[#%/^,]|@[UuLQEPAKak]$)"
+)
+"""What a shell expands: a parameter, and what may follow its name (POSIX, Shell Command Language, 2.6.2; bash)."""
+_MISTYPED = re.compile(rf"(?:{'|'.join(FORMS)})/|(?i:cfn-attr)(?![a-z0-9])|[a-z][a-z0-9]*(?:-[a-z0-9]+)+:(?!//|[0-9])")
+"""What a shell would expand by its letter, a default or a replacement, and is more likely a token of ours, mistyped."""
+_BRACES = re.compile(r"(?<!\$)\$\{([^}\n]*)\}?")
+_NUMBER = re.compile(r"-[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{3}")
+_NUMBERS = ((b"\xfb\xff", _CDK), (b"\xfd\xff", _CDKTF))
+"""The two highest bytes of an encoded number; the latter are those of CDKTF's lists of numbers as well."""
+_ROUNDED = 1e-3
+"""How much of a number may have been lost where it was written with fewer digits."""
+
+
+def leftover(value: Primitive) -> tuple[str, str] | None:
+    """What in a value looks like a token, and whose; None where nothing does.
+
+    Given is what is left beside our own tokens, as it was written: what is escaped by `$${` is meant to stay, and what
+    a shell would expand (`${HOME}`, `${PORT:-80}`) is no token. Anything else in `${…}` is taken for one.
+    """
+    if isinstance(value, int | float):
+        marked = _encoded(value)
+        return (repr(value), marked) if marked else None
+    if not isinstance(value, str):
+        return None
+    for mark, of_whom in _MARKS:
+        found = mark.search(value)
+        if found:
+            return found[0], of_whom
+    for number in _NUMBER.findall(value):
+        marked = _encoded(float(number))
+        if marked:
+            return number, marked
+    for braces in _BRACES.finditer(value):
+        if not _SHELL.match(braces[1]) or _MISTYPED.match(braces[1]):
+            return braces[0], _UNKNOWN
+    return None
+
+
+def _encoded(number: float) -> str | None:
+    """Whose token a number is."""
+    for bytes_, of_whom in _NUMBERS:
+        nearest, farthest = (struct.unpack(">d", bytes_ + rest * 6)[0] for rest in (b"\0", b"\xff"))
+        if farthest <= number <= nearest * (1 - _ROUNDED):
+            return of_whom
+    return None

@@ -1,0 +1,205 @@
+"""A set of manifests claims what it uses, as a stack's Imports do, and lets go of what it does not use any more.
+
+There is no stack to ask whether the set is still there, so a claim of it protects for as long as nobody takes it off;
+and nobody sends it a Delete, so it keeps a ledger of what it has claimed. Both are changed behind a fence of the set's
+own: whoever works on a set does so alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from strongref.contract.names import ExportScope
+from strongref.errors import ErrorMetric, StrongRefError
+from strongref.protocol.claims import Claimant, ClaimAttempt
+from strongref.protocol.cleanup import ClaimRelease
+from strongref.protocol.fences import FenceHolder, behind_fences
+from strongref.protocol.missing import ImportingAccount
+from strongref.protocol.time import Sooner
+from strongref_manifests.ledger import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from strongref.contract.fence import Fence
+    from strongref.contract.names import Key, ManifestSet
+    from strongref.contract.values import Value
+    from strongref.protocol.fences import FencedStore
+    from strongref.protocol.ports import Ports, Store
+    from strongref.protocol.time import Clock
+    from strongref_toolkit.published_exports import Use
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class SetBusyError(StrongRefError):
+    """Somebody else is working on the same set of manifests."""
+
+    counted = ErrorMetric.REJECTED
+
+    name: str
+    by: str
+
+    def __str__(self) -> str:
+        return (
+            f"The claims of manifests {self.name} are being changed right now (by {self.by}). Wait for that run, or "
+            "give each of the two a name of its own."
+        )
+
+
+@dataclass(eq=False)
+class NothingUsedError(StrongRefError):
+    """Manifests use no export any more, and their set claims some."""
+
+    counted = ErrorMetric.REJECTED
+
+    name: str
+    claimed: int
+
+    def __str__(self) -> str:
+        return (
+            f"These manifests use no exports, and manifests {self.name} claim {self.claimed}. Are they the right ones? "
+            f"Are they resolved already? To let go of everything, use --unclaim {self.name}."
+        )
+
+
+@dataclass(eq=False)
+class HalfWrittenError(StrongRefError):
+    """Of the manifests some were written, and some could not be: both what they used and what they use is held."""
+
+    error: StrongRefError
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+
+@dataclass(frozen=True, slots=True)
+class SetClaims:
+    """What one set claims in a region.
+
+    Attributes:
+        ports: what calls go through.
+        clock: of the run.
+        region: where the exports are.
+        manifests: the set.
+    """
+
+    ports: Ports
+    clock: Clock
+    region: str
+    manifests: ManifestSet
+
+    def hold(self, used: Collection[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:
+        """Claim what is used, have the manifests written with what it is, and let go of all else that was claimed.
+
+        If it cannot be claimed, or not be written, what the set claimed before is what it claims after.
+
+        Args:
+            used: every export that the manifests use.
+            write: is given their values, which stay what they are from before it is called. It may be called again, if
+                the run was stopped for longer than its fence stood.
+
+        Raises:
+            NothingUsedError: nothing is used, and the set claims something.
+            HalfWrittenError: what `write` raised; all is held then, new and old.
+            SetBusyError: another run was at work on the set when patience was at its end.
+            StrongRefError: what an Import would be refused with.
+        """
+        self._alone(lambda alone: alone._hold(frozenset(used), write))  # noqa: SLF001 (its own, behind a fence)
+
+    def let_go(self) -> list[Use]:
+        """Let go of everything that the set claims; what that was.
+
+        Raises:
+            SetBusyError: as `hold`.
+        """
+        return self._alone(lambda alone: alone._let_go_of_all())  # noqa: SLF001 (as above)
+
+    def _alone(self, work: Callable[[SetClaims], T]) -> T:
+        """Have the same do something that begins no call after the time of the set's fence."""
+
+        def at(posts: list[FencedStore]) -> T:
+            def stores(region: str, clock: Clock) -> Store:
+                return self.ports.stores(region, Sooner(clock, posts[0].clock))
+
+            return work(replace(self, ports=replace(self.ports, stores=stores)))
+
+        sites = [(self.region, self.manifests.scope(self.region))]
+        name = self.manifests.name
+
+        def busy(other: Fence) -> SetBusyError:
+            return SetBusyError(name, str(other))
+
+        return behind_fences(self.ports, self.clock, sites, self._holder, at, busy=busy)
+
+    @property
+    def _holder(self) -> FenceHolder:
+        return FenceHolder(f"manifests-{self.manifests.name}", f"the manifests {self.manifests.name}")
+
+    @property
+    def _store(self) -> Store:
+        return self.ports.stores(self.region, self.clock)
+
+    @property
+    def _ledger(self) -> Ledger:
+        return Ledger(self._store, self.manifests.ledger, self.ports.token)
+
+    def _hold(self, used: frozenset[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:
+        ledger = self._ledger
+        before = _uses(ledger.read())
+        if before and not used:
+            raise NothingUsedError(self.manifests.name, len(before))
+        ledger.add(_names(used - before))  # first, so that nothing is ever claimed that nobody can find again
+        try:
+            write(self._claim(used, before))
+        except HalfWrittenError:
+            raise
+        except BaseException:
+            with suppress(StrongRefError):  # the ledger has it still: the next run lets go of it
+                self._let_go(used - before)
+                ledger.replace(_names(before))
+            raise
+        self._let_go(before - used)
+        ledger.replace(_names(used))
+
+    def _claim(self, used: frozenset[Use], before: frozenset[Use]) -> dict[Use, Value]:
+        importer = ImportingAccount(self.manifests.account, self.manifests.name)
+        held: dict[Use, Value] = {}
+        for scope, keys in _by_scope(used).items():
+            again = any(scope == former for former, _ in before)
+            claimant = Claimant(self.manifests.generation, str(self.manifests), importer, again=again)
+            values = ClaimAttempt(self.ports, self._store, self.clock, claimant, scope, keys).hold()
+            held |= {(scope, key): values[key] for key in keys}
+        return held
+
+    def _let_go_of_all(self) -> list[Use]:
+        ledger = self._ledger
+        claimed = _uses(ledger.read())
+        self._let_go(claimed)
+        ledger.replace(frozenset())
+        return sorted(claimed)
+
+    def _let_go(self, uses: frozenset[Use]) -> None:
+        letting_go = ClaimRelease(self.ports, self.clock, self.region, self.manifests.generation, self._holder)
+        for scope, keys in _by_scope(uses).items():
+            letting_go.release(scope, keys)
+
+
+def _by_scope(uses: Collection[Use]) -> dict[ExportScope, list[Key]]:
+    found: dict[ExportScope, list[Key]] = defaultdict(list)
+    for scope, key in sorted(uses):
+        found[scope].append(key)
+    return found
+
+
+def _names(uses: Collection[Use]) -> frozenset[str]:
+    return frozenset(scope.value(key) for scope, key in uses)
+
+
+def _uses(names: Collection[str]) -> frozenset[Use]:
+    scopes = {name: ExportScope.of("exports", name) for name in names}
+    return frozenset((scope, scope.key(name)) for name, scope in scopes.items() if scope)

@@ -1,0 +1,108 @@
+"""One run: all values of all manifests, resolved together, so that nothing is asked twice and nothing is half done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from strongref.errors import StrongRefError
+from strongref.text import cut
+from strongref_manifests.base import ResolutionContext
+from strongref_manifests.chain import Chain
+from strongref_manifests.errors import SeveralError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from strongref_manifests.base import Resolver
+    from strongref_manifests.chain import TokenResolver
+    from strongref_manifests.text.documents import Spot
+    from strongref_manifests.text.manifests import Manifest
+    from strongref_toolkit.json_values import Json
+
+
+WHOLE = "the whole document"
+"""The path of a value that is not in anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A value that could not be resolved.
+
+    Attributes:
+        file: the manifest's name.
+        document: the number of its document, from 1.
+        path: what leads to the value in it, as in `spec.containers[0].image`.
+        error: why.
+    """
+
+    file: str
+    document: int
+    path: str
+    error: StrongRefError
+
+    def __str__(self) -> str:
+        return f"{self.file}, document {self.document}, {cut(self.path, 300)}: {self.error}"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run has come to.
+
+    Attributes:
+        texts: the new text of each manifest, in their order; those of manifests with failures are as they were.
+        failures: each value that could not be resolved.
+        documents: how many were read.
+        values: how many are other ones than before.
+    """
+
+    texts: list[str] = field(default_factory=list, repr=False)
+    failures: list[Failure] = field(default_factory=list)
+    documents: int = 0
+    values: int = 0
+
+
+def resolve(manifests: Sequence[Manifest], tokens: TokenResolver, others: Sequence[Resolver] = ()) -> Outcome:
+    """Resolve every value of every manifest.
+
+    Args:
+        manifests: all of the run's.
+        tokens: resolves our own tokens; it is asked first.
+        others: resolvers that come after it.
+    """
+    tokens.prefetch(spot.value for manifest in manifests for spot in manifest.parsed.spots if not spot.is_key)
+    chain = Chain([tokens, *others])
+    outcome = Outcome()
+    for manifest in manifests:
+        values: dict[Spot, Json] = {}
+        failures: list[Failure] = []
+        for spot in manifest.parsed.spots:
+            context = _context(manifest, spot)
+            try:
+                if spot.is_key:
+                    tokens.check_key(str(spot.value))
+                    continue
+                value = chain.resolve(context, spot.value)
+                if (type(value), value) != (type(spot.value), spot.value):
+                    manifest.format.written(spot, manifest.text, value)  # or raise that it cannot be
+                    values[spot] = value
+            except StrongRefError as error:
+                path = context.path or WHOLE
+                failures += [Failure(manifest.file, spot.document, path, each) for each in _each(error)]
+        outcome.documents += len(manifest.parsed.documents)
+        outcome.values += len(values)
+        outcome.failures += failures
+        outcome.texts.append(manifest.text if failures else manifest.replaced(values))
+    return outcome
+
+
+def _context(manifest: Manifest, spot: Spot) -> ResolutionContext:
+    content = manifest.parsed.documents[spot.document - 1].content
+    return ResolutionContext(cast("Mapping[str, Json]", content), spot.key)
+
+
+def _each(error: StrongRefError) -> Iterator[StrongRefError]:
+    if isinstance(error, SeveralError):
+        yield from error.errors
+    else:
+        yield error

@@ -1,0 +1,167 @@
+"""Attributes of a stack's resources: `${cfn-attr:STACK.LOGICAL_ID.ATTRIBUTE}`.
+
+CloudFormation tells a resource's type and physical id, which is its `Ref`; Cloud Control tells the rest, by the primary
+identifier that `lookup` finds, with the help of the stack's template where a physical id is only a part of it.
+`${cfn-attr:STACK.NESTED.LOGICAL_ID.ATTRIBUTE}` is about a resource of a nested stack, and
+`${cfn-attr:STACK.NESTED.Outputs.KEY}` about an output of it, as with `Fn::GetAtt`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.aws.cloud_control import CloudControlApi
+from strongref.aws.cloudformation import is_custom
+from strongref.errors import NoSuchResourceError, UnsupportedError
+from strongref.lookup.base import Wanted
+from strongref.lookup.errors import AmbiguousError, MissingPropertyError
+from strongref.lookup.finding import Finder, attribute
+from strongref.lookup.identify import tells_alone
+from strongref.lookup.table import shape_of
+from strongref.text import some
+from strongref_manifests.errors import UnknownAttributeError
+from strongref_manifests.sources.nested import NESTED_STACK, StackResources
+from strongref_manifests.sources.templates import StackTemplates
+from strongref_manifests.tokens import CFN_ATTR, malformed
+from strongref_toolkit.memo import Memo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from strongref.aws.cloud_control import Resource
+    from strongref_manifests.sources.nested import StackResource
+    from strongref_manifests.sources.outputs import StackOutputs
+    from strongref_manifests.tokens import Token
+    from strongref_toolkit.aws import Aws, Where
+    from strongref_toolkit.json_values import Json
+
+REF = "Ref"
+_OUTPUTS = "Outputs"
+_REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\.([A-Za-z0-9]+(?:\.[A-Za-z0-9_]+)+)")
+
+
+class _Place(NamedTuple):
+    """Where a resource is: the arguments of `StackTemplates.properties`."""
+
+    where: Where
+    stack: str
+    logical_id: str
+
+
+class StackAttributes:
+    """The source of `cfn-attr` tokens."""
+
+    scheme = CFN_ATTR
+
+    def __init__(
+        self,
+        aws: Aws,
+        resources: StackResources,
+        outputs: StackOutputs,
+        finder: Callable[[Aws, Where], Finder] | None = None,
+    ) -> None:
+        """Make one, for one run.
+
+        Args:
+            aws: what calls go through.
+            resources: those of stacks.
+            outputs: those of stacks.
+            finder: looks resources up in an account and region; over Cloud Control by default.
+        """
+        self._aws = aws
+        self._resources = resources
+        self._outputs = outputs
+        self._templates = StackTemplates(aws, resources)
+        self._make_finder = finder or finder_in
+        self._finders: Memo[Where, Finder] = Memo()
+        self._found: Memo[tuple[Where, StackResource], Resource] = Memo()
+
+    def prefetch(self, tokens: Iterable[Token]) -> None:
+        """Nothing: resources are described one by one."""
+
+    def fetch(self, token: Token) -> Json:
+        """The attribute, as CloudFormation or Cloud Control has it: text, a number, a list, a map.
+
+        Raises:
+            BadTokenError: the reference is no stack, resource and attribute.
+            StrongRefError: there is no such thing, or nobody knows it.
+        """
+        given = _REFERENCE.fullmatch(token.reference)
+        if not given:
+            raise malformed(token)
+        stack, path = given[1], given[2].split(".")
+        where = self._aws.where(token.region, token.account)
+        at, leading = stack, [stack]
+        while True:
+            logical_id, *rest = path
+            resource = self._resources.resource(where, at, logical_id)
+            if rest == [REF]:
+                return resource.physical_id
+            if resource.type_name != NESTED_STACK or len(rest) == 1:
+                return self._attribute(_Place(where, at, logical_id), resource, ".".join(rest))
+            leading.append(logical_id)
+            if rest[0] == _OUTPUTS:
+                return self._outputs.value(".".join(leading), ".".join(rest[1:]), token.region, token.account)
+            at, path = resource.physical_id, rest
+
+    def _attribute(self, place: _Place, resource: StackResource, name: str) -> Json:
+        if is_custom(resource.type_name):
+            raise UnknownAttributeError(name, place.logical_id, resource.type_name)
+        try:
+            found = self._found.get((place.where, resource), lambda: self._find(place, resource))
+        except MissingPropertyError as error:
+            refusal = self._templates.refusal(place.where, place.stack)
+            hidden = f"could not be read: {refusal}" if refusal else "its template hides"
+            why = f"its {resource.type_name} is not to be found without {some(error.missing)}, which {hidden}"
+        except AmbiguousError as error:
+            why = f"{len(error.identifiers)} resources could be its {resource.type_name}"
+        except UnsupportedError as error:
+            why = f"Cloud Control does not support {error.action} for {error.type_name}"
+        else:
+            value: Json = attribute(found, name)
+            return value
+        raise UnknownAttributeError(name, place.logical_id, resource.type_name, why)
+
+    def _find(self, place: _Place, resource: StackResource) -> Resource:
+        """The resource by its physical id; if that does not do, by what its template says of it as well.
+
+        By both at once where the physical id is a part of an identifier, or a name: by that alone, one that is gone
+        could be taken for another one of the same name, of another parent.
+        """
+        finder = self._finders.get(place.where, lambda: self._make_finder(self._aws, place.where))
+        wanted = Wanted(resource.type_name, physical_id=resource.physical_id, account=place.where.account)
+        if tells_alone(resource.type_name, resource.physical_id):
+            try:
+                return finder.find(wanted)
+            except (MissingPropertyError, AmbiguousError, NoSuchResourceError):
+                known = self._templates.properties(*place)
+                if not known:
+                    raise
+        else:
+            known = self._templates.properties(*place)
+            self._see_that_its_parents_are_told(place, resource.type_name, known)
+        return finder.find(replace(wanted, hints=known))
+
+    def _see_that_its_parents_are_told(self, place: _Place, type_name: str, known: Mapping[str, str]) -> None:
+        """A name tells a resource among those of its parent only, an ARN everywhere.
+
+        Raises:
+            MissingPropertyError: the template cannot be read, or names the parent in a way that is not known here.
+        """
+        shape, hidden = shape_of(type_name), self._templates.hidden(*place)
+        unread = not known and not hidden and self._templates.refusal(place.where, place.stack)
+        missing = [part for part in shape.identifier if part in hidden or (unread and part != shape.own_part)]
+        if missing and not shape.is_arn:
+            raise MissingPropertyError(type_name, missing, shape.identifier)
+
+
+def finder_in(aws: Aws, where: Where) -> Finder:
+    """A finder over Cloud Control in an account and region.
+
+    Raises:
+        NoWayInError: nobody told how to get into that account.
+    """
+    clients = aws.clients(where)
+    return Finder(CloudControlApi(clients.cloudcontrol, where.region, aws.limiter, aws.clock))

@@ -1,0 +1,46 @@
+"""The environment of the process that resolves: `${env:NAME}`."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from strongref_manifests.errors import NoSuchVariableError
+from strongref_manifests.tokens import ENV, malformed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from strongref_manifests.tokens import Token
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Environment:
+    """The source of `env` tokens."""
+
+    scheme = ENV
+
+    def __init__(self, variables: Mapping[str, str] = os.environ) -> None:
+        self._variables = variables
+
+    def prefetch(self, tokens: Iterable[Token]) -> None:
+        """Nothing: it is all here."""
+
+    def fetch(self, token: Token) -> str:
+        """The variable's value, which may be empty.
+
+        Raises:
+            BadTokenError: the reference is no variable's name.
+            NoSuchVariableError: it is not set, or is no text.
+        """
+        name = token.reference
+        if not _NAME.fullmatch(name):
+            raise malformed(token)
+        if name not in self._variables:
+            raise NoSuchVariableError(name)
+        value = self._variables[name]
+        if any("\ud800" <= character <= "\udfff" for character in value):  # bytes that are no UTF-8
+            raise NoSuchVariableError(name, "is no text in UTF-8")
+        return value

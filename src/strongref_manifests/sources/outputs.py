@@ -1,0 +1,81 @@
+"""CloudFormation's outputs: `${cfn:STACK.OUTPUT}`, one call for each stack.
+
+The output of a nested stack is reached by the logical ids that lead to it: `${cfn:STACK.NESTED.OUTPUT}`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from strongref_manifests.errors import NotAStackError, OutputNotFetchedError, ResourceNotFoundError, StackNotFoundError
+from strongref_manifests.sources.nested import StackResources
+from strongref_manifests.tokens import CFN, malformed
+from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.memo import Memo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from strongref_manifests.tokens import Token
+    from strongref_toolkit.aws import Aws, Where
+
+_REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9-]*(?:\.[A-Za-z0-9]+)*)\.([A-Za-z0-9]+)")
+
+
+class StackOutputs:
+    """The outputs of stacks, and the source of `cfn` tokens."""
+
+    scheme = CFN
+
+    def __init__(self, aws: Aws, resources: StackResources | None = None) -> None:
+        """Make one, for one run.
+
+        Args:
+            aws: what calls go through.
+            resources: those of stacks, if others ask for them too.
+        """
+        self._aws = aws
+        self._resources = resources or StackResources(aws)
+        self._stacks: Memo[tuple[Where, str], Mapping[str, str]] = Memo()
+
+    def value(self, stack: str, key: str, region: str | None = None, account: str | None = None) -> str:
+        """An output's value.
+
+        Args:
+            stack: the stack's name; for a nested one its root's, and the logical ids that lead to it, with dots.
+            key: the output's logical id.
+            region: the stack's, if it is not the run's own.
+            account: the stack's, if it is not the caller's own.
+
+        Raises:
+            OutputNotFetchedError: there is no such output or stack, or CloudFormation does not tell.
+            NoWayInError: nobody told how to get into that account.
+            UnknownCallerError: STS does not say whose credentials these are.
+        """
+        try:
+            where = self._aws.where(region, account)
+            outputs = self._stacks.get((where, stack), lambda: self._outputs(where, stack))
+        except StackNotFoundError as error:
+            raise OutputNotFetchedError(key, stack, hint=str(error)) from None
+        except (FetchFailedError, NotAStackError, ResourceNotFoundError) as error:
+            raise OutputNotFetchedError(key, stack, str(error)) from None
+        if key not in outputs:
+            raise OutputNotFetchedError(key, stack)
+        return outputs[key]
+
+    def prefetch(self, tokens: Iterable[Token]) -> None:
+        """Nothing: a stack's outputs come in one call, whichever of them is asked for first."""
+
+    def fetch(self, token: Token) -> str:
+        """As `value`; `BadTokenError` if the reference is no stack and output."""
+        found = _REFERENCE.fullmatch(token.reference)
+        if not found:
+            raise malformed(token)
+        return self.value(found[1], found[2], token.region, token.account)
+
+    def _outputs(self, where: Where, stack: str) -> Mapping[str, str]:
+        name, *logical_ids = stack.split(".")
+        found = self._resources.nested(where, name, logical_ids)
+        described = self._resources.description(where, found, stack)
+        return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())}

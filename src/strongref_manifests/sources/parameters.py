@@ -1,0 +1,112 @@
+"""Parameter Store: `${ssm:NAME}`, ten of them a call; a StringList is a list.
+
+A name may be followed by a version or a label, as in `${ssm:/site/domain:3}`; that takes a call of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from strongref.aws.clients import Clients
+from strongref.contract.values import Kind, Value
+from strongref.errors import StrongRefError
+from strongref.protocol.ports import BATCH
+from strongref.text import some
+from strongref_manifests.errors import NoSuchParameterError
+from strongref_manifests.tokens import SSM, malformed
+from strongref_toolkit.errors import FetchFailedError, SecureValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from strongref_manifests.tokens import Token
+    from strongref_toolkit.aws import Aws, Where
+    from strongref_toolkit.json_values import Json
+
+_REFERENCE = re.compile(r"[A-Za-z0-9_.\-/]+(?::[A-Za-z0-9_.\-]+)?")
+
+_DENIED = frozenset({"AccessDeniedException", "AccessDenied", "InvalidKeyId"})
+"""Codes by which one parameter that may not be read, or not decrypted, fails a whole call."""
+
+
+class Parameters:
+    """The source of `ssm` tokens."""
+
+    scheme = SSM
+
+    def __init__(self, aws: Aws, *, sensitive: bool = False) -> None:
+        """Make one, for one run.
+
+        Args:
+            aws: what calls go through.
+            sensitive: whether SecureStrings are decrypted; they are refused otherwise.
+        """
+        self._aws = aws
+        self._sensitive = sensitive
+        self._known: dict[tuple[Where, str], Value | StrongRefError] = {}
+
+    def prefetch(self, tokens: Iterable[Token]) -> None:
+        """Read the parameters of all tokens, in tens."""
+        wanted: dict[Where, list[str]] = {}
+        for token in tokens:
+            if _REFERENCE.fullmatch(token.reference):
+                try:
+                    where = self._aws.where(token.region, token.account)
+                except StrongRefError:  # told again by `fetch`
+                    continue
+                wanted.setdefault(where, []).append(token.reference)
+        for where, names in wanted.items():
+            unknown = [name for name in dict.fromkeys(names) if (where, name) not in self._known]
+            rest = iter(name for name in unknown if ":" not in name)
+            while batch := list(islice(rest, BATCH)):
+                self._read(where, batch)
+            for name in unknown:  # Several versions of one parameter cannot be told apart in an answer.
+                if ":" in name:
+                    self._read(where, [name])
+
+    def fetch(self, token: Token) -> Json:
+        """The parameter's value.
+
+        Raises:
+            BadTokenError: the reference is no parameter's name.
+            NoSuchParameterError: there is none of that name.
+            SecureValueError: it is a SecureString, and those were not asked for.
+            FetchFailedError: Parameter Store does not tell.
+        """
+        if not _REFERENCE.fullmatch(token.reference):
+            raise malformed(token)
+        self.prefetch([token])
+        found = self._known[self._aws.where(token.region, token.account), token.reference]
+        if isinstance(found, StrongRefError):
+            raise found
+        if found.kind is Kind.SECURE and not self._sensitive:
+            raise SecureValueError(str(token))
+        return found.attribute
+
+    def _read(self, where: Where, names: list[str]) -> None:
+        """Take down what there is of up to ten parameters."""
+        try:
+            answer = self._aws.call(
+                where,
+                "GetParameters",
+                some(names, most=1),
+                Clients.ssm,
+                "get_parameters",
+                Names=names,
+                WithDecryption=self._sensitive,
+            )
+        except FetchFailedError as error:
+            if len(names) == 1 or error.code not in _DENIED:
+                self._known |= {(where, name): error for name in names}
+                return
+            for name in names:  # One that may not be read fails all that are asked for with it.
+                self._read(where, [name])
+        except StrongRefError as error:
+            self._known |= {(where, name): error for name in names}
+        else:
+            self._known |= {(where, name): NoSuchParameterError(name, where.region) for name in names}
+            for each in answer["Parameters"]:
+                asked = names[0] if len(names) == 1 else each["Name"]
+                self._known[where, asked] = Value(Kind(each["Type"]), each["Value"])

@@ -1,0 +1,106 @@
+"""What a stack's template says of its resources: the parts of composite identifiers that a physical id does not have.
+
+Such as the `RestApiId` of an `AWS::ApiGateway::Stage`, whose physical id is its own name alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from strongref.aws.clients import Clients
+from strongref.errors import StrongRefError
+from strongref_manifests.sources.nested import ABSENT
+from strongref_manifests.text.template_text import content
+from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.memo import Memo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from strongref_manifests.sources.nested import StackResources
+    from strongref_toolkit.aws import Aws, Where
+
+T = TypeVar("T")
+
+_REF = "Ref"
+_HIDDEN = "****"
+"""What CloudFormation shows of a parameter with NoEcho."""
+
+
+class StackTemplates:
+    """The templates of stacks; it lives for one run, and asks for each once."""
+
+    def __init__(self, aws: Aws, resources: StackResources) -> None:
+        self._aws = aws
+        self._resources = resources
+        self._templates: Memo[tuple[Where, str], Mapping[str, Any]] = Memo()
+        self._refusals: dict[tuple[Where, str], FetchFailedError] = {}
+
+    def properties(self, where: Where, stack: str, logical_id: str) -> dict[str, str]:
+        """The properties of a resource whose values are known: text, numbers, and what `Ref` stands for.
+
+        Where CloudFormation does not tell, there are none: this is help, and never in the way.
+        """
+        told = {name: self._known(where, stack, value) for name, value in self._given(where, stack, logical_id).items()}
+        return {name: value for name, value in told.items() if value is not None}
+
+    def hidden(self, where: Where, stack: str, logical_id: str) -> list[str]:
+        """The properties that a resource is given and whose values are not known, as those of most functions."""
+        known = self.properties(where, stack, logical_id)
+        return [name for name in self._given(where, stack, logical_id) if name not in known]
+
+    def refusal(self, where: Where, stack: str) -> FetchFailedError | None:
+        """What kept `properties` from knowing more of a stack, if a call for it failed."""
+        return self._refusals.get((where, stack))
+
+    def _told(self, where: Where, stack: str, ask: Callable[[], T]) -> T | None:
+        """What CloudFormation tells; None where it does not."""
+        try:
+            return ask()
+        except FetchFailedError as error:
+            if error.code != ABSENT:
+                self._refusals.setdefault((where, stack), error)
+        except StrongRefError:
+            pass
+        return None
+
+    def _given(self, where: Where, stack: str, logical_id: str) -> Mapping[str, Any]:
+        template = self._told(where, stack, lambda: self._of(where, stack)) or {}
+        return _map(_map(_map(template.get("Resources")).get(logical_id)).get("Properties"))
+
+    def _of(self, where: Where, stack: str) -> Mapping[str, Any]:
+        return self._templates.get((where, stack), lambda: self._template(where, stack))
+
+    def _known(self, where: Where, stack: str, value: object) -> str | None:
+        if isinstance(value, dict) and list(value) == [_REF]:
+            return self._referred(where, stack, str(value[_REF]))
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            return None
+        return str(value)
+
+    def _referred(self, where: Where, stack: str, name: str) -> str | None:
+        if name in _map(self._of(where, stack).get("Parameters")):
+            return (self._told(where, stack, lambda: self._parameters(where, stack)) or {}).get(name)
+        return self._told(where, stack, lambda: self._resources.resource(where, stack, name).physical_id)
+
+    def _template(self, where: Where, stack: str) -> Mapping[str, Any]:
+        answer = self._aws.call(
+            where,
+            "GetTemplate",
+            f"stack {stack}",
+            Clients.cloudformation,
+            "get_template",
+            StackName=stack,
+            TemplateStage="Processed",
+        )
+        body = answer["TemplateBody"]  # botocore has read it if it is JSON
+        return _map(content(body) if isinstance(body, str) else body)
+
+    def _parameters(self, where: Where, stack: str) -> Mapping[str, str]:
+        given = self._resources.description(where, stack).get("Parameters", ())
+        shown = {each["ParameterKey"]: each.get("ResolvedValue") or each["ParameterValue"] for each in given}
+        return {name: value for name, value in shown.items() if value != _HIDDEN}
+
+
+def _map(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

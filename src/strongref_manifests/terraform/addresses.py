@@ -1,0 +1,251 @@
+"""Terraform's addresses: what a value in a state is called, as in `module.x["k"].aws_s3_bucket.b[0].tags.Name`. Pure.
+
+    output.NAME[PATH]
+    [module.NAME[KEY].]…[data.]TYPE.NAME[KEY].ATTRIBUTE[PATH]
+
+A KEY is that of `count`, `[0]`, or of `for_each`, `["a.b"]`, in which strings are quoted as in Terraform
+(Terraform: internal/addrs/instance_key.go). A PATH leads into lists and maps: `.Name`, `["a key"]`, `[0]` or `.0`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from strongref_manifests.terraform.errors import BadAddressError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MANAGED = "managed"
+DATA = "data"
+
+Key: TypeAlias = "str | int | None"
+"""Which of a resource's or a module's instances; None where it has neither `count` nor `for_each`."""
+
+Path: TypeAlias = "tuple[str | int, ...]"
+"""What leads into a value: names and keys of maps, positions in lists."""
+
+_IDENTIFIER = re.compile(r"[^\W\d][\w-]*")
+_STEP = re.compile(r'\.(?P<name>[^\W\d][\w-]*)|\.(?P<legacy>\d+)|\[(?P<index>\d+)\]|\["(?P<key>(?:[^"\\\n]|\\.)*)"\]')
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))|([$%])\4\{", re.DOTALL)
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
+_TO_ESCAPE = {meant: f"\\{letter}" for letter, meant in _ESCAPED.items()}
+_CHARACTER = re.compile(r"[$%]\{|.", re.DOTALL)
+_LONG = 0x10000
+"""From this one on, a character's number takes more than four digits."""
+_NOT_IN_A_STATE = {
+    "var": "a variable",
+    "local": "a local value",
+    "each": "an iteration's own",
+    "count": "an iteration's own",
+}
+
+
+class Module(NamedTuple):
+    """One level of a module's address."""
+
+    name: str
+    key: Key = None
+
+    def __str__(self) -> str:
+        return f"module.{self.name}{_bracketed(self.key)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output of the root module: a state holds no others."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"output.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One instance of a resource.
+
+    Attributes:
+        modules: those that it is in, from the outermost.
+        mode: `managed`, or `data` for what Terraform only reads.
+        type: as in `aws_s3_bucket`.
+        name: its own.
+        key: which of its instances.
+    """
+
+    modules: tuple[Module, ...]
+    mode: str
+    type: str
+    name: str
+    key: Key = None
+
+    @property
+    def whole(self) -> str:
+        """The resource's address, without any keys: the same for all its instances."""
+        return ".".join([*(f"module.{module.name}" for module in self.modules), self._own])
+
+    @property
+    def _own(self) -> str:
+        return f"{'data.' if self.mode == DATA else ''}{self.type}.{self.name}"
+
+    def __str__(self) -> str:
+        return ".".join([*map(str, self.modules), self._own]) + _bracketed(self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What is asked of a state: something that it holds, and what leads into that.
+
+    Attributes:
+        target: what it holds.
+        path: into it; a resource's begins with the name of an attribute.
+    """
+
+    target: Output | Resource
+    path: Path = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Reference:
+        """Read a reference.
+
+        Raises:
+            BadAddressError: it is none.
+        """
+        steps = _steps(text, text)
+        if steps[0] == "output":
+            names, rest = _names(text, steps[1:], "the output's name")
+            return cls(Output(names[0]), tuple(map(_plain, rest)))
+        resource, rest = _resource(text, steps)
+        if not rest or isinstance(rest[0], _Index):
+            raise BadAddressError(text, "it ends where an attribute's name should follow, as in aws_s3_bucket.b.arn")
+        return cls(resource, tuple(map(_plain, rest)))
+
+    def __str__(self) -> str:
+        return f"{self.target}{path_text(self.path)}"
+
+
+class _Index(NamedTuple):
+    """A step in brackets."""
+
+    key: str | int
+
+
+_Step: TypeAlias = "str | _Index"
+
+
+def modules_in(text: str) -> tuple[Module, ...]:
+    """The levels of a module's own address; none for the root module's, which is empty.
+
+    Raises:
+        BadAddressError: it is no module's.
+    """
+    modules, rest = _modules(text, _steps(text, text)) if text else ((), ())
+    if rest:
+        raise BadAddressError(text, "only modules may stand in a module's address")
+    return modules
+
+
+def path_text(path: Iterable[str | int]) -> str:
+    """`.tags["a key"][0]`."""
+    return "".join(
+        f".{step}" if isinstance(step, str) and _IDENTIFIER.fullmatch(step) else _bracketed(step) for step in path
+    )
+
+
+def _steps(whole: str, text: str) -> tuple[_Step, ...]:
+    steps: list[_Step] = []
+    text, at = f".{text}", 0
+    while at < len(text):
+        found = _STEP.match(text, at)
+        if not found or (not at and found["name"] is None):
+            raise BadAddressError(whole, f"it cannot be read from character {max(at, 1)} on")
+        if found["name"] is not None:
+            steps.append(found["name"])
+        elif found["key"] is not None:
+            steps.append(_Index(_unquoted(whole, found["key"])))
+        else:
+            steps.append(_Index(int(found["legacy"] or found["index"])))
+        at = found.end()
+    return tuple(steps)
+
+
+def _resource(text: str, steps: tuple[_Step, ...]) -> tuple[Resource, tuple[_Step, ...]]:
+    modules, rest = _modules(text, steps)
+    if not modules and rest[0] in _NOT_IN_A_STATE:
+        what = _NOT_IN_A_STATE[str(rest[0])]
+        raise BadAddressError(text, f"it is {what}, which no state holds; make it an output of the root module")
+    mode = DATA if rest and rest[0] == DATA else MANAGED
+    if modules and len(rest) == 1:
+        raise BadAddressError(
+            text, "it may be a module's output, which no state holds; make it an output of the root module"
+        )
+    (type_name, name), rest = _names(text, rest[mode == DATA :], "a resource's type", "a resource's name")
+    key, rest = _key(rest)
+    return Resource(modules, mode, type_name, name, key), rest
+
+
+def _modules(text: str, steps: tuple[_Step, ...]) -> tuple[tuple[Module, ...], tuple[_Step, ...]]:
+    modules: list[Module] = []
+    while steps and steps[0] == "module":
+        (name,), steps = _names(text, steps[1:], "a module's name")
+        key, steps = _key(steps)
+        modules.append(Module(name, key))
+    return tuple(modules), steps
+
+
+def _names(text: str, steps: tuple[_Step, ...], *what: str) -> tuple[list[str], tuple[_Step, ...]]:
+    """The names that have to come first, and the other steps."""
+    names = []
+    for number, each in enumerate(what):
+        step = steps[number] if number < len(steps) else None
+        if not isinstance(step, str):
+            raise BadAddressError(text, f"{each} is missing")
+        names.append(step)
+    return names, steps[len(what) :]
+
+
+def _key(steps: tuple[_Step, ...]) -> tuple[Key, tuple[_Step, ...]]:
+    if steps and isinstance(steps[0], _Index):
+        return steps[0].key, steps[1:]
+    return None, steps
+
+
+def _plain(step: _Step) -> str | int:
+    return step.key if isinstance(step, _Index) else step
+
+
+def _unquoted(whole: str, text: str) -> str:
+    def character(found: re.Match[str]) -> str:
+        short, long, simple, sign = found.groups()
+        if sign:
+            return f"{sign}{{"
+        if simple:
+            if simple not in _ESCAPED:
+                raise BadAddressError(whole, "a quoted string has a backslash before what needs none")
+            return _ESCAPED[simple]
+        try:
+            return chr(int(short or long, 16))
+        except (OverflowError, ValueError):
+            raise BadAddressError(whole, "a quoted string names a character that there is not") from None
+
+    return _ESCAPE.sub(character, text)
+
+
+def _quoted(text: str) -> str:
+    def character(found: re.Match[str]) -> str:
+        one = found[0]
+        if len(one) > 1:
+            return f"{one[0]}{one}"
+        if one in _TO_ESCAPE or one.isprintable():
+            return _TO_ESCAPE.get(one, one)
+        return f"\\u{ord(one):04x}" if ord(one) < _LONG else f"\\U{ord(one):08x}"
+
+    return _CHARACTER.sub(character, text)
+
+
+def _bracketed(key: Key) -> str:
+    if key is None:
+        return ""
+    return f"[{key}]" if isinstance(key, int) else f'["{_quoted(key)}"]'

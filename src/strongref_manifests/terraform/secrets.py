@@ -1,0 +1,69 @@
+"""What in a Terraform state file is called like a secret. Pure.
+
+A state file marks what a configuration made sensitive, but not always what a provider's schema declares to be, as
+`aws_db_instance`'s password is (Terraform: pull request 33076). Names are all that is left to go by.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref_manifests.terraform.addresses import Path
+    from strongref_toolkit.json_values import Json
+
+_LIKE_A_SECRET = re.compile(
+    r"(?:.*_)?(?:"
+    r"(?:password|passwd|passphrase|pass_phrase|pwd)s?(?:_(?:hash|sha256|sha512|bcrypt|v4|wo))?"
+    r"|secrets?(?:_(?:keys?|strings?|binary|data|values?|base64|wo))?"
+    r"|(?:\w*_)?tokens?|api_?keys?|\w*access_?keys?|private_?key(?:_.*)?|secret_?access_?keys?"
+    r"|\w*connection_?strings?|credentials?(?:_json)?|kube_?config(?:_raw|s)?|kube_admin_config(?:_raw)?"
+    r")(?:_(?:pem|openssh|base64))?"
+)
+"""Of names in lower case, with underscores between their words."""
+
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[-. ]+")
+
+_OF_TYPES = {
+    "aws_api_gateway_api_key": {"value"},
+    "aws_appsync_api_key": {"key"},
+    "aws_ecr_authorization_token": {"authorization_token", "password"},
+    "aws_kms_secrets": {"plaintext"},
+    "aws_ssm_parameter": {"value"},
+    "aws_ssm_parameters_by_path": {"values"},
+    "azurerm_key_vault_secret": {"value"},
+    "kubernetes_secret": {"data", "binary_data"},
+    "kubernetes_secret_v1": {"data", "binary_data"},
+    "local_sensitive_file": {"content", "content_base64"},
+    "random_password": {"result", "bcrypt_hash"},
+    "vault_generic_secret": {"data", "data_json"},
+    "vault_kv_secret_v2": {"data", "data_json"},
+}
+
+
+def secrets_in(type_name: str, attributes: Json, above: Path = ()) -> Iterator[Path]:
+    """The paths of what is called like a secret.
+
+    Args:
+        type_name: the resource's.
+        attributes: of the resource, or what stands in them.
+        above: what leads there.
+    """
+    if isinstance(attributes, dict):
+        for name, value in attributes.items():
+            path = (*above, name)
+            own = not above and name in _OF_TYPES.get(type_name, ())
+            if value and isinstance(value, str | list | dict) and (own or _is_like_a_secret(name)):
+                yield path
+            else:
+                yield from secrets_in(type_name, value, path)
+    elif isinstance(attributes, list):
+        for number, value in enumerate(attributes):
+            yield from secrets_in(type_name, value, (*above, number))
+
+
+def _is_like_a_secret(name: str) -> bool:
+    return bool(_LIKE_A_SECRET.fullmatch(_WORD.sub("_", name).lower()))

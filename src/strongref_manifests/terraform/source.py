@@ -1,0 +1,158 @@
+"""Terraform's states: `${tf:ADDRESS.ATTRIBUTE}` and `${tf:output.NAME}`, from files and from S3.
+
+With several states, all but one have names, and a token says which one: `${tf:network/output.vpc_id}`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError
+
+from strongref.aws.clients import Clients
+from strongref.text import os_problem
+from strongref_manifests.terraform.addresses import Reference
+from strongref_manifests.terraform.errors import NoSuchStateError, StateNotReadError, StateTwiceError
+from strongref_manifests.terraform.states import read_state
+from strongref_manifests.terraform.values import value_of
+from strongref_manifests.tokens import TF
+from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.memo import Memo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from strongref_manifests.terraform.states import State
+    from strongref_manifests.tokens import Token
+    from strongref_toolkit.aws import Aws
+    from strongref_toolkit.json_values import Json
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_S3 = re.compile(
+    r"s3://(?P<bucket>[^/]+)/(?P<key>.+?)"
+    r"(?:@(?P<region>[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}))?(?:#(?P<account>[0-9]{12}))?"
+)
+
+
+class StateReader:
+    """Reads states: `terraform.tfstate`, or `s3://BUCKET/KEY[@REGION][#ACCOUNT]` as Terraform's S3 backend keeps them.
+
+    A workspace's state is at `env:/WORKSPACE/KEY` of its bucket (Terraform: backend type s3, Data Storage).
+    """
+
+    def __init__(self, aws: Callable[[], Aws]) -> None:
+        """Make one.
+
+        Args:
+            aws: what calls go through; made only if a state is in S3.
+        """
+        self._aws = aws
+
+    def read(self, where: str) -> State:
+        """The state that is there.
+
+        Raises:
+            NotAStateError: what is there is none.
+            StateNotReadError: there is nothing, or it may not be read.
+            NoWayInError: nobody told how to get into that account.
+            UnknownCallerError: STS does not say whose credentials these are.
+        """
+        return read_state(self._object(where) if where.startswith("s3://") else _file(where), where)
+
+    def _object(self, where: str) -> bytes:
+        found = _S3.fullmatch(where)
+        if not found:
+            raise StateNotReadError(where, "it should look like s3://BUCKET/KEY, with @REGION and #ACCOUNT if need be")
+        bucket, key, region, account = found.group("bucket", "key", "region", "account")
+        aws = self._aws()
+        try:
+            answer = aws.call(
+                aws.where(region, account), "GetObject", where, Clients.s3, "get_object", Bucket=bucket, Key=key
+            )
+            content: bytes = answer["Body"].read()
+        except FetchFailedError as error:
+            problem = _WHY.get(error.code) or f"GetObject in {error.region} failed: {error.code}"
+        except BotoCoreError as error:  # it broke off in the middle
+            problem = type(error).__name__
+        else:
+            return content
+        raise StateNotReadError(where, problem)
+
+
+_WHY = {
+    "NoSuchKey": "there is no such object in the bucket; a workspace's is at env:/WORKSPACE/KEY",
+    "NoSuchBucket": "there is no such bucket",
+    "AccessDenied": (
+        "access was denied; reading it takes s3:GetObject, and kms:Decrypt where a key encrypts it. Without "
+        "s3:ListBucket an object that is not there is denied too"
+    ),
+}
+
+
+class TerraformStates:
+    """The source of `tf` tokens. A state is read once, when it is first asked for a value."""
+
+    scheme = TF
+
+    def __init__(self, given: Iterable[str], reader: StateReader, *, sensitive: bool = False) -> None:
+        """Make one, for one run.
+
+        Args:
+            given: where states are, as `StateReader` reads them; all but one with a name before them: `NAME=WHERE`.
+            reader: of states.
+            sensitive: whether sensitive values may be given out.
+
+        Raises:
+            StateTwiceError: two of them have the same name, or none.
+        """
+        self._given: dict[str, str] = {}
+        for each in given:
+            name, where = _named(each, "=")
+            if name in self._given:
+                raise StateTwiceError(name)
+            self._given[name] = where
+        self._reader = reader
+        self._sensitive = sensitive
+        self._states: Memo[str, State] = Memo()
+
+    def prefetch(self, tokens: Iterable[Token]) -> None:
+        """Nothing: a state comes as a whole."""
+
+    def fetch(self, token: Token) -> Json:
+        """As `value`."""
+        return self.value(token.reference)
+
+    def value(self, reference: str) -> Json:
+        """What an output or an attribute is.
+
+        Args:
+            reference: as in `output.NAME` or `module.x.aws_s3_bucket.b[0].arn`; with `NAME/` before it, in that state.
+
+        Raises:
+            BadAddressError: it is no reference.
+            NoSuchStateError: no state of that name was given.
+            ResolveError: as `StateReader.read` and `terraform_values.value_of`.
+        """
+        name, asked = _named(reference, "/")
+        parsed = Reference.parse(asked)
+        if name not in self._given:
+            raise NoSuchStateError(name, list(self._given))
+        where = self._given[name]
+        state = self._states.get(where, lambda: self._reader.read(where))
+        return value_of(state, parsed, sensitive=self._sensitive)
+
+
+def _named(text: str, mark: str) -> tuple[str, str]:
+    """What stands before the mark, if that is a name, and the rest of the text."""
+    name, found, rest = text.partition(mark)
+    return (name, rest) if found and _NAME.fullmatch(name) else ("", text)
+
+
+def _file(where: str) -> bytes:
+    try:
+        return Path(where).read_bytes()
+    except OSError as error:
+        problem = os_problem(error)
+    raise StateNotReadError(where, problem)

@@ -1,0 +1,209 @@
+"""What a Terraform state holds, whichever of its two forms it comes in. Pure.
+
+A state file has version 4 since Terraform 0.12 (Terraform: internal/states/statefile/version4.go). What
+`terraform show -json` prints has a format of its own, 1.x (Terraform: internal/command/jsonstate/state.go). Both say
+which parts of a value are sensitive; only the latter knows what providers declare to be: see `terraform_secrets`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from strongref_manifests.terraform.addresses import DATA, MANAGED, Output, Resource, modules_in
+from strongref_manifests.terraform.errors import BadAddressError, NotAStateError
+from strongref_manifests.terraform.secrets import secrets_in
+from strongref_manifests.terraform.types import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from strongref_manifests.terraform.addresses import Path
+    from strongref_toolkit.json_values import Json
+
+STATE_VERSION = 4
+SHOWN_FORMAT = "1."
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a state holds under one address.
+
+    Attributes:
+        value: an output's value, or a resource's attributes. Never shown.
+        sensitive: what of it is sensitive, by what leads there; an empty path is all of it.
+    """
+
+    value: Json = field(repr=False)
+    sensitive: frozenset[Path] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A state: what it holds by address, and where it was read from. Objects that are to be destroyed are not in it."""
+
+    where: str
+    held: Mapping[Output | Resource, Held]
+
+
+class _MalformedError(Exception):
+    """Something in a state is not of the form that it should be."""
+
+
+def read_state(content: bytes, where: str) -> State:
+    """A state from either of its forms.
+
+    Args:
+        content: of a state file, or what `terraform show -json` prints.
+        where: it comes from, for errors.
+
+    Raises:
+        NotAStateError: it is in neither form, or in a version that is not known here.
+    """
+    if not content.strip():
+        raise NotAStateError(where, "it is empty")
+    try:
+        given = json.loads(content)
+    except (ValueError, RecursionError):
+        problem = "it is not JSON"
+    else:
+        try:
+            return State(where, _held(given))
+        except _MalformedError as error:
+            problem = str(error)
+    raise NotAStateError(where, problem)
+
+
+def _held(given: object) -> dict[Output | Resource, Held]:
+    if not isinstance(given, dict):
+        raise _MalformedError("it is no JSON object")
+    if "encrypted_data" in given or "encryption_version" in given:
+        raise _MalformedError("OpenTofu has encrypted it, and tofu show -json decrypts it")
+    if "format_version" in given:
+        return dict(_shown(given))
+    version = given.get("version")
+    if not isinstance(version, int) or not {"resources", "modules", "lineage"} & set(given):
+        raise _MalformedError("it has neither the form of a state file nor that of terraform show -json")
+    if version != STATE_VERSION:
+        older = version < STATE_VERSION
+        way = (
+            "Terraform 0.12 or later writes it anew with terraform apply" if older else "it is newer than this program"
+        )
+        raise _MalformedError(f"it is a state file of version {version}, and {way}")
+    return dict(_stored(given))
+
+
+def _stored(given: Mapping[str, Any]) -> Iterator[tuple[Output | Resource, Held]]:
+    """A state file's content."""
+    yield from _outputs(_of(dict, given, "outputs", {}))
+    for number, resource in enumerate(_of(list, given, "resources", [])):
+        at = f"resources[{number}]"
+        for each in _of(list, resource, "instances", [], at):
+            if _of(str, each, "deposed", "", at):
+                continue
+            flat = "attributes" not in each and bool(_of(dict, each, "attributes_flat", {}, at))
+            if flat:
+                raise _MalformedError(f"{at} was written by Terraform 0.11; terraform apply writes it anew")
+            attributes = {name: plain(value) for name, value in _of(dict, each, "attributes", {}, at).items()}
+            paths = _of(list, each, "sensitive_attributes", [], at)
+            marked = {_leading(_marked(path, at), attributes) for path in paths}
+            address = _address(resource, _of(str, resource, "module", "", at), each.get("index_key"), at)
+            yield address, Held(attributes, frozenset(marked | set(secrets_in(address.type, attributes))))
+
+
+def _shown(given: Mapping[str, Any]) -> Iterator[tuple[Output | Resource, Held]]:
+    """What `terraform show -json` prints; without any values for a state that holds nothing."""
+    version = given["format_version"]
+    if "planned_values" in given:
+        raise _MalformedError("it is a plan; a state is what terraform show -json prints without a file")
+    if not isinstance(version, str) or not version.startswith(SHOWN_FORMAT):
+        came = version if isinstance(version, str) else "no text"
+        raise _MalformedError(f"its format_version is {came}; Terraform 1.1 or later prints {SHOWN_FORMAT}x")
+    values = _of(dict, given, "values", {})
+    yield from _outputs(_of(dict, values, "outputs", {}))
+    yield from _module(_of(dict, values, "root_module", {}))
+
+
+def _module(module: Mapping[str, Any]) -> Iterator[tuple[Output | Resource, Held]]:
+    name = _of(str, module, "address", "")
+    at = name or "root_module"
+    for resource in _of(list, module, "resources", [], at):
+        if _of(str, resource, "deposed_key", "", at):
+            continue
+        address = _address(resource, name, resource.get("index"), at)
+        attributes = _of(dict, resource, "values", {}, at)
+        yield address, Held(attributes, frozenset(_true_in(resource.get("sensitive_values", {}))))
+    for child in _of(list, module, "child_modules", [], at):
+        if not isinstance(child, dict):
+            raise _MalformedError(f"{at}.child_modules does not have a state's form")
+        yield from _module(child)
+
+
+def _outputs(given: Mapping[str, Any]) -> Iterator[tuple[Output, Held]]:
+    for name, output in given.items():
+        at = f"outputs.{name}"
+        sensitive = _of(bool, output, "sensitive", False, at)
+        yield Output(name), Held(output.get("value"), frozenset({()} if sensitive else ()))
+
+
+def _address(resource: Mapping[str, Any], module: str, key: object, at: str) -> Resource:
+    mode, type_name, name = (_of(str, resource, each, "", at) for each in ("mode", "type", "name"))
+    if isinstance(key, float) and key.is_integer():
+        key = int(key)
+    if mode not in (MANAGED, DATA) or not type_name or not name or isinstance(key, bool | float | list | dict):
+        raise _MalformedError(f"{at} does not have a state's form")
+    try:
+        return Resource(modules_in(module), mode, type_name, name, key if isinstance(key, int | str) else None)
+    except BadAddressError:
+        raise _MalformedError(f"{at} is in a module whose address cannot be read") from None
+
+
+def _marked(path: object, at: str) -> Path:
+    """A sensitive path of a state file: to be on the safe side, up to the first step of a kind not known here."""
+    steps: list[str | int] = []
+    if not isinstance(path, list):
+        raise _MalformedError(f"{at}.sensitive_attributes does not have a state's form")
+    for step in path:
+        value = _of(object, step, "value", None, at)
+        if isinstance(value, dict):  # An index says which type it has.
+            value = value.get("value")
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            break
+        steps.append(value)
+    return tuple(steps)
+
+
+def _leading(path: Path, attributes: Json) -> Path:
+    """As much of a path as leads to something: if not all of it does, it may mean more than what it says."""
+    value = attributes
+    for number, step in enumerate(path):
+        if isinstance(value, dict) and step in value:
+            value = value[str(step)]
+        elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+            value = value[step]
+        else:
+            return path[: max(number, 1)]
+    return path
+
+
+def _true_in(tree: object, above: Path = ()) -> Iterator[Path]:
+    """Where a tree of `sensitive_values` says true."""
+    if tree is True:
+        yield above
+    elif isinstance(tree, dict):
+        for name, below in tree.items():
+            yield from _true_in(below, (*above, name))
+    elif isinstance(tree, list):
+        for number, below in enumerate(tree):
+            yield from _true_in(below, (*above, number))
+
+
+def _of(kind: type[Any], given: object, name: str, default: object, at: str = "") -> Any:  # noqa: ANN401 (of that kind)
+    """What a JSON object has under a name; null is as good as nothing."""
+    found = given.get(name) if isinstance(given, dict) else given
+    if not isinstance(given, dict) or not isinstance(default if found is None else found, kind):
+        raise _MalformedError(f"{f'{at}.' if at else ''}{name} does not have a state's form")
+    return default if found is None else found

@@ -1,0 +1,92 @@
+"""Which value a reference means in a Terraform state, and whether it may be given out. Pure."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from strongref.text import some
+from strongref_manifests.terraform.addresses import Resource, path_text
+from strongref_manifests.terraform.errors import NoSuchAddressError, NoSuchAttributeError, SensitiveError, UnsetError
+
+if TYPE_CHECKING:
+    from strongref_manifests.terraform.addresses import Output, Path, Reference
+    from strongref_manifests.terraform.states import Held, State
+    from strongref_toolkit.json_values import Json
+
+
+def value_of(state: State, reference: Reference, *, sensitive: bool) -> Json:
+    """The value that a reference means; a number, a boolean, a list or a map where it is one.
+
+    Args:
+        state: that it is about.
+        reference: to an output or an attribute, or into one.
+        sensitive: whether sensitive values may be given out.
+
+    Raises:
+        NoSuchAddressError: the state holds nothing there.
+        NoSuchAttributeError: the path leads to nothing.
+        SensitiveError: the value is sensitive, or part of it is, and such values are not asked for.
+        UnsetError: it is null.
+    """
+    target = reference.target
+    if target not in state.held:
+        raise _no_such(state, target)
+    held = state.held[target]
+    value = held.value
+    path: Path = ()
+    for step in reference.path:
+        if not sensitive:
+            _check_all(held, reference, path)
+        path, value = _into(f"{target}{path_text(path)}", path, value, step)
+    if not sensitive:
+        _check_all(held, reference, path)
+        _check_parts(held, reference, path)
+    if value is None:
+        raise UnsetError(str(reference))
+    return value
+
+
+def _into(address: str, path: Path, value: Json, step: str | int) -> tuple[Path, Json]:
+    """One step further: as Terraform, a list's position may be given as text, and a map's key as a number."""
+    if isinstance(value, dict):
+        if str(step) in value:
+            return (*path, str(step)), value[str(step)]
+        near = get_close_matches(str(step), value, 3) or sorted(value)
+        there = f"has {some(near, 5)}" if value else "is empty"
+    elif isinstance(value, list):
+        number = int(step) if str(step).isdecimal() else -1
+        if 0 <= number < len(value):
+            return (*path, number), value[number]
+        there = f"is a list of {len(value)}, which are counted from [0]" if value else "is an empty list"
+    else:
+        there = "is null" if value is None else "is a single value"
+    raise NoSuchAttributeError(address, path_text([step]), there)
+
+
+def _check_all(held: Held, reference: Reference, path: Path) -> None:
+    if any(path[: len(marked)] == marked for marked in held.sensitive):
+        raise SensitiveError(str(reference))
+
+
+def _check_parts(held: Held, reference: Reference, path: Path) -> None:
+    within = sorted(path_text(marked[len(path) :]) for marked in held.sensitive if marked[: len(path)] == path)
+    if within:
+        raise SensitiveError(str(reference), some(within, 3))
+
+
+def _no_such(state: State, target: Output | Resource) -> NoSuchAddressError:
+    """With the instances of the same resource, if it is only the keys that differ, or with what is called like it."""
+    instances = [
+        str(each)
+        for each in state.held
+        if isinstance(target, Resource) and isinstance(each, Resource) and each.whole == target.whole
+    ]
+    close = instances or get_close_matches(str(target), map(str, state.held), 3)
+    outputs = sum(not isinstance(each, Resource) for each in state.held)
+    holds = f"{_counted(len(state.held) - outputs, 'resource')} and {_counted(outputs, 'output')}"
+    return NoSuchAddressError(str(target), state.where, close, indexed=bool(instances), holds=holds)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"

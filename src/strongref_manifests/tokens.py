@@ -1,0 +1,145 @@
+"""Tokens: text that stands for a value, as in `${cfn:network.VpcId@eu-west-1#222222222222}`. Pure.
+
+    ${SCHEME:REFERENCE[@REGION][#ACCOUNT]}
+
+What a reference looks like is its scheme's matter. In a reference, a string in double quotes may hold anything, as the
+keys in Terraform's addresses do: `${tf:aws_s3_bucket.b["a}b@c#d"].arn}`. `$${` stands for `${` and begins no token, as
+in Terraform. All other text is left alone: `${HOME}`, `$(HOME)`, and `${foo:bar}`, since nothing here is called foo. So
+are the shell's defaults (`${env:-none}`), because no reference begins with `-`, `=`, `?` or `+`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from strongref_manifests.errors import BadTokenError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+CFN = "cfn"
+CFN_ATTR = "cfn-attr"
+TF = "tf"
+EXPORT = "export"
+SSM = "ssm"
+SECRET = "secret"  # noqa: S105 (a scheme's name)
+ENV = "env"
+
+FORMS = {
+    CFN: "${cfn:STACK.OUTPUT}",
+    CFN_ATTR: "${cfn-attr:STACK.LOGICAL_ID.ATTRIBUTE}",
+    TF: "${tf:ADDRESS.ATTRIBUTE}",
+    EXPORT: "${export:STACK.KEY}",
+    SSM: "${ssm:NAME}",
+    SECRET: "${secret:NAME} or ${secret:NAME:JSON_KEY}",
+    ENV: "${env:NAME}",
+}
+"""What a token of each scheme looks like, before `@REGION` and `#ACCOUNT`."""
+
+NOWHERE = frozenset({TF, ENV})
+"""Schemes whose values are in no region or account of AWS."""
+
+_OPENING = re.compile(rf"\$(?:(?P<escape>\$)\{{|\{{(?P<scheme>{'|'.join(FORMS)}):(?![-=?+]))")
+_BODY = re.compile(r'(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*')
+_SUFFIX = re.compile(r"(?:@([a-z]{2,4}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}))?(?:#([0-9]{12}))?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What stands for a value.
+
+    Attributes:
+        scheme: where it comes from: one of `FORMS`.
+        reference: what its source knows it by.
+        region: where, if that is not the run's own region.
+        account: whose, if that is not the caller's own.
+    """
+
+    scheme: str
+    reference: str
+    region: str | None = None
+    account: str | None = None
+
+    def __str__(self) -> str:
+        region = f"@{self.region}" if self.region else ""
+        account = f"#{self.account}" if self.account else ""
+        return f"${{{self.scheme}:{self.reference}{region}{account}}}"
+
+
+Part: TypeAlias = "Token | str"
+"""Of a text: a token, or what stands between two of them."""
+
+
+def parse(text: str) -> list[Part]:
+    """A text's tokens, and the text between them with `$${` made `${`; no two strings in a row, none empty.
+
+    Raises:
+        BadTokenError: a token has no end on its line, or a region or account that means nothing to it.
+    """
+    parts: list[Part] = []
+    for _, part in _pieces(text):
+        if isinstance(part, str) and parts and isinstance(parts[-1], str):
+            parts[-1] += part
+        elif part:
+            parts.append(part)
+    return parts
+
+
+def beside(text: str) -> str:
+    """What is in a text beside its tokens, as it was written, escapes kept; a space stands for each token.
+
+    Raises:
+        BadTokenError: as `parse`.
+    """
+    return "".join(" " if isinstance(part, Token) else written for written, part in _pieces(text))
+
+
+def render(parts: Iterable[Part]) -> str:
+    """The text that `parse` takes for these parts. A `$` right before a token is not to be had: it would escape it."""
+    return "".join(str(part) if isinstance(part, Token) else part.replace("${", "$${") for part in parts)
+
+
+def tokens_in(text: str) -> list[Token]:
+    """A text's tokens alone.
+
+    Raises:
+        BadTokenError: as `parse`.
+    """
+    return [part for part in parse(text) if isinstance(part, Token)]
+
+
+def _pieces(text: str) -> Iterator[tuple[str, Part]]:
+    """A text in pieces: as each was written, and what it means."""
+    at = 0
+    while opening := _OPENING.search(text, at):
+        yield text[at : opening.start()], text[at : opening.start()]
+        at = opening.end()
+        if not opening["escape"]:
+            body = _BODY.match(text, at)
+            at = body.end() if body else at
+            if text[at : at + 1] != "}":
+                raise BadTokenError(text[opening.start() :].partition("\n")[0], "it has no } on its line")
+            at += 1
+        written = text[opening.start() : at]
+        yield written, "${" if opening["escape"] else _token(opening["scheme"], written[len(opening[0]) : -1])
+    yield text[at:], text[at:]
+
+
+def _token(scheme: str, body: str) -> Token:
+    suffix = _SUFFIX.search(body)
+    region, account = suffix.groups() if suffix else (None, None)
+    reference = body[: suffix.start()] if suffix else body
+    token = Token(scheme, reference, region, account)
+    if scheme in NOWHERE and (region or account):
+        raise BadTokenError(str(token), f"{scheme} values are in no region or account; leave out what follows @ or #")
+    if not reference:
+        raise malformed(token)
+    return token
+
+
+def malformed(token: Token) -> BadTokenError:
+    """The error of a token whose reference its source does not understand."""
+    where = "" if token.scheme in NOWHERE else ", and then @REGION or #ACCOUNT where they are not the run's own"
+    return BadTokenError(str(token), f"it should look like {FORMS[token.scheme]}{where}")

@@ -1,0 +1,136 @@
+"""A VPC with its subnets, route tables and NAT gateways, out of what Cloud Control tells of each.
+
+Cloud Control lists what is in a region, not in a VPC, and may tell no more of each than its identifier; then each is
+read. So calls grow with the subnets, associations and NAT gateways of the region; past `READ_MOST` of a kind nothing is
+read. Route tables are asked for their default routes alone, and only where a subnet does not say its tier itself.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from strongref.errors import UnsupportedError
+from strongref_objects.lookups_errors import NoRouteTableError, NotReadableError, TooMuchAroundError
+from strongref_objects.lookups_tiers import TIER_TAG, Subnet, Tier, grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from strongref.aws.cloud_control import Resource
+    from strongref.lookup.base import CloudControl
+    from strongref.lookup.reading import Reading
+    from strongref_objects.lookups_tiers import Route
+
+READ_MOST = 300
+"""Resources of one type that are read one by one: a minute, at the pace of a look-up."""
+
+EVERYWHERE = ("0.0.0.0/0", "::/0")
+
+_SUBNET = "AWS::EC2::Subnet"
+_ASSOCIATION = "AWS::EC2::SubnetRouteTableAssociation"
+_TABLE = "AWS::EC2::RouteTable"
+_ROUTE = "AWS::EC2::Route"
+_NAT = "AWS::EC2::NatGateway"
+
+
+class Network:
+    """What is in a VPC."""
+
+    def __init__(self, cloudcontrol: CloudControl, reading: Reading, vpc: Resource) -> None:
+        """Make one.
+
+        Args:
+            cloudcontrol: of the VPC's account and region; it lists.
+            reading: of the same; it reads.
+            vpc: as it was found.
+        """
+        self._cloudcontrol = cloudcontrol
+        self._reading = reading
+        self._vpc = vpc
+
+    def read(self) -> dict[str, Any]:
+        """What is in it, by the names of a `Vpc`'s members; None where it has none.
+
+        Raises:
+            BadTierError: a subnet's tag says a tier that there is not.
+            NoRouteTableError: it cannot be told which route table a subnet uses.
+            TooMuchAroundError: too much would have to be read.
+            NotReadableError: Cloud Control does not list or read what may be in it.
+            StrongRefError: Cloud Control does not tell.
+        """
+        try:
+            return self._read()
+        except UnsupportedError as error:
+            what = error.args
+        raise NotReadableError(*what)
+
+    def _read(self) -> dict[str, Any]:
+        tiers = grouped(self._subnets(), cache(self._default_routes))
+        return {
+            "vpc_id": self._vpc.identifier,
+            "vpc_cidr_block": self._vpc.properties.get("CidrBlock"),
+            "public_subnets": tiers.get(Tier.PUBLIC),
+            "private_subnets": tiers.get(Tier.PRIVATE),
+            "isolated_subnets": tiers.get(Tier.ISOLATED),
+            "nat_gateway_ids": sorted(each["NatGatewayId"] for each in self._inside(_NAT)) or None,
+        }
+
+    def _subnets(self) -> list[Subnet]:
+        found = list(self._inside(_SUBNET))
+        tables = self._tables([each["SubnetId"] for each in found])
+        return [
+            Subnet(
+                each["SubnetId"],
+                each["AvailabilityZone"],
+                tables[each["SubnetId"]],
+                next((tag["Value"] for tag in each.get("Tags", ()) if tag["Key"] == TIER_TAG), None),
+                is_open=bool(each.get("MapPublicIpOnLaunch")),
+            )
+            for each in found
+        ]
+
+    def _tables(self, subnets: Iterable[str]) -> dict[str, str]:
+        """The route table of each subnet: its own, or the VPC's main one."""
+        listed = [each.properties for each in self._each(_ASSOCIATION, ("SubnetId", "RouteTableId"))]
+        own = {each["SubnetId"]: each["RouteTableId"] for each in listed if each.get("SubnetId")}
+        without = [subnet for subnet in subnets if subnet not in own]
+        if without:
+            tables = [each["RouteTableId"] for each in self._inside(_TABLE)]
+            main = [each["RouteTableId"] for each in listed if not each.get("SubnetId")]  # If they are listed at all.
+            which = [table for table in tables if table in main] or tables
+            if len(which) != 1:
+                raise NoRouteTableError(without, self._vpc.identifier, tables)
+            own |= dict.fromkeys(without, which[0])
+        return own
+
+    def _default_routes(self, table: str) -> tuple[Route, ...]:
+        found = (self._reading.there(_ROUTE, f"{table}|{destination}") for destination in EVERYWHERE)
+        return tuple(each.properties for each in found if each)
+
+    def _inside(self, type_name: str) -> Iterator[Mapping[str, Any]]:
+        """What is said of each resource of a type that is in the VPC."""
+        mine = self._vpc.identifier
+        for each in self._each(type_name, (), lambda listed: listed.get("VpcId", mine) == mine):
+            if each.properties.get("VpcId") == mine:
+                yield each.properties
+
+    def _each(
+        self, type_name: str, enough: Iterable[str], may_be: Callable[[Mapping[str, Any]], bool] = lambda _listed: True
+    ) -> Iterator[Resource]:
+        """Every resource of a type in the region.
+
+        Args:
+            type_name: as in `AWS::EC2::Subnet`.
+            enough: the properties that are needed; one of which a list tells all of them is not read. None: it is.
+            may_be: whether it is wanted at all, by what the list tells of it.
+        """
+        needed = tuple(enough)
+        listed = [each for each in self._cloudcontrol.each(type_name, {}) if may_be(each.properties)]
+        unread = [each for each in listed if not needed or any(name not in each.properties for name in needed)]
+        if len(unread) > READ_MOST:
+            raise TooMuchAroundError(type_name, f"VpcId {self._vpc.identifier}", len(unread), READ_MOST)
+        for each in listed:
+            found = self._reading.there(type_name, each.identifier) if each in unread else each
+            if found:  # It may have gone since.
+                yield found

@@ -1,0 +1,102 @@
+"""A template that is a dictionary."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from strongref_objects.base import Intrinsic, Text, TextList
+
+
+class PlainTarget:
+    """`base.Target`: a stack, with or without a template that somebody has written already.
+
+    Attributes:
+        name: the stack's.
+        region: where it is deployed; needed where something is looked up while the template is made.
+        account: whose it is; by default the caller's own.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        region: str | None = None,
+        account: str | None = None,
+        template: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Make one.
+
+        Args:
+            name: the stack's.
+            region: as the attribute.
+            account: as the attribute.
+            template: what there is of it; it stays as it is, and `template` gives it with the rest.
+        """
+        self.name = name
+        self.region = region
+        self.account = account
+        self._template = template or {}
+        self._outputs: dict[str, dict[str, Any]] = {}
+        self._resources: dict[str, dict[str, Any]] = {}
+
+    def template(self) -> dict[str, Any]:
+        """The whole template, as it is now; a copy."""
+        whole = {"AWSTemplateFormatVersion": "2010-09-09", **self._template}
+        for section, added in (("Resources", self._resources), ("Outputs", self._outputs)):
+            if added:
+                whole[section] = {**whole.get(section, {}), **added}
+        return copy.deepcopy(whole)
+
+    def put_output(self, logical_id: str, value: Text, *, export: str | None, description: str | None) -> None:
+        self._outputs[logical_id] = {
+            **({"Description": description} if description else {}),
+            "Value": value,
+            **({"Export": {"Name": export}} if export else {}),
+        }
+
+    def put_resource(
+        self, logical_id: str, type_name: str, properties: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        self._resources[logical_id] = {
+            "Type": type_name,
+            **({"Metadata": dict(metadata)} if metadata else {}),
+            **({"Properties": copy.deepcopy(dict(properties))} if properties else {}),
+        }
+
+    def drop_resource(self, logical_id: str) -> None:
+        del self._resources[logical_id]
+
+    def exports(self) -> dict[str, str]:
+        outputs = self._template.get("Outputs", {})
+        names = {logical_id: each.get("Export", {}).get("Name") for logical_id, each in outputs.items()}
+        return {name: logical_id for logical_id, name in names.items() if isinstance(name, str)}
+
+    def has(self, logical_id: str) -> bool:
+        return any(logical_id in self._template.get(section, {}) for section in ("Resources", "Outputs", "Parameters"))
+
+    def is_unresolved(self, value: object) -> bool:
+        """A map is what CloudFormation puts a value in the place of: nothing else is one here."""
+        if isinstance(value, Mapping):
+            return True
+        return isinstance(value, Sequence) and not isinstance(value, str) and any(map(self.is_unresolved, value))
+
+    def canonical(self, value: object) -> object:
+        """The value itself; `Fn::GetAtt` with a dot is the same as with a list."""
+        if isinstance(value, Mapping):
+            return {key: self._argument(key, each) for key, each in value.items()}
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return [self.canonical(each) for each in value]
+        return value
+
+    def stand_in(self, intrinsic: Intrinsic) -> Text:
+        return intrinsic
+
+    def stand_in_list(self, intrinsic: Intrinsic) -> TextList:
+        return intrinsic
+
+    def _argument(self, function: str, argument: object) -> object:
+        if function == "Fn::GetAtt" and isinstance(argument, str):
+            return argument.split(".", 1)
+        return self.canonical(argument)

@@ -1,0 +1,138 @@
+"""Kubernetes objects in manifests: which there are, and the referenced ones among them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, cast
+
+from strongref_refs.errors import NoSuchObjectError
+from strongref_refs.source_errors import SeveralObjectsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from strongref_manifests.text.manifests import Manifest as File
+    from strongref_refs.base import Manifest, Wanted
+    from strongref_toolkit.json_values import Json
+
+DEFAULT_NAMESPACE = "default"
+"""Of an object whose manifest names none, unless whoever applies it says otherwise."""
+
+_Id = tuple[str, str, str, str]
+"""Group, kind, namespace and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An object of a manifest.
+
+    Attributes:
+        file: the manifest's name.
+        document: the number of its document, from 1.
+        path: the keys and positions that lead to it in its document, if that is a list of objects.
+        content: all of it.
+    """
+
+    file: str
+    document: int
+    path: tuple[str | int, ...]
+    content: Manifest = field(repr=False)
+
+    @property
+    def group(self) -> str:
+        """As in `ec2.services.k8s.aws`; empty for Kubernetes' own core."""
+        group, slash, _ = str(self.content["apiVersion"]).rpartition("/")
+        return group if slash else ""
+
+    @property
+    def kind(self) -> str:
+        return str(self.content["kind"])
+
+    @property
+    def namespace(self) -> str | None:
+        return self._metadata("namespace")
+
+    @property
+    def name(self) -> str | None:
+        return self._metadata("name")
+
+    @property
+    def where(self) -> str:
+        """Of whom something is told: `app/link.yaml, document 2`."""
+        return place(self.file, self.document)
+
+    def _metadata(self, key: str) -> str | None:
+        metadata = self.content.get("metadata")
+        value = metadata.get(key) if isinstance(metadata, Mapping) else None
+        return value if isinstance(value, str) and value else None
+
+
+def place(file: str, document: int) -> str:
+    """As `Found.where`."""
+    return f"{file}, document {document}"
+
+
+def objects_in(file: File) -> Iterator[Found]:
+    """The objects of a manifest, those of its lists (as `kubectl get` prints them) included; nothing else is one."""
+    for document in file.parsed.documents:
+        yield from _objects(file.file, document.number, (), document.content)
+
+
+def _objects(file: str, document: int, path: tuple[str | int, ...], content: Json) -> Iterator[Found]:
+    if not isinstance(content, Mapping):
+        return
+    kind, version, items = content.get("kind"), content.get("apiVersion"), content.get("items")
+    if not isinstance(kind, str) or not isinstance(version, str):
+        return
+    if kind.endswith("List") and isinstance(items, list):
+        for number, item in enumerate(items):
+            yield from _objects(file, document, (*path, "items", number), item)
+        return
+    yield Found(file, document, path, cast("Manifest", content))
+
+
+class ManifestObjects:
+    """Referenced objects that are in manifests."""
+
+    def __init__(self, *tiers: Iterable[Found], namespace: str = DEFAULT_NAMESPACE) -> None:
+        """Make the source.
+
+        Args:
+            *tiers: objects; where the same one is in several tiers, the first of these has it.
+            namespace: of objects that name none.
+        """
+        self._tiers: list[dict[_Id, list[Found]]] = []
+        for tier in tiers:
+            known: dict[_Id, list[Found]] = defaultdict(list)
+            for found in tier:
+                known[found.group, found.kind, found.namespace or namespace, found.name or ""].append(found)
+            self._tiers.append(known)
+
+    def get(self, wanted: Wanted) -> Manifest:
+        """As `base.Objects`.
+
+        Raises:
+            NoSuchObjectError: it is in no manifest.
+            SeveralObjectsError: it is in several, and they do not say the same.
+        """
+        key = (wanted.group, wanted.kind, wanted.namespace, wanted.name)
+        found = next((tier[key] for tier in self._tiers if key in tier), ())
+        if not found:
+            raise NoSuchObjectError(wanted, "the manifests given", self._close(wanted))
+        if any(other.content != found[0].content for other in found):
+            raise SeveralObjectsError(wanted, [each.where for each in found])
+        return found[0].content
+
+    def _close(self, wanted: Wanted) -> Sequence[str]:
+        """Names of objects of that kind that are like it, in its namespace."""
+        kin = (wanted.group, wanted.kind, wanted.namespace)
+        return closest(wanted.name, [name for tier in self._tiers for *same, name in tier if tuple(same) == kin])
+
+
+def closest(name: str, there: Iterable[str]) -> list[str]:
+    """Of the names that there are, those that are like one; without such, some."""
+    names = sorted({each for each in there if each})
+    return get_close_matches(name, names, 3) or names[:3]

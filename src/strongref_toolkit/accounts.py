@@ -1,0 +1,88 @@
+"""Clients of other accounts: by a role there that the caller may assume."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from strongref.aws.clients import Clients
+from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller
+from strongref_toolkit.errors import PLACEHOLDER, NoWayInError, UnknownCallerError
+
+if TYPE_CHECKING:
+    from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.protocol.time import Clock
+
+
+class Accounts:
+    """Clients by account: the caller's own credentials in its own account, those of a role in any other one."""
+
+    def __init__(self, own: Clients, region: str, limiter: RateLimiter, clock: Clock, role: str | None = None) -> None:
+        """Make one.
+
+        Args:
+            own: clients with the caller's credentials.
+            region: whose STS is asked.
+            limiter: shared with everyone who calls.
+            clock: time, and how much of it is left.
+            role: the ARN of the role to assume in another account, with `ACCOUNT` in the place of its number.
+        """
+        self._own = own
+        self._sts = region
+        self._caller = RetryingCaller(region, limiter, clock)
+        self._role = role
+        self._others: dict[str, Clients] = {}
+
+    @cached_property
+    def own(self) -> str:
+        """The caller's account number.
+
+        Raises:
+            UnknownCallerError: STS does not tell.
+        """
+        try:
+            identity = self._caller.call("GetCallerIdentity", self._own.sts(self._sts).get_caller_identity)
+        except CallFailedError as error:
+            code = error.code
+        else:
+            return identity["Account"]
+        raise UnknownCallerError(code)
+
+    def clients(self, account: str | None = None) -> Clients:
+        """The clients of an account; of the caller's own, without asking, where none is named.
+
+        Raises:
+            NoWayInError: it is another one, and its role is not known or cannot be assumed.
+            UnknownCallerError: as `own`.
+        """
+        if account is None or account == self.own:
+            return self._own
+        if account not in self._others:
+            self._others[account] = self._assumed(account)
+        return self._others[account]
+
+    def _assumed(self, account: str) -> Clients:
+        if self._role is None:
+            raise NoWayInError(account)
+        role = self._role.replace(PLACEHOLDER, account)
+        if not re.fullmatch(rf"arn:[^:]+:iam::{account}:role/.+", role):
+            raise NoWayInError(account, role)
+        try:
+            answer = self._caller.call(
+                "AssumeRole", self._own.sts(self._sts).assume_role, RoleArn=role, RoleSessionName="strongref"
+            )
+        except CallFailedError as error:
+            code = error.code
+        else:
+            from boto3.session import Session  # noqa: PLC0415 (as in `clients`)
+
+            given = answer["Credentials"]
+            return Clients(
+                Session(
+                    aws_access_key_id=given["AccessKeyId"],
+                    aws_secret_access_key=given["SecretAccessKey"],
+                    aws_session_token=given["SessionToken"],
+                )
+            )
+        raise NoWayInError(account, role, code)

@@ -1,0 +1,172 @@
+"""What a token of the AWS CDK stands for, as a tree, and what such a tree comes to. Pure.
+
+A tree is what CloudFormation's JSON would be, but for references: `{REFERENCE: [PATH, ATTRIBUTE]}` names a resource by
+its construct's path in the app, whose logical id is another one in each stack, and `Ref` is one of its attributes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from strongref_toolkit.errors import SelectError
+from strongref_toolkit.json_values import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from strongref_toolkit.json_values import Json
+
+Tree: TypeAlias = "Json"
+
+REFERENCE = "Fn::StrongRef"
+"""CloudFormation has no such function: what a program writes as `Fn::GetAtt` itself names no construct."""
+
+JOIN, SPLIT, SELECT, IMPORT = "Fn::Join", "Fn::Split", "Fn::Select", "Fn::ImportValue"
+
+
+class Unknown(Exception):  # noqa: N818 (it is an answer)
+    """Nobody can tell what a tree comes to."""
+
+
+class Known(Protocol):
+    """What is known of trees without looking into them."""
+
+    def value(self, tree: Tree) -> Json:
+        """What a tree comes to; a list where it is known as a joined one.
+
+        Raises:
+            Unknown: it is not known.
+            StrongRefError: it should be, and could not be fetched.
+        """
+        ...
+
+
+def intrinsic(tree: Tree) -> tuple[str, Json] | None:
+    """The function of a tree, and what it is given; None where it is none."""
+    if isinstance(tree, dict) and len(tree) == 1:
+        ((name, argument),) = tree.items()
+        if name == "Ref" or name.startswith("Fn::"):
+            return name, argument
+    return None
+
+
+def joined(left: Tree, right: Tree) -> Tree:
+    """Two trees, one after the other in a text."""
+    items: list[Json] = []
+    for tree in (left, right):
+        for item in _texts_of(tree):
+            if isinstance(item, str) and items and isinstance(items[-1], str):
+                items[-1] += item
+            elif item != "":
+                items.append(item)
+    if len(items) > 1:
+        return {JOIN: ["", items]}
+    return items[0] if items else ""
+
+
+def simplified(tree: Tree) -> Tree:
+    """A tree with texts that are joined by nothing as flat as they can be, so that equal ones look equal."""
+    function = intrinsic(tree)
+    if function and function[0] == JOIN:
+        separator, items = _pair(function[1])
+        if separator == "" and isinstance(items, list):
+            whole: Tree = ""
+            for item in items:
+                whole = joined(whole, simplified(item))
+            return whole
+    if isinstance(tree, dict):
+        return {key: simplified(below) for key, below in tree.items()}
+    if isinstance(tree, list):
+        return [simplified(item) for item in tree]
+    return tree
+
+
+def text(tree: Tree) -> str:
+    """A tree as JSON, as the CDK writes it."""
+    return json.dumps(tree, separators=(",", ":"), ensure_ascii=False)
+
+
+def references(tree: Tree) -> Iterator[tuple[str, str]]:
+    """The path and attribute of every reference in a tree."""
+    function = intrinsic(tree)
+    if function and function[0] == REFERENCE:
+        path, attribute = _pair(function[1])
+        yield str(path), str(attribute)
+    else:
+        for below in _below(tree):
+            yield from references(below)
+
+
+def is_of_its_stack(tree: Tree) -> bool:
+    """Whether a tree comes to something else in each stack: it names the region, say, or a parameter."""
+    function = intrinsic(tree)
+    if function and function[0] not in (REFERENCE, JOIN, SPLIT, SELECT):
+        return True
+    return not (function and function[0] == REFERENCE) and any(is_of_its_stack(below) for below in _below(tree))
+
+
+def evaluate(tree: Tree, known: Known) -> Json:
+    """What a tree comes to: as a whole if that is known, else by what it consists of.
+
+    Raises:
+        Unknown: that cannot be told.
+        SelectError: an item is selected that there is not.
+        StrongRefError: as `Known.value`.
+    """
+    function = intrinsic(tree)
+    if not function:
+        if isinstance(tree, dict):
+            return {key: evaluate(below, known) for key, below in tree.items()}
+        return [evaluate(item, known) for item in tree] if isinstance(tree, list) else tree
+    try:
+        return known.value(tree)
+    except Unknown:
+        if function[0] not in (JOIN, SPLIT, SELECT):
+            raise
+    first, second = _pair(function[1])
+    if function[0] == JOIN:
+        return str(first).join(_text(item) for item in _list(evaluate(second, known)))
+    if function[0] == SPLIT:
+        return list(_text(evaluate(second, known)).split(str(first)))
+    items, position = _list(evaluate(second, known)), number(_text(evaluate(first, known)))
+    if not isinstance(position, int) or not 0 <= position < len(items):
+        told = position if isinstance(position, int) and isinstance(first, str | int) else None
+        raise SelectError(len(items), told)
+    return items[position]
+
+
+def _texts_of(tree: Tree) -> Sequence[Tree]:
+    function = intrinsic(tree)
+    if function and function[0] == JOIN:
+        separator, items = _pair(function[1])
+        if separator == "" and isinstance(items, list):
+            return items
+    return [tree]
+
+
+def _below(tree: Tree) -> Iterator[Tree]:
+    if isinstance(tree, dict):
+        yield from tree.values()
+    elif isinstance(tree, list):
+        yield from tree
+
+
+def _pair(argument: Json) -> tuple[Json, Json]:
+    if not isinstance(argument, list) or len(argument) != 2:  # noqa: PLR2004 (a pair)
+        raise Unknown
+    return argument[0], argument[1]
+
+
+def _list(value: Json) -> list[Json]:
+    if not isinstance(value, list):
+        raise Unknown
+    return value
+
+
+def _text(value: Json) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    raise Unknown

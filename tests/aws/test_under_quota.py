@@ -1,0 +1,233 @@
+"""Under SSM's quotas, with others at work in the same account: slower, and never failed.
+
+Time is virtual, the quotas are the model's, all else is the real code.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from strongref.aws.parameter_store import SsmStore
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.contract.continuation import MAX_INVOCATIONS, MIN_SECONDS_LEFT, SERVICE_TIMEOUT, Continuation
+from strongref.contract.event import Event, RequestType
+from strongref.errors import UnfinishedError
+from strongref.protocol.exports import Exporter
+from strongref.protocol.imports import Importer
+from strongref.protocol.ports import Ports, StackInfo
+from strongref.protocol.time import Patience
+from tests.support.builders import stack_arn
+from tests.support.fake_ssm import FakeSsm, error
+from tests.support.quota import Quotas
+from tests.support.virtual_time import VirtualClock, VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref.contract.response import Response
+    from strongref.protocol.time import Clock
+
+ACCOUNT, REGION = "111111111111", "us-east-1"
+NETWORK, WEB = stack_arn("network", "eu-west-1"), stack_arn("web")
+LATENCY = 0.03
+"""Seconds of each call: about what SSM takes."""
+
+Properties = dict[str, Any]
+
+
+class Account:
+    """Its Parameter Stores with their quotas, and functions that work there at the same time."""
+
+    def __init__(self, others: float = 0.0, seed: int = 1, **rates: float) -> None:
+        self.time = VirtualTime()
+        self.quotas = Quotas(others=others, seed=seed, **rates)
+        self.rates = RateLimits(**{"writes" if name == "puts" else name: rate for name, rate in rates.items()})
+        self.admitted: Counter[str] = Counter()
+        self.throttled: list[tuple[str, float]] = []
+        self.turns = 0
+        self._regions: dict[str, FakeSsm] = {}
+
+    def ssm(self, region: str) -> FakeSsm:
+        if region not in self._regions:
+            self._regions[region] = FakeSsm(region, ACCOUNT, before_call=partial(self._call, region))
+        return self._regions[region]
+
+    def _call(self, region: str, action: str, _request: object) -> None:
+        self.time.sleep(LATENCY)
+        if self.quotas.admit(action, ACCOUNT, region, self.time.seconds):
+            self.admitted[action] += 1
+        else:
+            self.throttled.append((action, self.time.seconds))
+            raise error("ThrottlingException", "Rate exceeded", action)
+
+    def stored(self, region: str = REGION) -> int:
+        """How many parameters there are in a region."""
+        return sum(1 for slot in self.ssm(region)._slots.values() if slot.record)
+
+    def carry_out(self, event: Event, seconds: float = 885, seed: int = 0) -> Response:
+        """Have one invocation after the other carry an event out, as they hand over."""
+        since, number = VirtualClock.lasting(self.time, 0).now(), 1
+        while True:
+            try:
+                return self.send(event, 100 * seed + number, seconds)
+            except UnfinishedError as error:
+                number += 1
+                if number > MAX_INVOCATIONS:
+                    raise AssertionError("there is no invocation after that") from error
+                event = replace(event, turn=Continuation(number, since))
+            finally:
+                self.turns = number
+
+    def send(self, event: Event, seed: int, seconds: float) -> Response:
+        """Have a function of its own carry an event out, as in an invocation of fifteen minutes."""
+        chance = random.Random(seed).random  # noqa: S311 (jitter)
+        limiter = RateLimiter(self.rates)
+        ports = Ports(
+            stores=lambda region, clock: SsmStore(self.ssm(region).as_client(), region, limiter, clock, chance),
+            stacks=_Stacks(),
+            patience=Patience(120, 2, chance),
+            token=lambda: f"token{seed}",
+        )
+        clock: Clock = VirtualClock.lasting(self.time, seconds)
+        return (Importer(ports) if "From" in event.properties else Exporter(ports)).handle(event, clock)
+
+    def measured(self, *events: Event) -> float:
+        """Seconds until functions that work side by side are done with these events."""
+        began = self.time.seconds
+        self.admitted.clear()
+        self.time.run(*[partial(self.carry_out, event, seed=seed) for seed, event in enumerate(events)])
+        return self.time.seconds - began
+
+
+class _Stacks:
+    """All of the stacks exist, and are at work."""
+
+    def by_arn(self, arn: str) -> StackInfo | None:
+        return StackInfo(arn, arn.split("/")[1], "UPDATE_IN_PROGRESS", arn)
+
+    def by_name(self, name: str, region: str) -> StackInfo | None:
+        return self.by_arn(stack_arn(name, region))
+
+    def physical_ids(self, _arn: str) -> frozenset[str]:
+        return frozenset()
+
+
+def event(kind: RequestType, stack: str, properties: Properties, physical_id: str | None = None) -> Event:
+    return Event(kind, stack, "Resource", "1", physical_id, properties, None, "http://127.0.0.1/", "Custom::Test")
+
+
+def export(count: int, stack: str = NETWORK, **more: object) -> Event:
+    values = {f"Key{number:04d}": f"arn:aws:service:eu-west-1:{ACCOUNT}:thing/{number:08d}" for number in range(count)}
+    properties = {"Region": REGION, "Consumer": "web", "Values": values, "SecureKeys": list(values)} | more
+    return event(RequestType.CREATE, stack, properties)
+
+
+def take(stack: str = WEB, producer: str = "network") -> Event:
+    return event(RequestType.CREATE, stack, {"From": {"Stack": producer, "Region": "eu-west-1"}, "Consumer": "web"})
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("others", [0.0, 0.5])
+def test_a_thousand_exports_and_imports_take_hardly_longer_than_the_quota_makes_them(others: float) -> None:
+    account = Account(others)
+    exported = account.measured(export(1000))
+    assert exported <= 1.10 * account.quotas.least_seconds({"PutParameter": 1000})
+    imported = account.measured(take())
+    assert imported <= 1.10 * account.quotas.least_seconds({"AddTagsToResource": 1000})
+
+
+@pytest.mark.parametrize("others", [0.0, 0.5, 0.8])
+def test_many_at_once_share_a_quota_and_none_fails(others: float) -> None:
+    account = Account(others)
+    stacks = [stack_arn(f"network{number}", "eu-west-1") for number in range(6)]
+    exported = account.measured(*[export(80, stack) for stack in stacks])
+    assert exported <= 1.25 * account.quotas.least_seconds(account.admitted)
+    importing = [take(stack_arn(f"web{number}"), f"network{number}") for number in range(6)]
+    imported = account.measured(*importing)
+    assert imported <= 1.25 * account.quotas.least_seconds(account.admitted)
+    assert account.throttled
+
+
+def test_who_was_throttled_together_does_not_come_back_together() -> None:
+    """Ten that start at the same moment are throttled at the same moment: nothing but chance parts them."""
+    account = Account()
+    account.measured(*[export(5, stack_arn(f"network{number}", "eu-west-1")) for number in range(10)])
+    together = Counter(at for _, at in account.throttled)
+    began = min(together)
+    assert together.pop(began) == 7  # ten at once, and three are a second's worth
+    assert len(together) > 20
+    # Of the three that got through, some may meet once more.
+    assert sorted(together.values())[-2:] in ([1, 1], [1, 2], [1, 3])
+
+
+REGIONS = ["us-east-1", "us-west-2", "eu-central-1", "ap-south-1"]
+
+
+def test_the_regions_of_a_fan_out_are_written_side_by_side() -> None:
+    """Each has quotas of its own, so four take hardly longer than one."""
+    one, four = Account(), Account()
+    alone = one.measured(export(200))
+    assert four.measured(export(200, Region=REGIONS)) <= 1.1 * alone
+    assert [four.stored(region) for region in REGIONS] == [one.stored()] * 4
+
+
+def test_ten_thousand_values_in_a_fan_out_are_there_in_time_and_gone_in_time() -> None:
+    account = Account()
+    made = export(2500, Region=REGIONS)
+    account.time.run(lambda: account.carry_out(made))
+    assert account.turns <= 2
+    assert account.time.seconds <= 1.10 * account.quotas.least_seconds({"PutParameter": 2500}) < SERVICE_TIMEOUT
+    gone = event(RequestType.DELETE, NETWORK, dict(made.properties), "x")
+    account.time.run(lambda: account.carry_out(gone))
+    assert [account.stored(region) for region in REGIONS] == [0] * 4
+
+
+def test_ten_thousand_values_in_one_region_take_several_invocations_and_less_than_cloudformation_waits() -> None:
+    account = Account()
+    made = export(10_000)
+    account.time.run(lambda: account.carry_out(made))
+    assert account.turns > 3
+    assert account.time.seconds < SERVICE_TIMEOUT - MIN_SECONDS_LEFT
+    began = account.time.seconds
+    account.time.run(lambda: account.carry_out(event(RequestType.DELETE, NETWORK, dict(made.properties), "x")))
+    assert account.turns > 1
+    assert account.time.seconds - began < SERVICE_TIMEOUT
+    assert account.stored() == 0
+
+
+@pytest.mark.parametrize(("starved", "count"), [("puts", 60), ("tags", 200), ("deletes", 500), ("reads", 500)])
+def test_with_a_starved_quota_work_goes_on_until_it_is_done(starved: str, count: int) -> None:
+    """A tenth of what a quota is, and invocations of two minutes: each goes on where the one before it stopped."""
+    account = Account(**{starved: getattr(Quotas(), starved) / 10})
+    made = export(count)
+    account.time.run(lambda: account.carry_out(made, 120))
+    turns = account.turns
+    gone = replace(made, request_type=RequestType.DELETE, physical_id="x")
+    account.time.run(lambda: account.carry_out(gone, 120))
+    assert turns + account.turns > 2
+    assert account.stored() == 0
+
+
+def test_without_a_limiter_a_quota_half_taken_is_asked_in_vain_most_of_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The guard taken out: calls at once, whatever was throttled."""
+    paced, hurried = Account(0.5), Account(0.5)
+    paced.measured(export(100))
+    monkeypatch.setattr(RateLimiter, "take", lambda *_: 0.0)
+    hurried.measured(export(100))
+    assert len(paced.throttled) < 0.8 * sum(paced.admitted.values())
+    assert len(hurried.throttled) > 1.5 * sum(hurried.admitted.values())

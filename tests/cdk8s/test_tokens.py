@@ -1,0 +1,197 @@
+"""`${env:…}` and its like in real cdk8s apps, alone and beside the CDK's tokens."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import aws_cdk as cdk
+import boto3
+import cdk8s
+import pytest
+from aws_cdk import aws_s3 as s3
+from moto import mock_aws
+
+import strongref_cdk8s
+from strongref_cdk8s import AwsCdkResolver, TokenResolver
+from strongref_cdk8s.errors import UnknownSchemeError
+from strongref_manifests.sources.outputs import StackOutputs
+from strongref_toolkit.errors import UsageError
+from tests.support.cdk8s_apps import Manifests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+STATE = Path(__file__).parents[1] / "terraform" / "site.tfstate"
+EU = "eu-west-1"
+EVIL = "${env:SECRET} ${Token[TOKEN.1]} $${env:STAGE}"
+
+
+@pytest.fixture(autouse=True)
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    given = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_REGION": EU, "STAGE": "prod", "EVIL": EVIL}
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    with mock_aws():
+        ssm = boto3.client("ssm", EU)
+        ssm.put_parameter(Name="/site/hosts", Value="a,b", Type="StringList")
+        ssm.put_parameter(Name="/site/name", Value="site", Type="String")
+        boto3.client("secretsmanager", EU).create_secret(Name="db", SecretString='{"password": "correct-horse"}')
+        yield
+
+
+def manifests(data: Mapping[str, Any], *resolvers: object) -> Manifests:
+    made = Manifests(*resolvers)
+    made.config_map("C", data)
+    return made
+
+
+def failing(made: Manifests) -> str:
+    with pytest.raises(RuntimeError) as failed:
+        made.written()
+    return str(failed.value)
+
+
+def test_tokens_are_resolved_as_the_command_does() -> None:
+    resolver = TokenResolver("env", "ssm", "secret", tf=[str(STATE)])
+    data = {
+        "env": "${env:STAGE}",
+        "text": "${env:STAGE}-${ssm:/site/name}",
+        "secret": "${secret:db:password}",
+        "tf": "${tf:aws_s3_bucket.site.bucket}",
+        "number": "port ${tf:output.database.port}",
+        "escaped": "$${env:STAGE} and ${env:STAGE}",
+        "shell": "${HOME} $(HOME) ${env:-x}",
+        "plain": "x",
+    }
+    assert manifests(data, resolver).data() == {
+        "env": "prod",
+        "text": "prod-site",
+        "secret": "correct-horse",
+        "tf": "site-7f3a",
+        "number": "port 5432",
+        "escaped": "${env:STAGE} and prod",
+        "shell": "${HOME} $(HOME) ${env:-x}",
+        "plain": "x",
+    }
+
+
+def test_a_token_that_is_a_whole_value_keeps_its_type() -> None:
+    made = Manifests(TokenResolver("ssm"))
+    made.pod("P", args=["${ssm:/site/name}"], env=[{"name": "HOSTS", "value": "${ssm:/site/hosts}"}])
+    container = made.container()
+    assert container["args"] == ["site"]
+    assert container["env"] == [{"name": "HOSTS", "value": ["a", "b"]}]
+
+
+def test_a_value_is_written_as_it_is_whatever_it_looks_like(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StackOutputs, "value", lambda *_: EVIL)
+    stack = cdk.Stack(cdk.App(), "aws")
+    name = s3.Bucket(stack, "Bucket").bucket_name
+    cdk.CfnOutput(stack, "Name", value=name)
+    for resolvers in ([AwsCdkResolver(), TokenResolver("env")], [TokenResolver("env"), AwsCdkResolver()]):
+        data = {
+            "env": "${env:EVIL}",
+            "cdk": name,
+            "both": f"{name}/${{env:STAGE}}/${{env:EVIL}}",
+            "escaped": f"$${{{name}",
+        }
+        assert manifests(data, *resolvers).data() == {
+            "env": EVIL,
+            "cdk": EVIL,
+            "both": f"{EVIL}/prod/{EVIL}",
+            "escaped": f"${{{EVIL}",
+        }
+
+
+def test_every_value_that_cannot_be_resolved_is_told() -> None:
+    data = {
+        "a": "${env:NONE}",
+        "b": "${ssm:/site/name}",
+        "c": "${tf:output.x}",
+        "d": "x ${ssm:",
+        "e": "${env:NONE} ${env:NEITHER}",
+        "${env:STAGE}": "x",
+    }
+    made = manifests(data, TokenResolver("env"))
+    patched = made.config_map("P", {"a": "x"})
+    patched.add_json_patch(cdk8s.JsonPatch.add("/data/b", "-${env:STAGE}"))
+    patched.add_json_patch(cdk8s.JsonPatch.add("/data/c", "${env:STAGE"))
+    text = failing(made)
+    assert "8 values could not be resolved" not in text
+    for each in (
+        "Manifest/C, data.a: The environment variable NONE is not set",
+        "Manifest/C, data.b: ${ssm:/site/name} is resolved only if that is asked for: give TokenResolver('ssm')",
+        "Manifest/C, data.c: ${tf:output.x} is resolved only if that is asked for: give TokenResolver(tf=['STATE'])",
+        "Manifest/C, data.d: ${ssm: is no token: it has no } on its line",
+        "Manifest/C, data.e: The environment variable NONE is not set",
+        "Manifest/C, data.e: The environment variable NEITHER is not set",
+        "Manifest/C, data.${env:STAGE}: ${env:STAGE} stands in a key",
+        "Manifest/P, data.b: ${env:STAGE} stands where cdk8s resolves nothing",
+        "Manifest/P, data.c: ${env:STAGE stands where cdk8s resolves nothing",
+    ):
+        assert f"\n  {each}" in text
+    assert "9 values could not be resolved" in text
+
+
+def test_a_list_or_nothing_cannot_stand_in_text() -> None:
+    text = failing(manifests({"a": "x ${ssm:/site/hosts}"}, TokenResolver("ssm")))
+    assert "data.a: ${ssm:/site/hosts} is a list, which cannot stand inside a longer text" in text
+
+
+def test_a_scheme_that_there_is_not_is_refused() -> None:
+    with pytest.raises(
+        UnknownSchemeError, match="sms is no scheme: allowed are export, ssm, secret and env; for tf give"
+    ):
+        TokenResolver("sms")
+
+
+def test_exports_are_read_in_the_region_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "does not export VpcId" in failing(manifests({"a": "${export:network.VpcId}"}, TokenResolver("export")))
+    monkeypatch.delenv("AWS_REGION")
+    with pytest.raises(UsageError, match="no region"):
+        TokenResolver("export")
+
+
+@pytest.mark.parametrize(
+    ("missing", "resolver", "install"),
+    [
+        ("cdk8s", "TokenResolver", r"needs cdk8s, which is not installed: pip install strongref\[cdk8s\]"),
+        ("jsii", "TokenResolver", r"needs jsii, which is not installed: pip install strongref\[cdk8s\]"),
+        ("aws_cdk", "AwsCdkResolver", r"AwsCdkResolver needs aws_cdk, which is not installed: pip install aws-cdk-lib"),
+        ("cdktf", "CdkTfResolver", r"CdkTfResolver needs cdktf, which is not installed: pip install cdktf"),
+    ],
+)
+def test_what_is_not_installed_is_told_with_the_way_to_install_it(
+    missing: str, resolver: str, install: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("strongref_cdk8s.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ImportError, match=install):
+        getattr(strongref_cdk8s, resolver)
+
+
+def test_what_is_too_old_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("strongref_cdk8s.awscdk", "strongref_cdk8s.cdk_tokens"):
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(cdk, "IFragmentConcatenator", raising=False)
+    monkeypatch.setattr(cdk, "__getattr__", lambda name: (_ for _ in ()).throw(AttributeError(name)), raising=False)
+    with pytest.raises(ImportError, match="Is one of cdk8s and the CDKs too old"):
+        _ = strongref_cdk8s.AwsCdkResolver
+
+
+def test_another_package_that_is_missing_is_no_matter_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "strongref_cdk8s.tokens")
+    monkeypatch.setitem(sys.modules, "strongref_manifests.tokens", None)
+    with pytest.raises(ModuleNotFoundError, match=r"strongref_manifests\.tokens"):
+        _ = strongref_cdk8s.TokenResolver
+
+
+def test_there_is_nothing_else_in_the_package() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'Other'"):
+        _ = strongref_cdk8s.Other
+    assert all(hasattr(strongref_cdk8s, name) for name in strongref_cdk8s.__all__)

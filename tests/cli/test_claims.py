@@ -1,0 +1,207 @@
+"""`strongref resolve --claim` and `--unclaim`: what is held, what is written, what is told, and how it ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+import strongref_cli as cli
+from strongref.contract.event import Event, RequestType
+from strongref.errors import StrongRefError
+from strongref.runtime.wiring import exporter
+from strongref_cli.claims import set_claims
+from strongref_toolkit.errors import WriteFailedError
+from tests.support.fake_ssm import FakeClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+EU, US = "eu-west-1", "us-east-1"
+ACCOUNT = "123456789012"
+BELOW = f"/strongref/exports/cluster/{ACCOUNT}/{EU}/network"
+SECRET = "a-value-not-to-be-shown"
+STACK = f"arn:aws:cloudformation:{EU}:{ACCOUNT}:stack/network/1"
+
+
+@pytest.fixture(autouse=True)
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_REGION", US)
+    with mock_aws():
+        export({"VpcId": SECRET, "Alb": {"Arn": "alb", "Zone": "z"}})
+        yield
+
+
+def export(values: dict[str, Any]) -> None:
+    properties = {"Region": US, "Consumer": "cluster", "Values": values}
+    kind = RequestType.CREATE
+    exporter().handle(Event(kind, STACK, "Exports", "1", None, properties, None, "https://x", "Custom::X"), FakeClock())
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    manifest = tmp_path / "app.yaml"
+    manifest.write_text(f"vpc: ${{export:network.VpcId@{EU}}}\nalb: ${{export:network.Alb@{EU}}}\n")
+    return manifest
+
+
+def resolve(*arguments: str | Path) -> int:
+    return cli.main(["resolve", *map(str, arguments)])
+
+
+def claimed() -> dict[str, list[str]]:
+    """Who claims each value, by key."""
+    ssm = boto3.client("ssm", US)
+    found = {}
+    for parameter in ssm.get_parameters_by_path(Path=BELOW, Recursive=True)["Parameters"]:
+        tags = ssm.list_tags_for_resource(ResourceType="Parameter", ResourceId=parameter["Name"])["TagList"]
+        claims = [tag["Value"] for tag in tags if tag["Key"].startswith("strongref:claim:")]
+        found[parameter["Name"].removeprefix(f"{BELOW}/")] = claims
+    return found
+
+
+SHOP = [f"strongref:manifests:{ACCOUNT}:shop"]
+
+
+def test_what_is_used_is_claimed_and_no_value_is_told(
+    manifest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 0
+    told = capsys.readouterr()
+    assert (told.out, told.err.endswith(", 3 exports used by manifests shop\n")) == ("", True)
+    assert SECRET not in told.err
+    assert (tmp_path / "out/app.yaml").read_text().startswith(f"vpc: {SECRET}\n")
+    assert claimed() == {"Alb/Arn": SHOP, "Alb/Zone": SHOP, "VpcId": SHOP}
+    with pytest.raises(StrongRefError, match="VpcId cannot be changed: it is imported by manifests shop"):
+        export({"VpcId": "other", "Alb": {"Arn": "alb", "Zone": "z"}})
+
+    manifest.write_text(f"zone: ${{export:network.Alb.Zone@{EU}}}\n")
+    assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 0
+    assert claimed() == {"Alb/Arn": [], "Alb/Zone": SHOP, "VpcId": []}
+
+    capsys.readouterr()
+    assert resolve("--unclaim", "shop") == 0
+    assert capsys.readouterr().out == f"us-east-1  {BELOW}/Alb/Zone is not claimed any more\n"
+    assert set(map(tuple, claimed().values())) == {()}
+    assert resolve("--unclaim", "shop") == 0
+    assert capsys.readouterr().err == "strongref: manifests shop claim nothing in us-east-1\n"
+
+
+def test_a_check_claims_nothing(manifest: Path) -> None:
+    assert resolve(manifest, "--check", "--claim", "shop", "--consumer", "cluster") == 0
+    assert set(map(tuple, claimed().values())) == {()}
+
+
+def test_the_result_for_standard_output_is_written_once(
+    manifest: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    with manifest.open("rb") as given:
+        monkeypatch.setattr("sys.stdin", type("Stdin", (), {"buffer": given}))
+        assert resolve("-", "--claim", "shop", "--consumer", "cluster") == 0
+    assert capsysbinary.readouterr().out.count(b"vpc: ") == 1
+    assert claimed()["VpcId"] == SHOP
+
+
+def test_of_a_run_that_cannot_write_nothing_is_claimed(
+    manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_texts: object) -> None:
+        raise WriteFailedError("app.yaml", "no space left on device", 0)
+
+    monkeypatch.setattr("strongref_cli.jobs.write", full)
+    assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 1
+    assert "no space left on device" in capsys.readouterr().err
+    assert set(map(tuple, claimed().values())) == {()}
+
+
+def test_a_value_that_became_something_else_meanwhile_is_not_written_where_it_cannot_stand(
+    manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest.write_text(f"zone: in ${{export:network.Alb.Zone@{EU}}}\n")
+
+    def meanwhile(*given: Any) -> Any:  # noqa: ANN401 (as the real one)
+        claims = set_claims(*given)
+        hold = type(claims).hold
+
+        def changed(self: Any, used: Any, write: Any) -> None:  # noqa: ANN401 (the same)
+            export({"VpcId": SECRET, "Alb": {"Arn": "alb", "Zone": ["y", "z"]}})
+            hold(self, used, write)
+
+        monkeypatch.setattr(type(claims), "hold", changed)
+        return claims
+
+    monkeypatch.setattr("strongref_cli.resolve.set_claims", meanwhile)
+    assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 1
+    assert "is a list, which cannot stand inside a longer text" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert set(map(tuple, claimed().values())) == {()}
+
+
+def test_of_a_run_whose_result_nobody_takes_nothing_is_claimed(
+    manifest: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def gone(_content: bytes) -> None:
+        raise WriteFailedError("standard output", "broken pipe", 0)
+
+    monkeypatch.setattr("strongref_cli.jobs.put_out", gone)
+    with manifest.open("rb") as given:
+        monkeypatch.setattr("sys.stdin", type("Stdin", (), {"buffer": given}))
+        assert resolve("-", "--claim", "shop", "--consumer", "cluster") == 1
+    assert "standard output could not be written: broken pipe. Nothing was written." in capsys.readouterr().err
+    assert set(map(tuple, claimed().values())) == {()}
+
+
+def test_what_is_written_in_part_is_held_with_what_was_before(
+    manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest.write_text(f"vpc: ${{export:network.VpcId@{EU}}}\n")
+    assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 0
+
+    def half(_texts: object) -> None:
+        raise WriteFailedError("b.yaml", "no space left on device", 1)
+
+    monkeypatch.setattr("strongref_cli.jobs.write", half)
+    manifest.write_text(f"zone: ${{export:network.Alb.Zone@{EU}}}\n")
+    assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 1
+    assert claimed() == {"Alb/Arn": [], "Alb/Zone": SHOP, "VpcId": SHOP}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["x.yaml", "-o", "out", "--claim", ""], "--claim: '' came; a stack's name or a label"),
+        (["--unclaim", ""], "--unclaim: '' came"),
+        (["", "--check"], "a manifest is empty: is a variable not set?"),
+        (["x.yaml", "-o", ""], "-o is empty"),
+        (["x.yaml", "--check", "--region", ""], "--region is empty"),
+        (["x.yaml", "--in-place", "--claim", "shop"], "--claim and --in-place do not go together"),
+        (["x.yaml", "-o", "out", "--claim", "a b"], "--claim: 'a b' came; a stack's name or a label of letters"),
+        (["--unclaim", "_shop"], "--unclaim: '_shop' came"),
+        (["x.yaml", "--unclaim", "shop"], "--unclaim shop lets go of everything: leave the manifests out"),
+        (["--claim", "shop", "-o", "out"], "no manifests: give files or folders, or - for standard input"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told_and_ends_with_2(
+    arguments: list[str],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.yaml").write_text("a: 1\n")
+    assert resolve(*arguments) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_region_has_to_be_known(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("AWS_REGION")
+    assert resolve("--unclaim", "shop") == 2
+    assert "no region: give --region, or set AWS_REGION" in capsys.readouterr().err

@@ -1,0 +1,147 @@
+"""`strongref lookup`: what it prints, and with which exit status it ends."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import strongref_cli as cli
+from strongref.aws.clients import Clients
+from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Run = Callable[..., tuple[int, str, str]]
+
+TOPIC, STAGE, DATABASE = "AWS::SNS::Topic", "AWS::ApiGateway::Stage", "AWS::RDS::DBInstance"
+NEWS = f"arn:aws:sns:{REGION}:{ACCOUNT}:news"
+SECRET = "a-value-not-to-be-shown"
+
+
+@pytest.fixture
+def regions() -> set[str]:
+    """Those that were asked."""
+    return set()
+
+
+@pytest.fixture
+def cloud(monkeypatch: pytest.MonkeyPatch, regions: set[str]) -> FakeCloudControl:
+    cloud = FakeCloudControl()
+    cloud.add(TOPIC, NEWS, DisplayName="News", Password=SECRET)
+    cloud.add(TOPIC, NEWS.replace("news", "other-news"))
+    cloud.add(STAGE, "abc|prod")
+    cloud.add(STAGE, "xyz|prod")
+    cloud.add(DATABASE, "web", Endpoint={"Address": "web.example.com", "Port": 5432}, MultiAZ=True)
+    cloud.needs[STAGE] = ("RestApiId",)
+    tagging = FakeTagging({NEWS: {"app": "shop", "note": "a=b"}})
+
+    def client(_clients: Clients, region: str) -> FakeCloudControl:
+        regions.add(region)
+        return cloud
+
+    monkeypatch.setattr(Clients, "cloudcontrol", client)
+    monkeypatch.setattr(Clients, "tagging", lambda _self, _region: tagging)
+    monkeypatch.setenv("AWS_REGION", REGION)
+    monkeypatch.setattr("strongref_toolkit.accounts.Accounts.own", ACCOUNT)
+    return cloud
+
+
+@pytest.fixture
+def run(cloud: FakeCloudControl, capsys: pytest.CaptureFixture[str]) -> Run:
+    del cloud
+
+    def command(*arguments: str) -> tuple[int, str, str]:
+        status = cli.main(["lookup", *arguments])
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "printed"),
+    [
+        ([TOPIC, "news"], NEWS),
+        ([TOPIC, "--name", "news"], NEWS),
+        ([TOPIC, "--arn", NEWS], NEWS),
+        ([TOPIC, "--tag", "app=shop", "--tag", "note=a=b"], NEWS),
+        ([STAGE, "prod", "--property", "RestApiId=abc"], "abc|prod"),
+        ([DATABASE, "web", "--attribute", "Endpoint.Address"], "web.example.com"),
+        ([DATABASE, "web", "--attribute", "MultiAZ", "--attribute", "Endpoint.Port"], "true\n5432"),
+        ([DATABASE, "web", "--attribute", "Endpoint"], '{"Address": "web.example.com", "Port": 5432}'),
+    ],
+)
+def test_the_identifier_or_the_attributes_are_printed(run: Run, arguments: list[str], printed: str) -> None:
+    assert run(*arguments) == (0, f"{printed}\n", "")
+
+
+def test_json_is_one_object(run: Run) -> None:
+    status, printed, _ = run(TOPIC, "news", "--json")
+    assert (status, json.loads(printed)) == (0, {"type": TOPIC, "identifier": NEWS})
+    status, printed, _ = run(TOPIC, "news", "--attribute", "DisplayName", "--json")
+    assert json.loads(printed) == {"type": TOPIC, "identifier": NEWS, "attributes": {"DisplayName": "News"}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([TOPIC], "one of physical id, ARN, name and tags is needed; nothing came"),
+        ([TOPIC, "news", "--name", "news"], "physical id and name came"),
+        ([TOPIC, ""], "an empty physical id came"),
+        ([TOPIC, " "], "an empty physical id came"),
+        ([STAGE, "prod", "--property", "RestApiID=abc"], "RestApiID is none of its properties; is RestApiId meant?"),
+        (["AWS::EC2::VPC", "--name", "main"], "it tells no name; use its tags, its ARN or its physical id"),
+        ([TOPIC, "--tag", "app"], "--tag: a name and a value with = between them are needed"),
+        ([TOPIC, "news", "--property", "=x"], "--property: a name and a value with = between them are needed"),
+        ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property: a name came twice"),
+    ],
+)
+def test_what_is_not_asked_rightly_ends_with_2(run: Run, arguments: list[str], told: str) -> None:
+    status, printed, error = run(*arguments)
+    assert (status, printed) == (2, "")
+    assert error.startswith("strongref: ")
+    assert told in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([TOPIC, "gone"], "No AWS::SNS::Topic with physical id gone in eu-west-1 (2 looked at)"),
+        ([STAGE, "prod"], "AWS::ApiGateway::Stage cannot be looked up without RestApiId"),
+        ([DATABASE, "web", "--attribute", "Endpoint.Adress"], "Did you mean Endpoint.Address"),
+        (["AWS::SNS::Topics", "news"], "Did you mean AWS::SNS::Topic"),
+        (["AWS::SQS::Queue", "--name", "jobs"], "does not support ListResources"),
+    ],
+)
+def test_what_cannot_be_told_ends_with_1(run: Run, arguments: list[str], told: str) -> None:
+    status, printed, error = run(*arguments)
+    assert (status, printed) == (1, "")
+    assert told in error
+    assert len(error.splitlines()) == 1
+    assert SECRET not in error
+
+
+def test_an_attribute_that_is_not_there_leaves_the_others_unprinted(run: Run) -> None:
+    assert run(DATABASE, "web", "--attribute", "MultiAZ", "--attribute", "Gone")[:2] == (1, "")
+
+
+def test_it_looks_into_the_region_that_is_asked_for(run: Run, regions: set[str]) -> None:
+    run(TOPIC, "news", "--region", "us-east-1")
+    run(TOPIC, "news")
+    assert regions == {"us-east-1", REGION}
+
+
+def test_an_arn_of_another_account_is_none_of_the_callers(run: Run) -> None:
+    status, _, error = run(TOPIC, "--arn", NEWS.replace(ACCOUNT, "222222222222"))
+    assert status == 1
+    assert f"No AWS::SNS::Topic with ARN {NEWS.replace(ACCOUNT, '222222222222')} in eu-west-1" in error
+
+
+def test_another_account_needs_a_role(run: Run) -> None:
+    assert run(TOPIC, "news", "--account", ACCOUNT)[0] == 0
+    status, _, error = run(TOPIC, "news", "--account", "222222222222")
+    assert status == 1
+    assert "Give the role to assume in it" in error

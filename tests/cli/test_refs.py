@@ -1,0 +1,678 @@
+"""`strongref refs`: what is listed and generated, resolved from where, written and told, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+import yaml
+from moto import mock_aws
+
+import strongref_cli as cli
+from strongref.contract.event import Event, RequestType
+from strongref.runtime.wiring import exporter
+from strongref_manifests.manifest_set import SetClaims
+from strongref_toolkit import files
+from tests.support.documents import ROOT
+from tests.support.fake_ssm import FakeClock
+from tests.support.kube_api import TOKEN, KubeApi, Served, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EU, US = "eu-west-1", "us-east-1"
+ACCOUNT = "123456789012"
+STACK = f"arn:aws:cloudformation:{EU}:{ACCOUNT}:stack/network/1"
+HIDDEN = "a-value-not-to-be-shown"
+GENERATOR = str(ROOT / "examples/refs/apigatewayv2-controller/generator.yaml")
+EC2 = "ec2.services.k8s.aws"
+SYNCED = [{"type": "ACK.ResourceSynced", "status": "True"}]
+
+
+@pytest.fixture(autouse=True)
+def aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_REGION", EU)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with mock_aws():
+        yield
+
+
+def refs(*arguments: str | Path, generator: str | None = GENERATOR) -> int:
+    command, *others = map(str, arguments)
+    return cli.main(["refs", command, *(["--generator", generator] if generator else []), *others])
+
+
+def export(values: dict[str, Any], **more: Any) -> None:  # noqa: ANN401
+    properties = {"Region": EU, "Values": values, **more}
+    created = Event(RequestType.CREATE, STACK, "Exports", "1", None, properties, None, "https://x", "Custom::X")
+    exporter().handle(created, FakeClock())
+
+
+def deploy(name: str, outputs: dict[str, str]) -> None:
+    topic = {"Type": "AWS::SNS::Topic"}
+    template = {"Resources": {"Topic": topic}, "Outputs": {key: {"Value": value} for key, value in outputs.items()}}
+    boto3.client("cloudformation", EU).create_stack(StackName=name, TemplateBody=json.dumps(template))
+
+
+def ec2(kind: str, name: str, **status: Any) -> dict[str, Any]:  # noqa: ANN401
+    metadata = {"name": name, "namespace": "default"}
+    content = {"conditions": SYNCED, **status}
+    return {"apiVersion": f"{EC2}/v1alpha1", "kind": kind, "metadata": metadata, "status": content}
+
+
+OBJECTS = [
+    ec2("SecurityGroup", "web", id="sg-1"),
+    ec2("SecurityGroup", "db", id="sg-2"),
+    ec2("Subnet", "a", subnetID="subnet-1"),
+]
+LINK = """\
+apiVersion: apigatewayv2.services.k8s.aws/v1alpha1
+kind: VPCLink
+metadata: {name: orders}
+spec:
+  name: orders
+  securityGroupRefs: # who
+    - from: {name: web} # one
+    - from:
+        name: db
+  subnetRefs: [{from: {name: a}}]
+"""
+RESOLVED = """\
+apiVersion: apigatewayv2.services.k8s.aws/v1alpha1
+kind: VPCLink
+metadata: {name: orders}
+spec:
+  name: orders
+  securityGroupIDs: # who
+    - sg-1 # one
+    - sg-2
+  subnetIDs: [subnet-1]
+"""
+
+
+@pytest.fixture
+def link(tmp_path: Path) -> Path:
+    path = tmp_path / "link.yaml"
+    path.write_text(LINK)
+    return path
+
+
+@pytest.fixture
+def others(tmp_path: Path) -> Path:
+    path = tmp_path / "others.yaml"
+    path.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": OBJECTS}))
+    return path
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[KubeApi]:
+    kinds = [Served(EC2, "v1alpha1", kind, f"{kind.lower()}s") for kind in ("SecurityGroup", "Subnet")]
+    with serving(KubeApi(kinds, list(OBJECTS))) as api:
+        (tmp_path / ".kube").mkdir()
+        api.kubeconfig(tmp_path / ".kube").rename(tmp_path / ".kube/config")
+        yield api
+
+
+class TestListing:
+    def test_fields_are_listed_as_a_table(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert refs("fields") == 0
+        assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
+            ["KIND", "FIELD", "REFERENCE", "REFERS", "TO", "GROUP", "PATH"],
+            ["Integration", "apiID", "apiRef", "API", "apigatewayv2.services.k8s.aws", "Status.APIID"],
+            ["VPCLink", "securityGroupIDs", "securityGroupRefs", "SecurityGroup", EC2, "Status.ID"],
+            ["VPCLink", "subnetIDs", "subnetRefs", "Subnet", EC2, "Status.SubnetID"],
+        ]
+
+    def test_the_tables_columns_begin_below_each_other(self, capsys: pytest.CaptureFixture[str]) -> None:
+        refs("fields")
+        head, *lines = capsys.readouterr().out.splitlines()
+        for title in ("FIELD", "REFERENCE", "REFERS TO", "GROUP", "PATH"):
+            at = head.index(title)
+            assert all(line[at - 2 : at] == "  " and line[at] != " " for line in lines)
+
+    def test_fields_are_listed_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert refs("fields", "--json") == 0
+        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert lines[2] == {
+            "group": "apigatewayv2.services.k8s.aws",
+            "kind": "VPCLink",
+            "field": "subnetIDs",
+            "reference": "subnetRefs",
+            "list": True,
+            "required": True,
+            "refersTo": {"group": EC2, "kind": "Subnet", "path": "Status.SubnetID"},
+        }
+
+    @pytest.mark.parametrize("service", ["apigatewayv2", "ec2", "eks", "elbv2", "iam", "lambda"])
+    def test_the_fields_of_real_controllers_are_listed(self, service: str, capsys: pytest.CaptureFixture[str]) -> None:
+        lines = (ROOT / "tests/generators/fields.txt").read_text().splitlines()
+        expected = {tuple(line.split()[1:4]) for line in lines if line.split()[0] == service}
+        assert refs("fields", generator=f"{ROOT}/tests/generators/{service}.yaml") == 0
+        listed = [line.split()[:3] for line in capsys.readouterr().out.splitlines()[1:]]
+        assert {tuple(each) for each in listed} == expected
+        assert len(listed) == len(expected) > 5
+
+    def test_fields_by_which_nothing_is_referred_to_are_marked(self, capsys: pytest.CaptureFixture[str]) -> None:
+        generator = f"{ROOT}/tests/generators/apigatewayv2.yaml"
+        assert refs("fields", generator=generator) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert {line.split()[0] for line in lines if line.endswith("  refused: hook references_post_resolve")} == {
+            "Route"
+        }
+        assert refs("fields", "--json", generator=generator) == 0
+        listed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        marked = {(each["kind"], each["refused"]) for each in listed if "refused" in each}
+        assert marked == {("Route", "hook references_post_resolve")}
+
+    def test_so_are_those_below_maps(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = tmp_path / "apigatewayv2.yaml"
+        entry = "{references: {resource: Level, path: Status.ID}}"
+        path.write_text(f"resources: {{Stage: {{fields: {{RouteSettings.LoggingLevel: {entry}}}}}}}")
+        assert refs("fields", generator=str(path)) == 0
+        assert capsys.readouterr().out.endswith("  refused: routeSettings is a map\n")
+
+    def test_several_controllers_are_listed_after_each_other(self, capsys: pytest.CaptureFixture[str]) -> None:
+        more = ["--generator", f"{ROOT}/tests/generators/iam.yaml"]
+        assert refs("fields", *more) == 0
+        kinds = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+        assert list(dict.fromkeys(kinds)) == [
+            "KIND",
+            "Integration",
+            "VPCLink",
+            "Group",
+            "InstanceProfile",
+            "Role",
+            "User",
+        ]
+
+    def test_the_role_of_a_real_controller_has_the_rules_of_its_own(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Those of ack-lambda-controller (lambda-controller, `config/rbac/cluster-role-controller.yaml`)."""
+        assert refs("rbac", "--name", "reader", generator=f"{ROOT}/tests/generators/lambda.yaml") == 0
+        role = yaml.safe_load(capsys.readouterr().out)
+        assert role["metadata"] == {"name": "reader"}
+        rules = [(rule["apiGroups"][0].partition(".")[0], rule["resources"][0]) for rule in role["rules"]]
+        assert {"get", "list"} == {verb for rule in role["rules"] for verb in rule["verbs"]}
+        theirs = ["ec2 securitygroups", "ec2 subnets", "kms keys", "mq brokers", "s3 buckets"]
+        own = [(service, name) for service, name in map(str.split, theirs)]
+        assert [rule for rule in rules if rule in own] == own
+        assert [rule for rule in rules if (rule[0], rule[1].removesuffix("/status")) in own] == [
+            pair for service, name in own for pair in ((service, name), (service, f"{name}/status"))
+        ]
+
+    def test_the_role_has_what_the_own_role_allows_only_on_demand(self, capsys: pytest.CaptureFixture[str]) -> None:
+        refs("rbac")
+        assert "apigatewayv2" not in capsys.readouterr().out
+        refs("rbac", "--all")
+        assert "apigatewayv2" in capsys.readouterr().out
+
+    def test_fragments_are_yaml_by_the_crds_name(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert refs("schema") == 0
+        made = yaml.safe_load(capsys.readouterr().out)
+        spec = made["vpclinks.apigatewayv2.services.k8s.aws"]["properties"]["spec"]
+        assert spec["properties"]["subnetRefs"]["items"]["properties"]["from"]["type"] == "object"
+
+    def test_crds_decide_what_is_a_list(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        folder = tmp_path / "crds"
+        folder.mkdir()
+        (folder / "kustomization.yaml").write_text("resources: [a.yaml]\n")
+        crd = {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "spec": {
+                "group": "apigatewayv2.services.k8s.aws",
+                "names": {"kind": "VPCLink"},
+                "versions": [
+                    {
+                        "name": "v1alpha1",
+                        "storage": True,
+                        "schema": {
+                            "openAPIV3Schema": {
+                                "properties": {"spec": {"properties": {"subnetIDs": {"type": "string"}}}}
+                            }
+                        },
+                    }
+                ],
+            },
+        }
+        (folder / "a.yaml").write_text(yaml.safe_dump(crd))
+        assert refs("fields", "--crd", folder) == 0
+        listed = [line.split()[:3] for line in capsys.readouterr().out.splitlines()]
+        assert listed[-2:] == [
+            ["VPCLink", "securityGroupIDs", "securityGroupRefs"],
+            ["VPCLink", "subnetIDs", "subnetRef"],
+        ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "no reference fields are known: give controllers' generator.yaml with --generator"),
+        (["--generator", "{a}", "--generator", "{a}"], "{a} and {a} are both for apigatewayv2: give one"),
+        (["--generator", "{a}", "--generator", "{a}", "--service", "x"], "--service goes with one --generator"),
+        (["--generator", "{a}", "--crd", "{tmp}/gone.yaml"], "{tmp}/gone.yaml does not exist"),
+        (["--generator", ""], "--generator is empty: is a variable not set?"),
+        (["--generator", "{a}", "--service", ""], "--service is empty: is a variable not set?"),
+        (["--generator", "{a}", "--crd", "{a}"], "--crd: there is no CustomResourceDefinition in it"),
+    ],
+)
+def test_generators_that_are_not_given_rightly_are_told(
+    arguments: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [each.format(a=GENERATOR, tmp=tmp_path) for each in arguments]
+    assert refs("fields", *given, generator=None) == 2
+    assert told.format(a=GENERATOR, tmp=tmp_path) in capsys.readouterr().err
+
+
+def test_a_generator_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refs("fields", generator=f"{tmp_path}/gone.yaml") == 1
+    assert capsys.readouterr().err == f"strongref: {tmp_path}/gone.yaml: no such file or directory\n"
+    (tmp_path / "a.yaml").write_bytes(b"\xff")
+    assert refs("fields", generator=f"{tmp_path}/a.yaml") == 1
+    assert capsys.readouterr().err == f"strongref: {tmp_path}/a.yaml: it is no text in UTF-8\n"
+    assert refs("rbac", "--name", "a role") == 2
+
+
+def test_a_crd_that_cannot_be_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("a: [1")
+    assert refs("fields", "--crd", file) == 1
+    assert capsys.readouterr().err.startswith(f"strongref: {file}, line ")
+
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+    assert refs("fields", "--crd", file) == 1
+    assert capsys.readouterr().err == f"strongref: {file}: permission denied.\n"
+
+
+def test_whose_controller_it_is_follows_from_its_folder_or_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "apigatewayv2-controller"
+    folder.mkdir()
+    (folder / "generator.yaml").write_text((ROOT / GENERATOR).read_text())
+    monkeypatch.chdir(folder)
+    assert refs("fields", generator="generator.yaml") == 0
+    assert " apigatewayv2.services.k8s.aws " in capsys.readouterr().out
+    assert refs("fields", "--service", "apigateway", generator="generator.yaml") == 0
+    assert " apigateway.services.k8s.aws " in capsys.readouterr().out
+    (tmp_path / "generator.yaml").write_text((folder / "generator.yaml").read_text())
+    monkeypatch.chdir(tmp_path)
+    assert refs("fields", generator="generator.yaml") == 1
+    assert "--service" in capsys.readouterr().err
+
+
+class TestResolving:
+    def test_objects_of_manifests_are_referred_to(
+        self, link: Path, others: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert refs("resolve", link, "--from", others, "-o", tmp_path / "out") == 0
+        assert (tmp_path / "out/link.yaml").read_text() == RESOLVED
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert told.err == "strongref: 1 file, 1 object with references, 2 fields filled in\n"
+        assert link.read_text() == LINK
+
+    def test_what_is_resolved_is_not_resolved_again(self, link: Path, others: Path) -> None:
+        assert refs("resolve", link, "--from", others, "--in-place") == 0
+        assert link.read_text() == RESOLVED
+        stamp = link.stat()
+        assert refs("resolve", link, "--from", others, "--in-place") == 0
+        assert link.stat() == stamp
+
+    def test_objects_of_the_same_manifests_are_referred_to(self, link: Path, tmp_path: Path) -> None:
+        more = "".join(f"---\n{yaml.safe_dump(each)}" for each in OBJECTS)
+        link.write_text(LINK + more)
+        assert refs("resolve", link, "-o", tmp_path / "out") == 0
+        assert (tmp_path / "out/link.yaml").read_text() == RESOLVED + more
+
+    def test_objects_that_are_given_count_before_those_of_the_manifests(
+        self, link: Path, others: Path, tmp_path: Path
+    ) -> None:
+        bare = {"apiVersion": f"{EC2}/v1alpha1", "kind": "Subnet", "metadata": {"name": "a"}, "spec": {}}
+        link.write_text(f"{LINK}---\n{yaml.safe_dump(bare)}")
+        assert refs("resolve", link, "-o", tmp_path / "out") == 1
+        assert refs("resolve", link, "--from", others, "-o", tmp_path / "out") == 0
+
+    def test_a_namespace_is_that_of_the_object_or_is_given(self, link: Path, others: Path) -> None:
+        assert refs("resolve", link, "--from", others, "--check", "--namespace", "shop") == 1
+        link.write_text(LINK.replace("{name: orders}", "{name: orders, namespace: shop}"))
+        assert refs("resolve", link, "--from", others, "--check") == 1
+        moved = yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": OBJECTS}).replace("default", "shop")
+        others.write_text(moved)
+        assert refs("resolve", link, "--from", others, "--check") == 0
+
+    def test_objects_that_are_given_without_a_namespace_are_in_that_too(self, link: Path, others: Path) -> None:
+        bare = [{**each, "metadata": {"name": each["metadata"]["name"]}} for each in OBJECTS]
+        others.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": bare}))
+        assert refs("resolve", link, "--from", others, "--check", "--namespace", "shop") == 0
+        link.write_text(LINK.replace("{name: orders}", "{name: orders, namespace: shop}"))
+        assert refs("resolve", link, "--from", others, "--check", "--namespace", "shop") == 0
+        assert refs("resolve", link, "--from", others, "--check") == 1
+
+    def test_objects_of_a_cluster_are_referred_to(
+        self, link: Path, cluster: KubeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert refs("resolve", link, "--cluster", "-o", tmp_path / "out") == 0
+        assert (tmp_path / "out/link.yaml").read_text() == RESOLVED
+        gets = [asked for asked in cluster.asked if "/namespaces/" in asked]
+        assert [asked.rpartition("/namespaces/")[2] for asked in gets] == [
+            "default/securitygroups/web",
+            "default/securitygroups/db",
+            "default/subnets/a",
+        ]
+        cluster.denied.add(("get", "subnets"))
+        assert refs("resolve", link, "--cluster", "-o", tmp_path / "none") == 1
+        told = capsys.readouterr().err
+        assert f"does not allow get on subnets.{EC2} in namespace default" in told
+        assert TOKEN not in told
+        assert not (tmp_path / "none").exists()
+
+    def test_the_namespace_of_a_cluster_is_the_contexts(self, link: Path, cluster: KubeApi, tmp_path: Path) -> None:
+        cluster.objects = [{**each, "metadata": {**each["metadata"], "namespace": "shop"}} for each in OBJECTS]
+        kubeconfig = cluster.kubeconfig(tmp_path, namespace="shop")
+        given: list[str | Path] = ["resolve", link, "--cluster", "--check"]
+        assert refs(*given) == 1
+        assert refs(*given, "--kubeconfig", kubeconfig, "--context", "here") == 0
+        assert refs(*given, "--kubeconfig", kubeconfig, "--namespace", "default") == 1
+        assert refs(*given, "--kubeconfig", kubeconfig, "--context", "there") == 1
+
+    def test_exports_and_outputs_of_stacks_are_referred_to(
+        self, link: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        export({"SubnetIds": ["subnet-1", "subnet-2"], "Groups": {"Web": "sg-1"}, "Key": HIDDEN}, SecureKeys=["Key"])
+        deploy("site", {"Group": "sg-2"})
+        text = LINK.replace("{name: web}", "{stack: network, name: Groups.Web}").replace(
+            "name: db", "stack: site\n        output: Group"
+        )
+        link.write_text(text.replace("{name: a}", "{stack: network, name: SubnetIds, account: '123456789012'}"))
+        assert refs("resolve", link, "-o", tmp_path / "out") == 0
+        assert (tmp_path / "out/link.yaml").read_text() == RESOLVED.replace("[subnet-1]", "[subnet-1, subnet-2]")
+        link.write_text(text.replace("{name: a}", "{stack: network, name: Key}"))
+        assert refs("resolve", link, "--check") == 1
+        told = capsys.readouterr().err
+        assert "spec.subnetRefs: from: {stack: network, name: Key} is a SecureString. Give --sensitive" in told
+        assert refs("resolve", link, "--in-place", "--sensitive") == 0
+        assert HIDDEN in link.read_text()
+        assert HIDDEN not in told + capsys.readouterr().err
+
+    def test_a_stack_that_exports_nothing_is_told_without_tokens(
+        self, link: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        link.write_text("\n".join(LINK.splitlines()[:5]) + "\n  subnetRefs: [{from: {stack: network, name: Ids}}]\n")
+        assert refs("resolve", link, "--check") == 1
+        told = capsys.readouterr().err
+        assert "Check that stack's name, region and account, its Export's Region" in told
+        assert not re.search("[@#$]", told)
+
+    def test_exports_are_those_of_a_consumer(self, link: Path, tmp_path: Path) -> None:
+        export({"Ids": ["subnet-1"]}, Consumer="shop")
+        link.write_text("\n".join(LINK.splitlines()[:5]) + "\n  subnetRefs: [{from: {stack: network, name: Ids}}]\n")
+        assert refs("resolve", link, "--check") == 1
+        assert refs("resolve", link, "-o", tmp_path / "out", "--consumer", "shop") == 0
+        assert refs("resolve", link, "--check", "--consumer", "a b") == 2
+
+    def test_all_problems_of_all_objects_are_told_and_nothing_is_written(
+        self, link: Path, others: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        wrong = LINK.replace("{name: a}", "{name: b}").replace("name: db", "name: ''")
+        link.write_text(f"{LINK}---\n{wrong}")
+        (tmp_path / "broken.yaml").write_text("a: [1")
+        given: list[str | Path] = ["resolve", link, tmp_path / "broken.yaml", "--from", others, "-o", tmp_path / "out"]
+        assert refs(*given) == 1
+        told = capsys.readouterr().err.splitlines()
+        assert told[0].startswith(f"{tmp_path}/broken.yaml, line ")
+        assert told[1].startswith(f"{link}, document 2: ")
+        assert "spec.securityGroupRefs" in told[1]
+        assert told[2].startswith(f"{link}, document 2: ")
+        assert "Subnet default/b was not found in the manifests given" in told[2]
+        assert told[3:] == ["strongref: 1 file could not be read and 2 problems. Nothing was written."]
+        assert not (tmp_path / "out").exists()
+
+    def test_a_reference_that_cannot_be_replaced_is_told(
+        self, link: Path, others: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        wrong = LINK.replace("subnetRefs: ", "subnetRefs: &x ")
+        link.write_text(f"{LINK}---\n{wrong}---\n{wrong.replace('orders', 'bills')}")
+        assert refs("resolve", link, "--from", others, "--in-place") == 1
+        assert link.read_text().startswith(LINK)
+        told = "cannot be replaced as it is written: write it out, without anchors, aliases and tags."
+        assert capsys.readouterr().err.splitlines() == [
+            f"{link}, document 2: VPCLink default/orders: spec.subnetRefs (line 21) {told}",
+            f"{link}, document 3: VPCLink default/bills: spec.subnetRefs (line 32) {told}",
+            "strongref: 2 problems. Nothing was written.",
+        ]
+
+    def test_conditions_are_printed_whether_it_is_done_or_not(
+        self, link: Path, others: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        given: list[str | Path] = ["resolve", link, "--from", others, "--check", "--conditions"]
+        assert refs(*given) == 0
+        (line,) = capsys.readouterr().out.splitlines()
+        assert json.loads(line) == {
+            "file": str(link),
+            "document": 1,
+            "kind": "VPCLink",
+            "namespace": "default",
+            "name": "orders",
+            "type": "ACK.ReferencesResolved",
+            "status": "True",
+            "reason": "",
+            "message": "",
+        }
+        link.write_text(LINK.replace("{name: a}", "{name: b}"))
+        assert refs(*given) == 1
+        condition = json.loads(capsys.readouterr().out)
+        assert condition["status"] == "Unknown"
+        assert f'subnets.{EC2} "b" not found' in condition["reason"] + condition["message"]
+
+    def test_objects_without_references_have_no_condition(
+        self, others: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert refs("resolve", others, "--check", "--conditions") == 0
+        told = capsys.readouterr()
+        assert (told.out, told.err) == ("", "strongref: 1 file, 0 objects with references, 0 fields filled in\n")
+
+    def test_standard_input_goes_to_standard_output(self, others: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        out = Stream()
+        monkeypatch.setattr("sys.stdin", Stream(LINK.encode()))
+        monkeypatch.setattr("sys.stdout", out)
+        assert refs("resolve", "-", "--from", others) == 0
+        assert out.buffer.getvalue().decode() == RESOLVED
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (["{link}"], "say where to write: -o FOLDER, or --in-place; --check writes nothing"),
+            (["--check"], "no manifests: give files or folders, or - for standard input"),
+            (["-", "{link}"], "give it alone, without -o"),
+            (["-", "--conditions"], "--conditions prints to standard output, where the manifest goes: give --check"),
+            (["{link}", "--check", "--from", "gone.yaml"], "gone.yaml does not exist"),
+            (["{link}", "--check", "--crd", ""], "--crd is empty: is a variable not set?"),
+            (["{link}", "--check", "--from", ""], "--from is empty: is a variable not set?"),
+            (["{link}", "--check", "--context", "x"], "--kubeconfig and --context are about a live cluster"),
+            (["{link}", "--in-place", "--claim", "x"], "--claim and --in-place do not go together"),
+            (["{link}", "--check", "--claim", "a b"], "--claim: 'a b' came"),
+        ],
+    )
+    def test_what_is_not_asked_rightly_is_told_before_anything_is_done(
+        self, arguments: list[str], told: str, link: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert refs("resolve", *(each.format(link=link) for each in arguments)) == 2
+        assert told in capsys.readouterr().err
+        assert link.read_text() == LINK
+
+    def test_a_file_that_may_not_be_read_is_told(
+        self, link: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def refuse(_: Path) -> bytes:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+        assert refs("resolve", link, "--check") == 1
+        assert capsys.readouterr().err.startswith(f"{link}: permission denied.\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["fields"], ["fields", "--json"], ["rbac"], ["schema"], ["resolve", "{link}", "--check", "--conditions"]],
+    ids=lambda command: command[0],
+)
+def test_no_room_for_what_is_printed_is_told(command: list[str], link: Path, others: Path) -> None:
+    given = [each.format(link=link) for each in command] + (["--from", str(others)] if "--check" in command else [])
+    line = [str(Path(sys.executable).with_name("strongref")), "refs", *given, "--generator", GENERATOR]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    assert done.returncode == 1
+    assert done.stderr == (
+        "strongref: standard output could not be written: no space left on device. Nothing was written.\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["reader", "ack-reader", "system:reader", "a:", "a.b", "yet", "123", "1e3", "true"])
+@pytest.mark.parametrize("more", ["", "-1"])
+def test_a_role_is_called_as_somebody_says(name: str, more: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refs("rbac", "--name", name + more) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["metadata"] == {"name": name + more}
+
+
+@pytest.mark.parametrize(
+    "name", ["null", "Yes", "NO", "on", "off", "y", "N", "2026-01-01", "0x1F", "1_000", "12:30:45"]
+)
+def test_a_role_that_yaml_takes_for_something_else_is_in_quotes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refs("rbac", "--name", name) == 0
+    assert f'  name: "{name}"\n' in capsys.readouterr().out
+
+
+class Stream:
+    """A standard stream of text over one of bytes."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self.buffer = io.BytesIO(data)
+
+    def flush(self) -> None:
+        pass
+
+
+class TestClaiming:
+    MANIFEST = "\n".join(LINK.splitlines()[:5]) + "\n  subnetRefs: [{from: {stack: network, name: SubnetIds}}]\n"
+    CLAIMANT = f"strongref:manifests:{ACCOUNT}:shop"
+
+    def claims(self) -> dict[str, list[str]]:
+        """Who claims each value, by key."""
+        ssm = boto3.client("ssm", EU)
+        found = {}
+        below = f"/strongref/exports/_shared/{ACCOUNT}/{EU}/network"
+        for parameter in ssm.get_parameters_by_path(Path=below, Recursive=True)["Parameters"]:
+            tags = ssm.list_tags_for_resource(ResourceType="Parameter", ResourceId=parameter["Name"])["TagList"]
+            claims = [tag["Value"] for tag in tags if tag["Key"].startswith("strongref:claim:")]
+            found[parameter["Name"].removeprefix(f"{below}/")] = claims
+        return found
+
+    def test_exports_that_are_used_are_claimed(
+        self, link: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        export({"SubnetIds": ["subnet-1"], "VpcId": "vpc-1"})
+        link.write_text(self.MANIFEST)
+        assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop") == 0
+        assert capsys.readouterr().err == (
+            "strongref: 1 file, 1 object with references, 1 field filled in, 1 export used by manifests shop\n"
+        )
+        assert self.claims() == {"SubnetIds": [self.CLAIMANT], "VpcId": []}
+        assert "subnetIDs: [subnet-1]" in (tmp_path / "out/link.yaml").read_text()
+        assert cli.main(["resolve", "--unclaim", "shop"]) == 0
+        assert self.claims() == {"SubnetIds": [], "VpcId": []}
+
+    def test_an_object_of_a_cluster_is_got_once_although_all_is_resolved_twice(
+        self, link: Path, cluster: KubeApi, tmp_path: Path
+    ) -> None:
+        export({"SubnetIds": ["subnet-1"]})
+        link.write_text(LINK.replace("{name: a}", "{stack: network, name: SubnetIds}"))
+        assert refs("resolve", link, "--cluster", "-o", tmp_path / "out", "--claim", "shop") == 0
+        assert (tmp_path / "out/link.yaml").read_text() == RESOLVED
+        assert [asked.rpartition("/")[2] for asked in cluster.asked if "/namespaces/" in asked] == ["web", "db"]
+
+    def test_a_check_claims_nothing(self, link: Path) -> None:
+        export({"SubnetIds": ["subnet-1"]})
+        link.write_text(self.MANIFEST)
+        assert refs("resolve", link, "--check", "--claim", "shop") == 0
+        assert self.claims() == {"SubnetIds": []}
+
+    def test_what_is_written_is_what_is_held(self, link: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The stack changes the value after it was read, and before it is claimed."""
+        export({"SubnetIds": ["subnet-1"]})
+        link.write_text(self.MANIFEST)
+        hold = SetClaims.hold
+
+        def late(claims: SetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
+            export({"SubnetIds": ["subnet-9"]})
+            hold(claims, used, write)
+
+        monkeypatch.setattr(SetClaims, "hold", late)
+        assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop") == 0
+        assert "subnetIDs: [subnet-9]" in (tmp_path / "out/link.yaml").read_text()
+
+    def test_a_value_that_cannot_stand_there_any_more_is_not_written_and_not_held(
+        self, link: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """One reference takes one value; between reading and claiming, the stack makes a list of it."""
+        export({"Api": "api-1"})
+        link.write_text(
+            "apiVersion: apigatewayv2.services.k8s.aws/v1alpha1\nkind: Integration\nmetadata: {name: a}\n"
+            "spec:\n  apiRef: {from: {stack: network, name: Api}}\n"
+        )
+        hold = SetClaims.hold
+
+        def late(claims: SetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
+            export({"Api": ["api-1", "api-2"]})
+            hold(claims, used, write)
+
+        monkeypatch.setattr(SetClaims, "hold", late)
+        assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop") == 1
+        told = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("{")]  # the exporter's log
+        assert told[0].startswith(f"{link}, document 1: Integration default/a: what spec.apiRef.from names is a list")
+        assert told[1:] == ["strongref: 1 problem. Nothing was written."]
+        assert not (tmp_path / "out").exists()
+        assert self.claims() == {"Api": []}
+
+    def test_the_result_for_standard_output_is_written_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A run that slept past its fence has to hold once more, and then writes once more."""
+        export({"SubnetIds": ["subnet-1"]})
+        out = Stream()
+        monkeypatch.setattr("sys.stdin", Stream(self.MANIFEST.encode()))
+        monkeypatch.setattr("sys.stdout", out)
+        hold = SetClaims.hold
+
+        def twice(claims: SetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
+            hold(claims, used, lambda held: (write(held), write(held))[0])
+
+        monkeypatch.setattr(SetClaims, "hold", twice)
+        assert refs("resolve", "-", "--claim", "shop") == 0
+        assert out.buffer.getvalue().decode().count("subnetIDs: [subnet-1]") == 1
+
+    def test_a_run_that_cannot_write_claims_nothing(
+        self, link: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        export({"SubnetIds": ["subnet-1"]})
+        link.write_text(self.MANIFEST)
+
+        def full(*_: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(files, "_beside", full)
+        assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop") == 1
+        assert self.claims() == {"SubnetIds": []}

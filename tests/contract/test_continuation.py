@@ -1,0 +1,280 @@
+"""Work longer than one invocation: another one goes on with the event, and CloudFormation is answered once."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import boto3
+import pytest
+from botocore.exceptions import ConnectionClosedError
+from botocore.stub import Stubber
+
+from strongref.aws.lambda_functions import Invoker
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS, Continuation
+from strongref.contract.event import Event, MalformedEventError
+from strongref.contract.response import Response
+from strongref.errors import (
+    OutOfTimeError,
+    ReinvokeError,
+    StackLookupError,
+    StrongRefError,
+    ThrottledError,
+    WaitInterruptedError,
+)
+from strongref.runtime.custom_resource import CustomResource
+from tests.support.fake_ssm import FakeClock
+from tests.support.response_server import FUNCTION, FakeContext, ResponseServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from strongref.protocol.time import Clock
+
+EVENTS = Path(__file__).parents[1] / "events"
+NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
+OUT_OF_TIME = OutOfTimeError("PutParameter", "OutOfTime", "/strongref/exports/web/a", "us-east-1")
+UNFINISHED = "strongref-unfinished-create/web/Imports"
+
+
+class Lambda:
+    """Takes events for other invocations, or does not."""
+
+    def __init__(self, refusal: str = "") -> None:
+        self.invoked: list[tuple[str, dict[str, Any]]] = []
+        self.refusal = refusal
+
+    def __call__(self, function: str, event: Mapping[str, Any], left: StrongRefError, clock: Clock) -> None:
+        assert clock.remaining() > 0
+        if self.refusal:
+            raise ReinvokeError(self.refusal, left)
+        self.invoked.append((function, json.loads(json.dumps(event))))
+
+
+@pytest.fixture
+def server() -> Iterator[ResponseServer]:
+    with ResponseServer() as started:
+        yield started
+
+
+def event(
+    server: ResponseServer, name: str = "create_import", changes: Mapping[str, object] | None = None
+) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text(encoding="utf-8"))
+    return found | {"ResponseURL": server.url} | dict(changes or {})
+
+
+def failing(error: BaseException, to: Lambda) -> CustomResource:
+    def handle(_event: Event, _clock: Clock) -> NoReturn:
+        raise error
+
+    return CustomResource(handle, to)
+
+
+def turn(number: int, since: datetime) -> dict[str, object]:
+    return {CONTINUATION_FIELD: {"Turn": number, "Since": since.isoformat()}}
+
+
+@pytest.mark.parametrize("name", ["create_import", "update_import", "delete_import"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        OUT_OF_TIME,
+        ThrottledError("PutParameter", "ThrottlingException", "/a", "us-east-1"),
+        WaitInterruptedError(StackLookupError("web", "us-east-1", "Throttling")),
+    ],
+    ids=["out of time", "throttled", "cut short"],
+)
+def test_when_time_runs_short_the_same_event_goes_to_another_invocation_and_nothing_is_answered(
+    name: str, error: StrongRefError, server: ResponseServer
+) -> None:
+    other, raw = Lambda(), event(server, name)
+    failing(error, other)(raw, FakeContext())
+    ((function, handed),) = other.invoked
+    since = datetime.fromisoformat(handed[CONTINUATION_FIELD].pop("Since"))
+    assert abs(datetime.now(UTC) - since) < timedelta(seconds=30)
+    assert function == FUNCTION
+    assert handed == raw | {CONTINUATION_FIELD: {"Turn": 2}}
+    assert server.answers == []
+
+
+def test_the_invocation_that_comes_to_the_end_answers(server: ResponseServer) -> None:
+    other = Lambda()
+    failing(OUT_OF_TIME, other)(event(server), FakeContext())
+    seen: list[Event] = []
+
+    def handle(event: Event, _clock: Clock) -> Response:
+        seen.append(event)
+        return Response("strongref-import/web/Imports/1")
+
+    CustomResource(handle, other)(other.invoked[0][1], FakeContext())
+    assert seen[0].turn is not None
+    assert [answer["Status"] for answer in server.answers] == ["SUCCESS"]
+
+
+def test_a_refusal_is_no_reason_to_go_on(server: ResponseServer) -> None:
+    other = Lambda()
+    failing(StackLookupError("web", "us-east-1", "AccessDenied"), other)(event(server), FakeContext())
+    assert other.invoked == []
+    assert server.answers[0]["Status"] == "FAILED"
+
+
+def test_each_invocation_counts_from_when_the_first_began(server: ResponseServer) -> None:
+    other, began = Lambda(), datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=20)
+    failing(OUT_OF_TIME, other)(event(server, changes=turn(3, began)), FakeContext())
+    assert other.invoked[0][1][CONTINUATION_FIELD] == {"Turn": 4, "Since": began.isoformat(timespec="milliseconds")}
+
+
+@pytest.mark.parametrize(
+    ("number", "ago", "timeout"),
+    [(MAX_INVOCATIONS, 60, "3600"), (2, 3580, "3600"), (2, 100, "120"), (2, 4000, "3600")],
+    ids=["often enough", "an hour", "its own ServiceTimeout", "too late"],
+)
+def test_there_is_an_end_to_it_which_is_answered(number: int, ago: float, timeout: str, server: ResponseServer) -> None:
+    other = Lambda()
+    raw = event(server, changes=turn(number, datetime.now(UTC) - timedelta(seconds=ago)))
+    raw["ResourceProperties"] |= {"ServiceTimeout": timeout}
+    failing(OUT_OF_TIME, other)(raw, FakeContext())
+    (answer,) = server.answers
+    assert other.invoked == []
+    assert answer["Status"] == "FAILED"
+    assert answer["PhysicalResourceId"] == UNFINISHED
+    assert answer["Reason"].endswith(
+        f" That was invocation {number}, and there is none after it: CloudFormation waits for "
+        f"ServiceTimeout ({timeout} s). Allow more calls a second, a longer ServiceTimeout, or make the resource "
+        "smaller."
+    )
+
+
+def test_the_last_turn_comes_before_lambdas_own_guard_against_endless_recursion() -> None:
+    assert MAX_INVOCATIONS < 16
+
+
+def test_the_work_ends_before_cloudformation_stops_waiting(server: ResponseServer) -> None:
+    remaining: list[float] = []
+
+    def handle(_event: Event, clock: Clock) -> Response:
+        remaining.append(clock.remaining())
+        return Response("strongref-import/web/Imports/1")
+
+    for timeout in ("60", "3600"):
+        raw = event(server)
+        raw["ResourceProperties"] |= {"ServiceTimeout": timeout}
+        CustomResource(handle, Lambda())(raw, FakeContext(900))
+    assert 40 < remaining[0] <= 45
+    assert 880 < remaining[1] <= 885
+
+
+def test_if_lambda_does_not_take_the_event_that_is_answered(server: ResponseServer) -> None:
+    failing(OUT_OF_TIME, Lambda("AccessDeniedException"))(event(server), FakeContext())
+    (answer,) = server.answers
+    assert answer["Status"] == "FAILED"
+    assert answer["PhysicalResourceId"] == UNFINISHED
+    assert "could not hand the rest over to another invocation of itself (AccessDeniedException)" in answer["Reason"]
+
+
+def test_a_defect_in_handing_over_is_answered_too(server: ResponseServer) -> None:
+    def broken(*_: object) -> NoReturn:
+        raise RuntimeError("s3cret")
+
+    def handle(_event: Event, _clock: Clock) -> NoReturn:
+        raise OUT_OF_TIME
+
+    CustomResource(handle, broken)(event(server), FakeContext())
+    assert (
+        server.answers[0]["Reason"]
+        == "Internal error (RuntimeError). See the function's log, invocation function-request."
+    )
+
+
+@pytest.mark.parametrize("late", [Response("late"), OUT_OF_TIME, StackLookupError("web", "us-east-1", "AccessDenied")])
+def test_who_is_stuck_is_handed_over_for_once_and_never_heard_again(
+    late: Response | StrongRefError, server: ResponseServer
+) -> None:
+    other = Lambda()
+
+    def stuck(_event: Event, _clock: Clock) -> Response:
+        while not other.invoked:
+            time.sleep(0.01)
+        if isinstance(late, StrongRefError):
+            raise late
+        return late
+
+    CustomResource(stuck, other)(event(server), FakeContext(0.3))
+    assert len(other.invoked) == 1
+    assert server.answers == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [None, "2", {}, {"Turn": 2}, {"Turn": "two", "Since": NOON.isoformat()}, {"Turn": 1, "Since": NOON.isoformat()}]
+    + [{"Turn": 2, "Since": since} for since in ("noon", 12, None)],
+)
+def test_what_no_invocation_handed_over_is_refused(said: object, server: ResponseServer) -> None:
+    raw = event(server, changes={CONTINUATION_FIELD: said})
+    with pytest.raises(MalformedEventError, match=CONTINUATION_FIELD):
+        Event.parse(raw)
+    failing(OUT_OF_TIME, Lambda())(raw, FakeContext())
+    assert server.answers[0]["Status"] == "FAILED"
+
+
+@pytest.mark.parametrize("given", [None, "", "soon", [], "0", "-1", "nan", "inf", "86400", True and "x"])
+def test_without_a_sensible_timeout_cloudformation_waits_for_an_hour(given: object) -> None:
+    handed = Continuation.parse({"ResourceProperties": {"ServiceTimeout": given}, **turn(2, NOON)})
+    assert handed == Continuation(2, NOON, 3600.0)
+
+
+def client_that(answer: Stubber) -> Invoker:
+    client: Any = answer.client
+    return Invoker(lambda _region: client, RateLimiter(RateLimits()), lambda: 0.0)
+
+
+@pytest.fixture
+def stubbed() -> Iterator[Stubber]:
+    client = boto3.client("lambda", "us-east-1", aws_access_key_id="testing", aws_secret_access_key="testing")
+    with Stubber(client) as stubber:
+        yield stubber
+
+
+EXPECTED = {"FunctionName": FUNCTION, "InvocationType": "Event", "Payload": b'{"a":"\\u00e9"}'}
+
+
+def test_lambda_is_asked_to_invoke_the_function_and_not_waited_for(stubbed: Stubber) -> None:
+    stubbed.add_response("invoke", {"StatusCode": 202}, EXPECTED)
+    client_that(stubbed)(FUNCTION, {"a": "é"}, OUT_OF_TIME, FakeClock())
+    stubbed.assert_no_pending_responses()
+
+
+def test_lambda_is_asked_again_while_that_may_help(stubbed: Stubber) -> None:
+    stubbed.add_client_error("invoke", "TooManyRequestsException", http_status_code=429)
+    stubbed.add_client_error("invoke", "ServiceException", http_status_code=500)
+    stubbed.add_response("invoke", {"StatusCode": 202}, EXPECTED)
+    client_that(stubbed)(FUNCTION, {"a": "é"}, OUT_OF_TIME, FakeClock())
+    stubbed.assert_no_pending_responses()
+
+
+def test_lambdas_refusal_is_told_with_what_is_left(stubbed: Stubber) -> None:
+    stubbed.add_client_error("invoke", "AccessDeniedException", "s3cret")
+    with pytest.raises(ReinvokeError, match=r"^The time was up before PutParameter") as raised:
+        client_that(stubbed)(FUNCTION, {"a": "é"}, OUT_OF_TIME, FakeClock())
+    assert raised.value.code == "AccessDeniedException"
+    assert "s3cret" not in str(raised.value)
+
+
+def test_a_lost_answer_is_asked_for_again() -> None:
+    asked: list[object] = []
+
+    class Client:
+        def invoke(self, **request: object) -> None:
+            asked.append(request)
+            if len(asked) == 1:
+                raise ConnectionClosedError(endpoint_url="x")
+
+    Invoker(lambda _region: Client(), RateLimiter(RateLimits()), lambda: 0.0)(  # type: ignore[arg-type,return-value]
+        FUNCTION, {}, OUT_OF_TIME, FakeClock()
+    )
+    assert len(asked) == 2

@@ -1,0 +1,154 @@
+"""CloudFormation's event, checked before anything else sees it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strongref.contract.event import Event, MalformedEventError, RequestType, ResponseTarget
+
+EVENTS = Path(__file__).parents[1] / "events"
+
+
+def load(name: str, **changes: object) -> dict[str, Any]:
+    """A real event; a field that is to be None is taken out."""
+    found: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text(encoding="utf-8")) | changes
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def test_a_create() -> None:
+    raw = load("create_import")
+    event = Event.parse(raw)
+    assert event == Event(
+        request_type=RequestType.CREATE,
+        stack=raw["StackId"],
+        logical_id="Imports",
+        request_id=raw["RequestId"],
+        physical_id=None,
+        properties=raw["ResourceProperties"],
+        old_properties=None,
+        response_url=raw["ResponseURL"],
+        resource_type="Custom::CrossRegionImport",
+    )
+    assert (event.partition, event.region, event.account, event.stack_name) == (
+        "aws",
+        "us-east-1",
+        "222222222222",
+        "web",
+    )
+
+
+def test_an_update() -> None:
+    event = Event.parse(load("update_import"))
+    assert event.request_type is RequestType.UPDATE
+    assert event.physical_id == "strongref-import/web/Imports/0123456789abcdef"
+    assert event.old_properties is not None
+    assert event.old_properties["Names"] == ["CertArn", "SubnetIds"]
+
+
+def test_a_delete_has_no_old_properties() -> None:
+    event = Event.parse(load("delete_import", OldResourceProperties={"left": "over"}))
+    assert event.request_type is RequestType.DELETE
+    assert event.old_properties is None
+
+
+def test_neither_url_nor_properties_are_shown() -> None:
+    shown = repr(Event.parse(load("create_export")))
+    assert "PRESIGNED" not in shown
+    assert "certificate" not in shown
+
+
+@pytest.mark.parametrize("name", ["create_import", "update_import", "delete_import", "create_export"])
+def test_every_shared_event_is_well_formed(name: str) -> None:
+    assert Event.parse(load(name)).stack_name in ("web", "network")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"RequestType": None}, "RequestType is missing, or not a text"),
+        ({"RequestType": "Destroy-s3cret"}, "RequestType is none of Create, Update and Delete"),
+        ({"StackId": None}, "StackId is missing, or not a text"),
+        ({"StackId": "s3cret"}, "StackId is not a stack's ARN"),
+        ({"LogicalResourceId": ""}, "LogicalResourceId is missing, or not a text"),
+        ({"RequestId": 7}, "RequestId is missing, or not a text"),
+        ({"ResponseURL": None}, "ResponseURL is missing, or not a text"),
+        ({"ResponseURL": "ftp://s3cret/"}, "ResponseURL is not an http address"),
+        ({"ResponseURL": "https:///s3cret"}, "ResponseURL is not an http address"),
+        ({"ResponseURL": "https://host:s3cret/"}, "ResponseURL is not an http address"),
+        ({"ResponseURL": "https://[s3cret/"}, "ResponseURL is not an http address"),
+        ({"ResourceType": []}, "ResourceType is missing, or not a text"),
+        ({"PhysicalResourceId": None}, "PhysicalResourceId is missing, or not a text"),
+        ({"ResourceProperties": None}, "ResourceProperties is missing, or not a map"),
+        ({"ResourceProperties": ["s3cret"]}, "ResourceProperties is missing, or not a map"),
+        ({"OldResourceProperties": None}, "OldResourceProperties is missing, or not a map"),
+    ],
+)
+def test_a_malformed_event_names_the_field_and_never_shows_it(changes: dict[str, object], text: str) -> None:
+    with pytest.raises(MalformedEventError) as caught:
+        Event.parse(load("update_import", **changes))
+    assert str(caught.value) == f"Not a CloudFormation event: {text}."
+    assert "s3cret" not in repr(caught.value)
+    assert "PRESIGNED" not in repr(caught.value)
+
+
+@pytest.mark.parametrize("raw", [None, "event", [], 7])
+def test_what_is_no_event_at_all(raw: object) -> None:
+    with pytest.raises(MalformedEventError, match="the event is not a map") as caught:
+        Event.parse(raw)
+    assert caught.value.sender is None
+
+
+def test_a_malformed_event_says_whom_to_answer_if_it_does() -> None:
+    raw = load("update_import", ResourceProperties=None)
+    with pytest.raises(MalformedEventError) as caught:
+        Event.parse(raw)
+    assert caught.value.sender == ResponseTarget(
+        stack=raw["StackId"],
+        logical_id="Imports",
+        request_id=raw["RequestId"],
+        physical_id=raw["PhysicalResourceId"],
+        response_url=raw["ResponseURL"],
+    )
+
+
+@pytest.mark.parametrize("physical_id", [None, "", 7])
+def test_whom_to_answer_may_have_no_physical_id(physical_id: object) -> None:
+    with pytest.raises(MalformedEventError) as caught:
+        Event.parse(load("update_import", PhysicalResourceId=physical_id))
+    assert caught.value.sender is not None
+    assert caught.value.sender.physical_id is None
+
+
+@pytest.mark.parametrize("field", ["StackId", "LogicalResourceId", "RequestId", "ResponseURL"])
+@pytest.mark.parametrize("value", [None, "", 7])
+def test_without_all_ids_and_url_nobody_can_be_answered(field: str, value: object) -> None:
+    with pytest.raises(MalformedEventError) as caught:
+        Event.parse(load("update_import", **{field: value}))
+    assert caught.value.sender is None
+
+
+def test_a_url_that_is_none_is_not_answered() -> None:
+    with pytest.raises(MalformedEventError) as caught:
+        Event.parse(load("update_import", ResponseURL="file:///etc"))
+    assert caught.value.sender is None
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.sampled_from(sorted(load("update_import"))), json_values)
+def test_any_field_may_be_anything(field: str, value: object) -> None:
+    try:
+        Event.parse(load("update_import") | {field: value})
+    except MalformedEventError as error:
+        assert error.name == field  # noqa: PT017

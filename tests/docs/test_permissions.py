@@ -1,0 +1,292 @@
+"""The functions may do what their code does, and nothing else.
+
+A story in memory makes every kind of call. Each must be allowed by the role of the function that makes it, and each
+permission must be needed by one of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache, partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import pytest
+
+from strongref.aws.cloud_control import CloudControlApi
+from strongref.aws.retry_and_rate_limit import _CLASS, RateLimiter, RateLimits
+from strongref.aws.tagging import TaggingApi
+from strongref.contract.event import Event, RequestType
+from strongref.contract.names import StackArn
+from strongref.errors import ExportsInUseError, NoSuchProducerError
+from strongref.lookup.finding import Finder
+from strongref.lookup.lookups import ResourceLookup
+from strongref.protocol.findings import Finding, FindingType
+from strongref.protocol.janitor import Janitor
+from strongref.protocol.ports import Ports
+from strongref.protocol.time import Patience
+from tests.support.cloud import ACCOUNT, Cloud, Stack
+from tests.support.installation import LOG_ACTIONS, WORKING, listed, statements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from strongref.contract.response import Response
+    from strongref.protocol.ports import StackInfo
+    from strongref.protocol.time import Clock
+    from tests.support.fake_ssm import FakeSsm
+
+ROLES = tuple(f"{function}Role" for function in WORKING)
+EU, US = "eu-west-1", "us-east-1"
+HOMES = [("ExporterRole", EU), ("ImporterRole", US), ("JanitorRole", US), ("LookupRole", EU)]
+ALL = "*"
+"""The resource of actions that cannot be allowed for some resources alone."""
+
+OF_THE_COMMAND = {
+    "AssumeRole",
+    "DescribeStackResource",
+    "GetCallerIdentity",
+    "GetObject",
+    "GetSecretValue",
+    "GetTemplate",
+    "ListExports",
+}
+"""What is called with its user's credentials, and by no function."""
+
+
+class Call(NamedTuple):
+    """What a function asks AWS for, as IAM sees it."""
+
+    role: str
+    home: str
+    """The region of the function."""
+    action: str
+    resource: str
+
+
+class Grant(NamedTuple):
+    """One action on one resource, of a function in a region."""
+
+    action: str
+    pattern: str
+
+    def allows(self, call: Call) -> bool:
+        return self.action == call.action and fnmatchcase(call.resource, self.pattern)
+
+
+class Watched(Cloud):
+    """A cloud that notes which calls each function makes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[Call] = set()
+        self._function: tuple[str, str] | None = None
+
+    def send(self, stack: Stack, kind: Any, logical_id: str, properties: dict[str, Any], *more: Any) -> Response:  # noqa: ANN401
+        role = "ImporterRole" if "From" in properties else "ExporterRole"
+        self._function = (role, StackArn.parse(stack.arn).region)
+        try:
+            return super().send(stack, kind, logical_id, properties, *more)
+        finally:
+            self._function = None
+
+    def tend(self, region: str) -> list[Finding]:
+        """Have the janitor of a region go through it."""
+        self._function = ("JanitorRole", region)
+        ports = Ports(self.stores, self, Patience(5, 2, lambda: 0.5), self.token)
+        try:
+            return [finding for tended in Janitor(ports, region).tend(self.clock) for finding in tended.findings]
+        finally:
+            self._function = None
+
+    def look_up(self, home: str, **properties: object) -> Response:
+        """Have the look-up of a region carry out a Create."""
+        self._function = ("LookupRole", home)
+        stack = StackArn("aws", home, ACCOUNT, "site", "1")
+        event = Event(
+            RequestType.CREATE, str(stack), "Found", "1", None, properties, None, "https://example.com/", "Custom::Test"
+        )
+        try:
+            return ResourceLookup(self._finder).handle(event, self.clock)
+        finally:
+            self._function = None
+
+    def _finder(self, region: str, clock: Clock) -> Finder:
+        limiter, clients = RateLimiter(RateLimits()), partial(WatchedResources, see=self._see)
+        control = CloudControlApi(cast("Any", clients), region, limiter, clock)
+        return Finder(control, TaggingApi(cast("Any", clients), region, limiter, clock))
+
+    def ssm(self, region: str) -> FakeSsm:
+        client = super().ssm(region)
+        client.before_call = partial(self._see_ssm, region)
+        return client
+
+    def by_arn(self, arn: str) -> StackInfo | None:
+        self._see("cloudformation:DescribeStacks", arn)
+        return super().by_arn(arn)
+
+    def by_name(self, name: str, region: str) -> StackInfo | None:
+        self._see("cloudformation:DescribeStacks", f"arn:aws:cloudformation:{region}:{ACCOUNT}:stack/{name}/some-id")
+        return super().by_name(name, region)
+
+    def physical_ids(self, arn: str) -> frozenset[str]:
+        self._see("cloudformation:ListStackResources", arn)
+        return super().physical_ids(arn)
+
+    def _see_ssm(self, region: str, action: str, request: dict[str, Any]) -> None:
+        names = request.get("Names") or [request.get("Name") or request.get("Path") or request["ResourceId"]]
+        actions = [action, "AddTagsToResource"] if action == "PutParameter" and "Tags" in request else [action]
+        for name in names:
+            for each in actions:
+                self._see(f"ssm:{each}", f"arn:aws:ssm:{region}:{ACCOUNT}:parameter{name}")
+
+    def _see(self, action: str, resource: str) -> None:
+        if self._function:
+            self.seen.add(Call(*self._function, action, resource))
+
+
+@dataclass(frozen=True)
+class WatchedResources:
+    """boto3's clients of Cloud Control and of the tagging API, in a region that has one topic."""
+
+    region: str
+    see: Callable[[str, str], None]
+
+    @property
+    def topic(self) -> str:
+        return f"arn:aws:sns:{self.region}:{ACCOUNT}:news"
+
+    def get_resource(self, **_: object) -> dict[str, Any]:
+        self._see("cloudformation:GetResource")
+        return {"TypeName": "AWS::SNS::Topic", "ResourceDescription": self._description}
+
+    def list_resources(self, **_: object) -> dict[str, Any]:
+        self._see("cloudformation:ListResources")
+        return {"TypeName": "AWS::SNS::Topic", "ResourceDescriptions": [self._description]}
+
+    def get_resources(self, **_: object) -> dict[str, Any]:
+        self._see("tag:GetResources")
+        return {"ResourceTagMappingList": [{"ResourceARN": self.topic, "Tags": []}], "PaginationToken": ""}
+
+    @property
+    def _description(self) -> dict[str, str]:
+        return {"Identifier": self.topic, "Properties": json.dumps({"TopicArn": self.topic, "TopicName": "news"})}
+
+    def _see(self, action: str) -> None:
+        self.see(action, f"arn:aws:cloudformation:{self.region}:{ACCOUNT}:resource/*")
+
+
+@cache
+def story() -> frozenset[Call]:
+    """The calls of an installation's life: every branch of the functions that calls something of its own."""
+    cloud = Watched()
+
+    def exports(*keys: str, **values: str) -> dict[str, Any]:
+        return {"Region": US, "Consumer": "web", "Values": dict.fromkeys(keys, "1") | values}
+
+    def imports(*names: str, stack: str = "network", **more: str) -> dict[str, Any]:
+        return {"From": {"Stack": stack, "Region": EU}, "Names": list(names), **more}
+
+    cloud.deploy("network", EU, {"Exports": exports("A", "B"), "More": exports("B", "C")})
+    cloud.deploy("network", EU, {"Exports": exports("A", "B"), "More": exports("C")})  # B has one owner less
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    cloud.deploy("api", US, {"Imports": imports("A", Consumer="web")})
+    with pytest.raises(ExportsInUseError):
+        cloud.deploy("network", EU, {"Exports": exports("B", A="2"), "More": exports("C")})
+    cloud.ssm(US).delete_parameters(Names=[f"/strongref/exports/web/{ACCOUNT}/{EU}/network/B"])  # by hand
+    cloud.deploy("web", US, {"Imports": imports("A", "B")})
+    cloud.delete("web", US)
+    cloud.delete("api", US)
+    with pytest.raises(NoSuchProducerError):
+        cloud.deploy("mistaken", US, {"Imports": imports("A", stack="netwrok")})
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    del cloud.stack("web", US).resources["Imports"]  # its claim is stale
+    cloud.ssm(US).delete_parameters(Names=[f"/strongref/exports/web/{ACCOUNT}/{EU}/network/C"])
+    dead = f"/strongref/fences/web/{ACCOUNT}/{EU}/network/Dead"
+    cloud.ssm(US).put_parameter(Name=dead, Type="String", Value='{"by": "x", "until": "2001-01-01T00:00:00+00:00"}')
+    assert {finding.what for finding in cloud.tend(US)} == {
+        FindingType.STALE_CLAIM,
+        FindingType.MISSING,
+        FindingType.DEAD_FENCE,
+    }
+    cloud.delete("network", EU)
+    cloud.deploy("network", EU, {"Exports": exports("A", "B")})
+    cloud.deploy("web", US, {"Imports": imports("A", Revision="2")})
+    cloud.vanish("network", EU)
+    cloud.deploy("other", EU, {"Exports": exports("A")})
+    cloud.vanish("other", EU)
+    assert {finding.what for finding in cloud.tend(US)} == {FindingType.IMPORTED_ORPHAN, FindingType.ORPHAN}
+    topic = {"TypeName": "AWS::SNS::Topic"}
+    for more in ({"Name": "news"}, {"Tags": {"team": "web"}}, {"Tags": {"team": "web"}, "Region": US}):
+        assert cloud.look_up(EU, **topic, **more).data["TopicName"] == "news"
+    cloud.look_up(EU, **topic, Name="news", Region=US)
+    return frozenset(cloud.seen)
+
+
+def grants(role: str, home: str) -> list[Grant]:
+    """What a role allows, beside logs."""
+    return [
+        Grant(action, resolved(resource, home))
+        for statement in statements(role)
+        for action in listed(statement["Action"])
+        if action not in LOG_ACTIONS
+        for resource in listed(statement["Resource"])
+    ]
+
+
+def resolved(resource: dict[str, str] | str, home: str) -> str:
+    if isinstance(resource, str):
+        return resource
+    pseudo = {"Partition": "aws", "AccountId": ACCOUNT, "Region": home}
+    return re.sub(r"\$\{AWS::(\w+)\}", lambda found: pseudo[found[1]], resource["Fn::Sub"])
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_function_may_make_every_call_that_it_makes(role: str) -> None:
+    calls = [call for call in story() if call.role == role]
+    assert calls
+    refused = [call for call in calls if not any(grant.allows(call) for grant in grants(role, call.home))]
+    assert refused == []
+
+
+@pytest.mark.parametrize(("role", "home"), HOMES)
+def test_a_function_makes_every_call_that_it_may(role: str, home: str) -> None:
+    calls = [call for call in story() if (call.role, call.home) == (role, home)]
+    needless = [grant for grant in grants(role, home) if not any(grant.allows(call) for call in calls)]
+    assert needless == []
+
+
+@pytest.mark.parametrize(("role", "home"), HOMES)
+def test_a_permission_for_all_regions_is_used_in_another_one(role: str, home: str) -> None:
+    abroad = {call.action for call in story() if call.role == role and f":{home}:" not in call.resource}
+    everywhere = [grant for grant in grants(role, home) if f":*:{ACCOUNT}:" in grant.pattern or grant.pattern == ALL]
+    assert {grant.action for grant in everywhere} == abroad
+
+
+def test_the_actions_are_those_that_are_paced() -> None:
+    """Every call goes through the limiter, which knows each by name: a new one is noticed here."""
+    granted = {grant.action.partition(":")[2] for role in ROLES for grant in grants(role, US)}
+    assert sorted(granted | {"Invoke"} | OF_THE_COMMAND) == sorted(_CLASS)
+    assert granted & OF_THE_COMMAND == set()
+
+
+def test_what_is_allowed_for_all_resources_cannot_be_allowed_for_fewer() -> None:
+    """As cfn-lint has it from AWS: an action without types of resources takes nothing but all of them."""
+    known = json.loads(files("cfnlint.data.AdditionalSpecs").joinpath("Policies.json").read_text())
+    for role in ROLES:
+        for action in {grant.action for grant in grants(role, US) if grant.pattern == ALL}:
+            service, _, name = action.partition(":")
+            assert not known[service]["Actions"][name.lower()].get("Resources"), action
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_statement_is_narrow(role: str) -> None:
+    for statement in statements(role):
+        assert set(statement) == {"Sid", "Effect", "Action", "Resource"}
+        assert all(re.fullmatch(r"[a-z]+:[A-Za-z]+", action) for action in listed(statement["Action"]))
+    own = r"(ssm:(\*|us-east-1):{0}:parameter/strongref/\w+(/\*)?|cloudformation:(\*|us-east-1):{0}:stack/\*/\*)"
+    narrow = [grant for grant in grants(role, US) if grant.pattern != ALL]
+    assert all(re.fullmatch(f"arn:aws:{own}".format(ACCOUNT), grant.pattern) for grant in narrow)

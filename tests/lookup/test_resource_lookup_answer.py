@@ -1,0 +1,143 @@
+"""What `Fn::GetAtt` can return of a resource: strings and lists of them, by name, with dots between the levels."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strongref.aws.cloud_control import Resource
+from strongref.errors import ErrorMetric, LookUpDeniedError
+from strongref.lookup.answer import NotAllowedToLookError, NotAnAttributeError, TooMuchToTellError, attributes
+from strongref.lookup.attributes import attribute
+from strongref.lookup.errors import NoSuchAttributeError
+
+QUEUE: dict[str, Any] = {
+    "Arn": "arn:aws:sqs:us-east-1:111111111111:jobs",
+    "DelaySeconds": 0,
+    "FifoQueue": False,
+    "RedriveAllowPolicy": {"redrivePermission": "byQueue", "sourceQueueArns": ["a", 1, True]},
+    "Nothing": None,
+    "Gaps": ["a", None],
+    "Empty": [],
+    "EmptyMap": {},
+    "Tags": [{"Key": "team", "Value": "web"}],
+}
+
+
+def resource(**properties: object) -> Resource:
+    return Resource("AWS::SQS::Queue", "jobs", properties)
+
+
+def test_without_names_every_string_and_list_of_strings_is_told() -> None:
+    assert attributes(resource(**QUEUE), None) == {
+        "Identifier": "jobs",
+        "Arn": "arn:aws:sqs:us-east-1:111111111111:jobs",
+        "DelaySeconds": "0",
+        "FifoQueue": "false",
+        "RedriveAllowPolicy.redrivePermission": "byQueue",
+        "RedriveAllowPolicy.sourceQueueArns": ["a", "1", "true"],
+        "Empty": [],
+    }
+
+
+def test_names_choose_and_that_of_a_map_means_all_that_is_inside() -> None:
+    assert attributes(resource(**QUEUE), ["Arn"]) == {"Identifier": "jobs", "Arn": QUEUE["Arn"]}
+    assert attributes(resource(**QUEUE), ["RedriveAllowPolicy", "Identifier"]) == {
+        "Identifier": "jobs",
+        "RedriveAllowPolicy.redrivePermission": "byQueue",
+        "RedriveAllowPolicy.sourceQueueArns": ["a", "1", "true"],
+    }
+    chosen = attributes(resource(**QUEUE), ["RedriveAllowPolicy.redrivePermission", "DelaySeconds"])
+    assert chosen == {"Identifier": "jobs", "RedriveAllowPolicy.redrivePermission": "byQueue", "DelaySeconds": "0"}
+
+
+def test_the_identifier_is_cloud_controls_whatever_the_resource_calls_so() -> None:
+    named_so = resource(Identifier="mine", Arn="x")
+    assert attributes(named_so, None)["Identifier"] == "jobs"
+    assert attributes(named_so, ["Identifier"]) == {"Identifier": "jobs"}
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"),
+    [
+        ("Tags", "a list of maps or of lists"),
+        ("EmptyMap", "a map without a string in it"),
+        ("Nothing", "nothing"),
+        ("Gaps", "a list with nothing in a place"),
+    ],
+)
+def test_what_cannot_be_returned_is_refused_by_name(name: str, holds: str) -> None:
+    with pytest.raises(NotAnAttributeError) as refused:
+        attributes(resource(**QUEUE), ["Arn", name])
+    assert refused.value.counted is ErrorMetric.REJECTED
+    assert str(refused.value) == (
+        f"{name} of AWS::SQS::Queue holds {holds}, which Fn::GetAtt cannot return: it returns strings, and lists of "
+        "them. Take it out of Attributes."
+    )
+
+
+def test_what_is_not_there_is_refused_by_name() -> None:
+    with pytest.raises(NoSuchAttributeError, match="has no attribute Arm"):
+        attributes(resource(**QUEUE), ["Arm"])
+
+
+@pytest.mark.parametrize(
+    ("named", "way_out"),
+    [
+        (True, "Take Policy and Description out of Attributes, into another look-up."),
+        (False, "Name those that are needed in Attributes. The largest are Policy and Description."),
+    ],
+)
+def test_too_much_says_what_to_do(named: bool, way_out: str) -> None:
+    error = TooMuchToTellError("AWS::SQS::Queue", 5206, ["Policy", "Description"], named=named)
+    assert error.counted is ErrorMetric.REJECTED
+    assert str(error) == (
+        "The attributes of this AWS::SQS::Queue are too large together for CloudFormation: an answer of 5206 bytes, "
+        f"4096 are allowed. {way_out}"
+    )
+    assert len(str(TooMuchToTellError("A" * 196, 10**9, ["x" * 2000] * 20, named=named))) < 1000
+
+
+def test_who_may_not_look_is_told_where_to_allow_it() -> None:
+    denied = LookUpDeniedError("GetResource", "AccessDeniedException", "AWS::SQS::Queue jobs", "us-east-1")
+    assert str(NotAllowedToLookError(denied, "AWS::SQS::Queue")) == (
+        "GetResource of AWS::SQS::Queue jobs in us-east-1 was denied (AccessDeniedException). Cloud Control reads with "
+        "the permissions of the function's role: name a policy that allows to read AWS::SQS::Queue in LookupPolicies, "
+        "a parameter of strongref's installation, and see that neither PermissionsBoundary nor a service control "
+        "policy forbids it."
+    )
+    longest = LookUpDeniedError("ListResources", "AccessDeniedException", "A" * 196 + "x" * 1025, "ap-southeast-1")
+    assert len(str(NotAllowedToLookError(longest, "A" * 196))) < 1000
+
+
+NAME = st.text("AbC_9", min_size=1, max_size=3)
+SCALAR = st.text(max_size=4) | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+TREE = st.recursive(
+    SCALAR | st.none() | st.lists(SCALAR, max_size=3),
+    lambda below: st.dictionaries(NAME, below, max_size=3) | st.lists(below, max_size=2),
+    max_leaves=8,
+)
+
+
+def texts(value: object) -> object:
+    """A scalar, or a list of them, as CloudFormation has them."""
+    if isinstance(value, list):
+        return [texts(item) for item in value]
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@given(st.dictionaries(NAME, TREE, max_size=4))
+def test_what_is_told_is_what_stands_there_under_that_name_and_alone_the_same(properties: dict[str, Any]) -> None:
+    found = resource(**properties)
+    told = attributes(found, None)
+    for name, value in told.items():
+        if name != "Identifier":
+            assert texts(attribute(found, name)) == value
+            assert attributes(found, [name]) == {"Identifier": "jobs", name: value}
+    named = [name for name in told if name != "Identifier"]
+    assert attributes(found, named) == told
+    json.dumps(told)

@@ -1,0 +1,256 @@
+"""What is wrong with a template's references: every mistake is told, with its place, and nothing that may be secret."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from strongref.macro import errors
+from strongref.macro.base import Plan
+from strongref.macro.errors import MacroError, NotATemplateError, TransformFailedError
+from strongref.macro.transform import Settings, plan
+from strongref.text import REASON_LIMIT
+from tests.support.macro import problems, ref, resource, template, transformed
+
+HIDDEN = "a-value-not-to-be-shown"
+GROUP = "Service.Properties.LoadBalancers[0].TargetGroupArnRef"
+
+
+def within(node: object) -> dict[str, Any]:
+    return template({"LoadBalancers": [{"TargetGroupArnRef": node}]})
+
+
+def without(key: str) -> dict[str, Any]:
+    given = ref("A")
+    del given["From"][key]
+    return given
+
+
+@pytest.mark.parametrize(
+    ("node", "where", "told"),
+    [
+        (without("Stack"), ".From.Stack", "the exporting stack's name is missing"),
+        (ref("A", ""), ".From.Stack", "the exporting stack's name is missing"),
+        (without("Name"), ".From.Name", "the name of an export is needed"),
+        (ref(""), ".From.Name", "the name of an export is needed"),
+        (ref({"Ref": "Name"}), ".From.Name", "the name of an export is needed, as text (it cannot be a function)"),
+        (ref("Cert Arn"), ".From.Name", "'Cert Arn' has characters other than letters, digits, _ and -"),
+        (ref("A..B"), ".From.Name", "'' has characters other than"),
+        (ref(".".join("ABCDEFGHIJ")), ".From.Name", "it is 10 levels deep; at most 9 are allowed"),
+        (ref("A", "my_stack"), ".From.Stack", "'my_stack' came; the producing stack's name is needed"),
+        (ref("A", region="Ireland"), ".From.Region", "'Ireland' came; a region's code is needed, as in us-east-1"),
+        (ref("A", region=["eu-west-1"]), ".From.Region", "a list came; a region's code is needed"),
+        (
+            {"From": {"Stack": "a", "Name": "b", "Account": 12}},
+            ".From.Account",
+            "'12' came; an account is twelve digits, in quotes",
+        ),
+        (
+            {"From": {"Stack": "a", "Name": "b", "Regoin": "x"}},
+            ".From.Regoin",
+            "no such key (did you mean Region?); allowed are Stack, Region, Account and Name",
+        ),
+        ({"From": "network.VpcId"}, ".From", "text came; a map with Stack and Name, and where they differ Region and "),
+        ({"From": {"Ref": "A"}}, ".From", "a function came; a map with Stack"),
+        (ref("A", Strenght="weak"), ".Strenght", "no such key (did you mean Strength?); allowed are From, Shared, "),
+        (ref("A", Strength="firm"), ".Strength", "'firm' came; allowed are strong and weak"),
+        (ref("A", Shared="yes"), ".Shared", "'yes' came; allowed are true and false"),
+        (ref("A", Consumer="my web"), ".Consumer", "'my web' came; a stack's name or a label"),
+        (ref("A", Revision=[1]), ".Revision", "text is needed, a list came"),
+        (ref("A", Shared=True, Consumer="web"), ".Consumer", "it has no meaning with Shared: true"),
+        ({"Form": {"Stack": "a", "Name": "b"}}, ".Form", "no such key (did you mean From?)"),
+        ({"from": {"stack": "a", "name": "web"}}, ".from", "no such key (did you mean From?)"),
+        ({"FROM": {"Name": "web"}}, ".FROM", "no such key (did you mean From?)"),
+        ({"Stack": "a", "Name": "b"}, ".From", "the map From around Stack and Name is missing"),
+        ([ref("A")], "", "a list came; one reference is needed; for several write TargetGroupArnRefs"),
+        ({"Fn::If": ["C", ref("A"), {"A": 1}]}, ".Fn::If[2]", "a map came; a reference, which is a map with From, is"),
+        ({"Fn::If": ["C", ref("A"), None]}, ".Fn::If[2]", "nothing came; a reference"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(node: object, where: str, told: str) -> None:
+    (text,) = problems(within(node))
+    assert text.startswith(f"{GROUP}{where}: {told}")
+
+
+def test_the_property_and_its_reference_are_not_given_together() -> None:
+    told = "ResourceReferenceAndIDNotSupported: Service.Properties.VpcIdRef: VpcId and VpcIdRef are given together; "
+    assert problems(template({"VpcId": HIDDEN, "VpcIdRef": ref("A")})) == [f"{told}leave all but one of them out"]
+    (text,) = problems(template({"VpcIdRef": ref("A"), "VpcIdRefs": [ref("A")]}))
+    assert text.startswith(
+        "ResourceReferenceAndIDNotSupported: Service.Properties.VpcIdRef: VpcIdRef and VpcIdRefs are"
+    )
+    (text,) = problems(template({"A": 1, "ARefs": [ref("A")], "ARef": ref("A")}))
+    assert ": A, ARef and ARefs are given together" in text
+
+
+def test_one_reference_is_no_list() -> None:
+    (text,) = problems(template({"SubnetIdsRefs": ref("SubnetIds")}))
+    assert text == (
+        "Service.Properties.SubnetIdsRefs: one reference came; a list of references is needed; "
+        "for one export that is a list itself write SubnetIdsRef"
+    )
+
+
+def test_references_of_acks_in_a_manifest_are_left_alone() -> None:
+    manifest = {"kind": "VPCLink", "spec": {"securityGroupRefs": [{"from": {"name": "web", "namespace": "a"}}]}}
+    given = template({"Manifest": manifest})
+    assert transformed(given) == given
+
+
+def test_a_logical_id_that_would_be_too_long_is_told() -> None:
+    name = "Topic${Name}" + "x" * 230
+    loop = {"Fn::ForEach::T": ["Name", ["a"], {name: resource({}, Exports={"As": "${Name}"})}]}
+    (text,) = problems(template(**loop))
+    assert text.endswith(
+        "a logical id has at most 255 characters, this one would have 257; call the resource something shorter"
+    )
+
+
+def test_more_resources_than_a_template_may_have_are_told() -> None:
+    plenty = {f"R{number}": resource({}) for number in range(499)}
+    referring = {"R0": resource({"ARef": ref("A")})}
+    assert problems(template(**{**plenty, **referring})) == []
+    assert problems(template(**{**plenty, **referring, "Another": resource({})})) == [
+        (
+            "Resources: with 1 Imports and Exports there are 501 resources, and a template has at most 500; part it, "
+            "or set ValueBytes to less"
+        )
+    ]
+
+
+def test_everything_that_is_wrong_is_told_at_once_in_the_order_of_the_template() -> None:
+    given = template(
+        A=resource({"XRef": {"From": {}}, "Y": 1, "YRef": ref("A", region="x")}, Exports={"Vaules": {}}),
+        B=resource({"ZRefs": [ref("a b"), {"Form": {"Name": "x"}}]}),
+    )
+    given["Outputs"] = {"O": {"ValueRef": ref("")}}
+    assert [text.partition(": ")[0] for text in problems(given)] == [
+        "A.Properties.XRef.From.Stack",
+        "A.Properties.XRef.From.Name",
+        "ResourceReferenceAndIDNotSupported",
+        "A.Properties.YRef.From.Region",
+        "A.Exports.Vaules",
+        "A.Exports.Values",
+        "B.Properties.ZRefs[0].From.Name",
+        "B.Properties.ZRefs[1].Form",
+        "Outputs.O.ValueRef.From.Name",
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"T${Name}": resource({"XRef": ref("A", {"Ref": "Name"})})},
+        {"T${Name}": resource({"XRef": ref("A", {"Fn::Sub": "${Name}-network"})})},
+        {"T${Name}": resource({"XRef": ref("Key${Name}")})},
+        {"T${Name}": resource({"XRef": ref("A", "n", Consumer={"Fn::Join": ["", ["&{Name}"]]})})},
+        {"T${Name}": resource({"XRef": ref("A")}, Condition="Is${Name}")},
+    ],
+)
+def test_a_reference_in_a_loop_cannot_depend_on_the_loop(body: dict[str, Any]) -> None:
+    (text,) = problems(template(**{"Fn::ForEach::Topics": ["Name", ["A"], body]}))
+    assert text.startswith("Fn::ForEach::Topics[2].T${Name}.Properties.XRef: it depends on Name of Fn::ForEach, which")
+
+
+def test_a_logical_id_that_is_needed_is_not_free() -> None:
+    given = template({"ARef": ref("A")})
+    logical_id = next(each.key for each in plan(given, Settings()).additions)
+    given["Resources"][logical_id] = resource({})
+    assert problems(given) == [
+        f"{logical_id}: that name is needed for an Import of A; give what is called so another one"
+    ]
+    given = template(Key=resource({}, Exports={"As": "Key"}), Exports44136fa3=resource({}))
+    assert problems(given) == [
+        "Exports44136fa3: that name is needed for an Export that is made of Exports; give what is called so another one"
+    ]
+
+
+def test_a_condition_that_is_needed_is_something_else() -> None:
+    given = template({"V": {"Fn::If": ["C", 1, {"XRef": ref("A")}]}})
+    name = next(each.key for each in plan(given, Settings()).additions if each.path == ("Conditions",))
+    (text,) = problems(given | {"Conditions": {name: {"Fn::Equals": [1, 2]}}})
+    assert text.startswith(f"Conditions.{name}: that name is needed for the condition of Imports")
+
+
+@pytest.mark.parametrize("how", [{"Name": "StrongRef"}, [{"Name": "Other"}, {"Name": "StrongRef"}], "StrongRef"])
+@pytest.mark.parametrize("place", ["properties", "resources"])
+def test_the_macro_works_on_whole_templates_only(how: object, place: str) -> None:
+    given = template({"Fn::Transform": how}) if place == "properties" else template(**{"Fn::Transform": how})
+    where = "Service.Properties.Fn::Transform" if place == "properties" else "Fn::Transform"
+    (text,) = problems(given)
+    assert text.startswith(f"{where}: StrongRef works on whole templates only, since it adds resources")
+
+
+@pytest.mark.parametrize("fragment", [{}, {"Type": "AWS::SNS::Topic"}, {"Resources": []}, {"Resources": None}])
+def test_a_part_of_a_template_is_none(fragment: dict[str, Any]) -> None:
+    with pytest.raises(NotATemplateError, match="it has no Resources"):
+        plan(fragment, Settings())
+
+
+def test_members_that_are_no_maps_are_left_to_cloudformation() -> None:
+    given = {"Resources": {"A": None, "B": [1], "Fn::ForEach::X": ["a"]}, "Outputs": {"C": 1}, "Globals": None}
+    assert plan(given, Settings()) == Plan()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        (
+            {"Valuebytes": 1},
+            "Parameter Valuebytes of the transform StrongRef: there is no such one; allowed is ValueBytes.",
+        ),
+        ({"ValueBytes": 0}, "Parameter ValueBytes of the transform StrongRef: a number from 1 to 3296 is needed."),
+        ({"ValueBytes": "many"}, "Parameter ValueBytes of the transform StrongRef: a number from 1 to 3296 is needed."),
+        (
+            {"ValueBytes": {"Ref": "A"}},
+            "Parameter ValueBytes of the transform StrongRef: a number from 1 to 3296 is needed.",
+        ),
+    ],
+)
+def test_a_parameter_of_the_transform_that_cannot_be(parameters: dict[str, Any], told: str) -> None:
+    with pytest.raises(MacroError) as refused:
+        Settings.parse(parameters)
+    assert str(refused.value) == told
+
+
+def test_a_text_with_many_problems_is_short_and_says_how_many_are_left() -> None:
+    given = template({f"P{number}Ref": {"From": {"Stack": "x" * 300, "Name": "a b" * 90}} for number in range(40)})
+    with pytest.raises(TransformFailedError) as refused:
+        plan(given, Settings())
+    text = str(refused.value)
+    assert len(text) < REASON_LIMIT
+    shown = text.count("Service.Properties.")
+    assert text.endswith(f" And {len(refused.value.problems) - shown} more: strongref transform --check shows all.")
+
+
+def test_every_error_fits_whatever_it_names() -> None:
+    long = "N" * 5000
+    given = {
+        "ReferenceAndIDError": [long],
+        "MissingKeyError": long,
+        "UnknownKeyError": [long],
+        "LoopError": long,
+        "TakenError": long,
+        "BadPropertyError": long,
+        "WrongShapeError": (long, long),
+    }
+    for name, data in given.items():
+        made = getattr(errors, name)((long, 0, long), *(data if isinstance(data, tuple) else (data,)))
+        assert len(str(made)) < REASON_LIMIT, name
+        assert len(str(TransformFailedError([made, made]))) < REASON_LIMIT
+    for made in (errors.NotATemplateError(long), errors.BadParameterError(long, long)):
+        assert len(str(made)) < REASON_LIMIT
+
+
+def test_values_are_in_no_text() -> None:
+    values = {"A b": HIDDEN, "B": [HIDDEN, None], "C": {"D": None, "E": {}}, "F": [HIDDEN, "a," + HIDDEN]}
+    given = template(
+        A=resource(
+            {"Password": HIDDEN, "PasswordRef": ref(""), "XRefs": [ref("A"), [HIDDEN]]}, Exports={"Values": values}
+        )
+    )
+    told = problems(given)
+    assert len(told) == 7
+    assert HIDDEN not in "".join(told)
+    assert HIDDEN not in repr(plan(template({"XRefs": [HIDDEN, ref("A")]}), Settings()))

@@ -1,0 +1,153 @@
+"""`Exports` on a resource: what it becomes, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from strongref.contract.names import StackArn
+from strongref.contract.requests import ExportRequest
+from strongref.macro.exporting import KEYS
+from tests.support.builders import NETWORK
+from tests.support.macro import EXPORTS, IMPORTS, get, problems, ref, resource, template, transformed
+
+ALB = {"Arn": {"Ref": "Alb"}, "SecurityGroup": {"Id": {"Fn::GetAtt": ["Sg", "GroupId"]}}}
+NO_VALUE = {"Ref": "AWS::NoValue"}
+TOKEN = {"Fn::ImportValue": "strongref-exporter"}
+
+
+def exported(exports: object, **more: object) -> dict[str, dict[str, Any]]:
+    """The Exports of what becomes of a template with a load balancer, by logical id."""
+    made = transformed(template(Alb=resource({}, Exports=exports, **more)))["Resources"]
+    assert "Exports" not in made["Alb"]
+    return {name: each for name, each in made.items() if each["Type"] == EXPORTS}
+
+
+def the_export(exports: object, **more: object) -> dict[str, Any]:
+    (made,) = exported(exports, **more).values()
+    return made
+
+
+def refusals(exports: object) -> list[str]:
+    return problems(template(Alb=resource({}, Exports=exports)))
+
+
+def test_exports_become_an_export_beside_the_resource() -> None:
+    given = {"Region": "us-east-1", "Consumer": "web", "Values": {"WebAlb": ALB}}
+    ((logical_id, made),) = exported(given).items()
+    assert made == {"Type": EXPORTS, "Properties": {"ServiceToken": TOKEN, **given}}
+    assert re.fullmatch(r"ExportsWeb[0-9a-f]{8}", logical_id)
+
+
+def test_the_other_attributes_of_the_resource_stay() -> None:
+    given = template(Alb=resource({"A": 1}, Exports={"As": "Alb"}, DependsOn=["B"], DeletionPolicy="Retain"))
+    assert transformed(given)["Resources"]["Alb"] == resource({"A": 1}, DependsOn=["B"], DeletionPolicy="Retain")
+
+
+@pytest.mark.parametrize(
+    ("given", "values", "secure"),
+    [
+        ({"As": "AlbArn"}, {"AlbArn": {"Ref": "Alb"}}, None),
+        ({"As": "WebAlb", "Values": ALB}, {"WebAlb": ALB}, None),
+        ({"As": "Web.Alb", "Values": ALB}, {"Web": {"Alb": ALB}}, None),
+        ({"As": "Web/Alb", "Values": {"Ref": "X"}}, {"Web": {"Alb": {"Ref": "X"}}}, None),
+        (
+            {"As": "Db", "Values": {"Password": "x"}, "SecureKeys": ["Password"]},
+            {"Db": {"Password": "x"}},
+            ["Db.Password"],
+        ),
+    ],
+)
+def test_as_is_the_name_that_values_stand_below(given: Any, values: Any, secure: Any) -> None:  # noqa: ANN401
+    made = the_export(given)["Properties"]
+    assert made["Values"] == values
+    assert made.get("SecureKeys") == secure
+    assert "As" not in made
+    sample = {key: value for key, value in made.items() if key != "ServiceToken"} | {"Values": {}, "SecureKeys": []}
+    ExportRequest.parse(sample, StackArn.parse(NETWORK))
+
+
+def test_several_exports_of_one_resource() -> None:
+    made = exported([{"As": "Alb", "Consumer": "web"}, {"As": "Alb", "Consumer": "shop"}])
+    assert {name[:-8]: each["Properties"]["Consumer"] for name, each in made.items()} == {
+        "ExportsWeb": "web",
+        "ExportsShop": "shop",
+    }
+
+
+def test_an_imported_value_is_exported_again() -> None:
+    given = template(
+        Alb=resource({}, Exports={"Values": {"Alb": {**ALB, "CertArnRef": ref("CertArn")}}}, Condition="C")
+    )
+    made = transformed(given)["Resources"]
+    (logical_id,) = [name for name, each in made.items() if each["Type"] == IMPORTS]
+    (export,) = [each for each in made.values() if each["Type"] == EXPORTS]
+    whole = {**ALB, "CertArn": get(logical_id, "CertArn")}
+    assert export["Properties"]["Values"]["Alb"] == {"Fn::If": ["C", whole, NO_VALUE]}
+    assert made[logical_id]["Condition"] == "C"
+
+
+def test_a_property_called_exports_is_not_ours() -> None:
+    given = template({"Exports": {"As": "x"}})
+    assert transformed(given) == given
+
+
+def test_every_property_of_the_exporter_may_be_given() -> None:
+    given: dict[str, Any] = {
+        "Region": ["us-east-1", {"Ref": "AWS::Region"}],
+        "Account": {"Ref": "AWS::AccountId"},
+        "Consumer": {"Ref": "Consumer"},
+        "OnChange": "propagate",
+        "Values": {"A": 1, "B": [True, {"Ref": "X"}], "C": {"Fn::Split": [",", "a,b"]}},
+        "SecureKeys": ["A"],
+        "Revision": "3",
+    }
+    assert set(given) == set(KEYS)
+    assert the_export(given)["Properties"] == {"ServiceToken": TOKEN, **given}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("web", "Alb.Exports: text came; a map with Values, or with the name to export it As, is needed"),
+        ({"Ref": "A"}, "Alb.Exports: a function came; a map with Values"),
+        (None, "Alb.Exports: nothing came; a map with Values"),
+        ({}, "Alb.Exports.Values: a map of names to values, or the name to export it As, is missing"),
+        ({"Values": {}, "Regoin": "x"}, "Alb.Exports.Regoin: no such key (did you mean Region?); allowed are Region, "),
+        ({"Values": []}, "Alb.Exports.Values: a list came; a map of names to values is needed"),
+        ({"Values": {"A b": "x"}}, "Alb.Exports.Values.A b: 'A b' has characters other than letters, digits, _ and -"),
+        ({"Values": {"A": {"B c": "x"}}}, "Alb.Exports.Values.A.B c: 'B c' has characters other than"),
+        ({"Values": {"A": ""}}, "Alb.Exports.Values.A: it is empty, and Parameter Store holds no empty value"),
+        ({"Values": {"A": None}}, "Alb.Exports.Values.A: a string, a list of strings or a map is needed, nothing came"),
+        ({"Values": {"A": {}}}, "Alb.Exports.Values.A: an empty map exports nothing; take it out or give it a value"),
+        ({"Values": {"A": ["a,b"]}}, "Alb.Exports.Values.A: its item 1 holds a comma"),
+        ({"Values": {"A": "x"}, "SecureKeys": ["B"]}, "Alb.Exports.SecureKeys: B is not in Values"),
+        ({"Values": {"A": ["x"]}, "SecureKeys": ["A"]}, "Alb.Exports.SecureKeys: a list cannot be secure"),
+        ({"Values": {"A": "x"}, "SecureKeys": "A"}, "Alb.Exports.SecureKeys: a list of strings is needed, 'A' came"),
+        ({"As": "A b"}, "Alb.Exports.As: 'A b' has characters other than"),
+        ({"As": {"Ref": "A"}}, "Alb.Exports.As: a string is needed, a map came"),
+        ({"As": "A", "Values": {}}, "Alb.Exports.Values: an empty map exports nothing"),
+        ({"As": "A", "SecureKeys": {"Ref": "X"}}, "Alb.Exports.SecureKeys: a list of strings is needed, a map came"),
+        ({"As": "A", "Region": []}, "Alb.Exports.Region: an empty list came; name a region"),
+        ({"As": "A", "Region": "Ireland"}, "Alb.Exports.Region: 'Ireland' came; a region's code is needed"),
+        ({"As": "A", "Account": 1}, "Alb.Exports.Account: '1' came; an account is twelve digits, in quotes"),
+        ({"As": "A", "Consumer": "_x"}, "Alb.Exports.Consumer: '_x' came; a stack's name or a label"),
+        ({"As": "A", "OnChange": "ignore"}, "Alb.Exports.OnChange: 'ignore' came; allowed are refuse and propagate"),
+        ([{"As": "A"}, {"As": "B b"}], "Alb.Exports[1].As: 'B b' has characters other than"),
+    ],
+)
+def test_what_the_exporter_would_refuse_is_told_before(given: object, told: str) -> None:
+    (text,) = refusals(given)
+    assert text.startswith(told)
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    told = refusals({"Values": {"A b": 1, "B": "", "C": "ok"}, "Region": "x", "OnChange": "y", "SecureKeys": ["C"]})
+    assert [text.partition(":")[0] for text in told] == [
+        "Alb.Exports.Values.A b",
+        "Alb.Exports.Values.B",
+        "Alb.Exports.Region",
+        "Alb.Exports.OnChange",
+    ]

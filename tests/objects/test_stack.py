@@ -1,0 +1,191 @@
+"""What a program may say to a stack: channels, types, and several stacks of one template."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from cfnlint.api import ManualArgs, lint  # type: ignore[import-untyped]
+
+from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack
+from strongref_objects.errors import (
+    BadChannelError,
+    BadNameError,
+    BadTypeError,
+    ExportedTwiceError,
+    NothingToImportError,
+    OwnExportError,
+    WrongKindError,
+)
+from tests.support.cloud import ACCOUNT
+from tests.support.objects import EU, US, Tree, World, custom, produced
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from strongref_objects.channels import Channel
+
+AT_DEPLOYMENT = ResolveType.DEPLOYMENT
+TO_WEB = CrossRegion(regions=[US], consumer="web")
+FROM_NETWORK = CrossRegion(stack="network", region=EU)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path / "context.json")
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"regions": ["Ireland"]}, "'Ireland' came"),
+        ({"regions": "eu-west-1", "region": "nowhere"}, "'nowhere' came"),
+        ({"stack": "network", "account": "1"}, "twelve digits"),
+        ({"consumer": "_shared"}, "a label"),
+        ({"stack": "net_work"}, "'net_work' came; the exporting stack's name is needed"),
+    ],
+)
+def test_a_cross_region_channel_that_cannot_be_is_refused(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(BadChannelError, match=problem):
+        CrossRegion(**given)
+
+
+def test_one_region_may_be_given_as_a_string() -> None:
+    assert CrossRegion(regions=US) == CrossRegion(regions=[US])
+
+
+@pytest.mark.parametrize("prefix", ["shared", "/", "", "/a b", "//a", "/aws/x", "/ssm", "/strongref/exports"])
+def test_a_prefix_that_cannot_be_is_refused(prefix: str) -> None:
+    with pytest.raises(BadChannelError):
+        Parameters(prefix)
+
+
+@pytest.mark.parametrize(
+    "via",
+    [CrossRegion(stack="network"), CrossRegion(shared=True), CrossRegion(region=EU), CrossRegion(account=ACCOUNT)],
+)
+def test_a_channel_that_says_whom_to_import_from_exports_nothing(world: World, via: Channel) -> None:
+    with pytest.raises(BadChannelError, match="say whom to import from"):
+        world.stack("web").export_string("Name", "n", via=via)
+
+
+@pytest.mark.parametrize(
+    ("via", "problem"),
+    [
+        (TO_WEB, "to import give the exporting stack's name"),
+        (CrossRegion(stack="network", regions=[US]), "regions says where to export to"),
+        (CrossRegion(stack="network", shared=True, consumer="web"), "leave one of the two out"),
+    ],
+)
+def test_a_channel_that_says_whom_to_export_to_imports_nothing(world: World, via: Channel, problem: str) -> None:
+    with pytest.raises(BadChannelError, match=problem):
+        world.stack("web").import_string("Name", via=via)
+
+
+def test_a_name_that_cannot_be_exported_cannot_be_imported(world: World) -> None:
+    for kind in ResolveType:
+        with pytest.raises(BadNameError):
+            world.stack("web").import_string("my_bucket", type=kind)
+
+
+def test_what_is_no_channel_is_refused(world: World) -> None:
+    for via in ("ssm", CrossRegion, {"regions": [US]}):
+        with pytest.raises(BadChannelError, match="give CloudFormation"):
+            world.stack("web").export_string("Name", "n", via=cast("Channel", via))
+        with pytest.raises(BadChannelError, match="or leave it out"):
+            world.stack("web").import_string("Name", via=cast("Channel", via))
+
+
+def test_a_type_may_be_given_by_its_word_and_no_other_word_is_one(world: World) -> None:
+    stack = world.stack("web")
+    assert stack.import_string("Name", type=cast("ResolveType", "Deployment")) == {"Fn::ImportValue": "Name"}
+    with pytest.raises(NothingToImportError):
+        stack.import_string("Other", type=cast("ResolveType", "Synthesis"))
+    for word in ("Later", "deployment", 1):
+        with pytest.raises(BadTypeError, match=f"type: '{word}' came; it can be ResolveType.SYNTHESIS"):
+            stack.import_string("Name", type=cast("ResolveType", word))
+
+
+@pytest.mark.parametrize("name", [5, None, "", ("a",)])
+def test_what_is_no_name_is_refused(world: World, name: object) -> None:
+    stack = world.stack("web")
+    given = cast("str", name)
+    for kind in ResolveType:
+        for method in (stack.import_string, stack.import_string_list, stack.import_object):
+            with pytest.raises(BadNameError, match="a name is a string that is not empty"):
+                method(given, type=kind)
+    ctx = stack.import_object("Web", type=AT_DEPLOYMENT)
+    for read in (ctx.read_string, ctx.read_string_list, ctx.read_object):
+        with pytest.raises(BadNameError, match="a key is a string that is not empty"):
+            read(given)
+
+
+def test_two_stacks_of_one_template_forget_nothing_of_each_other(world: World) -> None:
+    produced(world, Name="n", Other="o")
+    target = PlainTarget("web", EU, ACCOUNT)
+    first, second = (Stack(target, synthesis=world.run()) for _ in range(2))
+    first.import_string("Name")
+    second.import_string("Other")
+    (holder,) = target.template()["Resources"].values()
+    assert holder["Metadata"]["strongref:imports"] == [{"Fn::ImportValue": "Name"}, {"Fn::ImportValue": "Other"}]
+    first.export_string("Own", "1")
+    with pytest.raises(ExportedTwiceError):
+        second.export_string("Own", "2")
+    with pytest.raises(OwnExportError):
+        second.import_string("Own")
+    for stack, name in ((first, "A"), (second, "B")):
+        stack.import_string(name, type=AT_DEPLOYMENT, via=FROM_NETWORK)
+        stack.export_string(name, "x", via=TO_WEB)
+    assert [each.get("Names") or list(each["Values"]) for each in custom(first)] == [["A", "B"], ["A", "B"]]
+
+
+@pytest.mark.parametrize("via", [None, FROM_NETWORK])
+def test_req6_what_two_stacks_of_one_template_import_is_one_thing(world: World, via: Channel | None) -> None:
+    """Weakly in one of them and strongly in the other, it is held."""
+    produced(world, via=TO_WEB if via else None, Web=Tree({"A": "a", "B": "b"}))
+    target = PlainTarget("web", US if via else EU, ACCOUNT)
+    first, second = (Stack(target, synthesis=world.run()) for _ in range(2))
+    weak = first.import_object("Web", weak=True, via=via)
+    weak.read_string("A")
+    assert "Resources" not in target.template()
+    assert second.import_object("Web", via=via) is weak
+    assert second.made is first.made
+    weak.read_string("B")
+    ((_, resource),) = target.template()["Resources"].items()
+    held = resource["Metadata"]["strongref:imports"] if via is None else resource["Properties"]["Names"]
+    assert len(held) == 2
+    at_deployment = [stack.import_object("Web", type=AT_DEPLOYMENT, via=via) for stack in (first, second)]
+    assert at_deployment[0] is at_deployment[1]
+    other = Stack(PlainTarget("other", US if via else EU, ACCOUNT), synthesis=world.run())
+    assert other.import_object("Web", weak=True, via=via) is not weak
+
+
+def test_of_what_was_read_in_the_wrong_way_nothing_is_kept(world: World) -> None:
+    produced(world, via=TO_WEB, Thing=Tree({"Object": Tree({"A": "a"})}))
+    with pytest.raises(WrongKindError):
+        world.stack("web", US).import_object("Thing", via=FROM_NETWORK).read_string("Object")
+    assert not world.context_file.exists()
+
+
+def test_what_every_channel_writes_is_a_template_as_it_should_be(world: World) -> None:
+    """As cfn-lint has it."""
+    produced(world, Name="n")
+    whole = Tree(
+        {"Arn": {"Fn::GetAtt": ["Topic", "TopicArn"]}, "Zones": ["a", {"Ref": "Topic"}], "Part": Tree({"A": "a"})}
+    )
+    target = PlainTarget("web", EU, ACCOUNT, {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
+    stack = Stack(target, synthesis=world.run())
+    for out in (None, TO_WEB, CrossRegion(), Parameters("/shared")):
+        stack.export_object("Web", whole, description="All of it", via=out)
+    stack.import_string("Name")
+    names: list[tuple[str, bool, Channel | None]] = [
+        ("A", False, None),
+        ("B", False, FROM_NETWORK),
+        ("C", True, FROM_NETWORK),
+        ("D", True, Parameters("/other")),
+    ]
+    for name, weak, via in names:
+        value = stack.import_string(name, type=AT_DEPLOYMENT, weak=weak, via=via)
+        target.put_resource(f"Uses{name}", "AWS::SNS::Topic", {"DisplayName": value})
+    assert [str(each) for each in lint(json.dumps(target.template()), config=ManualArgs(regions=[EU]))] == []

@@ -1,0 +1,372 @@
+"""Ready types: what each writes and reads, what its resource's attributes are, and how one more is declared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
+
+from strongref_objects import types
+from strongref_objects.collecting import collect
+from strongref_objects.declaring import REF, Declared, every_type, told
+from strongref_objects.errors import BadValueError, NothingToImportError
+from strongref_objects.identity import ArnForm
+from strongref_objects.identity_errors import (
+    BadDeclarationError,
+    NoSuchPartError,
+    NotToldError,
+    OtherPartError,
+    UnevenListsError,
+)
+from strongref_objects.joining import joined
+from strongref_objects.json_objects import JsonSerializationContext, from_json
+from strongref_objects.members import key_of, members
+from strongref_objects.types import (
+    READY,
+    ApplicationLoadBalancer,
+    Bucket,
+    EncryptedBucket,
+    HostedZone,
+    Key,
+    Listener,
+    Queue,
+    SecurityGroup,
+    Subnets,
+    Vpc,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from strongref_objects.base import Text
+
+RESOURCES = {name: each for name, each in READY.items() if each.declared.type_name}
+KEYS = {
+    "ApplicationLoadBalancer": [
+        *("LoadBalancerArn", "LoadBalancerDnsName", "LoadBalancerCanonicalHostedZoneId"),
+        *("SecurityGroup.SecurityGroupId", "Listener.ListenerArn"),
+    ],
+    "Bucket": ["BucketArn", "BucketName"],
+    "Certificate": ["CertificateArn"],
+    "Cluster": ["ClusterArn", "ClusterName"],
+    "EncryptedBucket": ["BucketArn", "BucketName", "EncryptionKey.KeyArn", "EncryptionKey.KeyId"],
+    "EncryptedQueue": ["QueueArn", "QueueName", "QueueUrl", "EncryptionMasterKey.KeyArn", "EncryptionMasterKey.KeyId"],
+    "EncryptedTable": ["TableArn", "TableName", "EncryptionKey.KeyArn", "EncryptionKey.KeyId"],
+    "EncryptedTopic": ["TopicArn", "TopicName", "MasterKey.KeyArn", "MasterKey.KeyId"],
+    "Function": ["FunctionArn", "FunctionName"],
+    "HostedZone": ["HostedZoneId", "ZoneName"],
+    "Key": ["KeyArn", "KeyId"],
+    "Listener": ["ListenerArn"],
+    "Queue": ["QueueArn", "QueueName", "QueueUrl"],
+    "Role": ["RoleArn", "RoleName"],
+    "SecurityGroup": ["SecurityGroupId"],
+    "StreamedTable": ["TableArn", "TableName", "TableStreamArn"],
+    "Subnets": ["SubnetIds", "AvailabilityZones", "RouteTableIds"],
+    "Table": ["TableArn", "TableName"],
+    "Topic": ["TopicArn", "TopicName"],
+    "Vpc": [
+        *("Parts", "VpcId", "VpcCidrBlock"),
+        *(
+            f"{tier}Subnets.{each}"
+            for tier in ("Public", "Private", "Isolated")
+            for each in ("SubnetIds", "AvailabilityZones", "RouteTableIds")
+        ),
+        "NatGatewayIds",
+    ],
+}
+
+
+def sample(of: type[Declared], prefix: str = "") -> Any:  # noqa: ANN401 (of any of the types)
+    """An object of a type that has everything that one can have."""
+    given: dict[str, Any] = {}
+    for name, member in members(of).items():
+        if member.of:
+            given[name] = sample(member.of, f"{prefix}{name}.")
+        else:
+            given[name] = [f"{prefix}{name}-1", f"{prefix}{name}-2"] if member.is_list else f"{prefix}{name}"
+    return of(**given)
+
+
+def written(obj: Declared) -> dict[str, Any]:
+    """What an object writes, by the keys with dots between them."""
+    return {".".join(path[1:]): leaf.value for path, leaf in collect("X", obj).items()}
+
+
+@pytest.mark.parametrize("name", READY)
+def test_each_type_writes_the_names_of_the_cdks_attributes(name: str) -> None:
+    assert list(written(sample(READY[name]))) == KEYS[name]
+
+
+def test_there_are_thirteen_that_people_share_in_practice() -> None:
+    shared = "ApplicationLoadBalancer Bucket Certificate Cluster Function HostedZone Key Queue Role SecurityGroup Table"
+    assert {*shared.split(), "Topic", "Vpc"} <= set(READY)
+    assert all(each is getattr(types, name) and each.__doc__ for name, each in READY.items())
+
+
+@pytest.mark.parametrize("name", RESOURCES)
+def test_every_attribute_is_one_that_cloudformations_schema_has(name: str) -> None:
+    declared = RESOURCES[name].declared
+    schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", str(declared.type_name))
+    for member in members(RESOURCES[name]).values():
+        if member.attribute not in (None, REF):
+            assert member.attribute in schema.get_atts
+            assert schema.schema["properties"][str(member.attribute)]  # so Cloud Control has it too
+        if member.says:
+            assert schema.schema["properties"][member.says]
+
+
+REFS = {
+    "AWS::CertificateManager::Certificate": "certificate_arn",
+    "AWS::DynamoDB::Table": "table_name",
+    "AWS::ECS::Cluster": "cluster_name",
+    "AWS::ElasticLoadBalancingV2::Listener": "listener_arn",
+    "AWS::ElasticLoadBalancingV2::LoadBalancer": "load_balancer_arn",
+    "AWS::IAM::Role": "role_name",
+    "AWS::KMS::Key": "key_id",
+    "AWS::Lambda::Function": "function_name",
+    "AWS::Route53::HostedZone": "hosted_zone_id",
+    "AWS::S3::Bucket": "bucket_name",
+    "AWS::SQS::Queue": "queue_url",
+}
+"""What `Ref` gives, type by type (AWS: CloudFormation Template Reference, return values)."""
+
+
+def test_what_ref_gives_is_what_cloudformation_says_and_cloud_control_identifies_by() -> None:
+    for each in RESOURCES.values():
+        type_name = str(each.declared.type_name)
+        refs = [name for name, member in members(each).items() if member.attribute == REF]
+        assert refs == ([REFS[type_name]] if type_name in REFS else [])
+        if refs:
+            schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", type_name).schema
+            (identifier,) = schema["primaryIdentifier"]
+            assert key_of(refs[0]).endswith(identifier.removeprefix("/properties/"))
+
+
+def test_an_object_of_the_same_template_is_its_resources_attributes() -> None:
+    queue = Queue.of_resource("Jobs")
+    assert written(queue) == {
+        "QueueArn": {"Fn::GetAtt": ["Jobs", "Arn"]},
+        "QueueName": {"Fn::GetAtt": ["Jobs", "QueueName"]},
+        "QueueUrl": {"Ref": "Jobs"},
+    }
+    balancer = ApplicationLoadBalancer.of_resource(
+        "Alb", security_group=SecurityGroup.of_resource("Sg"), listener=Listener.of_resource("Https")
+    )
+    assert written(balancer) == {
+        "LoadBalancerArn": {"Ref": "Alb"},
+        "LoadBalancerDnsName": {"Fn::GetAtt": ["Alb", "DNSName"]},
+        "LoadBalancerCanonicalHostedZoneId": {"Fn::GetAtt": ["Alb", "CanonicalHostedZoneID"]},
+        "SecurityGroup.SecurityGroupId": {"Fn::GetAtt": ["Sg", "GroupId"]},
+        "Listener.ListenerArn": {"Ref": "Https"},
+    }
+
+
+def test_what_a_resources_attributes_do_not_tell_has_to_be_given() -> None:
+    with pytest.raises(NotToldError) as told_by:
+        HostedZone.of_resource("Zone")
+    assert str(told_by.value) == (
+        "zone_name of a hosted zone cannot be told by its attributes in a template. Give what is missing as well: "
+        "zone_name=…."
+    )
+    assert HostedZone.of_resource("Zone", zone_name="example.com").hosted_zone_id == {"Ref": "Zone"}
+    with pytest.raises(NoSuchPartError, match=r"A bucket has no key\. It has bucket_arn and bucket_name"):
+        Bucket.of_resource("Bucket", key="x")
+
+
+def test_a_vpc_says_which_of_its_parts_it_has() -> None:
+    private = Subnets(["subnet-1"], ["eu-west-1a"], ["rtb-1"])
+    vpc = Vpc(vpc_id="vpc-1", private_subnets=private)
+    assert written(vpc)["Parts"] == ["VpcId", "PrivateSubnets"]
+    assert vpc.availability_zones == ["eu-west-1a"]
+    assert Vpc(vpc_id="vpc-1").availability_zones == []
+
+
+@pytest.mark.parametrize("zones", [[{"Fn::GetAtt": ["Subnet", "AvailabilityZone"]}], {"Fn::GetAZs": ""}])
+def test_zones_that_functions_stand_for_are_not_told(zones: Any) -> None:  # noqa: ANN401 (a list, or what stands for it)
+    vpc = Vpc("vpc-1", public_subnets=Subnets([{"Ref": "Subnet"}], zones, [{"Ref": "Table"}]))
+    with pytest.raises(NotToldError, match="availability_zones of a VPC cannot be told by functions"):
+        _ = vpc.availability_zones
+
+
+def test_lists_that_belong_together_have_one_length() -> None:
+    with pytest.raises(UnevenListsError) as uneven:
+        Subnets(["subnet-1", "subnet-2"], ["eu-west-1a"], ["rtb-1", "rtb-2"])
+    assert str(uneven.value) == (
+        "A tier of subnets needs lists of one length, an item for each: subnet_ids has 2, availability_zones has 1 and "
+        "route_table_ids has 2."
+    )
+    assert Subnets({"Ref": "Ids"}, ["eu-west-1a"], ["rtb-1"]).subnet_ids == {"Ref": "Ids"}
+
+
+def test_equal_objects_are_equal_and_hash_so_whatever_they_were_made_of() -> None:
+    one = Subnets(["subnet-1"], ["eu-west-1a"], ["rtb-1"])
+    assert one == Subnets(("subnet-1",), ("eu-west-1a",), ("rtb-1",))
+    assert len({one, Subnets(("subnet-1",), ("eu-west-1a",), ("rtb-1",))}) == 1
+    assert len({Bucket.of_resource("A"), Bucket.of_resource("A"), Bucket.of_resource("B")}) == 2
+    assert EncryptedBucket("a", "b", Key("c", "d")) != Bucket("a", "b")
+
+
+def test_what_every_such_object_has_cannot_be_missing() -> None:
+    with pytest.raises(NotToldError, match=r"^bucket_arn of a bucket cannot be told by what it is made of"):
+        Bucket(None, "assets")  # type: ignore[arg-type]
+
+
+def test_an_empty_list_of_what_may_be_lacking_is_none() -> None:
+    vpc = Vpc("vpc-1", nat_gateway_ids=[])
+    assert vpc == Vpc("vpc-1")
+    assert written(vpc) == {"Parts": ["VpcId"], "VpcId": "vpc-1"}
+    with pytest.raises(BadValueError, match="it is an empty list"):
+        joined(("Net", "SubnetIds"), Subnets([], [], []).subnet_ids, lambda _: False)
+
+
+def test_no_value_is_in_what_is_shown_of_an_object() -> None:
+    shown = repr(EncryptedBucket("arn", "a-value-not-to-be-shown", Key("arn", "id")))
+    assert shown == "EncryptedBucket(BucketArn, BucketName, EncryptionKey)"
+
+
+def test_an_object_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        Bucket("a", "b").bucket_name = "c"  # type: ignore[misc]
+
+
+class Stream(
+    Declared,
+    type_name="AWS::Kinesis::Stream",
+    arn=ArnForm("arn:{partition}:kinesis:{region}:{account}:stream/{name}", "[a-zA-Z0-9_.-]{1,128}"),
+):
+    """A stream of Kinesis."""
+
+    stream_arn: Text = told("Arn", form="{arn}")
+    stream_name: Text = told(REF, form="{name}")
+
+
+def test_one_more_type_is_ten_lines() -> None:
+    assert Stream in every_type()
+    assert written(Stream.of_resource("Clicks"))["StreamArn"] == {"Fn::GetAtt": ["Clicks", "Arn"]}
+    stream = Stream.from_arn("arn:aws:kinesis:eu-west-1:111111111111:stream/clicks")
+    assert (stream.stream_name, stream.declared.label) == ("clicks", "stream")
+    assert Stream.from_name("clicks", region="eu-west-1", account="111111111111") == stream
+
+
+WITHOUT_FUTURE = """
+from strongref_objects.base import Text, TextList
+from strongref_objects.declaring import Declared, texts, told
+
+
+class Stream(Declared):
+    stream_arn: Text = told("Arn")
+    note: Text | None = told(default=None)
+    consumers: TextList | None = texts(default=None)
+"""
+
+
+def test_a_type_needs_no_import_from_the_future() -> None:
+    there: dict[str, Any] = {}
+    exec(WITHOUT_FUTURE, there)  # noqa: S102 (as in a module of somebody's own, whose annotations are evaluated)
+    assert written(there["Stream"]("arn", note="x")) == {
+        "Parts": ["StreamArn", "Note"],
+        "StreamArn": "arn",
+        "Note": "x",
+    }
+
+
+def type_of(above: type[Declared] = Declared, arn: ArnForm | None = None, **fields: object) -> type[Any]:
+    """A type that is declared with these members."""
+    body = {**fields, "__annotations__": dict.fromkeys(fields, "Text")}
+    return type("Thing", (above,), body, arn=arn, label="thing")
+
+
+def test_what_python_has_a_word_for_is_called_with_an_underscore() -> None:
+    thing = type_of(type_=told("Type"), from_=told())("a", "b")
+    assert (repr(thing), written(thing)) == ("Thing(Type, From)", {"Type": "a", "From": "b"})
+
+
+@pytest.mark.parametrize(
+    ("declare", "problem"),
+    [
+        (lambda: type_of(a_b=told(), aB=told()), "the key of a_b and aB would be AB"),
+        (lambda: type_of(type=told(), type_=told()), "the key of type and type_ would be Type"),
+        (lambda: type_of(_=told()), "the key of _ would be empty"),
+        (lambda: type_of(parts=told(), b=told(default=None)), "the key of Parts and parts would be Parts"),
+        (
+            lambda: type_of(arn=ArnForm("arn:{partition}:x:{region}:{account}:{name}/end"), a=told()),
+            "{name} has to stand at the end of an ARN, once",
+        ),
+        (
+            lambda: type_of(arn=ArnForm("arn:{partition}:x:{region}:{account}:{name}/{name}"), a=told()),
+            "{name} has to stand at the end of an ARN, once",
+        ),
+        (
+            lambda: type_of(arn=ArnForm("arn:{partition}:x"), a=told()),
+            "an ARN has six fields, as in arn:{partition}:sqs:{region}:{account}:{name}",
+        ),
+        (
+            lambda: type_of(arn=ArnForm("arn:{partition}:x:{zone}:{account}:{name}"), a=told()),
+            "an ARN has six fields, as in arn:{partition}:sqs:{region}:{account}:{name}",
+        ),
+    ],
+)
+def test_a_type_of_which_no_object_can_be_told_is_refused(declare: Callable[[], object], problem: str) -> None:
+    with pytest.raises(BadDeclarationError) as told_by:
+        declare()
+    assert str(told_by.value) == f"A thing cannot be declared so: {problem}."
+
+
+def test_a_key_called_parts_is_one_where_nothing_can_be_lacking() -> None:
+    assert written(type_of(parts=told())("a")) == {"Parts": "a"}
+
+
+@pytest.mark.parametrize(
+    ("came", "words"),
+    [
+        ("sg-1", "a string"),
+        ({"Ref": "Group"}, "one of CloudFormation's functions"),
+        (Bucket("a", "b"), "a bucket"),
+        (7, "a number"),
+    ],
+)
+def test_a_part_is_an_object_of_its_type(came: object, words: str) -> None:
+    with pytest.raises(OtherPartError) as told_by:
+        ApplicationLoadBalancer.of_resource("Alb", security_group=came, listener=Listener.of_resource("Https"))
+    assert str(told_by.value) == (
+        f"security_group of an application load balancer has to be of class SecurityGroup, and is {words}. Give an "
+        "object of that class."
+    )
+    assert EncryptedBucket("a", "b", type_of(Key, more=told())("c", "d", "e")).encryption_key
+
+
+def test_what_is_needed_can_be_declared_behind_what_may_be_lacking() -> None:
+    walled = type_of(Vpc, flow_log_id=told())
+    assert walled.of_resource("Vpc", flow_log_id="fl-1").flow_log_id == "fl-1"
+    assert walled("vpc-1", "10.0.0.0/16", flow_log_id="fl-1").vpc_cidr_block == "10.0.0.0/16"
+    mixed = type_of(a=told(), b=told(default=None), c=told())
+    assert written(mixed("1", c="3")) == {"Parts": ["A", "C"], "A": "1", "C": "3"}
+    with pytest.raises(NotToldError, match="flow_log_id of a thing cannot be told"):
+        walled.from_name("vpc-12345678")
+
+
+def test_what_is_needed_is_read_whatever_its_parts_say() -> None:
+    net = Vpc.deserialize(from_json({"parts": ["PublicSubnets"], "vpcId": "vpc-1", **json_of(VPC)}))
+    assert (net.vpc_id, net.public_subnets) == ("vpc-1", VPC.public_subnets)
+    with pytest.raises(NothingToImportError, match=r"There is no VpcId in the JSON"):
+        Vpc.deserialize(from_json({"parts": ["PublicSubnets"], **json_of(VPC)}))
+
+
+VPC = Vpc("vpc-1", public_subnets=Subnets(["subnet-1"], ["eu-west-1a"], ["rtb-1"]))
+
+
+def json_of(vpc: Vpc) -> dict[str, Any]:
+    ctx = JsonSerializationContext()
+    vpc.serialize(ctx)
+    return {"publicSubnets": ctx.json["publicSubnets"]}
+
+
+def test_what_was_written_before_there_was_anything_to_lack_is_read_without_it() -> None:
+    grown = type_of(name=told(), note=told(default=None))
+    assert grown.deserialize(from_json({"name": "x", "note": "y"})) == grown("x")
+    assert grown.deserialize(from_json({"parts": ["Name", "Note"], "name": "x", "note": "y"})) == grown("x", "y")
+    with pytest.raises(NothingToImportError, match="There is no Name in"):
+        grown.deserialize(from_json({}))
+    with pytest.raises(NothingToImportError, match="There is no Parts in"):
+        type_of(note=told(default=None)).deserialize(from_json({}))

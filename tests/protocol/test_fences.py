@@ -1,0 +1,248 @@
+"""Fences while work goes on: short, renewed in time, left to whoever goes on, and never held twice."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from strongref.aws.parameter_store import SsmStore
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.contract.fence import IN_FLIGHT, MOST_EXCEPTIONS, Fence, TagScan
+from strongref.contract.values import Kind
+from strongref.errors import ChangingError, OutOfTimeError
+from strongref.protocol.fences import FENCE_SECONDS, FencedStore, FenceHolder, behind_fences
+from strongref.protocol.ports import Ports
+from strongref.protocol.time import Patience
+from strongref.runtime.wiring import PATIENCE
+from tests.support.builders import SCOPE
+from tests.support.fake_ssm import EPOCH, FakeSsm
+from tests.support.virtual_time import VirtualClock, VirtualTime
+
+REGION = "us-east-1"
+LATENCY = 0.1
+EXPORTER = FenceHolder("Exports", "Exports of stack network", "request-1")
+
+
+class World:
+    """One place, and who works there, in virtual time."""
+
+    def __init__(self) -> None:
+        self.time = VirtualTime()
+        self.ssm = FakeSsm(REGION, before_call=lambda *_: self.time.sleep(LATENCY))
+        self.tokens = 0
+
+    def token(self) -> str:
+        self.tokens += 1
+        return f"token{self.tokens}"
+
+    def ports(self, patience: float = 0.0) -> Ports:
+        limiter = RateLimiter(RateLimits(1e6, 1e6, 1e6, 1e6))
+        return Ports(
+            stores=lambda region, clock: SsmStore(self.ssm.as_client(), region, limiter, clock, lambda: 0.5),
+            stacks=None,  # type: ignore[arg-type] # nobody is asked
+            patience=Patience(patience, 2, lambda: 0.5),
+            token=self.token,
+        )
+
+    def work(self, post: FencedStore, seconds: float) -> None:
+        """A call each second."""
+        for _ in range(int(seconds)):
+            self.time.sleep(1 - LATENCY)
+            post.store.get(["/x"])
+
+    def behind(
+        self, seconds: float, holder: FenceHolder = EXPORTER, *, lasts: float = 885, patience: float = 0
+    ) -> None:
+        """Work for so long behind a fence, in an invocation that lasts so long."""
+        clock = VirtualClock.lasting(self.time, lasts)
+        ports = self.ports(patience)
+        behind_fences(ports, clock, [(REGION, SCOPE)], holder, lambda posts: self.work(posts[0], seconds))
+
+    @property
+    def fences(self) -> dict[str, Fence]:
+        below = {name: slot.record for name, slot in self.ssm._slots.items() if slot.record and "/fences/" in name}
+        return {name.rpartition("/")[2]: _decoded(record.text) for name, record in below.items() if record}
+
+    def watch(self, seconds: float) -> list[float]:
+        """How long the fences still stand, at each second, in seconds."""
+        seen = []
+        for _ in range(int(seconds)):
+            self.time.sleep(1)
+            now = EPOCH + timedelta(seconds=self.time.seconds)
+            seen += [(fence.until - now).total_seconds() for fence in self.fences.values()]
+        return seen
+
+
+class KilledError(BaseException):
+    """The function's process ends."""
+
+
+def _decoded(text: str) -> Fence:
+    from strongref.contract.values import Parameter  # noqa: PLC0415
+
+    return Fence.decode(Parameter("", Kind.STRING, text, 1, ""))
+
+
+def test_a_fence_never_stands_for_long_and_never_falls_while_somebody_works_behind_it() -> None:
+    world = World()
+    seen: list[float] = []
+    world.time.run(partial(world.behind, 300), lambda: seen.extend(world.watch(290)))
+    whole = FENCE_SECONDS + IN_FLIGHT.total_seconds()
+    assert len(seen) >= 285
+    assert max(seen) <= whole
+    assert min(seen) > FENCE_SECONDS / 2 + IN_FLIGHT.total_seconds() - 3
+    assert world.fences == {}
+
+
+def test_a_dead_ones_fence_has_fallen_before_anyones_patience_is_at_its_end() -> None:
+    world = World()
+    assert FENCE_SECONDS + IN_FLIGHT.total_seconds() < PATIENCE
+
+    def die() -> None:
+        def kill(*_: object) -> None:
+            raise KilledError
+
+        world.ssm.before_call = kill
+
+    def killed() -> None:
+        with pytest.raises(KilledError):
+            behind_fences(
+                world.ports(), VirtualClock.lasting(world.time, 885), [(REGION, SCOPE)], EXPORTER, lambda _: die()
+            )
+
+    world.time.run(killed)
+    world.ssm.before_call = lambda *_: world.time.sleep(LATENCY)
+    assert len(world.fences) == 1
+    began = world.time.seconds
+    other = FenceHolder("More", "More of stack network")
+    world.time.run(partial(world.behind, 1, other, patience=PATIENCE))
+    assert FENCE_SECONDS < world.time.seconds - began < PATIENCE
+
+
+def test_whose_fence_fell_begins_again_behind_a_new_one() -> None:
+    """It could not be renewed in time: nothing is done as if it still stood."""
+    world = World()
+    attempts = []
+
+    def work(posts: list[FencedStore]) -> None:
+        attempts.append(world.time.seconds)
+        if len(attempts) == 1:
+            world.time.sleep(FENCE_SECONDS + 1)
+        posts[0].store.get(["/x"])
+
+    clock = VirtualClock.lasting(world.time, 885)
+    world.time.run(lambda: behind_fences(world.ports(), clock, [(REGION, SCOPE)], EXPORTER, work))
+    assert len(attempts) == 2
+    assert world.tokens == 2
+
+
+def test_whose_time_is_up_leaves_the_fence_with_what_it_looked_at_and_its_successor_takes_over() -> None:
+    world = World()
+    seen: list[tuple[str, bool]] = []
+
+    def first(posts: list[FencedStore]) -> None:
+        posts[0].looked.note("A", plain=True)
+        posts[0].looked.note("B", plain=False)
+        posts[0].looked.note("C", plain=True)
+        world.work(posts[0], 100)
+
+    def run(work: object, lasts: float) -> None:
+        clock = VirtualClock.lasting(world.time, lasts)
+        behind_fences(world.ports(), clock, [(REGION, SCOPE)], EXPORTER, work)  # type: ignore[arg-type]
+
+    def out_of_time() -> None:
+        with pytest.raises(OutOfTimeError):
+            run(first, 30)
+
+    world.time.run(out_of_time)
+    (left,) = world.fences.values()
+    assert left.left == TagScan("request-1", "C", ["B"])
+
+    def second(posts: list[FencedStore]) -> None:
+        seen.extend((key, posts[0].looked.needs(key)) for key in "ABCD")
+        assert list(world.fences) == ["Exports.token2"]
+
+    world.time.run(lambda: run(second, 30))
+    assert seen == [("A", False), ("B", True), ("C", False), ("D", True)]
+    assert world.fences == {}
+
+
+def test_what_was_looked_at_for_another_request_does_not_count() -> None:
+    world = World()
+
+    def out_of_time() -> None:
+        with pytest.raises(OutOfTimeError):
+            behind_fences(
+                world.ports(),
+                VirtualClock.lasting(world.time, 20),
+                [(REGION, SCOPE)],
+                EXPORTER,
+                note,
+            )
+
+    def note(posts: list[FencedStore]) -> None:
+        posts[0].looked.note("A", plain=True)
+        world.work(posts[0], 100)
+
+    world.time.run(out_of_time)
+    needs: list[bool] = []
+    rolling_back = FenceHolder("Exports", "Exports of stack network", "request-2")
+    clock = VirtualClock.lasting(world.time, 60)
+    world.time.run(
+        lambda: behind_fences(
+            world.ports(),
+            clock,
+            [(REGION, SCOPE)],
+            rolling_back,
+            lambda posts: needs.append(posts[0].looked.needs("A")),
+        )
+    )
+    assert needs == [True]
+
+
+def test_of_two_that_would_go_on_with_the_same_work_one_gives_way() -> None:
+    world = World()
+    at_work: list[int] = []
+    most: list[int] = []
+
+    def work(posts: list[FencedStore]) -> None:
+        at_work.append(1)
+        most.append(len(at_work))
+        world.work(posts[0], 5)
+        at_work.pop()
+
+    def go_on(chance: float) -> None:
+        ports = world.ports(60)
+        ports = Ports(ports.stores, ports.stacks, Patience(60, 2, lambda: chance), ports.token)
+        behind_fences(ports, VirtualClock.lasting(world.time, 885), [(REGION, SCOPE)], EXPORTER, work)
+
+    world.time.run(partial(go_on, 0.1), partial(go_on, 0.9))
+    assert most == [1, 1]
+
+
+def test_another_holder_does_not_take_over_what_was_left() -> None:
+    world = World()
+
+    def out_of_time() -> None:
+        with pytest.raises(OutOfTimeError):
+            world.behind(100, lasts=20)
+
+    world.time.run(out_of_time)
+
+    def other() -> None:
+        with pytest.raises(ChangingError):
+            world.behind(1, FenceHolder("More", "More of stack network", "request-1"))
+
+    world.time.run(other)
+    assert len(world.fences) == 1
+
+
+def test_what_is_noted_stays_small() -> None:
+    looked = TagScan("request")
+    for number in range(100):
+        looked.note(f"Key{number:03d}", plain=False)
+    assert len(looked.exceptions) == MOST_EXCEPTIONS
+    assert looked.upto == f"Key{MOST_EXCEPTIONS - 1:03d}"
+    assert looked.needs("Key050")

@@ -1,0 +1,95 @@
+"""Long histories of a whole system, as hypothesis makes them up: no reference is lost, and nothing is left for ever."""
+
+from __future__ import annotations
+
+import os
+import sys
+from unittest.mock import patch
+
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from strongref.protocol import fences as fencing
+from strongref.protocol.inspection import TagInspector
+from tests.support.fuzz_history import History
+from tests.support.fuzz_invocation import remember_held
+from tests.support.fuzz_machine import Machine
+
+FEW = 10_000
+STEPS = int(os.environ.get("STRONGREF_FUZZ_STEPS", FEW))
+"""Calls to make at least: few beside the other tests, many in `make fuzz`."""
+
+SEED = int(os.environ.get("STRONGREF_FUZZ_SEED", "1"))
+"""Where the histories begin: the same ones each time, unless told otherwise."""
+
+ENOUGH = 100_000
+"""Calls in which a fault is found: it takes some 6,000, in histories that change whenever the code does."""
+
+HISTORIES = 10
+ROUNDS = 60
+
+
+def play(steps: int, number: int, *, shrink: bool = True) -> int:
+    """Play histories, from one seed on, until so many calls were made; return how many."""
+    Machine.steps = 0
+    while Machine.steps < steps:
+        run_state_machine_as_test(
+            seed(number)(type("Played", (Machine,), {})),
+            settings=settings(
+                max_examples=HISTORIES,
+                stateful_step_count=ROUNDS,
+                deadline=None,
+                database=None,
+                suppress_health_check=list(HealthCheck),
+                phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
+            ),
+        )
+        number += 1
+    return Machine.steps
+
+
+def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_for_ever(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    steps = play(STEPS, SEED)
+    with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
+        sys.stderr.write(f"\nLong histories: {steps:,} calls, from seed {SEED}\n")
+    assert steps >= STEPS
+
+
+@pytest.mark.parametrize(
+    ("owner", "part", "without"),
+    [
+        (fencing.OwnFence, "put_up", lambda *_: None),
+        (TagInspector, "inspect", lambda *_: {}),
+        (TagInspector, "_protects", lambda *_: True),
+    ],
+    ids=["fence", "claims", "stale claims"],
+)
+def test_without_a_part_of_the_protocol_that_is_found_out_and_told(
+    monkeypatch: pytest.MonkeyPatch, owner: type, part: str, without: object
+) -> None:
+    monkeypatch.setattr(owner, part, without)
+    with pytest.raises(AssertionError, match="How it came to that:"):
+        play(ENOUGH, 1, shrink=False)
+
+
+def test_what_a_stack_has_to_go_back_to_is_not_dropped_while_its_roll_back_is_stuck() -> None:
+    history = History()
+    network, web = ("network", "eu-west-1"), ("web", "us-east-1")
+    with patch.object(*remember_held()):
+        history.deploy(*network, {"X": {"Region": web[1], "Consumer": "web", "Values": {"A": "one", "B": "one"}}})
+        history.finish()
+        for names, fails in ((["A"], False), (["B"], True)):
+            source = {"Stack": network[0], "Region": network[1]}
+            history.deploy(*web, {"P": {"From": source, "Names": names}}, fails=fails)
+            if not fails:
+                history.finish()
+        while history.cloud.stack(*web).status != "UPDATE_ROLLBACK_IN_PROGRESS":
+            history.step(history.cloud.baton.ready()[0])
+        history.cloud.kill(history.cloud.invocations[0])
+        history.settle()
+        assert history.cloud.stack(*web).status == "UPDATE_ROLLBACK_FAILED"
+        history.deploy(*network, {"X": {"Region": web[1], "Consumer": "web", "Values": {"B": "one"}}})
+        history.finish()

@@ -1,0 +1,110 @@
+"""The protocol, proven on the code: the real exporter and importer in every order of their calls."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from strongref.protocol import fences as fencing
+from strongref.protocol.claims import ClaimAttempt
+from strongref.protocol.inspection import TagInspector
+from strongref.protocol.published import RecordedExports
+from tests.support.explorer.cases import BY_LABEL, LARGE, SMALL, Case
+from tests.support.explorer.cast import C, E, I, gone, there
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref.contract.names import Key
+    from strongref.contract.values import Parameter
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Millions of runs would log as many lines."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def each(cases: list[Case], *marks: pytest.MarkDecorator) -> list[object]:
+    return [pytest.param(case, id=case.label, marks=marks) for case in cases]
+
+
+@pytest.mark.parametrize("case", [*each(SMALL), *each(LARGE, pytest.mark.exhaustive)])
+def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
+    case: Case, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor is anything left claimed for ever: see `explorer.verdicts`."""
+    report = case.explorer().walk()
+    with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
+        sys.stderr.write(f"\nEvery order of calls: {report.states:,} states: {case.label}\n")
+    assert report.lost is None
+    assert report.torn is None
+    assert report.left is None
+    assert {f"{actor.name} " for actor in case.actors} <= report.succeeded  # in some order each of them gets through
+
+
+@pytest.mark.parametrize(
+    ("owner", "part", "without", "label"),
+    [
+        (fencing.OwnFence, "put_up", lambda *_: None, "there: change x import"),
+        (fencing.OwnFence, "others", lambda *_: None, "there: 2 exporters x import"),
+        (ClaimAttempt, "_is_unchanged", lambda *_: True, "there: clean-up x 2 imports"),
+        (RecordedExports, "says", lambda *_: True, "gone: change; E and I may crash"),
+        (TagInspector, "inspect", lambda *_: {}, "there: drop x import"),
+    ],
+    ids=["fence", "giving way", "second read", "record", "claims"],
+)
+def test_without_any_one_part_of_the_protocol_a_reference_is_lost_or_torn(
+    monkeypatch: pytest.MonkeyPatch, owner: type, part: str, without: object, label: str
+) -> None:
+    monkeypatch.setattr(owner, part, without)
+    assert not BY_LABEL[label].explorer().walk().holds
+
+
+def test_unless_values_put_back_are_claimed_like_all_others_a_reference_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    put_back = ClaimAttempt._put_back
+
+    def and_leave_it_at_that(
+        claiming: ClaimAttempt, keys: list[Key], published: RecordedExports
+    ) -> dict[str, Parameter]:
+        made = put_back(claiming, keys, published)
+        claiming._skip |= frozenset(keys)
+        return made
+
+    monkeypatch.setattr(ClaimAttempt, "_put_back", and_leave_it_at_that)
+    assert BY_LABEL["gone: drop, restore x import"].explorer().walk().lost
+
+
+def test_unless_stale_claims_are_told_from_live_ones_something_is_left_claimed_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(TagInspector, "_protects", lambda *_: True)
+    assert BY_LABEL["gone: change; E and I may crash"].explorer().walk().left
+
+
+ANY_VALUES = st.sampled_from(["v1", "v2", "v3", "drop"])
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_in_long_histories_of_many_actors_no_reference_is_lost(data: st.DataObject) -> None:
+    """Up to seven actors with several events each, dying or not, in an order of hypothesis's choice."""
+    actors = [
+        E(*data.draw(st.lists(ANY_VALUES, min_size=1, max_size=4)), name=n)
+        for n in "EFG"[: data.draw(st.integers(1, 3))]
+    ]
+    actors += [I(n, lets_go=data.draw(st.booleans())) for n in "IJK"[: data.draw(st.integers(1, 3))]]
+    actors += [C()] if data.draw(st.booleans()) else []
+    dying = "".join(sorted(data.draw(st.sets(st.sampled_from("EFCI")))))
+    case = Case("drawn", actors, data.draw(st.sampled_from([there, gone])), dying, data.draw(st.integers(0, 3)))
+    report = case.explorer(reduced=False).wander(lambda most: data.draw(st.integers(0, most - 1)), most=400)
+    assert report.holds

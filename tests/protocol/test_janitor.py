@@ -1,0 +1,323 @@
+"""The janitor: what it finds, what of it it heals, and what it never touches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from strongref.contract.fence import Fence
+from strongref.errors import OTHER_ACCOUNT, OutOfTimeError, StackLookupError, StrongRefError
+from strongref.protocol.findings import Finding, FindingType
+from strongref.protocol.janitor import PART, Janitor, JanitorProgress
+from strongref.protocol.ports import Ports, StackInfo
+from strongref.protocol.time import Patience
+from tests.support.builders import stack_arn
+from tests.support.cloud import ACCOUNT, Cloud
+from tests.support.fake_ssm import FakeClock
+
+EU, US = "eu-west-1", "us-east-1"
+SCOPE = f"web/{ACCOUNT}/{EU}/network"
+WRITES = {"PutParameter", "DeleteParameters", "AddTagsToResource", "RemoveTagsFromResource"}
+
+
+def exports(consumer: str | None = "web", **values: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {"Region": US, "Values": values} | ({"Consumer": consumer} if consumer else {})
+
+
+def imports(*names: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {"From": {"Stack": "network", "Region": EU}, "Names": list(names), **more}
+
+
+@pytest.fixture
+def cloud() -> Cloud:
+    """One producer, one consumer, and all is well."""
+    found = Cloud()
+    found.deploy("network", EU, {"Exports": exports(A="a1", B="b1")})
+    found.deploy("web", US, {"Imports": imports("A")})
+    return found
+
+
+def janitor(cloud: Cloud) -> Janitor:
+    return Janitor(Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token), US)
+
+
+def tend(cloud: Cloud) -> list[JanitorProgress]:
+    cloud.calls.clear()
+    return list(janitor(cloud).tend(cloud.clock))
+
+
+def found(cloud: Cloud) -> list[Finding]:
+    return [finding for tended in tend(cloud) for finding in tended.findings]
+
+
+def counted(tended: list[JanitorProgress]) -> Counter[str]:
+    return sum((each.counts() for each in tended), Counter())
+
+
+def name(key: str, branch: str = "exports", scope: str = SCOPE) -> str:
+    return f"/strongref/{branch}/{scope}/{key}"
+
+
+def arn(cloud: Cloud, stack: str, region: str) -> str:
+    return cloud.stack(stack, region).arn
+
+
+def test_where_all_is_well_nothing_is_found_and_nothing_written(cloud: Cloud) -> None:
+    before = cloud.ssm(US).snapshot()
+    assert found(cloud) == []
+    assert not {action for action, _ in cloud.calls} & WRITES
+    assert cloud.ssm(US).snapshot() == before
+
+
+def test_a_claim_of_a_stack_that_is_gone_is_taken_off(cloud: Cloud) -> None:
+    gone = arn(cloud, "web", US)
+    cloud.vanish("web", US)
+    cloud.deploy("web", US, {})
+    assert found(cloud) == [Finding(FindingType.STALE_CLAIM, name("A"), (gone,))]
+    assert cloud.claims(US, f"{SCOPE}/A") == []
+    assert found(cloud) == []
+
+
+def test_a_claim_of_an_import_that_its_stack_has_no_more_is_taken_off(cloud: Cloud) -> None:
+    del cloud.stack("web", US).resources["Imports"]
+    assert found(cloud) == [Finding(FindingType.STALE_CLAIM, name("A"), (arn(cloud, "web", US),))]
+    assert found(cloud) == []
+
+
+def test_a_claim_of_a_stack_at_work_is_left_alone(cloud: Cloud) -> None:
+    stack = cloud.stack("web", US)
+    del stack.resources["Imports"]
+    stack.status = "UPDATE_IN_PROGRESS"
+    assert found(cloud) == []
+    assert cloud.claims(US, f"{SCOPE}/A") == ["web"]
+
+
+def test_a_claim_of_another_account_of_which_nobody_can_be_asked_is_left_alone(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = stack_arn("far", US, "222222222222")
+    claim = {"Key": "strongref:claim:0123456789abcdef", "Value": far}
+    cloud.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=name("B"), Tags=[claim])
+    asked = cloud.by_arn
+
+    def by_arn(arn: str) -> StackInfo | None:
+        if arn == far:
+            raise StackLookupError(arn, US, OTHER_ACCOUNT)
+        return asked(arn)
+
+    monkeypatch.setattr(cloud, "by_arn", by_arn)
+    assert found(cloud) == []
+    assert cloud.claims(US, f"{SCOPE}/B") == ["far"]
+
+
+def test_a_fence_whose_holder_died_is_taken_away_and_one_that_stands_is_not(cloud: Cloud) -> None:
+    put_up_fence(cloud, "Dead.1", -1)
+    put_up_fence(cloud, "Alive.1", 60)
+    assert found(cloud) == [Finding(FindingType.DEAD_FENCE, name("Dead.1", "fences"))]
+    assert [text for text in cloud.texts(US) if "fences" in text] == [name("Alive.1", "fences").removeprefix("/")]
+    assert found(cloud) == []
+
+
+def put_up_fence(cloud: Cloud, holder: str, seconds: float) -> None:
+    fence = Fence("somebody", cloud.clock.now() + timedelta(seconds=seconds))
+    cloud.ssm(US).put_parameter(Name=name(holder, "fences"), Type="String", Value=fence.encode())
+
+
+def test_what_a_producer_that_is_gone_left_behind_goes_but_for_what_is_imported(cloud: Cloud) -> None:
+    producer, consumer = arn(cloud, "network", EU), arn(cloud, "web", US)
+    cloud.vanish("network", EU)
+    assert found(cloud) == [
+        Finding(FindingType.IMPORTED_ORPHAN, name("A"), (consumer,)),
+        Finding(FindingType.ORPHAN, name("B"), (producer,)),
+        Finding(FindingType.ORPHAN, name("Exports", "records"), (producer,)),
+    ]
+    assert cloud.values(US) == {f"{SCOPE}/A": "a1"}
+    assert [finding.what for finding in found(cloud)] == [FindingType.IMPORTED_ORPHAN]
+    cloud.deploy("web", US, {"Imports": imports("A", Revision="2")})  # its record is there, so it can go on
+    cloud.deploy("web", US, {})
+    assert [finding.what for finding in found(cloud)] == [FindingType.ORPHAN, FindingType.ORPHAN]
+    assert cloud.texts(US) == {}
+
+
+def test_a_new_stack_of_that_name_adopts_what_is_left(cloud: Cloud) -> None:
+    cloud.vanish("network", EU)
+    tend(cloud)
+    cloud.deploy("network", EU, {"Exports": exports(A="a1", B="b2")})
+    assert found(cloud) == []
+    assert cloud.values(US) == {f"{SCOPE}/A": "a1", f"{SCOPE}/B": "b2"}
+
+
+def test_a_value_that_no_record_holds_goes_if_nobody_imports_it(cloud: Cloud) -> None:
+    cloud.ssm(US).delete_parameters(Names=[name("Exports", "records")])
+    producer, consumer = arn(cloud, "network", EU), arn(cloud, "web", US)
+    assert found(cloud) == [
+        Finding(FindingType.STRAY, name("B"), (producer,)),
+        Finding(FindingType.WITHDRAWN, name("A"), (consumer,)),
+    ]
+    assert cloud.values(US) == {f"{SCOPE}/A": "a1"}
+
+
+def test_a_withdrawn_value_is_as_it_should_be_until_its_last_import_goes(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {})  # taken out of the template: kept for the claim
+    tended = tend(cloud)
+    assert counted(tended) == Counter(Values=1, Withdrawn=1)
+    assert cloud.values(US) == {f"{SCOPE}/A": "a1"}
+
+
+def test_a_value_that_is_gone_comes_back_while_its_consumer_is_there(cloud: Cloud) -> None:
+    cloud.ssm(US).delete_parameters(Names=[name("A")])
+    assert found(cloud) == [Finding(FindingType.MISSING, name("A"), (arn(cloud, "network", EU),))]
+    assert cloud.values(US)[f"{SCOPE}/A"] == "a1"
+    assert cloud.tags(US, f"{SCOPE}/A").keys() == cloud.tags(US, f"{SCOPE}/B").keys()
+    assert found(cloud) == []
+
+
+def test_what_was_cleaned_up_with_its_consumer_does_not_come_back(cloud: Cloud) -> None:
+    cloud.delete("web", US)
+    assert cloud.values(US) == {}
+    assert found(cloud) == []
+    assert cloud.values(US) == {}
+
+
+def test_what_is_being_cleaned_up_does_not_come_back_either(cloud: Cloud) -> None:
+    cloud.ssm(US).delete_parameters(Names=[name("A")])
+    cloud.stack("web", US).status = "DELETE_IN_PROGRESS"
+    assert found(cloud) == []
+
+
+def test_a_shared_value_that_is_gone_always_comes_back(cloud: Cloud) -> None:
+    cloud.deploy("shared", EU, {"Exports": exports(None, S="s1")})
+    shared = f"_shared/{ACCOUNT}/{EU}/shared/S"
+    cloud.ssm(US).delete_parameters(Names=[f"/strongref/exports/{shared}"])
+    assert [finding.what for finding in found(cloud)] == [FindingType.MISSING]
+    assert cloud.values(US)[shared] == "s1"
+
+
+def test_a_value_that_was_changed_by_hand_is_told_and_left(cloud: Cloud) -> None:
+    cloud.ssm(US).put_parameter(Name=name("A"), Type="String", Value="by hand", Overwrite=True)
+    tended = tend(cloud)
+    assert [each.findings for each in tended if each.findings] == [
+        (Finding(FindingType.DIFFERENT, name("A"), (arn(cloud, "web", US),)),)
+    ]
+    assert counted(tended)["Unhealed"] == 1
+    assert cloud.values(US)[f"{SCOPE}/A"] == "by hand"
+
+
+@pytest.mark.parametrize("tags", [[], [{"Key": "strongref:producer", "Value": stack_arn("other", EU)}]])
+def test_a_foreign_parameter_is_told_and_never_touched(cloud: Cloud, tags: list[dict[str, str]]) -> None:
+    cloud.ssm(US).put_parameter(Name=name("Theirs"), Type="String", Value="x", Tags=tags)
+    before = cloud.ssm(US).snapshot()
+    stacks = tuple(tag["Value"] for tag in tags)
+    assert found(cloud) == [Finding(FindingType.FOREIGN, name("Theirs"), stacks)]
+    assert cloud.ssm(US).snapshot() == before
+
+
+def test_beside_a_record_that_cannot_be_read_nothing_is_decided(cloud: Cloud) -> None:
+    cloud.ssm(US).put_parameter(Name=name("Exports", "records"), Type="String", Value="{", Overwrite=True)
+    before = cloud.ssm(US).snapshot()
+    assert found(cloud) == [Finding(FindingType.UNREADABLE, name("Exports", "records"))]
+    assert cloud.ssm(US).snapshot() == before
+
+
+def test_parts_of_records_that_no_record_needs_go(cloud: Cloud) -> None:
+    for part in ("Exports.7", "Gone.2"):
+        cloud.ssm(US).put_parameter(Name=name(part, "records"), Type="String", Value="x")
+    assert found(cloud) == [
+        Finding(FindingType.STRAY, name("Exports.7", "records")),
+        Finding(FindingType.STRAY, name("Gone.2", "records")),
+    ]
+    assert found(cloud) == []
+    assert len(cloud.values(US)) == 2
+
+
+def test_a_record_in_many_parts_needs_them_all() -> None:
+    cloud = Cloud()
+    values = {f"Key{number:03d}": "v" * 60 for number in range(200)}
+    cloud.deploy("network", EU, {"Exports": exports(**values) | {"SecureKeys": ["Key000"]}})
+    assert len([text for text in cloud.texts(US) if "/records/" in f"/{text}"]) > 3
+    assert found(cloud) == []
+
+
+def test_what_an_exporter_is_changing_is_left_for_the_next_time(cloud: Cloud) -> None:
+    """Half a change looks like damage; its fence tells."""
+    cloud.ssm(US).put_parameter(Name=name("A"), Type="String", Value="a2", Overwrite=True)
+    cloud.ssm(US).delete_parameters(Names=[name("B")])
+    put_up_fence(cloud, "Exports.1", 600)
+    tended = tend(cloud)
+    assert [each.busy for each in tended] == [False, True]
+    assert counted(tended)["Healed"] == 0
+    assert f"{SCOPE}/B" not in cloud.values(US)
+
+
+def test_what_is_found_is_looked_at_again_behind_a_fence(cloud: Cloud) -> None:
+    """A stack whose claim was stale a moment ago begins to import again: its claim stays."""
+    stack = cloud.stack("web", US)
+    kept = stack.resources.pop("Imports")
+
+    def begin(action: str, request: dict[str, Any]) -> None:
+        if action == "PutParameter" and "/fences/" in request["Name"]:
+            stack.resources["Imports"] = kept
+
+    cloud.ssm(US).before_call = begin
+    assert found(cloud) == []
+    assert cloud.claims(US, f"{SCOPE}/A") == ["web"]
+
+
+def test_all_of_it_at_once_and_twice_the_second_time_finds_what_needs_a_person_only(cloud: Cloud) -> None:
+    for number in range(5):
+        cloud.deploy(f"network{number}", EU, {"Exports": exports(A="a", B="b")})
+    for number in range(3):
+        cloud.vanish(f"network{number}", EU)
+    cloud.ssm(US).put_parameter(Name=name("Theirs"), Type="String", Value="x")
+    counts = counted(tend(cloud))
+    assert counts == Counter(Values=2 * 6 + 1, Orphans=9, Foreign=1, Healed=9, Unhealed=1)
+    assert counted(tend(cloud)) == Counter(Values=2 * 3 + 1, Foreign=1, Unhealed=1)
+    assert {f"{SCOPE}/A", f"{SCOPE}/B"} <= cloud.values(US).keys()
+
+
+def many(count: int) -> Cloud:
+    cloud = Cloud()
+    values = {f"Key{number:04d}": "v" for number in range(count)}
+    cloud.deploy("network", EU, {"Exports": exports(**values) | {"SecureKeys": list(values)}})
+    cloud.deploy("web", US, {"Imports": {"From": {"Stack": "network", "Region": EU}}})
+    return cloud
+
+
+@pytest.mark.parametrize("count", [10, 100, 1000])
+def test_it_takes_at_most_so_many_calls(count: int) -> None:
+    cloud = many(count)
+    cloud.asked = 0
+    assert found(cloud) == []
+    assert len(cloud.calls) + cloud.asked <= count + count / 8 + 12
+
+
+def test_when_time_runs_short_it_tells_up_to_where_it_came_and_goes_on_from_there() -> None:
+    cloud = many(3 * PART)
+    cloud.ssm(US).put_parameter(Name=name("Theirs"), Type="String", Value="x")
+    done: list[JanitorProgress] = []
+    turns = 0
+    while True:
+        turns += 1
+        after = done[-1].mark if done else ("", "")
+        clock = FakeClock(remaining=PART * 1.5)
+
+        def slow(_action: str, _request: object, clock: FakeClock = clock) -> None:
+            if clock.remaining() <= 0:
+                raise OutOfTimeError("ListTagsForResource", "OutOfTime", "x", US)
+            clock.sleep(1)
+
+        cloud.ssm(US).before_call = slow
+        try:
+            for tended in janitor(cloud).tend(clock, after):
+                done.append(tended)  # noqa: PERF402 (what comes before the error counts)
+        except StrongRefError:
+            assert turns < 10
+            continue
+        break
+    assert turns > 2
+    marks = [each.mark for each in done if each.values]
+    assert sorted(set(marks)) == marks
+    assert counted(done) == Counter(Values=3 * PART + 1, Foreign=1, Unhealed=1)

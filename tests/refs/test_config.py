@@ -1,0 +1,324 @@
+"""generator.yaml is read: what may be referred to, by which names, and what is wrong with it, by entry and line."""
+
+from __future__ import annotations
+
+import pytest
+
+from strongref_refs import config
+from strongref_refs.base import Reference
+from strongref_refs.config import load
+from strongref_refs.crds import Crds
+from strongref_refs.errors import GeneratorError, ServiceUnknownError
+from strongref_toolkit.errors import UsageError
+from tests.support.ack import EC2, GENERATORS, SERVICES, VPC_LINK_GENERATOR, kinds_of, names_of
+
+FIELDS = (GENERATORS / "fields.txt").read_text().splitlines()
+
+
+def of(service: str) -> list[str]:
+    return [line.removeprefix(f"{service} ") for line in FIELDS if line.startswith(f"{service} ")]
+
+
+class TestExcerptsOfRealFiles:
+    @pytest.mark.parametrize("service", SERVICES)
+    def test_the_field_names_of_all_their_references_are_those_of_the_controllers(self, service: str) -> None:
+        path = GENERATORS / f"{service}.yaml"
+        generator = load(path.read_text(), str(path))
+        assert generator.service == service
+        assert names_of({kind.name: kind for kind in generator.kinds}) == of(service)
+
+    @pytest.mark.parametrize("service", SERVICES)
+    def test_without_the_apis_model_the_names_are_the_same(self, service: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(config, "service_model", lambda *_: None)
+        path = GENERATORS / f"{service}.yaml"
+        generator = load(path.read_text(), str(path))
+        assert names_of({kind.name: kind for kind in generator.kinds}) == of(service)
+
+    def test_what_the_controllers_own_checks_require_is_required(self) -> None:
+        kinds = kinds_of((GENERATORS / "ec2.yaml").read_text(), "ec2")
+        required = {(kind.name, *each.path) for kind in kinds.values() for each in kind.fields if each.required}
+        assert {("RouteTable", "VpcId"), ("SecurityGroup", "VpcId")} <= required
+        assert not {path for path in required if len(path) > 2}
+
+    def test_state_checks_are_skipped_where_two_groups_may_refer_to_each_other(self) -> None:
+        group = kinds_of((GENERATORS / "ec2.yaml").read_text(), "ec2")["SecurityGroup"]
+        assert [each.path[-1] for each in group.fields if each.reference.skip_state] == ["GroupID", "GroupID"]
+
+    def test_kinds_whose_controllers_have_code_of_their_own_for_references_are_noted(self) -> None:
+        found = {
+            kind.name: kind.hook
+            for service in SERVICES
+            for kind in load((GENERATORS / f"{service}.yaml").read_text(), f"{service}.yaml").kinds
+            if kind.hook
+        }
+        assert found == {"Route": "references_post_resolve"}
+
+
+class TestReading:
+    def test_the_vpc_link_of_the_design(self) -> None:
+        link = kinds_of(VPC_LINK_GENERATOR, "apigatewayv2")["VPCLink"]
+        groups, subnets = link.fields
+        assert (groups.path, groups.steps, groups.reference_step) == (
+            ("SecurityGroupIds",),
+            ("securityGroupIDs",),
+            "securityGroupRefs",
+        )
+        assert groups.reference == Reference("SecurityGroup", "Status.ID", "ec2")
+        assert groups.reference.group == EC2
+        assert (groups.many, groups.required) == (True, False)
+        assert (subnets.many, subnets.required) == (True, True)
+
+    def test_a_reference_without_a_service_is_to_the_controllers_own(self) -> None:
+        integration = kinds_of(VPC_LINK_GENERATOR, "apigatewayv2")["Integration"]
+        assert integration.fields[0].reference.service == "apigatewayv2"
+        assert integration.group == "apigatewayv2.services.k8s.aws"
+
+    @pytest.mark.parametrize(("given", "required"), [("true", True), ("false", False)])
+    def test_is_required_counts_before_the_api(self, given: str, required: bool) -> None:
+        text = VPC_LINK_GENERATOR.replace("      SubnetIds:\n", f"      SubnetIds:\n        is_required: {given}\n")
+        assert kinds_of(text, "apigatewayv2")["VPCLink"].fields[1].required is required
+
+    def test_a_go_tag_spells_a_field(self) -> None:
+        text = (
+            'resources:\n  Thing:\n    fields:\n      Config.Type:\n        go_tag: json:"type,omitempty"\n'
+            "        references: {resource: Kind, path: Status.ID}\n"
+            '      config:\n        go_tag: json:"conf"\n'
+        )
+        (field,) = kinds_of(text, "unheardof")["Thing"].fields
+        assert (field.steps, field.reference_step) == (("conf", "type"), "typeRef")
+
+    def test_lists_on_the_way_may_have_two_dots(self) -> None:
+        text = (
+            "resources:\n  A:\n    fields:\n      Rules..GroupID:\n        references: {resource: G, path: Status.ID}\n"
+        )
+        assert kinds_of(text, "unheardof")["A"].fields[0].steps == ("rules", "groupID")
+
+    def test_which_steps_are_lists_is_known_too(self) -> None:
+        entry = "references: {resource: Key, path: Status.ID}"
+        fields = (
+            f"{{fields: {{EncryptionConfig.Provider.KeyArn: {{{entry}}}, Rules.Pairs.KeyID: {{{entry}}},"
+            " Rules: {type: '*Rule'}}}"
+        )
+        text = f"resources: {{Cluster: {fields}}}"
+        of_the_api, by_name = kinds_of(text, "eks")["Cluster"].fields
+        assert (of_the_api.lists, by_name.lists) == ((True, False), (False, True))
+        assert (of_the_api.certain, by_name.certain) == (True, False)
+        assert kinds_of(text, "unheardof")["Cluster"].fields[0].lists == (False, False)
+
+    def test_kinds_without_references_are_known_to_have_none(self) -> None:
+        kinds = load("resources:\n  A:\n    fields: {B: {is_required: true}, C: }\n  D:\n", "ec2.yaml").kinds
+        assert [(kind.group, kind.name, kind.fields) for kind in kinds] == [(EC2, "A", ()), (EC2, "D", ())]
+
+    @pytest.mark.parametrize(
+        ("hooks", "noted"),
+        [
+            ("{references_pre_resolve: {code: x}}", "references_pre_resolve"),
+            ("{references_post_resolve: {template_path: a.go.tpl}}", "references_post_resolve"),
+            ("{sdk_create_post_set_output: {code: x}}", ""),
+            ("{references_post_resolve: }", ""),
+            ("[references_post_resolve]", ""),
+        ],
+    )
+    def test_hooks_of_references_are_noted_and_no_others(self, hooks: str, noted: str) -> None:
+        assert kinds_of(f"resources: {{Route: {{hooks: {hooks}}}}}", "apigatewayv2")["Route"].hook == noted
+
+    def test_of_a_key_given_twice_the_last_one_counts_as_for_ack(self) -> None:
+        text = VPC_LINK_GENERATOR.replace(
+            "resource: API\n", "resource: API\n          resource: Stage\n          nothing: 1\n"
+        )
+        assert kinds_of(text, "apigatewayv2")["Integration"].fields[0].reference.resource == "Stage"
+        assert load(f"resources: [A]\n{VPC_LINK_GENERATOR}", "ec2.yaml").kinds[1].name == "VPCLink"
+        assert fails(FIELD + "          path: Status.ID\n          path: ID\n          resource: A\n").line == 7
+
+    @pytest.mark.parametrize(
+        ("text", "value"), [("yes", True), ("'On'", True), ("y", True), ("no", False), ("OFF", False)]
+    )
+    def test_flags_are_read_as_yaml_1_1_has_them_as_by_ack(self, text: str, value: bool) -> None:
+        entry = f"        is_required: {text}\n        references:\n          skip_resource_state_validations: {text}\n"
+        given = "resources:\n  A:\n    fields:\n      B:\n" + entry + "          {resource: C, path: Status.ID}\n"
+        given = given.replace(
+            "          {resource: C, path: Status.ID}", "          resource: C\n          path: Status.ID"
+        )
+        (field,) = kinds_of(given, "unheardof")["A"].fields
+        assert (field.required, field.reference.skip_state) == (value, value)
+
+    def test_a_crd_decides_before_the_api(self) -> None:
+        spec = {"properties": {"securityGroupIDs": {"type": "string"}, "subnetIds": {"type": "array"}}}
+        crd = {
+            "kind": "CustomResourceDefinition",
+            "spec": {
+                "group": "apigatewayv2.services.k8s.aws",
+                "names": {"kind": "VPCLink"},
+                "versions": [{"storage": True, "schema": {"openAPIV3Schema": {"properties": {"spec": spec}}}}],
+            },
+        }
+        generator = load(VPC_LINK_GENERATOR, "apigatewayv2.yaml", crds=Crds([("crd.yaml", crd)]))
+        groups, subnets = generator.kinds[1].fields
+        assert (groups.many, groups.reference_step, groups.required) == (False, "securityGroupRef", False)
+        assert (subnets.many, subnets.required) == (True, True)
+        assert (subnets.steps, subnets.reference_step) == (("subnetIds",), "subnetRefs")
+
+
+class TestService:
+    @pytest.mark.parametrize(
+        ("source", "service"),
+        [
+            ("ec2-controller/generator.yaml", "ec2"),
+            ("/src/ec2-controller/apis/v1alpha1/generator.yaml", "ec2"),
+            ("old-controller/ec2-controller/generator.yaml", "ec2"),
+            ("generators/ec2.yaml", "ec2"),
+        ],
+    )
+    def test_it_follows_from_the_folder_or_the_files_name(self, source: str, service: str) -> None:
+        assert load("resources: {}", source).service == service
+
+    def test_what_is_given_counts_first_then_what_the_file_says(self) -> None:
+        text = "controller_name: prometheusservice\nresources: {}"
+        assert load(text, "amp-controller/generator.yaml").service == "prometheusservice"
+        assert load(text, "amp-controller/generator.yaml", "amp").service == "amp"
+
+    def test_its_api_group_will_do(self) -> None:
+        assert load("resources: {}", "generator.yaml", "ec2.services.k8s.aws").service == "ec2"
+
+    @pytest.mark.parametrize(
+        "service", ["EC2", "a b", "", "ec2\n", "a\n- apiGroups: ['*']", "ec2.services.k8s.aws.example.com", "ec2-a"]
+    )
+    def test_what_is_no_services_name_is_refused(self, service: str) -> None:
+        with pytest.raises(UsageError, match=r"^--service: a name of small letters and digits is needed, as in ec2$"):
+            load("resources: {}", "ec2-controller/generator.yaml", service)
+
+    @pytest.mark.parametrize("source", ["generator.yaml", "-", "a b.yaml", "My-controller/generator.yaml"])
+    def test_where_nothing_tells_it_it_has_to_be_given(self, source: str) -> None:
+        with pytest.raises(ServiceUnknownError, match="--service"):
+            load("resources: {}", source)
+
+
+def fails(text: str) -> GeneratorError:
+    with pytest.raises(GeneratorError) as caught:
+        load(text, "ec2-controller/generator.yaml")
+    return caught.value
+
+
+FIELD = """\
+resources:
+  VpcLink:
+    fields:
+      SubnetIds:
+        references:
+"""
+
+
+class TestBadReferences:
+    @pytest.mark.parametrize(
+        ("entry", "line", "where", "problem"),
+        [
+            ("          path: Status.ID\n", 5, "references.resource", "it is missing"),
+            ("          resource: ''\n          path: Status.ID\n", 5, "references.resource", "it is missing"),
+            ("          resource: Subnet\n", 5, "references.path", "it is missing"),
+            ("          resource: [Subnet]\n          path: Status.ID\n", 6, "references.resource", "a name"),
+            ("          resource: Subnet\n          path: Status..ID\n", 7, "references.path", "a path of names"),
+            ("          resource: Subnet\n          path: 3\n", 7, "references.path", "a path of names"),
+            ("          resource: Subnet\n          path: ID\n", 7, "references.path", "below Spec or Status"),
+            (
+                "          resource: Subnet\n          path: Metadata.Name\n",
+                7,
+                "references.path",
+                "below Spec or Status",
+            ),
+            (
+                "          resource: Subnet\n          path: Status.ID\n          service_name: a b\n",
+                8,
+                "references.service_name",
+                "a name of small letters and digits",
+            ),
+            (
+                "          resource: Subnet\n          path: Status.ID\n          service_name: EC2\n",
+                8,
+                "references.service_name",
+                "a name of small letters and digits",
+            ),
+            (
+                "          resource: Subnet\n          path: Status.ID\n          service_nam: ec2\n",
+                8,
+                "references.service_nam",
+                "Did you mean service_name?",
+            ),
+            (
+                "          resource: Subnet\n          path: Status.ID\n          skip_resource_state_validations: x\n",
+                8,
+                "references.skip_resource_state_validations",
+                "true or false",
+            ),
+            ("          - Subnet\n", 5, "references", "a map with resource and path"),
+        ],
+    )
+    def test_kind_field_key_and_line_are_named(self, entry: str, line: int, where: str, problem: str) -> None:
+        error = fails(FIELD + entry)
+        assert (error.line, error.where) == (line, f"resources.VpcLink.fields.SubnetIds.{where}")
+        assert problem in error.problem
+        assert str(error).startswith(f"ec2-controller/generator.yaml, line {line}: resources.VpcLink.fields.SubnetIds.")
+
+    def test_a_key_of_a_later_ack_is_passed_over(self) -> None:
+        entry = "          resource: Subnet\n          path: Status.ID\n          cluster: other\n"
+        assert kinds_of(FIELD + entry, "ec2")["VPCLink"].fields[0].reference.resource == "Subnet"
+
+    @pytest.mark.parametrize("name", ["Id", "Config.Name"])
+    def test_a_field_whose_name_is_a_suffix_has_no_reference_field(self, name: str) -> None:
+        error = fails(
+            f"resources:\n  A:\n    fields:\n      {name}:\n        references: {{resource: B, path: Status.ID}}\n"
+        )
+        assert (error.line, error.where) == (4, f"resources.A.fields.{name}")
+
+    def test_two_fields_cannot_have_the_same_reference_field(self) -> None:
+        entry = "references: {resource: Table, path: Status.ID}"
+        error = fails(f"resources:\n  A:\n    fields:\n      TableId: {{{entry}}}\n      TableName: {{{entry}}}\n")
+        assert (error.line, error.where) == (5, "resources.A.fields.TableName")
+        assert error.problem == "its reference field would be tableRef, and so would that of TableId"
+
+    def test_one_kind_cannot_be_there_in_two_spellings(self) -> None:
+        error = fails("resources:\n  VpcLink: {}\n  VPCLink: {}\n")
+        assert (error.line, error.where) == (3, "resources.VPCLink")
+        assert error.problem == "VPCLink is there already, spelled otherwise. Put both together"
+
+    @pytest.mark.parametrize("name", ["1", "~", "'a b'", "{a: b}"])
+    def test_a_kind_has_a_name(self, name: str) -> None:
+        error = fails(f"resources:\n  A: {{}}\n  ? {name}\n  : {{}}\n")
+        assert "a kind's name is needed" in error.problem
+
+    @pytest.mark.parametrize("value", ["maybe", "3", "[true]"])
+    def test_whether_a_field_is_required_is_true_or_false(self, value: str) -> None:
+        error = fails(
+            FIELD.replace("        ref", f"        is_required: {value}\n        ref") + "          path: A\n"
+        )
+        assert (error.line, error.where) == (5, "resources.VpcLink.fields.SubnetIds.is_required")
+        assert error.problem == "true or false is needed"
+
+    @pytest.mark.parametrize("name", ["'.'", "Vpc-Id", "'a b.C'", "1", "1.5", "true", "~"])
+    def test_a_fields_path_consists_of_names(self, name: str) -> None:
+        error = fails(
+            f"resources:\n  A:\n    fields:\n      {name}:\n        references: {{resource: B, path: Status.ID}}\n"
+        )
+        assert "a path of names" in error.problem
+
+    @pytest.mark.parametrize(
+        ("text", "where", "line"),
+        [
+            ("resources: [A]", "resources", 1),
+            ("resources:\n  A: text", "resources.A", 2),
+            ("resources:\n  A:\n    fields: [B]", "resources.A.fields", 3),
+            ("- a\n", "resources", None),
+            ("", "resources", None),
+            ("ignore: {}\n", "resources", None),
+        ],
+    )
+    def test_what_is_no_generator_yaml_is_said_to_be_none(self, text: str, where: str, line: int | None) -> None:
+        error = fails(text)
+        assert (error.where, error.line) == (where, line)
+
+    @pytest.mark.parametrize(
+        ("text", "line"), [("a: [\n", 2), ("a: 'b\n", 2), ("a: b: c\n", 1), ("a: !!binary x\x00\n", None)]
+    )
+    def test_what_is_no_yaml_is_said_to_be_none(self, text: str, line: int | None) -> None:
+        error = fails(text)
+        assert error.line == line
+        assert "no YAML" in str(error)

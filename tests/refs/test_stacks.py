@@ -1,0 +1,121 @@
+"""What stacks made, referred to by manifests: which export or output is meant, and what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from strongref_manifests.errors import OutputNotFetchedError
+from strongref_manifests.tokens import CFN, EXPORT, FORMS
+from strongref_refs.source_errors import StackReferenceError
+from strongref_refs.stacks import KEYS, StackValues, parse
+from strongref_toolkit.errors import NoRegionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from strongref_manifests.tokens import Token
+    from strongref_toolkit.json_values import Json
+
+
+EU = "eu-west-1"
+
+
+class Fixed:
+    """A source of one value, or of one error."""
+
+    def __init__(self, scheme: str, value: Json | Exception) -> None:
+        self.scheme = scheme
+        self.value = value
+        self.asked: list[str] = []
+
+    def prefetch(self, tokens: Iterable[Token]) -> None:
+        raise AssertionError(tokens)
+
+    def fetch(self, token: Token) -> Json:
+        self.asked.append(str(token))
+        if isinstance(self.value, Exception):
+            raise self.value
+        return self.value
+
+
+@pytest.mark.parametrize(
+    ("given", "token"),
+    [
+        ({"stack": "network", "name": "VpcId"}, "${export:network.VpcId}"),
+        ({"stack": "network", "name": "Alb.SecurityGroup.Id"}, "${export:network.Alb.SecurityGroup.Id}"),
+        ({"stack": "network", "name": "Alb/Arn", "region": "eu-west-1"}, "${export:network.Alb/Arn@eu-west-1}"),
+        ({"stack": "network", "output": "VpcId"}, "${cfn:network.VpcId}"),
+        ({"stack": "network.Inner", "output": "VpcId"}, "${cfn:network.Inner.VpcId}"),
+        (
+            {"stack": "network", "output": "VpcId", "region": "us-gov-west-1", "account": "222222222222"},
+            "${cfn:network.VpcId@us-gov-west-1#222222222222}",
+        ),
+        ({"stack": "network", "output": "VpcId", "region": None, "account": None}, "${cfn:network.VpcId}"),
+        ({"stack": "network", "output": "VpcId", "name": None}, "${cfn:network.VpcId}"),
+        ({"stack": "network", "name": "VpcId", "output": None}, "${export:network.VpcId}"),
+    ],
+)
+def test_a_reference_to_a_stack_is_an_export_or_an_output(given: dict[str, Any], token: str) -> None:
+    assert str(parse(given)) == token
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"stack": "network"}, "from: one of name and output is needed."),
+        ({"stack": "network", "name": None, "output": None}, "from: one of name and output is needed."),
+        ({"stack": "network", "name": "a", "output": "b"}, "from: one of name and output is needed."),
+        ({"stack": "network", "nmae": "a"}, "from: nmae: there is no such key."),
+        ({"stack": "network", "name": "a", "namespace": "b"}, "from: namespace: there is no such key."),
+        ({"stack": "", "name": "a"}, "from: stack: '' came; a stack's name is needed."),
+        ({"stack": "my_stack", "output": "a"}, "from: stack: 'my_stack' came; a stack's name is needed."),
+        ({"stack": "network.Inner", "name": "a"}, "from: stack: 'network.Inner' came; a stack's name is needed."),
+        ({"stack": "network", "name": ["a"]}, "from: name: a list came; an export's name is needed."),
+        ({"stack": "network", "name": "a b"}, "from: name: 'a b' came; an export's name is needed."),
+        ({"stack": "network", "name": "a@b"}, "from: name: 'a@b' came; an export's name is needed."),
+        ({"stack": "network", "output": "a.b"}, "from: output: 'a.b' came; an output's logical id is needed."),
+        ({"stack": "network", "name": "a", "region": "Ireland"}, "from: region: 'Ireland' came; a region's code"),
+        ({"stack": "network", "name": "a", "account": 222222222222}, "from: account: 222222222222 came; an account is"),
+    ],
+)
+def test_what_is_no_reference_to_a_stack_is_told(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(StackReferenceError) as caught:
+        parse(given)
+    assert str(caught.value).startswith(told)
+    assert caught.value.__context__ is None
+    assert set(given) - {"nmae", "namespace"} <= set(KEYS)
+
+
+def test_the_value_is_what_the_source_of_such_tokens_gives() -> None:
+    sources = {CFN: Fixed(CFN, "vpc-1"), EXPORT: Fixed(EXPORT, ["subnet-1", "subnet-2"])}
+    values = StackValues(sources.__getitem__)
+    assert values.get({"stack": "network", "output": "VpcId"}) == "vpc-1"
+    assert values.get({"stack": "network", "name": "SubnetIds"}) == ["subnet-1", "subnet-2"]
+    assert values.get({"stack": "a.B", "output": "C", "region": EU, "account": "1" * 12}) == "vpc-1"
+    assert values.get({"stack": "a", "name": "B.C"}) == ["subnet-1", "subnet-2"]
+    assert [source.asked for source in sources.values()] == [
+        [
+            "from: {stack: network, output: VpcId}",
+            f"from: {{stack: a.B, output: C, region: {EU}, account: '{'1' * 12}'}}",
+        ],
+        ["from: {stack: network, name: SubnetIds}", "from: {stack: a, name: B.C}"],
+    ], "as somebody has written it, for errors"
+    assert set(sources) <= set(FORMS)
+
+
+def test_a_map_of_exports_is_no_value() -> None:
+    values = StackValues(lambda scheme: Fixed(scheme, {"Arn": "arn:aws:x", "Hidden": "a-value-not-to-be-shown"}))
+    with pytest.raises(StackReferenceError, match="from: name: Alb is a map of exports; name one of those in it, with"):
+        values.get({"stack": "network", "name": "Alb"})
+
+
+def test_errors_of_sources_are_their_own_but_for_how_to_say_a_region() -> None:
+    gone = OutputNotFetchedError("VpcId", "network")
+    with pytest.raises(OutputNotFetchedError):
+        StackValues(lambda scheme: Fixed(scheme, gone)).get({"stack": "network", "output": "VpcId"})
+    with pytest.raises(
+        StackReferenceError, match="from: no region is known; give --region, set AWS_REGION, or write it"
+    ):
+        StackValues(lambda scheme: Fixed(scheme, NoRegionError())).get({"stack": "network", "output": "VpcId"})

@@ -1,0 +1,124 @@
+"""The janitor's function: it goes on by itself, counts what it found, and tells of defects without their texts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS
+from strongref.errors import InternalError, OutOfTimeError, ReinvokeError, StoreError, StrongRefError
+from strongref.protocol.findings import Finding, FindingType
+from strongref.protocol.janitor import JanitorProgress
+from strongref.runtime.schedule import NotFinishedError, ScheduledFunction
+from tests.support.response_server import FUNCTION, FakeContext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from strongref.protocol.janitor import Checkpoint
+    from strongref.protocol.time import Clock
+
+OUT_OF_TIME = OutOfTimeError("ListTagsForResource", "OutOfTime", "/strongref/exports/web/a", "us-east-1")
+EVENT = {"detail-type": "Scheduled Event"}
+ORPHAN = Finding(FindingType.ORPHAN, "/strongref/exports/web/1/eu-west-1/network/A")
+FOREIGN = Finding(FindingType.FOREIGN, "/strongref/exports/web/1/eu-west-1/network/B")
+
+
+class Rounds:
+    """A janitor that finds this, and then meets an error, if there is one."""
+
+    def __init__(self, *tended: JanitorProgress, error: Exception | None = None) -> None:
+        self.tended = tended
+        self.error = error
+        self.after: Checkpoint | None = None
+        self.where: tuple[str, str] | None = None
+
+    def made(self, account: str, region: str, clock: Clock) -> Any:  # noqa: ANN401 (a Janitor)
+        assert clock.remaining() > 0
+        self.where = account, region
+        return self
+
+    def tend(self, _clock: Clock, after: Checkpoint) -> Iterator[JanitorProgress]:
+        self.after = after
+        yield from self.tended
+        if self.error:
+            raise self.error
+
+
+class Lambda:
+    """Takes events for other invocations."""
+
+    def __init__(self) -> None:
+        self.invoked: list[tuple[str, Mapping[str, Any]]] = []
+
+    def __call__(self, function: str, event: Mapping[str, Any], _left: StrongRefError, _clock: Clock) -> None:
+        self.invoked.append((function, json.loads(json.dumps(event))))
+
+
+def counts(capsys: pytest.CaptureFixture[str]) -> dict[str, float]:
+    """What the embedded metrics in the output count."""
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line]
+    (line,) = lines
+    metrics = line["_aws"]["CloudWatchMetrics"][0]
+    assert (metrics["Namespace"], metrics["Dimensions"]) == ("StrongRef", [["service"]])
+    return {metric["Name"]: line[metric["Name"]][0] for metric in metrics["Metrics"]}
+
+
+def test_it_tends_the_functions_own_region_and_counts_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
+    rounds, other = (
+        Rounds(JanitorProgress(("a", "A"), 5, (ORPHAN,)), JanitorProgress(("b", "B"), 7, (ORPHAN, FOREIGN))),
+        Lambda(),
+    )
+    ScheduledFunction(rounds.made, other)(EVENT, FakeContext())
+    assert rounds.where == ("111111111111", "us-east-1")
+    assert rounds.after == ("", "")
+    assert counts(capsys) == {"Values": 12, "Orphans": 2, "Foreign": 1, "Healed": 2, "Unhealed": 1}
+    assert other.invoked == []
+
+
+def test_where_all_is_well_it_says_so_so_that_an_alarm_ends(capsys: pytest.CaptureFixture[str]) -> None:
+    ScheduledFunction(Rounds().made, Lambda())(EVENT, FakeContext())
+    assert counts(capsys) == {"Healed": 0, "Unhealed": 0}
+
+
+def test_when_time_runs_short_another_invocation_goes_on_from_there(capsys: pytest.CaptureFixture[str]) -> None:
+    other = Lambda()
+    first = Rounds(JanitorProgress(("a", "A"), 5, (FOREIGN,)), error=OUT_OF_TIME)
+    ScheduledFunction(first.made, other)(EVENT, FakeContext())
+    assert counts(capsys) == {"Values": 5, "Foreign": 1, "Healed": 0, "Unhealed": 1}
+    assert other.invoked == [(FUNCTION, {CONTINUATION_FIELD: {"Turn": 2, "After": ["a", "A"]}})]
+    second = Rounds()
+    ScheduledFunction(second.made, other)(other.invoked[0][1], FakeContext())
+    assert second.after == ("a", "A")
+
+
+def test_there_is_an_end_to_it_which_is_an_error() -> None:
+    other = Lambda()
+    event = {CONTINUATION_FIELD: {"Turn": MAX_INVOCATIONS, "After": ["a", "A"]}}
+    with pytest.raises(NotFinishedError, match=f"in {MAX_INVOCATIONS} invocations: The time was up"):
+        ScheduledFunction(Rounds(error=OUT_OF_TIME).made, other)(event, FakeContext())
+    assert other.invoked == []
+
+
+@pytest.mark.parametrize("error", [StoreError("GetParametersByPath", "AccessDenied", "/strongref", "us-east-1")])
+def test_what_stands_in_the_way_is_raised_for_lambda_to_count(error: StrongRefError) -> None:
+    with pytest.raises(type(error)) as raised:
+        ScheduledFunction(Rounds(error=error).made, Lambda())(EVENT, FakeContext())
+    assert raised.value is error
+
+
+def test_a_hand_over_that_lambda_does_not_take_is_raised_too() -> None:
+    def refuse(_function: str, _event: object, left: StrongRefError, _clock: Clock) -> None:
+        raise ReinvokeError("AccessDeniedException", left)
+
+    with pytest.raises(ReinvokeError):
+        ScheduledFunction(Rounds(error=OUT_OF_TIME).made, refuse)(EVENT, FakeContext())
+
+
+def test_of_a_defect_only_the_type_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InternalError) as raised:
+        ScheduledFunction(Rounds(error=ValueError("s3cret")).made, Lambda())(EVENT, FakeContext())
+    assert "s3cret" not in f"{raised.value!r}{raised.value}{capsys.readouterr()}"
+    assert raised.value.__suppress_context__
