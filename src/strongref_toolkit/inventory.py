@@ -7,12 +7,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope, claims_in
-from strongref.contract.values import Value
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.published import RecordedExports
 
 if TYPE_CHECKING:
     from strongref.contract.names import Key
+    from strongref.contract.values import Value
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -59,9 +59,7 @@ def scopes(store: Store, consumer: str | None) -> list[ExportScope]:
 def look(store: Store, scope: ExportScope) -> list[Export]:
     """Every export of a place, by key, with its importers: a call for each value's tags."""
     recorded = RecordedExports.read(store, scope).values
-    stored = {
-        scope.key(name): Value(parameter.kind, parameter.text) for name, parameter in store.under(scope.values).items()
-    }
+    stored = {scope.key(name): parameter.value for name, parameter in store.under(scope.values).items()}
     exports = []
     for key in sorted({*recorded, *stored}):
         tags = store.tags(scope.value(key)) if key in stored else None

@@ -61,6 +61,9 @@ class FakeClock:
     def remaining(self) -> float:
         return self._remaining - sum(self.slept)
 
+    def renew(self) -> None:
+        """Nothing to renew."""
+
 
 def encoded(status: ResponseStatus, answer: Response) -> dict[str, Any]:
     body = encode(EVENT, status, answer)

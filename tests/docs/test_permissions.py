@@ -207,7 +207,7 @@ def story() -> frozenset[Call]:
     cloud.ssm(US).delete_parameters(Names=[f"/strongref/exports/web/{ACCOUNT}/{EU}/network/C"])
     dead = f"/strongref/fences/web/{ACCOUNT}/{EU}/network/Dead"
     cloud.ssm(US).put_parameter(Name=dead, Type="String", Value='{"by": "x", "until": "2001-01-01T00:00:00+00:00"}')
-    assert {finding.what for finding in cloud.tend(US)} == {
+    assert {finding.kind for finding in cloud.tend(US)} == {
         FindingType.STALE_CLAIM,
         FindingType.MISSING,
         FindingType.DEAD_FENCE,
@@ -218,7 +218,7 @@ def story() -> frozenset[Call]:
     cloud.vanish("network", EU)
     cloud.deploy("other", EU, {"Exports": exports("A")})
     cloud.vanish("other", EU)
-    assert {finding.what for finding in cloud.tend(US)} == {FindingType.IMPORTED_ORPHAN, FindingType.ORPHAN}
+    assert {finding.kind for finding in cloud.tend(US)} == {FindingType.IMPORTED_ORPHAN, FindingType.ORPHAN}
     topic = {"TypeName": "AWS::SNS::Topic"}
     for more in ({"Name": "news"}, {"Tags": {"team": "web"}}, {"Tags": {"team": "web"}, "Region": US}):
         assert cloud.look_up(EU, **topic, **more).data["TopicName"] == "news"

@@ -126,7 +126,7 @@ def test_15_propagate_writes_a_claimed_value_and_names_its_importers(claimed: Wo
     assert claimed.values() == {"A": "a2", "B": "b1"}
     assert claimed.claims("A") == [claimed.consumer]
     reasons = [(answer.body or {}).get("Reason", "") for answer in claimed.aws.emulator.answers()]
-    assert any(reason.startswith(f"A changed although imported by {claimed.importers()}") for reason in reasons)
+    assert any(reason.startswith(f"A changed while imported by {claimed.importers()}") for reason in reasons)
     logged = [line for line in claimed.aws.logs(EU).splitlines() if "A claimed value is changed" in line]
     assert any(claimed.consumer in line for line in logged)
     claimed.publish({"B": "b1"}, REFUSED, OnChange="propagate")

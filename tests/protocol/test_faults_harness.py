@@ -38,7 +38,7 @@ def found(scenario: Scenario, *faults: str) -> str:
 
 
 def test_a_claimed_value_that_is_changed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strongref.protocol.plan._check_claims", lambda *_: None)
+    monkeypatch.setattr("strongref.protocol.planner._in_use", lambda *_: ())
     assert "/network/A') is changed, which is claimed" in found(
         SCENARIOS["export: update would change a claimed value"]
     )

@@ -143,9 +143,9 @@ def test_whose_time_is_up_leaves_the_fence_with_what_it_looked_at_and_its_succes
     seen: list[tuple[str, bool]] = []
 
     def first(posts: list[FencedStore]) -> None:
-        posts[0].looked.note("A", plain=True)
-        posts[0].looked.note("B", plain=False)
-        posts[0].looked.note("C", plain=True)
+        posts[0].scan.note("A", plain=True)
+        posts[0].scan.note("B", plain=False)
+        posts[0].scan.note("C", plain=True)
         world.work(posts[0], 100)
 
     def run(work: object, lasts: float) -> None:
@@ -161,7 +161,7 @@ def test_whose_time_is_up_leaves_the_fence_with_what_it_looked_at_and_its_succes
     assert left.left == TagScan("request-1", "C", ["B"])
 
     def second(posts: list[FencedStore]) -> None:
-        seen.extend((key, posts[0].looked.needs(key)) for key in "ABCD")
+        seen.extend((key, posts[0].scan.needs(key)) for key in "ABCD")
         assert list(world.fences) == ["Exports.token2"]
 
     world.time.run(lambda: run(second, 30))
@@ -183,7 +183,7 @@ def test_what_was_looked_at_for_another_request_does_not_count() -> None:
             )
 
     def note(posts: list[FencedStore]) -> None:
-        posts[0].looked.note("A", plain=True)
+        posts[0].scan.note("A", plain=True)
         world.work(posts[0], 100)
 
     world.time.run(out_of_time)
@@ -196,7 +196,7 @@ def test_what_was_looked_at_for_another_request_does_not_count() -> None:
             clock,
             [(REGION, SCOPE)],
             rolling_back,
-            lambda posts: needs.append(posts[0].looked.needs("A")),
+            lambda posts: needs.append(posts[0].scan.needs("A")),
         )
     )
     assert needs == [True]

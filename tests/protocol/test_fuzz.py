@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from strongref.protocol import fences as fencing
+from strongref.protocol import inspection
 from strongref.protocol.inspection import TagInspector
 from tests.support.fuzz_history import History
 from tests.support.fuzz_invocation import remember_held
@@ -63,7 +64,7 @@ def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_for_ever(
     [
         (fencing.OwnFence, "put_up", lambda *_: None),
         (TagInspector, "inspect", lambda *_: {}),
-        (TagInspector, "_protects", lambda *_: True),
+        (inspection, "is_stale", lambda *_: False),
     ],
     ids=["fence", "claims", "stale claims"],
 )

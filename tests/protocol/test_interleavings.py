@@ -87,7 +87,7 @@ def test_unless_values_put_back_are_claimed_like_all_others_a_reference_is_lost(
 def test_unless_stale_claims_are_told_from_live_ones_something_is_left_claimed_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(TagInspector, "_protects", lambda *_: True)
+    monkeypatch.setattr("strongref.protocol.inspection.is_stale", lambda *_: False)
     assert BY_LABEL["gone: change; E and I may crash"].explorer().walk().left
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.protocol import fences as fencing
+from strongref.protocol import inspection
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
@@ -60,7 +61,7 @@ def test_reduced_or_not_the_same_outcomes_are_found(case: Case) -> None:
         (ClaimAttempt, "_is_unchanged", lambda *_: True, "there: clean-up x 2 imports"),
         (RecordedExports, "says", lambda *_: True, "gone: change; E and I may crash"),
         (TagInspector, "inspect", lambda *_: {}, "there: drop x import"),
-        (TagInspector, "_protects", lambda *_: True, "gone: change; E and I may crash"),
+        (inspection, "is_stale", lambda *_: False, "gone: change; E and I may crash"),
     ],
     ids=["fence", "second read", "record", "claims", "stale claims"],
 )

@@ -135,10 +135,10 @@ def test_what_a_producer_that_is_gone_left_behind_goes_but_for_what_is_imported(
         Finding(FindingType.ORPHAN, name("Exports", "records"), (producer,)),
     ]
     assert cloud.values(US) == {f"{SCOPE}/A": "a1"}
-    assert [finding.what for finding in found(cloud)] == [FindingType.IMPORTED_ORPHAN]
+    assert [finding.kind for finding in found(cloud)] == [FindingType.IMPORTED_ORPHAN]
     cloud.deploy("web", US, {"Imports": imports("A", Revision="2")})  # its record is there, so it can go on
     cloud.deploy("web", US, {})
-    assert [finding.what for finding in found(cloud)] == [FindingType.ORPHAN, FindingType.ORPHAN]
+    assert [finding.kind for finding in found(cloud)] == [FindingType.ORPHAN, FindingType.ORPHAN]
     assert cloud.texts(US) == {}
 
 
@@ -192,7 +192,7 @@ def test_a_shared_value_that_is_gone_always_comes_back(cloud: Cloud) -> None:
     cloud.deploy("shared", EU, {"Exports": exports(None, S="s1")})
     shared = f"_shared/{ACCOUNT}/{EU}/shared/S"
     cloud.ssm(US).delete_parameters(Names=[f"/strongref/exports/{shared}"])
-    assert [finding.what for finding in found(cloud)] == [FindingType.MISSING]
+    assert [finding.kind for finding in found(cloud)] == [FindingType.MISSING]
     assert cloud.values(US)[shared] == "s1"
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, claim_tag, owner_tag
 from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
-from strongref.protocol.plan import Owner, ValueTags, WhenClaimed, holding_of, is_up_to_date
+from strongref.protocol.phases import ClaimPolicy
+from strongref.protocol.planner import Owner, ValueTags, is_up_to_date, split_tags
 from tests.support.builders import (
     FORMER,
     ME,
@@ -45,15 +46,14 @@ def test_an_export_is_tagged_with_its_stack_and_its_logical_id() -> None:
 
 def test_tags_are_taken_apart() -> None:
     tags = {PRODUCER_TAG: NETWORK, f"{OWNER_TAG}1": "Exports", f"{CLAIM_TAG}2": WEB, "team": "blue"}
-    assert holding_of(tags) == (NETWORK, {f"{OWNER_TAG}1": "Exports"}, {f"{CLAIM_TAG}2": WEB})
-    assert holding_of({}) == (None, {}, {})
+    assert split_tags(tags) == (NETWORK, {f"{OWNER_TAG}1": "Exports"}, {f"{CLAIM_TAG}2": WEB})
+    assert split_tags({}) == (None, {}, {})
 
 
 def test_nothing_wanted_where_nothing_is_needs_nothing() -> None:
     made = plan({}, stock())
     assert does(made) == {}
     assert made.writes == 0
-    assert made.published == {}
     assert is_up_to_date(ME, {}, stock())
 
 
@@ -68,7 +68,6 @@ def test_what_is_right_is_left_alone_and_no_tag_is_read() -> None:
     there = stock(values(A="1"), record(A="1"))
     made = plan(values(A="1"), there)
     assert does(made) == {}
-    assert made.published == values(A="1")
     assert is_up_to_date(ME, values(A="1"), there)
 
 
@@ -140,40 +139,40 @@ def test_stale_claims_protect_nothing_and_are_healed() -> None:
 
 def test_propagate_changes_a_claimed_value_and_tells_whom() -> None:
     there = stock(values(A="1"), record(A="1"))
-    made = plan(values(A="2"), there, {A: ours(by=(WEB, SHOP))}, WhenClaimed.PROPAGATE)
+    made = plan(values(A="2"), there, {A: ours(by=(WEB, SHOP))}, ClaimPolicy.PROPAGATE)
     assert does(made) == {"overwrite": values(A="2"), "told": {A: (SHOP, WEB)}, "rerecord": True}
 
 
 def test_propagate_still_refuses_a_drop_and_names_no_change() -> None:
     there = stock(values(A="1", B="1"), record(A="1", B="1"))
     with pytest.raises(ExportsInUseError) as refused:
-        plan(values(A="2"), there, {A: ours(by=(WEB,)), B: ours(by=(WEB,))}, WhenClaimed.PROPAGATE)
+        plan(values(A="2"), there, {A: ours(by=(WEB,)), B: ours(by=(WEB,))}, ClaimPolicy.PROPAGATE)
     assert refused.value.in_use == [InUse("B", "dropped", (WEB,))]
 
 
 def test_in_clean_up_a_claimed_value_stays_and_the_rest_goes() -> None:
     there = stock(values(A="1", B="1"), record(A="1", B="1"))
-    made = plan({}, there, {A: ours(by=(WEB,)), B: ours()}, WhenClaimed.KEEP)
+    made = plan({}, there, {A: ours(by=(WEB,)), B: ours()}, ClaimPolicy.KEEP)
     assert does(made) == {"delete": (B,), "kept": {A: (WEB,)}, "rerecord": True}
     assert made.record is None
 
 
 def test_clean_up_delivered_twice_tells_the_same_and_writes_nothing() -> None:
     mine = ours(by=(WEB,), owners=(owner_tag("Exports"),))
-    made = plan({}, stock(values(A="1")), {A: mine}, WhenClaimed.KEEP)
+    made = plan({}, stock(values(A="1")), {A: mine}, ClaimPolicy.KEEP)
     assert does(made) == {"kept": {A: (WEB,)}}
     assert made.writes == 0
 
 
 def test_clean_up_does_not_tell_what_another_export_left_for_a_claim() -> None:
-    made = plan({}, stock(values(A="1")), {A: ours(by=(WEB,), owners=(MORE,))}, WhenClaimed.KEEP)
+    made = plan({}, stock(values(A="1")), {A: ours(by=(WEB,), owners=(MORE,))}, ClaimPolicy.KEEP)
     assert does(made) == {}
 
 
 def test_clean_up_changes_no_claimed_value_either() -> None:
     there = stock(values(A="1"), record(A="1"))
     with pytest.raises(ExportsInUseError, match="A cannot be changed"):
-        plan(values(A="2"), there, {A: ours(by=(WEB,))}, WhenClaimed.KEEP)
+        plan(values(A="2"), there, {A: ours(by=(WEB,))}, ClaimPolicy.KEEP)
 
 
 @pytest.mark.parametrize(
@@ -197,8 +196,8 @@ def test_a_value_whose_type_was_changed_by_hand_is_remade_with_its_claims() -> N
     assert not made.overwrite
 
 
-@pytest.mark.parametrize("when", [WhenClaimed.REFUSE, WhenClaimed.PROPAGATE])
-def test_another_type_of_a_claimed_value_is_refused_whatever_is_to_be_propagated(when: WhenClaimed) -> None:
+@pytest.mark.parametrize("when", [ClaimPolicy.REFUSE, ClaimPolicy.PROPAGATE])
+def test_another_type_of_a_claimed_value_is_refused_whatever_is_to_be_propagated(when: ClaimPolicy) -> None:
     """SSM cannot change a type in place: for a moment there would be no value, and no claim."""
     with pytest.raises(ExportsInUseError, match=r"A cannot be given another type: .* Remove that import first\."):
         plan({A: secure("1")}, stock(values(A="1"), record(A="1")), {A: ours(by=(WEB,))}, when)
@@ -248,7 +247,7 @@ def test_a_foreign_parameter_that_is_not_wanted_is_left_alone() -> None:
     there = stock(values(A="1", B="1"), record(A="1"))
     holdings = {A: foreign(by=(WEB,)), B: foreign(SHOP)}
     assert does(plan({}, there, holdings)) == {"rerecord": True}
-    assert does(plan({}, there, holdings, WhenClaimed.KEEP)) == {"rerecord": True}
+    assert does(plan({}, there, holdings, ClaimPolicy.KEEP)) == {"rerecord": True}
 
 
 def test_what_a_deleted_stack_of_the_same_name_left_is_adopted_even_while_claimed() -> None:

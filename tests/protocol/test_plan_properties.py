@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from strongref.contract.names import Key, owner_tag
 from strongref.contract.record import Record
 from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, StrongRefError
-from strongref.protocol.plan import ExportPlan, WhenClaimed, is_up_to_date, keys_to_inspect, plan_exports
-from tests.support.builders import FORMER, ME, NETWORK, SCOPE, SHOP, WEB, items, secure, text
+from strongref.protocol.phases import ClaimPolicy
+from strongref.protocol.planner import is_up_to_date, keys_to_inspect, plan_export
+from tests.support.builders import FORMER, ME, NETWORK, SCOPE, SHOP, WEB, PlanParts, items, parts, secure, text
 from tests.support.model_stock import GONE, Held, Model, finish, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from strongref.contract.values import Value
 
@@ -39,7 +40,7 @@ HELD = st.builds(
     st.frozensets(st.sampled_from([WEB, SHOP, GONE]), max_size=2),
 )
 MODELS = st.builds(Model, st.dictionaries(KEYS, HELD, max_size=3), RECORDS)
-WHEN = st.sampled_from(WhenClaimed)
+WHEN = st.sampled_from(ClaimPolicy)
 
 
 @st.composite
@@ -48,7 +49,7 @@ def lived(draw: st.DrawFn) -> Model:
     model = Model({}, {})
     for _ in range(draw(st.integers(1, 4))):
         with suppress(StrongRefError):
-            done = steps(planned(model, draw(PUBLISHED)))
+            done = steps(planned(model, draw(PUBLISHED)).plan)
             for step in done[: draw(st.integers(0, 12))]:
                 step(model)
         for key, held in model.values.items():
@@ -61,13 +62,13 @@ def lived(draw: st.DrawFn) -> Model:
 ANY = MODELS | lived()
 
 
-def planned(model: Model, wanted: Mapping[Key, Value], when: WhenClaimed = WhenClaimed.REFUSE) -> ExportPlan:
+def planned(model: Model, wanted: Mapping[Key, Value], when: ClaimPolicy = ClaimPolicy.REFUSE) -> PlanParts:
     stock = model.stock()
     holdings = {key: model.holding(key) for key in keys_to_inspect(ME, wanted, stock)}
-    return plan_exports(SCOPE, ME, wanted, stock, holdings, when_claimed=when)
+    return parts(plan_export(SCOPE, ME, wanted, stock, holdings, policy=when))
 
 
-def attempt(model: Model, wanted: Mapping[Key, Value], when: WhenClaimed) -> ExportPlan | None:
+def attempt(model: Model, wanted: Mapping[Key, Value], when: ClaimPolicy) -> PlanParts | None:
     """The plan; None, after making sure that there was a reason, if it is refused."""
     try:
         made = planned(model, wanted, when)
@@ -99,24 +100,24 @@ def _it_is_foreign(error: ForeignParameterError, model: Model) -> None:
         assert model.values[SCOPE.key(name)].producer == producer
 
 
-def _it_is_in_use(error: ExportsInUseError, model: Model, wanted: Mapping[Key, Value], when: WhenClaimed) -> None:
+def _it_is_in_use(error: ExportsInUseError, model: Model, wanted: Mapping[Key, Value], when: ClaimPolicy) -> None:
     assert error.in_use
     for use in error.in_use:
         key = Key(use.key)
         assert use.importers == model.importers(key) != ()
         retyped = key in wanted and wanted[key].kind is not model.values[key].value.kind
         assert use.verb == ("given another type" if retyped else "changed" if key in wanted else "dropped")
-        assert (use.verb, when) not in (("changed", WhenClaimed.PROPAGATE), ("dropped", WhenClaimed.KEEP))
+        assert (use.verb, when) not in (("changed", ClaimPolicy.PROPAGATE), ("dropped", ClaimPolicy.KEEP))
         assert wanted.get(key) != model.values[key].value
 
 
 @settings(max_examples=250)
 @given(ANY, PUBLISHED, WHEN)
-def test_no_plan_touches_a_key_twice(model: Model, wanted: dict[Key, Value], when: WhenClaimed) -> None:
+def test_no_plan_touches_a_key_twice(model: Model, wanted: dict[Key, Value], when: ClaimPolicy) -> None:
     plan = attempt(model, wanted, when)
     if plan:
-        parts = [plan.create, plan.remake, plan.overwrite, plan.delete, plan.disown]
-        named = [key for part in parts for key in part]
+        touched: list[Collection[Key]] = [plan.create, plan.remake, plan.overwrite, plan.delete, plan.disown]
+        named = [key for part in touched for key in part]
         assert len(named) == len(set(named))
         assert not plan.adopt.keys() & (set(named) - plan.overwrite.keys())
         assert plan.heal.keys() <= {*plan.overwrite, *plan.remake, *plan.delete}
@@ -125,13 +126,13 @@ def test_no_plan_touches_a_key_twice(model: Model, wanted: dict[Key, Value], whe
 
 @settings(max_examples=250)
 @given(ANY, PUBLISHED, WHEN)
-def test_no_claimed_value_changes_or_goes(model: Model, wanted: dict[Key, Value], when: WhenClaimed) -> None:
+def test_no_claimed_value_changes_or_goes(model: Model, wanted: dict[Key, Value], when: ClaimPolicy) -> None:
     before = dict(model.values)
     mine = model.records.get(ME.logical_id)
     recorded = dict(mine.values) if mine else {}
     plan = attempt(model, wanted, when)
     if plan:
-        finish(model, plan)
+        finish(model, plan.plan)
         for key, held in before.items():
             if model.importers(key, before):
                 assert key in model.values
@@ -139,19 +140,19 @@ def test_no_claimed_value_changes_or_goes(model: Model, wanted: dict[Key, Value]
                 now = model.values[key].value
                 # As it was, or what its record said all along; or else its importers are told.
                 assert now in (held.value, recorded.get(key)) or plan.told[key] == model.importers(key, before)
-        assert WhenClaimed.PROPAGATE in when or not plan.told
-        assert WhenClaimed.KEEP in when or not plan.kept
+        assert ClaimPolicy.PROPAGATE in when or not plan.told
+        assert ClaimPolicy.KEEP in when or not plan.kept
 
 
 @settings(max_examples=250)
 @given(ANY, PUBLISHED, WHEN)
-def test_nothing_of_anybody_else_is_touched(model: Model, wanted: dict[Key, Value], when: WhenClaimed) -> None:
+def test_nothing_of_anybody_else_is_touched(model: Model, wanted: dict[Key, Value], when: ClaimPolicy) -> None:
     before, records = dict(model.values), dict(model.records)
     others = model.stock().others
     theirs = {key: value for record in others.values() for key, value in record.values.items()}
     plan = attempt(model, wanted, when)
     if plan:
-        finish(model, plan)
+        finish(model, plan.plan)
         for key, held in before.items():
             if model.foreign(key, before):
                 now = model.values[key]
@@ -164,12 +165,11 @@ def test_nothing_of_anybody_else_is_touched(model: Model, wanted: dict[Key, Valu
 
 @settings(max_examples=250)
 @given(ANY, PUBLISHED, WHEN)
-def test_a_plan_is_enough(model: Model, wanted: dict[Key, Value], when: WhenClaimed) -> None:
+def test_a_plan_is_enough(model: Model, wanted: dict[Key, Value], when: ClaimPolicy) -> None:
     plan = attempt(model, wanted, when)
     if plan:
-        finish(model, plan)
+        finish(model, plan.plan)
         assert {key: model.values[key].value for key in wanted} == wanted
-        assert plan.published == wanted
         says = {key: value for record in model.records.values() for key, value in record.values.items()}
         assert {key: says[key] for key in wanted} == wanted
         mine = model.records.get(ME.logical_id)
@@ -182,9 +182,9 @@ def test_a_plan_is_enough(model: Model, wanted: dict[Key, Value], when: WhenClai
 @settings(max_examples=250)
 @given(ANY, PUBLISHED)
 def test_what_is_created_changed_or_adopted_is_tagged(model: Model, wanted: dict[Key, Value]) -> None:
-    plan = attempt(model, wanted, WhenClaimed.REFUSE)
+    plan = attempt(model, wanted, ClaimPolicy.REFUSE)
     if plan:
-        finish(model, plan)
+        finish(model, plan.plan)
         for key in {*plan.create, *plan.remake, *plan.adopt}:
             assert model.values[key].producer == NETWORK
             assert ME.logical_id in model.values[key].owners
@@ -198,11 +198,11 @@ def test_a_plan_that_dies_anywhere_is_finished_by_the_next(model: Model, wanted:
     before = dict(model.values)
     mine = model.records.get(ME.logical_id)
     recorded = dict(mine.values) if mine else {}
-    plan = attempt(model, wanted, WhenClaimed.REFUSE)
+    plan = attempt(model, wanted, ClaimPolicy.REFUSE)
     if plan:
-        for step in steps(plan)[:done]:
+        for step in steps(plan.plan)[:done]:
             step(model)
-        finish(model, planned(model, wanted))
+        finish(model, planned(model, wanted).plan)
         assert {key: model.values[key].value for key in wanted} == wanted
         for key, held in before.items():
             if model.importers(key, before):
@@ -213,7 +213,7 @@ def test_a_plan_that_dies_anywhere_is_finished_by_the_next(model: Model, wanted:
 @settings(max_examples=250)
 @given(ANY, PUBLISHED)
 def test_settled_means_that_only_strays_are_left_to_write(model: Model, wanted: dict[Key, Value]) -> None:
-    plan = attempt(model, wanted, WhenClaimed.REFUSE)
+    plan = attempt(model, wanted, ClaimPolicy.REFUSE)
     stock = model.stock()
     if plan:
         strays = {key for key in model.values if key not in wanted and not model.publishing(key)}
@@ -224,6 +224,6 @@ def test_settled_means_that_only_strays_are_left_to_write(model: Model, wanted: 
         )
 
 
-def _only_deletes(plan: ExportPlan, strays: set[Key]) -> bool:
+def _only_deletes(plan: PlanParts, strays: set[Key]) -> bool:
     rest = [plan.create, plan.remake, plan.overwrite, plan.adopt, plan.disown, plan.orphans]
     return not any(rest) and not plan.rerecord and set(plan.delete) <= strays

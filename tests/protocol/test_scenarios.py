@@ -283,7 +283,7 @@ def test_propagate_changes_a_claimed_value_and_says_to_whom(claimed: Cloud) -> N
         "x",
         exports({"A": "a2", "B": "b1"}),
     )
-    assert answer.reason.startswith(f"A changed although imported by stack web ({US}, {ACCOUNT})")
+    assert answer.reason.startswith(f"A changed while imported by stack web ({US}, {ACCOUNT})")
     assert claimed.claims(US, name("A")) == ["web"]
     with pytest.raises(ExportsInUseError, match="A cannot be given another type"):  # SSM cannot change it in place
         claimed.deploy("network", EU, {"Exports": exports({"A": ["list", "now"]}, OnChange="propagate")})

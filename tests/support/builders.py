@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import ExportScope, Key, Producer, StackArn, claim_tag
 from strongref.contract.record import Record
 from strongref.contract.values import Kind, Value
+from strongref.protocol.phases import ClaimPolicy
 from strongref.protocol.plan import (
-    ExportIdentity,
+    CloseRecord,
+    Create,
+    Delete,
     ExportPlan,
-    Owner,
-    StoredExports,
-    ValueTags,
-    WhenClaimed,
-    keys_to_inspect,
-    plan_exports,
+    GiveUpOwnership,
+    Overwrite,
+    TakeOwnership,
+    WriteRecord,
+    refusal_of,
 )
+from strongref.protocol.planner import ExportIdentity, Owner, StoredExports, ValueTags, keys_to_inspect, plan_export
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -105,17 +108,74 @@ def foreign(producer: str | None = None, *, by: tuple[str, ...] = ()) -> ValueTa
 def plan(
     wanted: Mapping[Key, Value],
     there: StoredExports,
-    holdings: Mapping[Key, ValueTags] | None = None,
-    when_claimed: WhenClaimed = WhenClaimed.REFUSE,
+    tags: Mapping[Key, ValueTags] | None = None,
+    policy: ClaimPolicy = ClaimPolicy.REFUSE,
     rewrite: Collection[Key] = (),
-) -> ExportPlan:
-    """A plan with the holdings of the keys whose tags decide; they are given exactly, so the choice is tested too."""
-    holdings = holdings or {}
-    assert sorted(keys_to_inspect(ME, wanted, there)) == sorted(holdings)
-    return plan_exports(SCOPE, ME, wanted, there, holdings, when_claimed=when_claimed, rewrite=rewrite)
+) -> PlanParts:
+    """A plan with the tags of the keys whose tags decide; they are given exactly, so the choice is tested too.
+
+    Raises:
+        StrongRefError: what the plan is refused with.
+    """
+    tags = tags or {}
+    assert sorted(keys_to_inspect(ME, wanted, there)) == sorted(tags)
+    return parts(plan_export(SCOPE, ME, wanted, there, tags, policy=policy, rewrite=rewrite))
 
 
-def does(made: ExportPlan) -> dict[str, Any]:
-    """The parts of a plan that are not empty, without the place and the record that it ends with."""
-    parts = {field.name: getattr(made, field.name) for field in fields(made)}
-    return {name: part for name, part in parts.items() if part and name not in ("scope", "record")}
+@dataclass(frozen=True)
+class PlanParts:
+    """A plan's instructions by what they do. `record` is the record that its Export ends with, if it is written."""
+
+    plan: ExportPlan
+    create: dict[Key, tuple[Value, Mapping[str, str]]]
+    remake: dict[Key, tuple[Value, Mapping[str, str]]]
+    overwrite: dict[Key, Value]
+    adopt: dict[Key, Mapping[str, str]]
+    disown: tuple[Key, ...]
+    delete: tuple[Key, ...]
+    heal: Mapping[Key, Mapping[str, str]]
+    record: Record | None
+    rerecord: bool
+    orphans: dict[str, Record | None]
+    told: Mapping[Key, tuple[str, ...]]
+    kept: Mapping[Key, tuple[str, ...]]
+
+    @property
+    def writes(self) -> int:
+        return len(self.plan.instructions)
+
+
+def parts(made: ExportPlan) -> PlanParts:
+    """Take a plan apart.
+
+    Raises:
+        StrongRefError: what it is refused with.
+    """
+    if refusal := refusal_of([made]):
+        assert made.instructions == ()
+        raise refusal
+    deleted = [key for each in made.instructions if isinstance(each, Delete) for key in each.keys]
+    created = {each.key: (each.value, each.tags) for each in made.instructions if isinstance(each, Create)}
+    records = [each for each in made.instructions if isinstance(each, WriteRecord | CloseRecord)]
+    own = [each for each in records if each.logical_id == ME.logical_id]
+    return PlanParts(
+        plan=made,
+        create={key: each for key, each in created.items() if key not in deleted},
+        remake={key: each for key, each in created.items() if key in deleted},
+        overwrite={each.key: each.value for each in made.instructions if isinstance(each, Overwrite)},
+        adopt={each.key: each.tags for each in made.instructions if isinstance(each, TakeOwnership)},
+        disown=tuple(each.key for each in made.instructions if isinstance(each, GiveUpOwnership)),
+        delete=tuple(key for key in deleted if key not in created),
+        heal=made.stale,
+        record=own[-1].record if own else None,
+        rerecord=bool(own),
+        orphans={each.logical_id: each.record for each in records if each not in own},
+        told=made.propagated,
+        kept=made.kept,
+    )
+
+
+def does(made: PlanParts) -> dict[str, Any]:
+    """The parts of a plan that are not empty, without the record that it ends with."""
+    found = {field.name: getattr(made, field.name) for field in fields(made)}
+    return {name: part for name, part in found.items() if part and name not in ("plan", "record")}

@@ -63,6 +63,9 @@ class FakeClock:
     def remaining(self) -> float:
         return self._deadline - sum(self.slept)
 
+    def renew(self) -> None:
+        """Nothing to renew."""
+
 
 class FakeSsm:
     """What the tests use of an SSM client.

@@ -100,6 +100,9 @@ class Invocation:
     def remaining(self) -> float:
         return self.ends - self.cloud.baton.seconds
 
+    def renew(self) -> None:
+        """Nothing to renew."""
+
     # -- ports.Stacks --------------------------------------------------------------------------------------------
 
     def by_arn(self, arn: str) -> StackInfo | None:

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, owner_tag
 from strongref.contract.record import Record
-from strongref.protocol.plan import Owner, StoredExports, ValueTags
+from strongref.protocol.plan import (
+    CloseRecord,
+    Create,
+    Delete,
+    GiveUpOwnership,
+    Overwrite,
+    RemoveClaims,
+    TakeOwnership,
+    WriteRecord,
+)
+from strongref.protocol.planner import Owner, StoredExports, ValueTags
 from tests.support.builders import FORMER, ME, NETWORK, claims, stack_arn
 
 if TYPE_CHECKING:
@@ -15,7 +25,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.names import Key
     from strongref.contract.values import Value
-    from strongref.protocol.plan import ExportPlan
+    from strongref.protocol.plan import ExportPlan, Instruction
 
 GONE = stack_arn("gone")
 """An importing stack that was deleted: its claims are stale."""
@@ -100,20 +110,25 @@ def finish(model: Model, plan: ExportPlan) -> None:
 
 def steps(plan: ExportPlan) -> list[Callable[[Model], None]]:
     """The calls of a plan, in the order in which they are made; SSM's refusals are assertions."""
-    done: list[Callable[[Model], None]] = []
-    if plan.retags:
-        done.append(_record(ME.logical_id, replace(plan.record or Record(NETWORK, {}), open=True)))
-    elif plan.rerecord:
-        done.append(_record(ME.logical_id, plan.record))
-    done += [_record(name, record if record.values else None) for name, record in plan.orphans.items()]
-    done += [_untag(key, frozenset(stale.values())) for key, stale in plan.heal.items() if key in plan.overwrite]
-    done += [_overwrite(key, value) for key, value in plan.overwrite.items()]
-    done += [_tag(key, tags) for key, tags in plan.adopt.items()]
-    done += [_delete(key) for key in plan.remake]
-    done += [_create(key, value, tags) for key, (value, tags) in (*plan.remake.items(), *plan.create.items())]
-    done += [_disown(key) for key in plan.disown]
-    done += [_delete(key) for key in plan.delete]
-    return [*done, _record(ME.logical_id, plan.record)] if plan.retags else done
+    return [step for instruction in plan.instructions for step in _steps(instruction)]
+
+
+def _steps(instruction: Instruction) -> list[Callable[[Model], None]]:  # noqa: PLR0911 (one for each instruction)
+    match instruction:
+        case WriteRecord(name, record, _) | CloseRecord(name, record, _):
+            return [_record(name, record)]
+        case Create(key, value, tags):
+            return [_create(key, value, tags)]
+        case Overwrite(key, value):
+            return [_overwrite(key, value)]
+        case TakeOwnership(key, _, tags):
+            return [_tag(key, tags)]
+        case GiveUpOwnership(key):
+            return [_disown(key)]
+        case RemoveClaims(key, claims):
+            return [_untag(key, frozenset(claims.values()))]
+        case Delete(keys):
+            return [_delete(key) for key in keys]
 
 
 def _record(name: str, record: Record | None) -> Callable[[Model], None]:

@@ -93,3 +93,6 @@ class VirtualClock:
 
     def remaining(self) -> float:
         return self.ends - self.time.seconds
+
+    def renew(self) -> None:
+        """Nothing to renew."""

@@ -77,6 +77,9 @@ class Session:
     def remaining(self) -> float:
         return _PLENTY
 
+    def renew(self) -> None:
+        """Nothing to renew."""
+
     # ports.Stacks
     def by_arn(self, arn: str) -> StackInfo | None:
         return self.ask(("stack", "by_arn", arn), lambda world: world.stack(arn))  # type: ignore[no-any-return]

@@ -230,6 +230,7 @@ class RetryingCaller:
         tried = 0
         unknown = False
         while True:
+            self._clock.renew()
             turn = self._limiter.take(action, self.region, self._clock.now(), self._clock.remaining())
             if turn is None:
                 break

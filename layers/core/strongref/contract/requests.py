@@ -88,6 +88,10 @@ class ExportRequest:
         request._check_names(stack)
         return request
 
+    def publishes_the_same_as(self, other: ExportRequest) -> bool:
+        """Whether both publish the same values in the same places."""
+        return (self.regions, self.scope, self.values) == (other.regions, other.scope, other.values)
+
     def _check_names(self, stack: StackArn) -> None:
         for region in self.regions:
             longest = MAX_NAME - arn_prefix_length(stack.partition, region, stack.account)

@@ -49,6 +49,10 @@ class Parameter:
     modified: str = ""
     """LastModifiedDate, ISO 8601, UTC, with the precision that SSM gives."""
 
+    @property
+    def value(self) -> Value:
+        return Value(self.kind, self.text)
+
 
 def parse_values(prop: str, given: object, secure: Iterable[str]) -> dict[Key, Value]:
     """Flatten a map of strings, lists of strings and maps into keys and values.

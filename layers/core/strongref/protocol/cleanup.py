@@ -1,4 +1,4 @@
-"""Letting go: claims taken off, withdrawn values deleted with their last claim, a deleted consumer's prefix cleaned."""
+"""Releasing: claims removed, withdrawn values deleted with their last claim, a deleted consumer's prefix cleaned."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClaimRelease:
-    """Whoever imported lets go.
+    """An importer that releases what it claimed.
 
     Attributes:
         ports: what calls go through.
         clock: the invocation's.
         region: where it claimed.
-        generation: what its claims are told apart by; of an Import, its physical id.
-        holder: who that is, where values are deleted.
+        generation: what its claims are told apart by; an Import's physical ID.
+        holder: of the fence, where values are deleted.
     """
 
     ports: Ports
@@ -42,21 +42,21 @@ class ClaimRelease:
     holder: FenceHolder
 
     def release(self, scope: ExportScope, names: Collection[str] | None) -> None:
-        """Take this generation's claims off; delete what no record holds any more and nobody else claims.
+        """Remove this generation's claims; delete values that no record holds any more and nobody else claims.
 
         Such values are left from an Export that was withdrawn while they were claimed.
         """
         store = self._store
-        there = [key for key in self._claimed(store, scope, names) if store.untag(scope.value(key), [self._claim])]
-        published = RecordedExports.read(store, scope).values
-        withdrawn = [key for key in there if key not in published]
+        claimed = [key for key in self._claimed(store, scope, names) if store.untag(scope.value(key), [self._claim])]
+        recorded = RecordedExports.read(store, scope).values
+        withdrawn = [key for key in claimed if key not in recorded]
         if withdrawn:
-            self._behind_a_fence(scope, withdrawn, unless_published=True)
+            self._delete_behind_fence(scope, withdrawn, unless_recorded=True)
 
     def clean(self, consumer: str) -> None:
-        """Delete what is published for a consumer whose stack goes, by whomever, except what anyone else has claimed.
+        """Delete what any stack publishes for a consumer that is being deleted, except what others have claimed.
 
-        The records stay: a consumer that is created anew finds its exports again.
+        The records stay: a consumer that is created again finds its exports again.
         """
         keys: dict[ExportScope, list[Key]] = defaultdict(list)
         for name in self._store.under(consumer_prefix(consumer)):
@@ -64,7 +64,7 @@ class ClaimRelease:
             if scope:
                 keys[scope].append(scope.key(name))
         for scope in sorted(keys):
-            self._behind_a_fence(scope, keys[scope], unless_published=False)
+            self._delete_behind_fence(scope, keys[scope], unless_recorded=False)
 
     @property
     def _store(self) -> Store:
@@ -81,16 +81,16 @@ class ClaimRelease:
             selected = select(names, [scope.key(name) for name in store.under(scope.values)])
         return sorted({key for keys in selected.values() for key in keys})
 
-    def _behind_a_fence(self, scope: ExportScope, keys: list[Key], *, unless_published: bool) -> None:
+    def _delete_behind_fence(self, scope: ExportScope, keys: list[Key], *, unless_recorded: bool) -> None:
         """Delete what nobody else claims, giving way to an exporter at work like everyone who deletes.
 
-        If that one does not come to its end, only the claims are taken off.
+        If the exporter does not finish, only the claims are removed.
         """
 
-        def delete(posts: list[FencedStore]) -> None:
-            store = posts[0].store
-            published = RecordedExports.read(store, scope).values if unless_published else {}
-            self._delete(store, scope, [key for key in keys if key not in published])
+        def delete(fenced: list[FencedStore]) -> None:
+            store = fenced[0].store
+            recorded = RecordedExports.read(store, scope).values if unless_recorded else {}
+            self._delete(store, scope, [key for key in keys if key not in recorded])
 
         try:
             behind_fences(self.ports, self.clock, [(self.region, scope)], self.holder, delete)
@@ -101,13 +101,13 @@ class ClaimRelease:
                 store.untag(scope.value(key), [self._claim])
 
     def _delete(self, store: Store, scope: ExportScope, keys: list[Key]) -> None:
-        holdings = TagInspector(self.ports.stacks).claims_on(store, scope, keys)
-        ours = {key: holding for key, holding in holdings.items() if holding.producer is not None}
-        claimed = [key for key, holding in ours.items() if holding.claims.keys() - {self._claim}]
+        found = TagInspector(self.ports.stacks).claims_on(store, scope, keys)
+        ours = {key: tags for key, tags in found.items() if tags.producer is not None}
+        claimed = [key for key, tags in ours.items() if tags.claims.keys() - {self._claim}]
         for key in claimed:
             if self._claim in {**ours[key].claims, **ours[key].stale}:
                 store.untag(scope.value(key), [self._claim])
-        going = [key for key in ours if key not in claimed]
-        store.delete([scope.value(key) for key in going])
-        counts = {"deleted": len(going), "kept": len(keys) - len(going)}
+        deleted = [key for key in ours if key not in claimed]
+        store.delete([scope.value(key) for key in deleted])
+        counts = {"deleted": len(deleted), "kept": len(keys) - len(deleted)}
         logger.info("Exports are cleaned up", extra={"place": scope.values, "region": store.region, **counts})

@@ -1,7 +1,7 @@
 """What a `Custom::CrossRegionExport` does: publish values for a consumer, and never change or drop a claimed one.
 
-What is to be done follows from what is stored and what is wanted, so an event delivered twice, or the Update that rolls
-a refused Update back, does no harm. The properties before an Update only tell where else to look.
+What to do follows from what is stored and what is wanted. So an event that is delivered twice, or the Update that rolls
+a refused Update back, does no harm. The old properties of an Update only tell where else to look.
 """
 
 from __future__ import annotations
@@ -10,26 +10,33 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
+from strongref.contract.fence import TagScan
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest, OnChange
 from strongref.contract.response import Response
 from strongref.errors import (
     BadRequestError,
-    ExportsInUseError,
     ExportsKeptError,
     InUse,
     PartialCreateError,
     StrongRefError,
     UnfinishedError,
 )
-from strongref.protocol.plan import ExportIdentity, WhenClaimed
-from strongref.protocol.publishing import Destination, Publishing
+from strongref.protocol.executor import PlanExecutor, side_by_side
+from strongref.protocol.fences import FencedStore, FenceHolder, behind_fences
+from strongref.protocol.inspection import TagInspector
+from strongref.protocol.phases import Phase, claim_policy, phase_of
+from strongref.protocol.plan import refusal_of
+from strongref.protocol.planner import ExportIdentity, is_up_to_date
+from strongref.protocol.snapshot import Destination, Snapshot, read_behind_fences, read_scope
 from strongref.text import some, stack_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from strongref.contract.event import Event
+    from strongref.contract.names import Key
+    from strongref.contract.properties import Properties
     from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
@@ -41,112 +48,179 @@ def physical_id(stack: StackArn, logical_id: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportEvent:
+    """One event of an Export, parsed.
+
+    Attributes:
+        export: which Export.
+        destinations: where to publish what, in the order in which they are written: new ones before those that it
+            leaves. None if the properties never were accepted, so that nothing was ever published for them.
+        rewrite: keys to write again although they are right.
+        response: what to answer if nothing needs to be reported.
+        on_change: what the properties ask for.
+        former: what the old properties of an Update asked for; None if they were refused.
+        unchanged: the Update asks for what was asked for before, so there may be nothing to do.
+    """
+
+    export: ExportIdentity
+    destinations: tuple[Destination, ...] | None
+    response: Response
+    rewrite: Collection[Key] = ()
+    on_change: OnChange = OnChange.REFUSE
+    former: ExportRequest | None = None
+    unchanged: bool = False
+
+    @classmethod
+    def parse(cls, event: Event) -> ExportEvent:
+        """Read an event.
+
+        Raises:
+            BadRequestError: a property of a Create or Update cannot be understood.
+        """
+        stack = StackArn.parse(event.stack)
+        export = ExportIdentity(event.stack, event.logical_id)
+        if event.request_type is RequestType.DELETE:
+            leaving = _accepted(event.properties, stack)
+            destinations = tuple(_destinations(leaving, publish=False)) if leaving else None
+            return cls(export, destinations, Response(event.physical_id or physical_id(stack, event.logical_id)))
+        request = ExportRequest.parse(event.properties, stack)
+        former = _accepted(event.old_properties, stack)
+        new = _destinations(request, publish=True)
+        here = {(each.region, each.scope) for each in new}
+        old = _destinations(former, publish=False) if former else []
+        rewrite = request.values.keys() if former and former.revision != request.revision else ()
+        return cls(
+            export=export,
+            destinations=(*new, *(each for each in old if (each.region, each.scope) not in here)),
+            response=Response(
+                physical_id(stack, event.logical_id),
+                {"Prefix": request.scope.values, "Count": str(len(request.values))},
+            ),
+            rewrite=rewrite,
+            on_change=request.on_change,
+            former=former,
+            unchanged=former is not None and not rewrite and former.publishes_the_same_as(request),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Exporter:
-    """The exporter."""
+    """Carries out the events of Exports."""
 
     ports: Ports
 
     def handle(self, event: Event, clock: Clock) -> Response:
-        """Carry out one event of CloudFormation's.
+        """Carry out one event: parse, fence, read, plan, apply, answer.
 
         Raises:
-            StrongRefError: it is refused, or could not be done; a `PartialCreateError` where a Create has begun
-                to write, so that CloudFormation's cleanup finds what it left.
+            StrongRefError: it is refused, or failed; a `PartialCreateError` where a Create may have begun to write, so
+                that CloudFormation's Delete finds what it left.
         """
-        if event.request_type is RequestType.DELETE:
-            return self._delete(event, clock)
-        return self._put(event, clock)
+        wanted = ExportEvent.parse(event)
+        if wanted.destinations is None:
+            return wanted.response
+        destinations = wanted.destinations
+        phase = self._phase(event, wanted)  # asked at once: later, another event may be on its way
+        if wanted.unchanged and self._is_up_to_date(wanted.export, destinations, clock):
+            return wanted.response
+        began = event.turn is not None
 
-    def _put(self, event: Event, clock: Clock) -> Response:
-        stack = StackArn.parse(event.stack)
-        request = ExportRequest.parse(event.properties, stack)
-        former = _former(event, stack)
-        # Asked at once: later, another event may be on its way.
-        rolls_back = former is not None and self._rolls_back(event)
-        new = [Destination(region, request.scope, request.values) for region in request.regions]
-        here = {(site.region, site.scope) for site in new}
-        old = [Destination(region, former.scope, {}) for region in former.regions] if former else []
-        sites = new + [site for site in old if (site.region, site.scope) not in here]
-        again = request.values.keys() if former and former.revision != request.revision else ()
-        run = Publishing(
-            self.ports,
-            clock,
-            ExportIdentity(event.stack, event.logical_id),
-            sites,
-            rewrite=again,
-            request=event.request_id,
-        )
-        when_claimed = WhenClaimed.PROPAGATE if request.on_change is OnChange.PROPAGATE else WhenClaimed.REFUSE
-        answer = Response(
-            physical_id(stack, event.logical_id), {"Prefix": request.scope.values, "Count": str(len(request.values))}
-        )
-        if former and _same(former, request) and not again and run.is_up_to_date():
-            return answer
+        def attempt(fenced: list[FencedStore]) -> list[ExportPlan]:
+            nonlocal began
+            snapshots = read_behind_fences(
+                fenced, destinations, wanted.export, TagInspector(self.ports.stacks), wanted.rewrite
+            )
+            began = began or any(_has_own_record(snapshot, wanted.export) for snapshot in snapshots)
+            plans = self._plan(event, wanted, phase, snapshots)
+            if refusal := refusal_of(plans):
+                raise refusal
+            began = began or any(plan.instructions for plan in plans)
+            _apply(plans, snapshots, wanted.export)
+            return plans
+
+        holder = FenceHolder(event.logical_id, f"{event.logical_id} of {stack_text(event.stack)}", event.request_id)
         try:
-            plans = self._carry_out(event, run, when_claimed, former if rolls_back else None)
+            plans = behind_fences(
+                self.ports, clock, [(each.region, each.scope) for each in destinations], holder, attempt
+            )
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            if (run.wrote or event.turn) and event.request_type is RequestType.CREATE:
-                raise PartialCreateError(error, answer.physical_id) from error
+            if began and phase is Phase.CREATE:
+                raise PartialCreateError(error, wanted.response.physical_id) from error
             raise
-        return replace(answer, reason=_notice(plans))
-
-    def _carry_out(
-        self, event: Event, run: Publishing, when_claimed: WhenClaimed, failed: ExportRequest | None
-    ) -> list[ExportPlan]:
-        """Do it; in the roll-back of a failed update, from its beginning to its end, refuse as little as can be.
-
-        What is refused there leaves the stack stuck. What the update published and somebody claimed at once is
-        withdrawn, but kept; what it propagated is propagated back. A value that it changed and somebody claimed since
-        cannot go back: that is refused all the same.
-        """
-        try:
-            return run.carry_out(when_claimed)
-        except ExportsInUseError:
-            if failed is None or not self._rolls_back(event):
-                raise
-        propagated = failed.on_change is OnChange.PROPAGATE
-        return run.carry_out(WhenClaimed.KEEP | (WhenClaimed.PROPAGATE if propagated else when_claimed))
-
-    def _rolls_back(self, event: Event) -> bool:
-        info = self.ports.stacks.by_arn(event.stack)
-        return info is not None and info.rolling_back
-
-    def _delete(self, event: Event, clock: Clock) -> Response:
-        stack = StackArn.parse(event.stack)
-        answer = Response(event.physical_id or physical_id(stack, event.logical_id))
-        try:
-            request = ExportRequest.parse(event.properties, stack)
-        except BadRequestError:
-            return answer  # such properties were refused when they came: nothing was ever published for them
-        sites = [Destination(region, request.scope, {}) for region in request.regions]
-        run = Publishing(
-            self.ports, clock, ExportIdentity(event.stack, event.logical_id), sites, request=event.request_id
-        )
-        info = self.ports.stacks.by_arn(event.stack)
-        if not (info and info.cleaning_up):
-            run.carry_out(WhenClaimed.REFUSE)
-            return answer
-        plans = run.carry_out(WhenClaimed.KEEP)
-        if kept := _kept(plans):
+        if phase is Phase.CLEANUP and (kept := _kept(plans)):
             raise ExportsKeptError(kept)
-        return answer
+        return replace(wanted.response, reason=_notice(plans))
+
+    def preview(self, event: Event, clock: Clock) -> list[ExportPlan]:
+        """The plans for an event, refusals included, without a fence and without writing anything: a dry run."""
+        wanted = ExportEvent.parse(event)
+        destinations = wanted.destinations or ()
+        fenced = [FencedStore(self.ports.stores(each.region, clock), clock, TagScan()) for each in destinations]
+        inspector = TagInspector(self.ports.stacks)
+        snapshots = read_behind_fences(fenced, destinations, wanted.export, inspector, wanted.rewrite)
+        return self._plan(event, wanted, self._phase(event, wanted), snapshots)
+
+    def _phase(self, event: Event, wanted: ExportEvent) -> Phase:
+        """What CloudFormation is doing with the stack; not asked where it makes no difference."""
+        ask = event.request_type is RequestType.DELETE or wanted.former is not None
+        return phase_of(event.request_type, self.ports.stacks.by_arn(event.stack) if ask else None)
+
+    def _is_up_to_date(self, export: ExportIdentity, destinations: Sequence[Destination], clock: Clock) -> bool:
+        """Whether every destination has what it should: then nothing is written, not even a fence."""
+        inspector = TagInspector(self.ports.stacks)
+        return all(
+            is_up_to_date(
+                export,
+                each.wanted,
+                read_scope(self.ports.stores(each.region, clock), each.scope, export, inspector),
+            )
+            for each in destinations
+        )
+
+    def _plan(self, event: Event, wanted: ExportEvent, phase: Phase, snapshots: Sequence[Snapshot]) -> list[ExportPlan]:
+        """A plan for every destination.
+
+        A plan of a rollback that overrides claims counts only while the rollback is going on: this may be a second
+        delivery of its event.
+        """
+        failed = wanted.former.on_change if wanted.former and phase is Phase.ROLLBACK else None
+        policy = claim_policy(phase, wanted.on_change, failed)
+        plans = [snapshot.plan(wanted.export, policy, wanted.rewrite) for snapshot in snapshots]
+        if phase is Phase.ROLLBACK and any(plan.overrides_claims for plan in plans):
+            phase = self._phase(event, wanted)
+            if phase is not Phase.ROLLBACK:
+                return self._plan(event, wanted, phase, snapshots)
+        return plans
 
 
-def _same(former: ExportRequest, request: ExportRequest) -> bool:
-    """Whether an Update wants what was wanted before, so that there may be nothing to do."""
-    return (former.regions, former.scope, former.values) == (request.regions, request.scope, request.values)
-
-
-def _former(event: Event, stack: StackArn) -> ExportRequest | None:
-    """What the properties before this Update asked for; None if they were refused, and so published nothing."""
-    if event.old_properties is None:
+def _accepted(properties: Properties | None, stack: StackArn) -> ExportRequest | None:
+    """What these properties asked for; None if there are none, or they were refused and so published nothing."""
+    if properties is None:
         return None
     try:
-        return ExportRequest.parse(event.old_properties, stack)
+        return ExportRequest.parse(properties, stack)
     except BadRequestError:
         return None
+
+
+def _destinations(request: ExportRequest, *, publish: bool) -> list[Destination]:
+    return [Destination(region, request.scope, request.values if publish else {}) for region in request.regions]
+
+
+def _has_own_record(snapshot: Snapshot, export: ExportIdentity) -> bool:
+    return snapshot.stored.own is not None and snapshot.stored.own.stack == export.stack
+
+
+def _apply(plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], export: ExportIdentity) -> None:
+    """Carry the plans out: destinations that are published to before those that are left."""
+    for publishes in (True, False):
+        side_by_side(
+            PlanExecutor(snapshot.fenced.store, export).execute(plan)
+            for plan, snapshot in zip(plans, snapshots, strict=True)
+            if bool(snapshot.destination.wanted) is publishes
+        )
 
 
 def _kept(plans: Sequence[ExportPlan]) -> list[InUse]:
@@ -154,13 +228,13 @@ def _kept(plans: Sequence[ExportPlan]) -> list[InUse]:
 
 
 def _notice(plans: Sequence[ExportPlan]) -> str:
-    """What is to be told of claimed values that were changed or kept all the same."""
-    told = {key: importers for plan in plans for key, importers in plan.told.items()}
-    importers = sorted({stack_text(arn) for arns in told.values() for arn in arns})
+    """What to report about claimed values that were changed or kept."""
+    changed = {key: importers for plan in plans for key, importers in plan.propagated.items()}
+    importers = sorted({stack_text(arn) for arns in changed.values() for arn in arns})
     notices = []
-    if told:
+    if changed:
         notices.append(
-            f"{some(told)} changed although imported by {some(importers, 5)}: deploy these anew to use the new value."
+            f"{some(changed)} changed while imported by {some(importers, 5)}. Redeploy these to pick up the new value."
         )
     if kept := _kept(plans):
         notices.append(str(ExportsKeptError(kept)))

@@ -1,8 +1,8 @@
-"""What may be wrong with what is stored, and what of it is healed by rule. Pure.
+"""What can be wrong with what is stored, and what of it is repaired automatically. Pure.
 
-Healed is what protects nothing and serves nobody: claims of dead stacks, values and records of a producer that is gone
-and that nobody imports, what a change that died half-way left behind. A value that is gone while its consumer is there
-comes back. All else needs somebody to decide, and is told.
+Repaired is what protects nothing and serves nobody: claims of deleted stacks, values and records of a deleted producer
+that nobody imports, leftovers of a change that died halfway. A value that has gone while its consumer exists comes
+back. Everything else needs a decision, and is reported.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
 from strongref.contract.record import Record, part_name
-from strongref.protocol.plan import Owner
+from strongref.protocol.planner import Owner
 from strongref.protocol.published import RecordedExports
 
 if TYPE_CHECKING:
@@ -21,47 +21,53 @@ if TYPE_CHECKING:
     from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import StoredRecord
     from strongref.contract.values import Value
-    from strongref.protocol.plan import ValueTags
+    from strongref.protocol.planner import ValueTags
 
 
 class Resolution(Enum):
-    """What becomes of a finding."""
+    """What is done about a finding."""
 
     HEALED = "healed"
-    TOLD = "told"
+    REPORTED = "reported"
     """It needs a person."""
     NOTED = "noted"
-    """It is as it should be for the moment, and ends by itself."""
+    """It is as it should be for now, and ends by itself."""
 
 
 class FindingType(StrEnum):
     """What was found, as the metric of that name counts it."""
 
     STALE_CLAIM = "StaleClaims"
-    """The stack that imports is gone, or has no such import any more."""
+    """The importing stack is gone, or has no such import any more."""
     DEAD_FENCE = "DeadFences"
-    """Its holder died."""
+    """The fence expired: its holder died."""
     ORPHAN = "Orphans"
-    """A value or a record whose producer is gone, and that nobody imports."""
+    """A value or record whose producer is gone, and that nobody imports."""
     IMPORTED_ORPHAN = "ImportedOrphans"
-    """A value whose producer is gone, and that somebody imports: it can never change again."""
+    """A value whose producer is gone, and that is imported: it can never change again."""
     STRAY = "Strays"
-    """A value that no record holds, and that nobody imports; a part of a record that is none."""
+    """A value that no record holds, and that nobody imports; or a part that no record needs."""
     WITHDRAWN = "Withdrawn"
-    """A value that no record holds any more, kept for who imports it."""
+    """A value that no record holds any more, kept for those who import it."""
     MISSING = "Missing"
-    """A record has it, its consumer is there, and the value is gone: it comes back, but the claims on it are lost."""
+    """A record holds it, its consumer exists, and the value has gone: it comes back, but the claims on it are lost."""
     DIFFERENT = "Different"
     """The value is not what the record says: it was changed by hand."""
     FOREIGN = "Foreign"
-    """A parameter in a place of exports that no stack which exports there has made."""
+    """A parameter in a scope that no stack exporting there has made."""
     UNREADABLE = "Unreadable"
     """A record that cannot be put together."""
 
     @property
-    def fate(self) -> Resolution:
-        if self in (FindingType.IMPORTED_ORPHAN, FindingType.DIFFERENT, FindingType.FOREIGN, FindingType.UNREADABLE):
-            return Resolution.TOLD
+    def resolution(self) -> Resolution:
+        needs_a_person = (
+            FindingType.IMPORTED_ORPHAN,
+            FindingType.DIFFERENT,
+            FindingType.FOREIGN,
+            FindingType.UNREADABLE,
+        )
+        if self in needs_a_person:
+            return Resolution.REPORTED
         return Resolution.NOTED if self is FindingType.WITHDRAWN else Resolution.HEALED
 
 
@@ -70,144 +76,145 @@ class Finding:
     """One thing that was found.
 
     Attributes:
-        what: kind of thing.
+        kind: what it is.
         parameter: the name of the parameter that it is about.
-        stacks: the ARNs of the stacks that it has to do with.
+        stacks: the ARNs of the stacks that are concerned.
     """
 
-    what: FindingType
+    kind: FindingType
     parameter: str
     stacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeSnapshot:
-    """What stands in a place.
+    """What is stored in a scope.
 
     Attributes:
-        records: by logical id, as found.
+        records: by logical ID, as found.
         stored: the values.
-        holdings: what the tags of values say; of those that were looked at.
-        gone: the ARNs of stacks, of those that the records name, that do not exist any more.
-        awaited: the consumer is there, and is not being deleted.
+        tags: what the tags of values say; of those whose tags were read.
+        deleted_stacks: the ARNs of stacks, of those that the records name, that no longer exist.
+        awaited: the consumer exists, and is not being deleted.
     """
 
     records: Mapping[str, StoredRecord]
     stored: Mapping[Key, Value]
-    holdings: Mapping[Key, ValueTags]
-    gone: Collection[str]
+    tags: Mapping[Key, ValueTags]
+    deleted_stacks: Collection[str]
     awaited: bool
 
 
 @dataclass(slots=True)
 class Repairs:
-    """What was found in a place, and what to do about it.
+    """What was found in a scope, and what to do about it.
 
     Attributes:
         findings: all of them.
         untag: stale claims, by key: the tag's key, the stack that it names.
         delete: values.
-        records: of stacks that are gone: what is to be left of them; nothing: None.
-        litter: names of records' parts that no record needs.
-        put_back: values that are gone, with their tags.
+        records: of deleted stacks: what is to be left of them; None deletes a record.
+        delete_parts: names of record parts that no record needs.
+        put_back: values that have gone, with their tags.
+        suspects: keys whose tags are to be read again before anything is done or reported.
     """
 
     findings: list[Finding] = field(default_factory=list)
     untag: dict[Key, Mapping[str, str]] = field(default_factory=dict)
     delete: list[Key] = field(default_factory=list)
     records: dict[str, Record | None] = field(default_factory=dict)
-    litter: list[str] = field(default_factory=list)
+    delete_parts: list[str] = field(default_factory=list)
     put_back: dict[Key, tuple[Value, Mapping[str, str]]] = field(default_factory=dict)
     suspects: set[Key] = field(default_factory=set)
-    """Whose tags are to be looked at once more before anything is done or told."""
 
     @property
-    def heals(self) -> bool:
-        return bool(self.untag or self.delete or self.records or self.litter or self.put_back)
+    def needed(self) -> bool:
+        return bool(self.untag or self.delete or self.records or self.delete_parts or self.put_back)
 
 
-def examine(scope: ExportScope, seen: ScopeSnapshot) -> Repairs:
-    """Find what is wrong in a place, and decide what to do about it; touch nothing."""
-    care = Repairs()
-    live, orphaned = _examine_records(scope, seen, care)
-    if any(found.torn for found in seen.records.values()):
-        return care  # nobody knows what it says, so whatever else is here may be in it
-    for key, value in seen.stored.items():
-        if key in seen.holdings:
-            findings = len(care.findings)
-            _examine_value(scope, key, value, seen.holdings[key], live.get(key, {}), care)
-            if len(care.findings) > findings:
-                care.suspects.add(key)
-    _examine_orphans(scope, orphaned, seen, care)
-    if seen.awaited:
-        _look_for_missing(scope, live, seen, care)
-    return care
+def examine(scope: ExportScope, found: ScopeSnapshot) -> Repairs:
+    """Find what is wrong in a scope, and decide what to do about it."""
+    repairs = Repairs()
+    live, orphaned = _examine_records(scope, found, repairs)
+    if any(record.torn for record in found.records.values()):
+        return repairs  # whatever else is here may be in a record that cannot be read
+    for key, value in found.stored.items():
+        if key in found.tags:
+            before = len(repairs.findings)
+            _examine_value(scope, key, value, found.tags[key], live.get(key, {}), repairs)
+            if len(repairs.findings) > before:
+                repairs.suspects.add(key)
+    _examine_orphans(scope, orphaned, found, repairs)
+    if found.awaited:
+        _find_missing(scope, live, found, repairs)
+    return repairs
 
 
 def _examine_records(
-    scope: ExportScope, seen: ScopeSnapshot, care: Repairs
+    scope: ExportScope, found: ScopeSnapshot, repairs: Repairs
 ) -> tuple[Mapping[Key, Mapping[str, Record]], Mapping[str, Record]]:
-    """The records that hold each key, by logical id, and those of stacks that are gone."""
+    """The records that hold each key, by logical ID, and those of deleted stacks."""
     live: dict[Key, dict[str, Record]] = {}
     orphaned: dict[str, Record] = {}
-    for logical_id, found in seen.records.items():
-        if found.torn:
-            care.findings.append(Finding(FindingType.UNREADABLE, part_name(scope.records, logical_id, 0)))
-        for number in sorted(found.spare):
-            care.litter.append(part_name(scope.records, logical_id, number))
-            care.findings.append(Finding(FindingType.STRAY, care.litter[-1]))
-        if found.record and found.record.stack in seen.gone:
-            orphaned[logical_id] = found.record
-        elif found.record:
-            for key in found.record.values:
-                live.setdefault(key, {})[logical_id] = found.record
+    for logical_id, stored in found.records.items():
+        if stored.torn:
+            repairs.findings.append(Finding(FindingType.UNREADABLE, part_name(scope.records, logical_id, 0)))
+        for number in sorted(stored.spare):
+            repairs.delete_parts.append(part_name(scope.records, logical_id, number))
+            repairs.findings.append(Finding(FindingType.STRAY, repairs.delete_parts[-1]))
+        if stored.record and stored.record.stack in found.deleted_stacks:
+            orphaned[logical_id] = stored.record
+        elif stored.record:
+            for key in stored.record.values:
+                live.setdefault(key, {})[logical_id] = stored.record
     return live, orphaned
 
 
 def _examine_value(  # noqa: PLR0913, PLR0917
-    scope: ExportScope, key: Key, value: Value, holding: ValueTags, live: Mapping[str, Record], care: Repairs
+    scope: ExportScope, key: Key, value: Value, tags: ValueTags, live: Mapping[str, Record], repairs: Repairs
 ) -> None:
-    name = scope.value(key)
-    importers = tuple(sorted(set(holding.claims.values())))
-    if holding.owner is Owner.FOREIGN:
-        care.findings.append(Finding(FindingType.FOREIGN, name, (holding.producer,) if holding.producer else ()))
+    name, producer = scope.value(key), (tags.producer,) if tags.producer else ()
+    if tags.owner is Owner.FOREIGN:
+        repairs.findings.append(Finding(FindingType.FOREIGN, name, producer))
         return
-    if holding.stale:
-        care.untag[key] = holding.stale
-        care.findings.append(Finding(FindingType.STALE_CLAIM, name, tuple(sorted(set(holding.stale.values())))))
+    if tags.stale:
+        repairs.untag[key] = tags.stale
+        repairs.findings.append(Finding(FindingType.STALE_CLAIM, name, tuple(sorted(set(tags.stale.values())))))
+    orphan = tags.owner is Owner.NOBODYS
     if live:
         if any(record.values[key] != value for record in live.values()):
-            care.findings.append(Finding(FindingType.DIFFERENT, name, importers))
-    elif importers:
-        what = FindingType.IMPORTED_ORPHAN if holding.owner is Owner.NOBODYS else FindingType.WITHDRAWN
-        care.findings.append(Finding(what, name, importers))
+            repairs.findings.append(Finding(FindingType.DIFFERENT, name, tags.importers))
+    elif tags.importers:
+        kind = FindingType.IMPORTED_ORPHAN if orphan else FindingType.WITHDRAWN
+        repairs.findings.append(Finding(kind, name, tags.importers))
     else:
-        care.untag.pop(key, None)
-        care.delete.append(key)
-        what = FindingType.ORPHAN if holding.owner is Owner.NOBODYS else FindingType.STRAY
-        care.findings.append(Finding(what, name, (holding.producer,) if holding.producer else ()))
+        repairs.untag.pop(key, None)
+        repairs.delete.append(key)
+        repairs.findings.append(Finding(FindingType.ORPHAN if orphan else FindingType.STRAY, name, producer))
 
 
-def _examine_orphans(scope: ExportScope, orphaned: Mapping[str, Record], seen: ScopeSnapshot, care: Repairs) -> None:
-    """Of a record whose stack is gone, what somebody imports is left, so that the import can be updated."""
+def _examine_orphans(
+    scope: ExportScope, orphaned: Mapping[str, Record], found: ScopeSnapshot, repairs: Repairs
+) -> None:
+    """Of a record whose stack is gone, what is imported is left, so that the import can be updated."""
     for logical_id, record in orphaned.items():
         left = {
             key: value
             for key, value in record.values.items()
-            if key in seen.stored and (key not in seen.holdings or seen.holdings[key].claims)
+            if key in found.stored and (key not in found.tags or found.tags[key].claims)
         }
         if len(left) < len(record.values):
-            care.records[logical_id] = Record(record.stack, left) if left else None
-            care.suspects |= record.values.keys() & seen.holdings.keys()
+            repairs.records[logical_id] = Record(record.stack, left) if left else None
+            repairs.suspects |= record.values.keys() & found.tags.keys()
             name = part_name(scope.records, logical_id, 0)
-            care.findings.append(Finding(FindingType.ORPHAN, name, (record.stack,)))
+            repairs.findings.append(Finding(FindingType.ORPHAN, name, (record.stack,)))
 
 
-def _look_for_missing(
-    scope: ExportScope, live: Mapping[Key, Mapping[str, Record]], seen: ScopeSnapshot, care: Repairs
+def _find_missing(
+    scope: ExportScope, live: Mapping[Key, Mapping[str, Record]], found: ScopeSnapshot, repairs: Repairs
 ) -> None:
     for key, records in live.items():
-        if key not in seen.stored:
+        if key not in found.stored:
             record = next(iter(records.values()))
-            care.put_back[key] = (record.values[key], RecordedExports(records, torn=False).tags(key))
-            care.findings.append(Finding(FindingType.MISSING, scope.value(key), (record.stack,)))
+            repairs.put_back[key] = (record.values[key], RecordedExports(records, torn=False).tags(key))
+            repairs.findings.append(Finding(FindingType.MISSING, scope.value(key), (record.stack,)))

@@ -1,4 +1,4 @@
-"""What the tags of stored values mean: whose they are, and which of their claims still protect anything."""
+"""Reads the tags of stored values, and asks CloudFormation about the stacks that they name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn, claim_tag
 from strongref.errors import OTHER_ACCOUNT, StackLookupError
-from strongref.protocol.plan import Owner, ValueTags, holding_of
+from strongref.protocol.planner import Owner, ValueTags, split_tags
+from strongref.protocol.staleness import ClaimingStack, is_stale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -16,34 +17,34 @@ if TYPE_CHECKING:
 
 
 class TagInspector:
-    """Reads tags, and asks CloudFormation about the stacks that they name: about each once.
+    """Reads tags, and asks about each stack once.
 
-    One inspector serves one attempt: what it was told is not true for ever.
+    One inspector serves one attempt: answers do not stay true.
     """
 
     def __init__(self, stacks: Stacks) -> None:
         self._stacks = stacks
         self._infos: dict[str, StackInfo | None] = {}
-        self._live_claims: dict[str, frozenset[str]] = {}
+        self._claiming: dict[str, ClaimingStack | None] = {}
 
     def inspect(self, store: Store, scope: ExportScope, keys: Iterable[Key], stack: str) -> dict[Key, ValueTags]:
-        """What the tags of these values say, as seen from a stack; a value that is gone by now is left out."""
-        return self._holdings(store, scope, keys, lambda producer: self._owner(producer, stack))
+        """What the tags of these values say, as seen from a stack; a value that has gone is left out."""
+        return self._read(store, scope, keys, lambda producer: self._owner(producer, stack))
 
-    def nothing_about(self, stack: str, owners: Collection[str] = frozenset()) -> ValueTags:
-        """What there is to say of a value of this stack that nobody claims."""
+    def unclaimed(self, stack: str, owners: Collection[str] = frozenset()) -> ValueTags:
+        """What the tags of a value of this stack say if nobody claims it."""
         return ValueTags(owner=Owner.OURS, producer=stack, owners=owners)
 
     def claims_on(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
-        """The same, for whoever owns nothing."""
-        return self._holdings(store, scope, keys, lambda _: Owner.FOREIGN)
+        """The same as `inspect`, for a caller that owns nothing."""
+        return self._read(store, scope, keys, lambda _: Owner.FOREIGN)
 
     def survey(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
-        """The same, as seen from nobody: ours is what belongs to a stack whose place this is."""
-        return self._holdings(store, scope, keys, lambda producer: self._owner_at(producer, scope.producer))
+        """The same, as seen from nobody: a value is ours if it belongs to the stack whose scope this is."""
+        return self._read(store, scope, keys, lambda producer: self._owner_in(producer, scope.producer))
 
     def exists(self, stack: str) -> bool:
-        """Whether a stack of that ARN exists, for all that is known: of another account nobody here can be asked."""
+        """Whether a stack of that ARN exists. One of another account cannot be asked about, and counts as existing."""
         try:
             return self._info(stack) is not None
         except StackLookupError as error:
@@ -51,31 +52,26 @@ class TagInspector:
                 raise
             return True
 
-    def _holdings(
+    def _read(
         self, store: Store, scope: ExportScope, keys: Iterable[Key], owner: Callable[[str | None], Owner]
     ) -> dict[Key, ValueTags]:
-        holdings = {}
+        found = {}
         for key in keys:
             tags = store.tags(scope.value(key))
             if tags is not None:
-                holdings[key] = self._holding(tags, owner)
-        return holdings
+                found[key] = self._value_tags(tags, owner)
+        return found
+
+    def _value_tags(self, tags: dict[str, str], owner: Callable[[str | None], Owner]) -> ValueTags:
+        producer, owners, claims = split_tags(tags)
+        stale = {tag: importer for tag, importer in claims.items() if is_stale(tag, self._claiming_stack(importer))}
+        live = {tag: importer for tag, importer in claims.items() if tag not in stale}
+        return ValueTags(owner(producer), producer, frozenset(owners), live, stale)
 
     def _info(self, stack: str) -> StackInfo | None:
         if stack not in self._infos:
             self._infos[stack] = self._stacks.by_arn(stack)
         return self._infos[stack]
-
-    def _holding(self, tags: dict[str, str], owner: Callable[[str | None], Owner]) -> ValueTags:
-        producer, owners, claims = holding_of(tags)
-        live = {tag: importer for tag, importer in claims.items() if self._protects(tag, importer)}
-        return ValueTags(
-            owner=owner(producer),
-            producer=producer,
-            owners=frozenset(owners),
-            claims=live,
-            stale={tag: importer for tag, importer in claims.items() if tag not in live},
-        )
 
     def _owner(self, producer: str | None, stack: str) -> Owner:
         if producer == stack:
@@ -88,7 +84,7 @@ class TagInspector:
         same_name = (former.account, former.region, former.name) == (ours.account, ours.region, ours.name)
         return Owner.NOBODYS if same_name and not self.exists(str(former)) else Owner.FOREIGN
 
-    def _owner_at(self, producer: str | None, scope: Producer) -> Owner:
+    def _owner_in(self, producer: str | None, scope: Producer) -> Owner:
         try:
             stack = StackArn.parse(producer or "")
         except BadArnError:
@@ -97,21 +93,21 @@ class TagInspector:
             return Owner.FOREIGN
         return Owner.OURS if self.exists(str(stack)) else Owner.NOBODYS
 
-    def _protects(self, tag: str, importer: str) -> bool:
-        """Whether a claim holds: its stack exists, and is at work or has that generation of the import.
+    def _claiming_stack(self, importer: str) -> ClaimingStack | None:
+        """What is known about a claim's stack; None for what cannot be asked about."""
+        if importer not in self._claiming:
+            self._claiming[importer] = self._ask(importer)
+        return self._claiming[importer]
 
-        What is not known to be dead, lives.
-        """
+    def _ask(self, importer: str) -> ClaimingStack | None:
         try:
             StackArn.parse(importer)
         except BadArnError:
-            return True
+            return None
         if not self.exists(importer):
-            return False
+            return ClaimingStack(exists=False)
         info = self._infos.get(importer)
         if info is None or not info.at_rest:
-            return True
-        if importer not in self._live_claims:
-            physical_ids = self._stacks.physical_ids(importer)
-            self._live_claims[importer] = frozenset(claim_tag(physical_id) for physical_id in physical_ids)
-        return tag in self._live_claims[importer]
+            return ClaimingStack(exists=True)
+        claims = frozenset(claim_tag(physical_id) for physical_id in self._stacks.physical_ids(importer))
+        return ClaimingStack(exists=True, at_rest=True, claims=claims)

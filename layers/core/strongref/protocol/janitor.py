@@ -1,6 +1,6 @@
-"""The janitor: looks through everything that strongref stores in a region, heals what is safe by rule, tells the rest.
+"""The janitor: reads everything that strongref stores in a region, repairs what is safe, and reports the rest.
 
-It looks without a fence, and behind one only at what is to be healed: where all is well, nobody ever waits for it.
+It reads without a fence, and puts one up only where something is to be repaired: nobody waits for it elsewhere.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope
 from strongref.contract.record import decode
-from strongref.contract.values import Value
 from strongref.errors import AlreadyExistsError, ChangingError
 from strongref.log import logger
-from strongref.protocol.apply import write_record
+from strongref.protocol.executor import side_by_side, write_record
 from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below, live_fence
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.steps import one_after_the_other
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,22 +29,22 @@ if TYPE_CHECKING:
 HOLDER = FenceHolder("janitor", "the janitor")
 
 PART = 200
-"""Values of a place that are looked at before what was found is healed: a function that runs out of time loses no more
+"""Values of a scope that are read before what was found is repaired: a function that runs out of time loses no more
 than that."""
 
 Checkpoint = tuple[str, str]
-"""The path of a place's values and a key of it: where a part of the store ends."""
+"""The path of a scope's values and a key in it: where a part of the store ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class JanitorProgress:
-    """What was done in a part of the store.
+    """What was done in one part of the store.
 
     Attributes:
-        mark: up to where all is done.
-        values: how many were looked at.
-        findings: what was found, whatever became of it.
-        busy: somebody is changing the place: what is to be healed there is left for the next time.
+        mark: everything up to here is done.
+        values: how many were read.
+        findings: what was found, whatever was done about it.
+        busy: the scope is being changed: its repairs are left for the next run.
     """
 
     mark: Checkpoint
@@ -55,21 +53,21 @@ class JanitorProgress:
     busy: bool = False
 
     def counts(self) -> Counter[str]:
-        """Numbers by name: of what was found, and what became of it; what is left for the next time does not count."""
+        """Numbers by name, for the metrics; what is left for the next run does not count."""
         found = Counter(Values=self.values)
         for finding in self.findings:
-            fate = finding.what.fate
-            if self.busy and fate is Resolution.HEALED:
+            resolution = finding.kind.resolution
+            if self.busy and resolution is Resolution.HEALED:
                 continue
-            found[finding.what.value] += 1
-            if fate is not Resolution.NOTED:
-                found["Healed" if fate is Resolution.HEALED else "Unhealed"] += 1
+            found[finding.kind.value] += 1
+            if resolution is not Resolution.NOTED:
+                found["Healed" if resolution is Resolution.HEALED else "Unhealed"] += 1
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Janitor:
-    """Tends one region's store.
+    """Looks after one region's store.
 
     Attributes:
         ports: what calls go through; its patience is how long to wait for an exporter at work.
@@ -80,14 +78,14 @@ class Janitor:
     region: str
 
     def tend(self, clock: Clock, after: Checkpoint = ("", "")) -> Iterator[JanitorProgress]:
-        """Look after one part of the store after the other; tell of each what was done.
+        """Look after one part of the store after the other, and yield what was done in each.
 
         Args:
             clock: the invocation's.
-            after: the mark of the part up to which all is done already.
+            after: the mark up to which everything is done already.
 
         Raises:
-            UnfinishedError: the time ran short.
+            UnfinishedError: the time ran out.
         """
         store = self.ports.stores(self.region, clock)
         dead = delete_expired(store, fences_below(store, "/strongref/fences"), clock.now())
@@ -101,32 +99,32 @@ class Janitor:
                 mark = (scope.values, keys[-1] if keys else "")
                 if mark > after:
                     suspicion = examine(scope, self._see(store, scope, here, there, inspector, keys))
-                    care, busy = self._attend(clock, scope, suspicion)
-                    tended = JanitorProgress(mark, len(keys), tuple(sorted(care.findings)), busy=busy)
-                    report(self.region, tended)
-                    yield tended
+                    repairs, busy = self._attend(clock, scope, suspicion)
+                    progress = JanitorProgress(mark, len(keys), tuple(sorted(repairs.findings)), busy=busy)
+                    report(self.region, progress)
+                    yield progress
 
     def _attend(self, clock: Clock, scope: ExportScope, suspicion: Repairs) -> tuple[Repairs, bool]:
-        """Make sure of a suspicion, and heal; whether somebody is changing the place, so that it has to wait.
+        """Verify a suspicion, and repair; return whether the scope is being changed, so that repairs have to wait.
 
-        What was read before may be minutes old, and a change half-way looks like damage: so all is read once more,
-        behind a fence if something is to be done.
+        What was read before may be minutes old, and a change halfway looks like damage: so everything is read again,
+        behind a fence if something is to be repaired.
         """
         keys = sorted(suspicion.suspects)
-        if suspicion.heals:
+        if suspicion.needed:
             try:
                 sites = [(self.region, scope)]
-                care = behind_fences(
-                    self.ports, clock, sites, HOLDER, lambda posts: self._heal(posts[0].store, scope, keys)
+                repairs = behind_fences(
+                    self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0].store, scope, keys)
                 )
             except ChangingError:
                 return suspicion, True
-            return care, False
+            return repairs, False
         if not suspicion.findings:
             return suspicion, False
         store = self.ports.stores(self.region, clock)
-        _, care = self._look_again(store, scope, keys)
-        return care, live_fence(store, scope, clock.now()) is not None
+        _, repairs = self._look_again(store, scope, keys)
+        return repairs, live_fence(store, scope, clock.now()) is not None
 
     def _look_again(self, store: Store, scope: ExportScope, keys: list[Key]) -> tuple[ScopeSnapshot, Repairs]:
         here, there = store.under(scope.values), store.under(scope.records)
@@ -134,22 +132,20 @@ class Janitor:
         return seen, examine(scope, seen)
 
     def _heal(self, store: Store, scope: ExportScope, keys: list[Key]) -> Repairs:
-        """Look again, now that nobody can claim or change anything, and do what is to be done."""
-        seen, care = self._look_again(store, scope, keys)
-        used = {logical_id: found.numbers for logical_id, found in seen.records.items()}
-        one_after_the_other(
-            write_record(store, scope, logical_id, record, used) for logical_id, record in care.records.items()
-        )
-        for key, stale in care.untag.items():
+        """Read again, now that nobody can claim or change anything, and repair."""
+        seen, repairs = self._look_again(store, scope, keys)
+        for logical_id, record in repairs.records.items():
+            side_by_side([write_record(store, scope, logical_id, record, seen.records[logical_id].numbers)])
+        for key, stale in repairs.untag.items():
             store.untag(scope.value(key), stale)
-        store.delete([scope.value(key) for key in care.delete])
-        store.delete(care.litter)
-        for key, (value, tags) in care.put_back.items():
+        store.delete([scope.value(key) for key in repairs.delete])
+        store.delete(repairs.delete_parts)
+        for key, (value, tags) in repairs.put_back.items():
             try:
                 store.create(scope.value(key), value.kind, value.text, tags)
             except AlreadyExistsError:
                 logger.info("A value came back by itself", extra={"parameter": scope.value(key)})
-        return care
+        return repairs
 
     def _see(  # noqa: PLR0913, PLR0917
         self,
@@ -160,15 +156,15 @@ class Janitor:
         inspector: TagInspector,
         keys: list[Key],
     ) -> ScopeSnapshot:
-        """What stands in a place, with the tags of these keys."""
-        values = {scope.key(name): Value(found.kind, found.text) for name, found in stored.items()}
+        """What is stored in a scope, with the tags of these keys."""
+        values = {scope.key(name): found.value for name, found in stored.items()}
         records = decode(scope.records, recorded)
         stacks = {found.record.stack for found in records.values() if found.record}
         return ScopeSnapshot(
             records=records,
             stored=values,
-            holdings=inspector.survey(store, scope, [key for key in keys if key in values]),
-            gone=frozenset(stack for stack in stacks if not inspector.exists(stack)),
+            tags=inspector.survey(store, scope, [key for key in keys if key in values]),
+            deleted_stacks=frozenset(stack for stack in stacks if not inspector.exists(stack)),
             awaited=scope.consumer == SHARED or self._is_there(scope.consumer),
         )
 
@@ -178,7 +174,7 @@ class Janitor:
 
 
 def _parts(keys: list[Key]) -> list[list[Key]]:
-    """Of a place without values, one part that has none: it may have records."""
+    """Of a scope without values, one part that has none: it may have records."""
     return [keys[at : at + PART] for at in range(0, len(keys), PART)] or [[]]
 
 
@@ -191,21 +187,21 @@ def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportSc
     return found
 
 
-def report(region: str, tended: JanitorProgress) -> None:
+def report(region: str, progress: JanitorProgress) -> None:
     """Log what was found: a line each, never a value."""
-    for finding in tended.findings:
+    for finding in progress.findings:
         said = {
-            "finding": finding.what.value,
+            "finding": finding.kind.value,
             "parameter": finding.parameter,
             "region": region,
             "stacks": list(finding.stacks),
         }
-        fate = finding.what.fate
-        if tended.busy and fate is Resolution.HEALED:
+        resolution = finding.kind.resolution
+        if progress.busy and resolution is Resolution.HEALED:
             logger.info("Found, and left for the next time: the place is being changed", extra=said)
-        elif fate is Resolution.HEALED:
+        elif resolution is Resolution.HEALED:
             logger.warning("Found and healed", extra=said)
-        elif fate is Resolution.TOLD:
+        elif resolution is Resolution.REPORTED:
             logger.error("Found, and not to be healed by rule", extra=said)
         else:
             logger.info("Found, and as it should be for now", extra=said)

@@ -1,4 +1,4 @@
-"""How long to wait for somebody else, and how: never in lockstep, and never longer than there is time."""
+"""Time: how much of it there is, and how to wait for others."""
 
 from __future__ import annotations
 
@@ -14,43 +14,8 @@ if TYPE_CHECKING:
     from strongref.errors import StrongRefError
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """Up to `seconds`, in pauses of up to `pause` seconds."""
-
-    seconds: float
-    pause: float
-    chance: Callable[[], float]
-    """Between 0 and 1, as from `random.random`."""
-
-    def begin(self, clock: Clock) -> Waiting:
-        """Start to wait; the time runs from here, and no longer than the invocation does."""
-        return Waiting(self, clock, clock.remaining() - self.seconds)
-
-
-@dataclass(slots=True)
-class Waiting:
-    """One wait for others, in pauses."""
-
-    patience: Patience
-    clock: Clock
-    until: float
-
-    def pause(self) -> bool:
-        """Sleep a little; False, at once, when patience or time is at its end."""
-        remaining = self.clock.remaining()
-        if remaining <= max(self.until, 0):
-            return False
-        self.clock.sleep(min(self.patience.pause * (0.5 + self.patience.chance() / 2), remaining))
-        return True
-
-    def over(self, why: StrongRefError) -> StrongRefError:
-        """What to raise after the last pause: if only the time was at its end, another invocation may wait on."""
-        return WaitInterruptedError(why) if self.until < 0 else why
-
-
 class Clock(Protocol):
-    """Time, and how much of it this invocation has."""
+    """Time, and how much of it there is."""
 
     def now(self) -> datetime:
         """UTC, aware."""
@@ -59,13 +24,17 @@ class Clock(Protocol):
     def sleep(self, seconds: float) -> None: ...
 
     def remaining(self) -> float:
-        """Seconds until this invocation has to have answered."""
+        """Seconds in which AWS calls may begin."""
+        ...
+
+    def renew(self) -> None:
+        """Renew what the remaining time depends on, such as a fence. Called before each AWS call."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """`ports.Clock` of something that has to be begun before a certain time."""
+    """`Clock` of work that has to begin before a certain time."""
 
     clock: Clock
     ends: datetime
@@ -79,10 +48,13 @@ class Until:
     def remaining(self) -> float:
         return min(self.clock.remaining(), (self.ends - self.clock.now()).total_seconds())
 
+    def renew(self) -> None:
+        self.clock.renew()
+
 
 @dataclass(frozen=True, slots=True)
 class Sooner:
-    """`ports.Clock`: another one, whose time is up no later than that of a second one."""
+    """`Clock` that ends when the first of two clocks does."""
 
     clock: Clock
     other: Clock
@@ -95,3 +67,42 @@ class Sooner:
 
     def remaining(self) -> float:
         return min(self.clock.remaining(), self.other.remaining())
+
+    def renew(self) -> None:
+        self.clock.renew()
+        self.other.renew()
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Wait for others up to `seconds`, in pauses of up to `pause` seconds."""
+
+    seconds: float
+    pause: float
+    chance: Callable[[], float]
+    """Between 0 and 1, as from `random.random`: so that nobody waits in lockstep."""
+
+    def begin(self, clock: Clock) -> Waiting:
+        """Start to wait; the time runs from here, and no longer than the invocation."""
+        return Waiting(self, clock, clock.remaining() - self.seconds)
+
+
+@dataclass(slots=True)
+class Waiting:
+    """One wait for others, in pauses."""
+
+    patience: Patience
+    clock: Clock
+    until: float
+
+    def pause(self) -> bool:
+        """Sleep a little; False, at once, when patience or time is over."""
+        remaining = self.clock.remaining()
+        if remaining <= max(self.until, 0):
+            return False
+        self.clock.sleep(min(self.patience.pause * (0.5 + self.patience.chance() / 2), remaining))
+        return True
+
+    def over(self, why: StrongRefError) -> StrongRefError:
+        """What to raise after the last pause: if only the time was over, another invocation may continue the wait."""
+        return WaitInterruptedError(why) if self.until < 0 else why

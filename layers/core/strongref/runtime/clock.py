@@ -42,3 +42,6 @@ class SystemClock:
 
     def remaining(self) -> float:
         return self._deadline - time.monotonic()
+
+    def renew(self) -> None:
+        """Nothing: an invocation's time cannot be extended."""

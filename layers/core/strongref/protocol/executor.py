@@ -1,0 +1,155 @@
+"""Carries out export plans: one AWS call after the other, no decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from strongref.contract.record import encode, part_name
+from strongref.errors import AlreadyExistsError, ForeignParameterError
+from strongref.log import logger
+from strongref.protocol.plan import (
+    CloseRecord,
+    Create,
+    Delete,
+    GiveUpOwnership,
+    Overwrite,
+    RemoveClaims,
+    TakeOwnership,
+    WriteRecord,
+    show,
+)
+from strongref.protocol.planner import split_tags
+from strongref.protocol.ports import BATCH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from strongref.contract.names import ExportScope, Key
+    from strongref.contract.record import Record
+    from strongref.contract.values import Value
+    from strongref.protocol.plan import ExportPlan, Instruction
+    from strongref.protocol.planner import ExportIdentity
+    from strongref.protocol.ports import Store
+
+_ENDED = object()
+
+
+def side_by_side(works: Iterable[Iterator[None]]) -> None:
+    """Carry out several works, one step of each in turn: each region has quotas of its own, so they wait together."""
+    going = list(works)
+    while going:
+        going = [work for work in going if next(work, _ENDED) is not _ENDED]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanExecutor:
+    """Carries out one Export's plans in one store.
+
+    Attributes:
+        store: where; it begins no call after the fence has expired.
+        export: whose plans.
+    """
+
+    store: Store
+    export: ExportIdentity
+
+    def execute(self, plan: ExportPlan) -> Iterator[None]:
+        """Carry out a plan, one call in each step.
+
+        Raises:
+            ForeignParameterError: another stack's parameter appeared where a value is to go.
+        """
+        report(self.store.region, plan)
+        for instruction in plan.instructions:
+            yield from self._execute(plan.scope, instruction)
+
+    def _execute(self, scope: ExportScope, instruction: Instruction) -> Iterator[None]:
+        match instruction:
+            case WriteRecord(logical_id, record, used):
+                yield from write_record(self.store, scope, logical_id, record, used)
+                return
+            case CloseRecord(logical_id, record, used):
+                self._close_record(scope, logical_id, record, used)
+            case Create(key, value, tags):
+                self._create(scope.value(key), value, tags)
+            case Overwrite(key, value):
+                self._overwrite(scope.value(key), value)
+            case TakeOwnership(key, value, tags):
+                if not self.store.tag(scope.value(key), tags):
+                    self._create(scope.value(key), value, tags)
+            case GiveUpOwnership(key):
+                self.store.untag(scope.value(key), [self.export.owner_tag])
+            case RemoveClaims(key, claims):
+                self.store.untag(scope.value(key), claims)
+            case Delete(keys):
+                self.store.delete([scope.value(key) for key in keys])
+        yield
+
+    def _create(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
+        """Create a parameter, or correct the one that appeared since the scope was read."""
+        try:
+            self.store.create(name, value.kind, value.text, tags)
+        except AlreadyExistsError:
+            # This very call, retried after its answer was lost; or an import that put the value back from the old
+            # record, and releases it because our fence exists.
+            producer, _, _ = split_tags(self.store.tags(name) or {})
+            if producer != self.export.stack:
+                raise ForeignParameterError({name: producer}) from None
+            self.store.overwrite(name, value.kind, value.text)
+            self.store.tag(name, tags)
+
+    def _overwrite(self, name: str, value: Value) -> None:
+        if self.store.overwrite(name, value.kind, value.text) == 1:
+            self.store.tag(name, self.export.tags)  # it had just gone, and came back without an owner
+
+    def _close_record(self, scope: ExportScope, logical_id: str, record: Record | None, used: frozenset[int]) -> None:
+        """Write the head again, complete now; the other parts are the same."""
+        if record:
+            head = encode(record, used)[-1]
+            self.store.overwrite(head.name(scope.records, logical_id), head.kind, head.text)
+        else:
+            self.store.delete([part_name(scope.records, logical_id, 0)])
+
+
+def write_record(
+    store: Store, scope: ExportScope, logical_id: str, record: Record | None, used: frozenset[int]
+) -> Iterator[None]:
+    """Replace a record at once, one call in each step: its tails first, then its head; then the old tails go.
+
+    Args:
+        store: where.
+        scope: in it.
+        logical_id: of the Export whose record it is.
+        record: the new record; None deletes it.
+        used: the numbers of the parts that it has now.
+    """
+    parts = encode(record, used) if record else []
+    for part in parts:
+        store.overwrite(part.name(scope.records, logical_id), part.kind, part.text)
+        yield
+    left = sorted(used - {part.number for part in parts})
+    names = [part_name(scope.records, logical_id, number) for number in left]
+    for at in range(0, len(names), BATCH):
+        store.delete(names[at : at + BATCH])
+        yield
+
+
+def report(region: str, plan: ExportPlan) -> None:
+    """Log what a plan does, and who is concerned; never a value."""
+    where = {"place": plan.scope.values, "region": region}
+    for key, stale in plan.stale.items():
+        for importer in stale.values():
+            logger.warning(
+                "A stale claim protects nothing: its stack is gone, or has no such import any more",
+                extra=where | {"key": key, "importer": importer},
+            )
+    _warn("A claimed value is changed", plan.propagated, where)
+    _warn("A claimed value is kept", plan.kept, where)
+    logger.debug("The plan", extra={**where, "instructions": show(plan)})
+    logger.info("Exports are written", extra={**where, **plan.counts()})
+
+
+def _warn(message: str, claimed: Mapping[Key, tuple[str, ...]], where: Mapping[str, str]) -> None:
+    for key, importers in claimed.items():
+        logger.warning(message, extra={**where, "key": key, "importers": list(importers)})

@@ -1,0 +1,358 @@
+"""Every rule about what an Export may do to what is stored: wanted and stored in, a plan out. Pure.
+
+A plan is made for one scope in four passes: the differences between wanted and stored, the refusals, the owners' tags,
+and the records. Reading tags costs a call for each key, so `keys_to_inspect` first says whose tags matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, owner_tag
+from strongref.contract.record import Record
+from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
+from strongref.protocol.phases import ClaimPolicy
+from strongref.protocol.plan import (
+    CloseRecord,
+    Create,
+    Delete,
+    ExportPlan,
+    GiveUpOwnership,
+    Overwrite,
+    RemoveClaims,
+    TakeOwnership,
+    WriteRecord,
+)
+from strongref.protocol.ports import BATCH
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from strongref.contract.names import ExportScope
+    from strongref.contract.values import Value
+    from strongref.protocol.plan import Importers, Instruction, Refusal
+
+
+class Owner(Enum):
+    """Whose a stored parameter is, as seen from one stack."""
+
+    OURS = "ours"
+    NOBODYS = "nobody's"
+    """Its producing stack is gone: a stack of the same name may adopt it."""
+    FOREIGN = "foreign"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueTags:
+    """What a parameter's tags say, once CloudFormation was asked which claims are stale."""
+
+    owner: Owner
+    producer: str | None
+    owners: Collection[str] = ()
+    """The keys of the tags by which Exports own it."""
+    claims: Mapping[str, str] = field(default_factory=dict)
+    """Live claims: the tag's key, the importing stack's ARN."""
+    stale: Mapping[str, str] = field(default_factory=dict)
+    """Stale claims, likewise."""
+
+    @property
+    def importers(self) -> Importers:
+        return tuple(sorted(set(self.claims.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class ExportIdentity:
+    """Which Export it is: its stack's ARN and its logical ID there."""
+
+    stack: str
+    logical_id: str
+
+    @property
+    def owner_tag(self) -> str:
+        return owner_tag(self.logical_id)
+
+    @property
+    def tags(self) -> dict[str, str]:
+        return {PRODUCER_TAG: self.stack, self.owner_tag: self.logical_id}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredExports:
+    """What is stored in a scope, as one Export sees it.
+
+    Attributes:
+        stored: the parameters' values by key.
+        own: this Export's own record, whichever stack of this name wrote it; None if there is none.
+        unreadable: there are parts of a record of this Export that cannot be put together.
+        others: the records of the other Exports of this stack, by logical ID.
+        orphans: the records that a former stack of this name left behind, by logical ID.
+        parts: the numbers of the parts that the records have, by logical ID.
+    """
+
+    stored: Mapping[Key, Value]
+    own: Record | None
+    unreadable: bool = False
+    others: Mapping[str, Record] = field(default_factory=dict)
+    orphans: Mapping[str, Record] = field(default_factory=dict)
+    parts: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    @property
+    def recorded(self) -> Mapping[Key, Value]:
+        """What this Export's own record holds."""
+        return self.own.values if self.own else {}
+
+    @property
+    def recorded_by_others(self) -> set[Key]:
+        return _keys(self.others)
+
+    def other_owners(self, key: Key) -> dict[str, str]:
+        """The owner tags of the other Exports that publish a key."""
+        return {owner_tag(logical_id): logical_id for logical_id, record in self.others.items() if key in record.values}
+
+    def owned_by(self, export: ExportIdentity, key: Key) -> bool:
+        """Whether this Export publishes a key, and its tags say so.
+
+        A record of a former stack of the same name does not count, nor one that was left open: tags may be missing.
+        """
+        own = self.own
+        return own is not None and own.stack == export.stack and not own.open and key in own.values
+
+    def without(self, gone: Collection[Key]) -> StoredExports:
+        """The same, without parameters that have gone since they were read."""
+        return replace(self, stored={key: value for key, value in self.stored.items() if key not in gone})
+
+
+def is_up_to_date(export: ExportIdentity, wanted: Mapping[Key, Value], stored: StoredExports) -> bool:
+    """Whether record and parameters match what is wanted already. Then no tag needs to be read."""
+    return (
+        stored.own == _record(export, wanted)
+        and not stored.unreadable
+        and all(stored.stored.get(key) == value for key, value in wanted.items())
+        and not _smaller_orphans(wanted, stored)
+    )
+
+
+def split_tags(tags: Mapping[str, str]) -> tuple[str | None, dict[str, str], dict[str, str]]:
+    """A parameter's producer, its owners and its claims, the last two by tag key."""
+    owners = {key: value for key, value in tags.items() if key.startswith(OWNER_TAG)}
+    claims = {key: value for key, value in tags.items() if key.startswith(CLAIM_TAG)}
+    return tags.get(PRODUCER_TAG), owners, claims
+
+
+def keys_to_inspect(
+    export: ExportIdentity, wanted: Mapping[Key, Value], stored: StoredExports, rewrite: Collection[Key] = ()
+) -> list[Key]:
+    """The keys whose tags decide: values to write or to drop, and those that this Export does not own yet."""
+    others, orphans = stored.recorded_by_others, _keys(stored.orphans)
+    inspected = []
+    for key, value in stored.stored.items():
+        if key in wanted:
+            if value != wanted[key] or key in rewrite or not stored.owned_by(export, key):
+                inspected.append(key)
+        elif key in others:
+            if stored.own is not None and stored.own.open:
+                inspected.append(key)  # it may still have this Export's owner tag
+        elif key in stored.recorded or key not in orphans:
+            inspected.append(key)
+    return inspected
+
+
+def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
+    scope: ExportScope,
+    export: ExportIdentity,
+    wanted: Mapping[Key, Value],
+    stored: StoredExports,
+    tags: Mapping[Key, ValueTags],
+    *,
+    policy: ClaimPolicy = ClaimPolicy.REFUSE,
+    rewrite: Collection[Key] = (),
+) -> ExportPlan:
+    """Decide what one Export does in one scope.
+
+    The record comes first, so that whatever is lost on the way comes back from it; new values come before old ones go.
+
+    Args:
+        scope: where.
+        export: which Export.
+        wanted: what it is to publish there; nothing, where it is deleted or moves away.
+        stored: what is there.
+        tags: what the tags of each of `keys_to_inspect` say.
+        policy: what to do about claimed values.
+        rewrite: keys to write again although they are right (another `Revision`).
+    """
+    found = _compare(export, wanted, stored, tags)
+    refusals = (*_conflicts(wanted, stored), *_foreign(scope, wanted, tags), *_in_use(found, policy))
+    if refusals:
+        return ExportPlan(scope, refusals=refusals)
+    overwritten = {key: wanted[key] for key in found.changed if key not in found.retyped}
+    overwritten |= {
+        key: wanted[key] for key in rewrite if key in stored.stored and key in wanted and key not in found.changed
+    }
+    stale = {key: tags[key].stale for key in [*found.changed, *found.deleted] if key in tags and tags[key].stale}
+    takes, gives = _owners(export, wanted, stored, tags, found)
+    opening, closing = _records(export, wanted, stored, retags=bool(takes or gives))
+    instructions: list[Instruction] = [
+        *opening,
+        *(RemoveClaims(key, claims) for key, claims in stale.items() if key in overwritten),
+        *(Overwrite(key, value) for key, value in overwritten.items()),
+        *takes,
+        *_delete(found.retyped),
+        *(
+            Create(key, wanted[key], export.tags | stored.other_owners(key) | dict(tags[key].claims))
+            for key in found.retyped
+        ),
+        *(Create(key, wanted[key], export.tags | stored.other_owners(key)) for key in found.missing),
+        *gives,
+        *_delete(found.deleted),
+        *closing,
+    ]
+    kept = found.claimed_drops | found.withdrawn if ClaimPolicy.KEEP in policy else {}
+    return ExportPlan(scope, tuple(instructions), (), found.claimed_changes, kept, stale)
+
+
+@dataclass(frozen=True, slots=True)
+class _Differences:
+    """How what is wanted differs from what is stored.
+
+    Attributes:
+        missing: wanted, and not stored.
+        changed: wanted, and stored with another value.
+        retyped: those of them whose type changes, which SSM cannot do in place.
+        shared: no longer wanted, and still published by another Export of the stack.
+        deleted: no longer wanted by anyone, and not claimed.
+        claimed_changes: changed values that are claimed.
+        claimed_drops: claimed values that this Export's record holds and that are no longer wanted.
+        withdrawn: claimed values of this Export that no record holds any more.
+    """
+
+    missing: list[Key]
+    changed: list[Key]
+    retyped: list[Key]
+    shared: list[Key]
+    deleted: list[Key]
+    claimed_changes: dict[Key, Importers]
+    claimed_drops: dict[Key, Importers]
+    withdrawn: dict[Key, Importers]
+
+
+def _compare(
+    export: ExportIdentity, wanted: Mapping[Key, Value], stored: StoredExports, tags: Mapping[Key, ValueTags]
+) -> _Differences:
+    others, recorded = stored.recorded_by_others, stored.recorded
+    claimed = {key: each.importers for key, each in tags.items() if each.claims}
+    owned = {key for key, each in tags.items() if export.owner_tag in each.owners}
+    foreign = {key for key, each in tags.items() if each.owner is Owner.FOREIGN}
+    changed = [key for key in wanted if key in stored.stored and stored.stored[key] != wanted[key]]
+    dropped = [key for key in recorded if key not in wanted]
+    # Values that no record of this Export holds: left by a change that died halfway, or kept for a claim.
+    unrecorded = [key for key in tags if key not in wanted and key not in recorded]
+    going = [key for key in dropped if key not in others and key not in foreign]
+    left = [key for key in unrecorded if key not in others]
+    return _Differences(
+        missing=[key for key in wanted if key not in stored.stored],
+        changed=changed,
+        retyped=[key for key in changed if stored.stored[key].kind is not wanted[key].kind],
+        shared=[key for key in dropped if key in others and key in stored.stored]
+        + [key for key in unrecorded if key in others and key in owned],
+        deleted=[key for key in going if key not in claimed]
+        + [key for key in left if key not in claimed and key not in foreign],
+        # What the record says already is what was claimed. A parameter that says something else was changed by hand, or
+        # by a change that died halfway, and is corrected.
+        claimed_changes={key: claimed[key] for key in changed if key in claimed and recorded.get(key) != wanted[key]},
+        claimed_drops={key: claimed[key] for key in going if key in claimed},
+        withdrawn={key: claimed[key] for key in left if key in claimed and key in owned},
+    )
+
+
+def _conflicts(wanted: Mapping[Key, Value], stored: StoredExports) -> Iterator[Refusal]:
+    for logical_id, record in stored.others.items():
+        keys = [key for key, value in wanted.items() if record.values.get(key, value) != value]
+        if keys:
+            yield ConflictingExportError(keys, logical_id)
+
+
+def _foreign(scope: ExportScope, wanted: Mapping[Key, Value], tags: Mapping[Key, ValueTags]) -> Iterator[Refusal]:
+    foreign = {key: tags[key].producer for key in wanted if key in tags and tags[key].owner is Owner.FOREIGN}
+    if foreign:
+        yield ForeignParameterError({scope.value(key): producer for key, producer in foreign.items()})
+
+
+def _in_use(found: _Differences, policy: ClaimPolicy) -> Iterator[Refusal]:
+    """What claims forbid. Another type takes a deletion, without the claims for a moment: that is never propagated."""
+    changes = {} if ClaimPolicy.PROPAGATE in policy else found.claimed_changes
+    drops = {} if ClaimPolicy.KEEP in policy else found.claimed_drops
+    in_use = [InUse(key, "changed", who) for key, who in changes.items() if key not in found.retyped]
+    in_use += [
+        InUse(key, "given another type", who) for key, who in found.claimed_changes.items() if key in found.retyped
+    ]
+    in_use += [InUse(key, "dropped", who) for key, who in drops.items()]
+    if in_use:
+        yield ExportsInUseError(in_use)
+
+
+def _owners(
+    export: ExportIdentity,
+    wanted: Mapping[Key, Value],
+    stored: StoredExports,
+    tags: Mapping[Key, ValueTags],
+    found: _Differences,
+) -> tuple[list[Instruction], list[Instruction]]:
+    """The owner tags to add and to remove."""
+    takes: list[Instruction] = [
+        TakeOwnership(key, value, export.tags)
+        for key, value in wanted.items()
+        if key in tags
+        and key not in found.retyped
+        and not (stored.owned_by(export, key) and tags[key].owner is Owner.OURS)
+    ]
+    return takes, [GiveUpOwnership(key) for key in found.shared]
+
+
+def _records(
+    export: ExportIdentity, wanted: Mapping[Key, Value], stored: StoredExports, *, retags: bool
+) -> tuple[list[Instruction], list[Instruction]]:
+    """The records to write before everything else, and the one to close after it.
+
+    Where owner tags change as well, the record is left open meanwhile.
+    """
+    own, used = export.logical_id, stored.parts
+    record = _record(export, wanted)
+    opening: list[Instruction] = []
+    closing: list[Instruction] = []
+    if retags:
+        opened = replace(record or Record(export.stack, {}), open=True)
+        opening.append(WriteRecord(own, opened, used.get(own, frozenset())))
+        closing.append(CloseRecord(own, record, used.get(own, frozenset())))
+    elif stored.unreadable or stored.own != record:
+        opening.append(WriteRecord(own, record, used.get(own, frozenset())))
+    opening += [
+        WriteRecord(logical_id, orphan if orphan.values else None, used.get(logical_id, frozenset()))
+        for logical_id, orphan in _smaller_orphans(wanted, stored).items()
+    ]
+    return opening, closing
+
+
+def _record(export: ExportIdentity, wanted: Mapping[Key, Value]) -> Record | None:
+    return Record(export.stack, dict(wanted)) if wanted else None
+
+
+def _smaller_orphans(wanted: Mapping[Key, Value], stored: StoredExports) -> dict[str, Record]:
+    """Records of a former stack without what this Export takes over, which would outlive its being dropped here."""
+    changed = {}
+    taken_over = wanted.keys() | stored.recorded.keys()
+    for logical_id, record in stored.orphans.items():
+        kept = {key: value for key, value in record.values.items() if key not in taken_over}
+        if len(kept) < len(record.values):
+            changed[logical_id] = Record(record.stack, kept)
+    return changed
+
+
+def _keys(records: Mapping[str, Record]) -> set[Key]:
+    return {key for record in records.values() for key in record.values}
+
+
+def _delete(keys: list[Key]) -> Iterator[Delete]:
+    for at in range(0, len(keys), BATCH):
+        yield Delete(tuple(keys[at : at + BATCH]))

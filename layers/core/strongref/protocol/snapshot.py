@@ -1,0 +1,122 @@
+"""Reads what is stored in a scope, as the planner sees it: values, records, and the tags that matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from strongref.contract.record import decode, part_name
+from strongref.errors import ForeignParameterError, UnreadableRecordError
+from strongref.protocol.executor import side_by_side
+from strongref.protocol.planner import ExportIdentity, StoredExports, ValueTags, keys_to_inspect, plan_export
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from strongref.contract.names import ExportScope, Key
+    from strongref.contract.values import Value
+    from strongref.protocol.fences import FencedStore
+    from strongref.protocol.inspection import TagInspector
+    from strongref.protocol.phases import ClaimPolicy
+    from strongref.protocol.plan import ExportPlan
+    from strongref.protocol.ports import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """One region's scope, and what an Export wants there: nothing, where it moves away or is deleted."""
+
+    region: str
+    scope: ExportScope
+    wanted: Mapping[Key, Value] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What is stored at a destination, read behind a fence.
+
+    Attributes:
+        fenced: where it was read, and where its plan is carried out.
+        destination: what is wanted there.
+        stored: values and records.
+        inspected: the keys whose tags matter.
+        tags: what they say; a key that has gone meanwhile is missing.
+    """
+
+    fenced: FencedStore
+    destination: Destination
+    stored: StoredExports
+    inspected: Sequence[Key]
+    tags: dict[Key, ValueTags] = field(default_factory=dict)
+
+    def plan(self, export: ExportIdentity, policy: ClaimPolicy, rewrite: Collection[Key]) -> ExportPlan:
+        gone = set(self.inspected) - self.tags.keys()
+        at, stored = self.destination, self.stored.without(gone)
+        return plan_export(at.scope, export, at.wanted, stored, self.tags, policy=policy, rewrite=rewrite)
+
+
+def read_behind_fences(
+    fenced: Sequence[FencedStore],
+    destinations: Sequence[Destination],
+    export: ExportIdentity,
+    inspector: TagInspector,
+    rewrite: Collection[Key],
+) -> list[Snapshot]:
+    """Read every destination, then the tags that matter, those of all regions side by side.
+
+    Raises:
+        StrongRefError: as `read_scope`.
+    """
+    snapshots = []
+    for at, destination in zip(fenced, destinations, strict=True):
+        stored = read_scope(at.store, destination.scope, export, inspector)
+        inspected = sorted(keys_to_inspect(export, destination.wanted, stored, rewrite))
+        snapshots.append(Snapshot(at, destination, stored, inspected))
+    side_by_side(_read_tags(snapshot, export, inspector) for snapshot in snapshots)
+    return snapshots
+
+
+def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspector: TagInspector) -> StoredExports:
+    """Read the values and records of a scope.
+
+    Raises:
+        UnreadableRecordError: the record of another Export cannot be put together.
+        ForeignParameterError: this Export's record belongs to another stack of the same name that exists: this one is
+            gone, and the event is a late delivery.
+    """
+    stored = {scope.key(name): parameter.value for name, parameter in store.under(scope.values).items()}
+    found = decode(scope.records, store.under(scope.records))
+    own = found.get(export.logical_id)
+    others = {logical_id: each for logical_id, each in found.items() if logical_id != export.logical_id}
+    for logical_id, each in others.items():
+        if each.torn:
+            raise UnreadableRecordError(part_name(scope.records, logical_id, 0), logical_id)
+    if own and own.record and own.record.stack != export.stack and inspector.exists(own.record.stack):
+        raise ForeignParameterError({part_name(scope.records, export.logical_id, 0): own.record.stack})
+    records = {logical_id: each.record for logical_id, each in others.items() if each.record}
+    living = {
+        logical_id
+        for logical_id, record in records.items()
+        if record.stack == export.stack or inspector.exists(record.stack)
+    }
+    return StoredExports(
+        stored=stored,
+        own=own.record if own else None,
+        unreadable=own is not None and own.record is None,
+        others={logical_id: record for logical_id, record in records.items() if logical_id in living},
+        orphans={logical_id: record for logical_id, record in records.items() if logical_id not in living},
+        parts={logical_id: each.numbers for logical_id, each in found.items()},
+    )
+
+
+def _read_tags(snapshot: Snapshot, export: ExportIdentity, inspector: TagInspector) -> Iterator[None]:
+    """Read the tags that matter, one key in each step, except what an earlier invocation read behind the same fence."""
+    scan, scope = snapshot.fenced.scan, snapshot.destination.scope
+    for key in snapshot.inspected:
+        if not scan.needs(key):
+            snapshot.tags[key] = inspector.unclaimed(export.stack)
+            continue
+        found = inspector.inspect(snapshot.fenced.store, scope, [key], export.stack)
+        snapshot.tags.update(found)
+        scan.note(key, plain=all(tags == inspector.unclaimed(export.stack, tags.owners) for tags in found.values()))
+        yield

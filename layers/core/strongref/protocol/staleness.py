@@ -1,0 +1,32 @@
+"""Whether a claim is stale, given what CloudFormation says about the stack that made it. Pure; `inspection` asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimingStack:
+    """What CloudFormation says about a stack that claims.
+
+    Attributes:
+        exists: False once it is deleted.
+        at_rest: no operation is running in it or left unfinished.
+        claims: the claim tags that its imports stand for now; only known of a stack at rest.
+    """
+
+    exists: bool
+    at_rest: bool = False
+    claims: frozenset[str] = frozenset()
+
+
+def is_stale(claim_tag: str, stack: ClaimingStack | None) -> bool:
+    """Whether a claim protects nothing any more: its stack is gone, or is at rest and has no such import.
+
+    Args:
+        claim_tag: the claim's tag key.
+        stack: None if nothing is known about it, as for manifests or a stack of another account: then the claim counts.
+    """
+    if stack is None:
+        return False
+    return not stack.exists or (stack.at_rest and claim_tag not in stack.claims)
