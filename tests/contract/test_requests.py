@@ -18,10 +18,9 @@ EXPORTER = StackArn.parse(NETWORK)
 IMPORTER = StackArn.parse(WEB)
 FROM = {"Stack": "network", "Region": "eu-west-1"}
 CONSUMER = (
-    "came; a stack's name or a label of letters, digits, _ and - is needed, not starting with _, of at most 128 "
-    "characters"
+    "Consumer must be a stack's name or a label of at most 128 letters, digits, _ and -, not starting with _, got"
 )
-NO_REGION = "came; a region's code is needed, as in us-east-1"
+NO_REGION = "must be a region code such as us-east-1, got"
 
 
 def export(given: Mapping[str, object]) -> ExportRequest:
@@ -82,47 +81,47 @@ def test_secure_keys_may_be_written_with_dots_or_slashes(name: str) -> None:
 @pytest.mark.parametrize(
     ("properties", "error"),
     [
-        ({"Values": None}, "Values: a map of names to values is needed, nothing came"),
-        ({"Region": "Frankfurt"}, f"Region: 'Frankfurt' {NO_REGION}"),
-        ({"Region": ""}, f"Region: '' {NO_REGION}"),
-        ({"Region": None}, f"Region: nothing {NO_REGION}"),
-        ({"Region": {"a": "b"}}, f"Region: a map {NO_REGION}"),
+        ({"Values": None}, "Values must be a map of names to values, got nothing"),
+        ({"Region": "Frankfurt"}, f"Region {NO_REGION} 'Frankfurt'"),
+        ({"Region": ""}, f"Region {NO_REGION} ''"),
+        ({"Region": None}, f"Region {NO_REGION} nothing"),
+        ({"Region": {"a": "b"}}, f"Region {NO_REGION} a map"),
         ({"Region": "us-east-\u0661"}, NO_REGION),
         ({"Region": "us-east-1\n"}, NO_REGION),
-        ({"Region": []}, "Region: an empty list came; name a region, or leave it out for the stack's own"),
-        ({"Region": ["us-east-1", "x"]}, f"Region[1]: 'x' {NO_REGION}"),
-        ({"Region": ["us-east-1", ["us-east-1"]]}, f"Region[1]: a list {NO_REGION}"),
-        ({"Region": [1]}, f"Region[0]: 1 {NO_REGION}"),
-        ({"Account": "12"}, "Account: '12' came; an account is twelve digits, in quotes"),
-        ({"Account": 111111111111}, "Account: 111111111111 came; an account is twelve digits, in quotes"),
-        ({"Account": "\u0661" * 12}, "came; an account is twelve digits, in quotes"),
-        ({"Account": ["111111111111"]}, "Account: a list came; an account is twelve digits, in quotes"),
+        ({"Region": []}, "Region must name a region, got an empty list; leave it out for the stack's own"),
+        ({"Region": ["us-east-1", "x"]}, f"Region[1] {NO_REGION} 'x'"),
+        ({"Region": ["us-east-1", ["us-east-1"]]}, f"Region[1] {NO_REGION} a list"),
+        ({"Region": [1]}, f"Region[0] {NO_REGION} 1"),
+        ({"Account": "12"}, "Account must be an account's twelve digits, in quotes, got '12'"),
+        ({"Account": 111111111111}, "Account must be an account's twelve digits, in quotes, got 111111111111"),
+        ({"Account": "\u0661" * 12}, "must be an account's twelve digits, in quotes, got"),
+        ({"Account": ["111111111111"]}, "Account must be an account's twelve digits, in quotes, got a list"),
         (
             {"Account": "222222222222"},
-            "Account: 222222222222 is not the stack's own account (111111111111); exports to other accounts are not",
+            "Account must be the stack's own account (111111111111), got 222222222222; exports to other accounts",
         ),
-        ({"Consumer": ""}, f"Consumer: '' {CONSUMER}"),
-        ({"Consumer": "_shared"}, f"Consumer: '_shared' {CONSUMER}"),
-        ({"Consumer": "a/b"}, f"Consumer: 'a/b' {CONSUMER}"),
-        ({"Consumer": "web.2"}, f"Consumer: 'web.2' {CONSUMER}"),
-        ({"Consumer": ["web"]}, f"Consumer: a list {CONSUMER}"),
-        ({"Consumer": None}, f"Consumer: nothing {CONSUMER}"),
-        ({"Consumer": "x" * 129}, f"Consumer: '{'x' * 60}' {CONSUMER}"),
-        ({"OnChange": "Refuse"}, "OnChange: 'Refuse' came; allowed are refuse and propagate"),
-        ({"OnChange": "keep"}, "OnChange: 'keep' came; allowed are refuse and propagate"),
-        ({"OnChange": ["refuse"]}, "OnChange: a list came; allowed are refuse and propagate"),
-        ({"OnChange": None}, "OnChange: nothing came; allowed are refuse and propagate"),
-        ({"Revision": 3}, "Revision: a string is needed, 3 came"),
-        ({"Revision": ["3"]}, "Revision: a string is needed, a list came"),
-        ({"Revision": {}}, "Revision: a string is needed, a map came"),
-        ({"SecureKeys": "A"}, "SecureKeys: a list of strings is needed, 'A' came"),
-        ({"SecureKeys": {"A": "true"}}, "SecureKeys: a list of strings is needed, a map came"),
-        ({"SecureKeys": ["A", 1]}, "SecureKeys[1]: a string is needed, 1 came"),
-        ({"SecureKeys": ["A", "B", "C.D"]}, "SecureKeys: B and C/D is not in Values; name keys of it, with /"),
-        ({"SecureKeys": ["List"]}, "Values.List: a list cannot be secure; join it into one string"),
+        ({"Consumer": ""}, f"{CONSUMER} ''"),
+        ({"Consumer": "_shared"}, f"{CONSUMER} '_shared'"),
+        ({"Consumer": "a/b"}, f"{CONSUMER} 'a/b'"),
+        ({"Consumer": "web.2"}, f"{CONSUMER} 'web.2'"),
+        ({"Consumer": ["web"]}, f"{CONSUMER} a list"),
+        ({"Consumer": None}, f"{CONSUMER} nothing"),
+        ({"Consumer": "x" * 129}, f"{CONSUMER} '{'x' * 60}'"),
+        ({"OnChange": "Refuse"}, "OnChange must be refuse or propagate, got 'Refuse'"),
+        ({"OnChange": "keep"}, "OnChange must be refuse or propagate, got 'keep'"),
+        ({"OnChange": ["refuse"]}, "OnChange must be refuse or propagate, got a list"),
+        ({"OnChange": None}, "OnChange must be refuse or propagate, got nothing"),
+        ({"Revision": 3}, "Revision must be a string, got 3"),
+        ({"Revision": ["3"]}, "Revision must be a string, got a list"),
+        ({"Revision": {}}, "Revision must be a string, got a map"),
+        ({"SecureKeys": "A"}, "SecureKeys must be a list of strings, got 'A'"),
+        ({"SecureKeys": {"A": "true"}}, "SecureKeys must be a list of strings, got a map"),
+        ({"SecureKeys": ["A", 1]}, "SecureKeys[1] must be a string, got 1"),
+        ({"SecureKeys": ["A", "B", "C.D"]}, "SecureKeys must be keys of Values, with / between levels, got B and C/D"),
+        ({"SecureKeys": ["List"]}, "Values.List must be a string to be secure, got a list"),
         (
             {"Value": {}, "region": "x"},
-            "Value and region: no such property; allowed are Region, Account, Consumer, OnChange, Values, SecureKeys",
+            "Value and region are unknown; must be one of Region, Account, Consumer, OnChange, Values, SecureKeys",
         ),
     ],
 )
@@ -134,7 +133,7 @@ def test_a_bad_property_of_an_export_is_named(properties: dict[str, object], err
 
 
 def test_an_export_without_values_is_refused() -> None:
-    error = r"^Values: it is missing; give a map of names to values \({} publishes nothing\)$"
+    error = r"^Values is missing; must be a map of names to values \({} publishes nothing\)$"
     with pytest.raises(BadRequestError, match=error):
         export({"ServiceToken": "t"})
 
@@ -149,9 +148,7 @@ def test_a_name_of_1011_characters_with_its_arn_is_taken_and_one_more_is_not() -
         export(given | {"Values": {fits[:-3]: {"yyy": "v"}}})
     most = MAX_NAME - len(f"arn:aws:ssm:{region}:{ACCOUNT}:parameter")
     assert str(refused.value).startswith("Values.xxx")
-    assert str(refused.value).endswith(
-        f"its parameter's name would have {most + 1} characters; at most {most} fit in {region}. Shorten its names"
-    )
+    assert str(refused.value).endswith(f"at most {most} characters in {region}, got {most + 1}. Shorten its names")
 
 
 def test_an_import_of_every_property_is_read() -> None:
@@ -188,46 +185,46 @@ def test_an_import_takes_everything_strongly_from_its_own_account_and_region() -
     )
 
 
-NEEDED = "From: a map with Stack, and where they differ Region and Account, is needed;"
+NEEDED = "From must be a map with Stack, and where they differ Region and Account, got"
 
 
 @pytest.mark.parametrize(
     ("properties", "error"),
     [
-        ({"From": None}, f"{NEEDED} nothing came"),
-        ({"From": "network"}, f"{NEEDED} 'network' came"),
-        ({"From": ["network"]}, f"{NEEDED} a list came"),
-        ({"From": {}}, "From.Stack: nothing came; the producing stack's name is needed"),
-        ({"From": {"Stack": ""}}, "From.Stack: '' came; the producing stack's name is needed"),
-        ({"From": {"Stack": "1a"}}, "From.Stack: '1a' came; the producing stack's name is needed"),
-        ({"From": {"Stack": "a_b"}}, "From.Stack: 'a_b' came; the producing stack's name is needed"),
-        ({"From": {"Stack": ["a"]}}, "From.Stack: a list came; the producing stack's name is needed"),
-        ({"From": {"Stack": "a" * 129}}, f"From.Stack: '{'a' * 60}' came; the producing stack's name is needed"),
-        ({"From": {"Stack": NETWORK}}, "came; the producing stack's name is needed"),
-        ({"From": FROM | {"Region": "x"}}, f"From.Region: 'x' {NO_REGION}"),
-        ({"From": FROM | {"Region": ["us-east-1"]}}, f"From.Region: a list {NO_REGION}"),
-        ({"From": FROM | {"Account": "1"}}, "From.Account: '1' came; an account is twelve digits, in quotes"),
-        ({"From": FROM | {"Name": "x"}}, "From.Name: no such property; allowed are Stack, Region and Account"),
-        ({"Names": "CertArn"}, "Names: a list of strings is needed, 'CertArn' came"),
-        ({"Names": {"A": "B"}}, "Names: a list of strings is needed, a map came"),
-        ({"Names": None}, "Names: a list of strings is needed, nothing came"),
-        ({"Names": []}, "Names: an empty list came; name an export, or leave it out to import everything"),
-        ({"Names": ["A", 2]}, "Names[1]: a string is needed, 2 came"),
-        ({"Names": ["A", "B C"]}, "Names[1]: 'B C' has characters other than letters, digits, _ and -"),
-        ({"Names": [""]}, "Names[0]: '' has characters other than letters, digits, _ and -"),
-        ({"Names": ["A..B"]}, "Names[0]: '' has characters other than letters, digits, _ and -"),
-        ({"Names": ["a.b.c.d.e.f.g.h.i.j"]}, "Names[0]: it is 10 levels deep; at most 9 are allowed"),
-        ({"Shared": "yes"}, "Shared: 'yes' came; allowed are true and false"),
-        ({"Shared": "True"}, "Shared: 'True' came; allowed are true and false"),
-        ({"Shared": {}}, "Shared: a map came; allowed are true and false"),
-        ({"Strength": "strongly"}, "Strength: 'strongly' came; allowed are strong and weak"),
-        ({"Strength": {}}, "Strength: a map came; allowed are strong and weak"),
-        ({"Consumer": "a b"}, f"Consumer: 'a b' {CONSUMER}"),
-        ({"Consumer": "web", "Shared": "true"}, "Consumer: it has no meaning with Shared: true; leave one of the two"),
-        ({"Revision": 2}, "Revision: a string is needed, 2 came"),
+        ({"From": None}, f"{NEEDED} nothing"),
+        ({"From": "network"}, f"{NEEDED} 'network'"),
+        ({"From": ["network"]}, f"{NEEDED} a list"),
+        ({"From": {}}, "From.Stack is missing; must be the producing stack's name"),
+        ({"From": {"Stack": ""}}, "From.Stack must be the producing stack's name, got ''"),
+        ({"From": {"Stack": "1a"}}, "From.Stack must be the producing stack's name, got '1a'"),
+        ({"From": {"Stack": "a_b"}}, "From.Stack must be the producing stack's name, got 'a_b'"),
+        ({"From": {"Stack": ["a"]}}, "From.Stack must be the producing stack's name, got a list"),
+        ({"From": {"Stack": "a" * 129}}, f"From.Stack must be the producing stack's name, got '{'a' * 60}'"),
+        ({"From": {"Stack": NETWORK}}, "must be the producing stack's name, got"),
+        ({"From": FROM | {"Region": "x"}}, f"From.Region {NO_REGION} 'x'"),
+        ({"From": FROM | {"Region": ["us-east-1"]}}, f"From.Region {NO_REGION} a list"),
+        ({"From": FROM | {"Account": "1"}}, "From.Account must be an account's twelve digits, in quotes, got '1'"),
+        ({"From": FROM | {"Name": "x"}}, "From.Name is unknown; must be one of Stack, Region and Account"),
+        ({"Names": "CertArn"}, "Names must be a list of strings, got 'CertArn'"),
+        ({"Names": {"A": "B"}}, "Names must be a list of strings, got a map"),
+        ({"Names": None}, "Names must be a list of strings, got nothing"),
+        ({"Names": []}, "Names must name an export, got an empty list; leave it out to import everything"),
+        ({"Names": ["A", 2]}, "Names[1] must be a string, got 2"),
+        ({"Names": ["A", "B C"]}, "Names[1] must consist of letters, digits, _ and -, got 'B C'"),
+        ({"Names": [""]}, "Names[0] must consist of letters, digits, _ and -, got ''"),
+        ({"Names": ["A..B"]}, "Names[0] must consist of letters, digits, _ and -, got ''"),
+        ({"Names": ["a.b.c.d.e.f.g.h.i.j"]}, "Names[0] must be at most 9 levels deep, got 10"),
+        ({"Shared": "yes"}, "Shared must be true or false, got 'yes'"),
+        ({"Shared": "True"}, "Shared must be true or false, got 'True'"),
+        ({"Shared": {}}, "Shared must be true or false, got a map"),
+        ({"Strength": "strongly"}, "Strength must be strong or weak, got 'strongly'"),
+        ({"Strength": {}}, "Strength must be strong or weak, got a map"),
+        ({"Consumer": "a b"}, f"{CONSUMER} 'a b'"),
+        ({"Consumer": "web", "Shared": "true"}, "Consumer has no meaning with Shared: true; leave one of the two"),
+        ({"Revision": 2}, "Revision must be a string, got 2"),
         (
             {"Values": {}},
-            "Values: no such property; allowed are From, Names, Shared, Strength, Consumer and Revision",
+            "Values is unknown; must be one of From, Names, Shared, Strength, Consumer and Revision",
         ),
     ],
 )
@@ -239,5 +236,5 @@ def test_a_bad_property_of_an_import_is_named(properties: dict[str, object], err
 
 
 def test_an_import_without_a_producer_is_refused() -> None:
-    with pytest.raises(BadRequestError, match=r"^From: a map with Stack, .* nothing came$"):
+    with pytest.raises(BadRequestError, match=r"^From is missing; must be a map with Stack, "):
         imported({"Names": ["A"]})

@@ -71,44 +71,48 @@ def test_what_a_parameter_holds_is_taken(value: str) -> None:
 @pytest.mark.parametrize(
     ("values", "secure_keys", "error"),
     [
-        ("text", [], "Values: a map of names to values is needed, a string came"),
-        (["text"], [], "Values: a map of names to values is needed, a list came"),
-        (None, [], "Values: a map of names to values is needed, nothing came"),
-        (3, [], "Values: a map of names to values is needed, a number came"),
-        (True, [], "Values: a map of names to values is needed, a boolean came"),
-        ({"A": None}, [], "Values.A: a string, a list of strings or a map is needed, nothing came"),
-        ({"A": {"B": 1.5}}, [], "Values.A.B: a string, a list of strings or a map is needed, a number came"),
-        ({"A": (1,)}, [], "Values.A: a string, a list of strings or a map is needed, tuple came"),
-        ({"A": ""}, [], "Values.A: it is empty, and Parameter Store holds no empty value"),
-        ({"A": {"B": {}}}, [], "Values.A.B: an empty map exports nothing; take it out or give it a value"),
-        ({"A": []}, [], "Values.A: an empty list cannot be stored; take it out or give it an item"),
-        ({"A": ["x", 1]}, [], "Values.A: its item 2 is a number; only strings are allowed in a list"),
-        ({"A": ["x", ["y"]]}, [], "Values.A: its item 2 is a list; only strings are allowed in a list"),
-        ({"A": [{"x": "y"}]}, [], "Values.A: its item 1 is a map; only strings are allowed in a list"),
-        ({"A": ["x", ""]}, [], "Values.A: its item 2 is empty, which a StringList cannot hold"),
-        ({"A": ["x", "y,z"]}, [], "its item 2 holds a comma, which a StringList cannot keep; export the items as a"),
-        ({"A": [" x"]}, [], "Values.A: its item 1 begins or ends with white space, which a StringList may lose"),
-        ({"A": ["x\n"]}, [], "Values.A: its item 1 begins or ends with white space"),
-        ({"A": "x" * 8193}, [], "Values.A: it is 8193 bytes long; a parameter holds at most 8192"),
-        ({"A": "ä" * 4097}, [], "Values.A: it is 8194 bytes long; a parameter holds at most 8192"),
-        ({"A": ["x" * 4096, "y" * 4096]}, [], "Values.A: it is 8193 bytes long; a parameter holds at most 8192"),
-        ({"A": "a{{b}}"}, [], "Values.A: it holds '{{', which Parameter Store takes for a reference and refuses"),
-        ({"A": ["{{b}}"]}, [], "Values.A: it holds '{{', which Parameter Store takes for a reference and refuses"),
-        ({"A": "x\ud800"}, [], "Values.A: it holds half a character (a lone surrogate), which cannot be stored"),
-        ({"A b": "x"}, [], "Values.A b: 'A b' has characters other than letters, digits, _ and -"),
-        ({"A": {"B/C": "x"}}, [], "Values.A.B/C: 'B/C' has characters other than letters, digits, _ and -"),
-        ({"A.B": "x"}, [], "Values.A.B: 'A.B' has characters other than letters, digits, _ and -"),
-        ({"": "x"}, [], "Values.: '' has characters other than letters, digits, _ and -"),
-        ({"A": "x"}, ["B"], "SecureKeys: B is not in Values; name keys of it, with / between levels"),
-        ({"A": "x"}, ["A", "A/B", "C"], "SecureKeys: A/B and C is not in Values"),
-        ({"AB": "x"}, ["A"], "SecureKeys: A is not in Values"),
-        ({}, ["A"], "SecureKeys: A is not in Values"),
+        ("text", [], "Values must be a map of names to values, got a string"),
+        (["text"], [], "Values must be a map of names to values, got a list"),
+        (None, [], "Values must be a map of names to values, got nothing"),
+        (3, [], "Values must be a map of names to values, got a number"),
+        (True, [], "Values must be a map of names to values, got a boolean"),
+        ({"A": None}, [], "Values.A must be a string, a list of strings or a map, got nothing"),
+        ({"A": {"B": 1.5}}, [], "Values.A.B must be a string, a list of strings or a map, got a number"),
+        ({"A": (1,)}, [], "Values.A must be a string, a list of strings or a map, got tuple"),
+        ({"A": ""}, [], "Values.A must not be empty: Parameter Store holds no empty value"),
+        ({"A": {"B": {}}}, [], "Values.A.B must hold a value, got an empty map; leave it out or give it a value"),
+        ({"A": []}, [], "Values.A must have an item, got an empty list; leave it out or give it an item"),
+        ({"A": ["x", 1]}, [], "Values.A must be a list of strings, got a number as item 2"),
+        ({"A": ["x", ["y"]]}, [], "Values.A must be a list of strings, got a list as item 2"),
+        ({"A": [{"x": "y"}]}, [], "Values.A must be a list of strings, got a map as item 1"),
+        ({"A": ["x", ""]}, [], "Values.A must have no empty items, got one as item 2"),
+        (
+            {"A": ["x", "y,z"]},
+            [],
+            "must have items without commas, got one in item 2: a StringList splits there. Export the items as a",
+        ),
+        ({"A": [" x"]}, [], "Values.A must have items without white space around them, got some in item 1"),
+        ({"A": ["x\n"]}, [], "Values.A must have items without white space around them, got some in item 1"),
+        ({"A": "x" * 8193}, [], "Values.A must be at most 8192 bytes, got 8193"),
+        ({"A": "ä" * 4097}, [], "Values.A must be at most 8192 bytes, got 8194"),
+        ({"A": ["x" * 4096, "y" * 4096]}, [], "Values.A must be at most 8192 bytes, got 8193"),
+        ({"A": "a{{b}}"}, [], "Values.A holds '{{', which Parameter Store takes for a reference and refuses"),
+        ({"A": ["{{b}}"]}, [], "Values.A holds '{{', which Parameter Store takes for a reference and refuses"),
+        ({"A": "x\ud800"}, [], "Values.A holds half a character (a lone surrogate), which cannot be stored"),
+        ({"A b": "x"}, [], "Values.A b must consist of letters, digits, _ and -, got 'A b'"),
+        ({"A": {"B/C": "x"}}, [], "Values.A.B/C must consist of letters, digits, _ and -, got 'B/C'"),
+        ({"A.B": "x"}, [], "Values.A.B must consist of letters, digits, _ and -, got 'A.B'"),
+        ({"": "x"}, [], "Values. must consist of letters, digits, _ and -, got ''"),
+        ({"A": "x"}, ["B"], "SecureKeys must be keys of Values, with / between levels, got B"),
+        ({"A": "x"}, ["A", "A/B", "C"], "SecureKeys must be keys of Values, with / between levels, got A/B and C"),
+        ({"AB": "x"}, ["A"], "SecureKeys must be keys of Values, with / between levels, got A"),
+        ({}, ["A"], "SecureKeys must be keys of Values, with / between levels, got A"),
         (
             {"A": ["x"]},
             ["A"],
-            "A: a list cannot be secure; join it into one string, or take it out of SecureKeys",
+            "A must be a string to be secure, got a list",
         ),
-        ({"A": {"B": ["x"], "C": "y"}}, ["A"], "Values.A.B: a list cannot be secure; join it into one string"),
+        ({"A": {"B": ["x"], "C": "y"}}, ["A"], "Values.A.B must be a string to be secure, got a list"),
     ],
 )
 def test_what_cannot_be_stored_is_refused(values: object, secure_keys: list[str], error: str) -> None:
@@ -127,20 +131,20 @@ def nested(levels: int) -> dict[str, object]:
 
 def test_nine_levels_are_taken_and_ten_are_not() -> None:
     assert list(parse_values("Values", nested(9), [])) == ["a/a/a/a/a/a/a/a/a"]
-    with pytest.raises(BadRequestError, match=r"^Values(\.a){10}: it is 10 levels deep; at most 9 are allowed$"):
+    with pytest.raises(BadRequestError, match=r"^Values(\.a){10} must be at most 9 levels deep, got 10$"):
         parse_values("Values", nested(10), [])
 
 
 def test_depth_beyond_reason_is_refused_all_the_same() -> None:
-    with pytest.raises(BadRequestError, match="10 levels deep"):
+    with pytest.raises(BadRequestError, match="at most 9 levels deep, got 10"):
         parse_values("Values", nested(5000), [])
 
 
 def test_levels_of_a_name_are_checked() -> None:
     check_levels("Names[0]", DEEP.split("/"))
-    with pytest.raises(BadRequestError, match=r"^Names\[0\]: it is 10 levels deep; at most 9 are allowed$"):
+    with pytest.raises(BadRequestError, match=r"^Names\[0\] must be at most 9 levels deep, got 10$"):
         check_levels("Names[0]", [*DEEP.split("/"), "j"])
-    with pytest.raises(BadRequestError, match=r"^Names\[0\]: '' has characters other than"):
+    with pytest.raises(BadRequestError, match=r"^Names\[0\] must consist of letters, digits, _ and -, got ''"):
         check_levels("Names[0]", ["a", ""])
 
 

@@ -74,6 +74,10 @@ class WaitInterruptedError(UnfinishedError):
         return str(self.error)
 
 
+_VERBS = ("must ", "is ", "are ", "has ", "holds ")
+"""A problem that begins with one of these continues the sentence that the property's name begins."""
+
+
 @dataclass(eq=False)
 class BadRequestError(StrongRefError):
     """An event or a property that cannot be understood. Nothing was read or written for it."""
@@ -84,7 +88,8 @@ class BadRequestError(StrongRefError):
     problem: str
 
     def __str__(self) -> str:
-        return f"{cut(self.prop, NAMES_LIMIT // 2)}: {cut(self.problem, REASON_LIMIT - 300)}"
+        colon = "" if self.problem.startswith(_VERBS) else ":"
+        return f"{cut(self.prop, NAMES_LIMIT // 2)}{colon} {cut(self.problem, REASON_LIMIT - 300)}"
 
 
 @dataclass(eq=False)

@@ -1,22 +1,26 @@
-"""Properties of custom resources, as CloudFormation sends them: checked and made typed. Pure.
+"""Properties of custom resources: declared in tables, checked, and made typed. Pure.
 
 CloudFormation sends every scalar as a string (`"true"`, `"3"`); maps and lists keep their shape
-(AWS: CloudFormation User Guide, custom resource request objects). Whatever is refused is a `BadRequestError` that names
-the property, what came and what is allowed.
+(AWS: CloudFormation User Guide, custom resource request objects). What is refused is a `BadRequestError` that names the
+property, what it must be, and what came.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from enum import Enum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from strongref.contract.names import MAX_LABEL, is_level, is_stack_name
 from strongref.errors import BadRequestError
 from strongref.text import some
 
 Properties = Mapping[str, object]
+Parser = Callable[[str, object], Any]
+"""Makes a property typed, given its name for errors and what came."""
+
 _E = TypeVar("_E", bound=Enum)
 
 _CLOUDFORMATIONS_OWN = ("ServiceToken", "ServiceTimeout")
@@ -24,74 +28,143 @@ _REGION = re.compile(r"[a-z]{2,4}(-[a-z]{2,12}){1,3}-[0-9]{1,2}")
 _ACCOUNT = re.compile(r"[0-9]{12}")
 
 
-def check_names(given: Properties, allowed: tuple[str, ...]) -> None:
-    """Refuse properties of other names than these and CloudFormation's own."""
-    unknown = [name for name in given if name not in allowed and name not in _CLOUDFORMATIONS_OWN]
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property that a template may give.
+
+    Attributes:
+        parse: makes it typed.
+        default: what it is where a template leaves it out; not parsed.
+        required: what must be given, as an error says it; empty if the property is optional.
+    """
+
+    parse: Parser
+    default: object = None
+    required: str = ""
+
+
+Table = Mapping[str, Property]
+"""The properties of a custom resource, or the keys of a map among them, by name."""
+
+
+def read(given: Properties, table: Table, within: str = "") -> dict[str, Any]:
+    """Every property of a table, typed, or its default.
+
+    Args:
+        given: what the template says.
+        table: what it may say.
+        within: the name of the map whose keys these are; empty for a resource's own properties.
+
+    Raises:
+        BadRequestError: a property is unknown, missing, or not what it must be.
+    """
+    own = () if within else _CLOUDFORMATIONS_OWN
+    unknown = [name for name in given if name not in table and name not in own]
     if unknown:
-        raise BadRequestError(some(unknown), f"no such property; allowed are {some(allowed, len(allowed))}")
+        raise _unknown(within, unknown, table)
+    found = {}
+    for name, each in table.items():
+        if name in given:
+            found[name] = each.parse(_path(within, name), given[name])
+        elif each.required:
+            raise BadRequestError(_path(within, name), f"is missing; must be {each.required}")
+        else:
+            found[name] = each.default
+    return found
+
+
+def must_be(prop: str, expected: str, given: object) -> BadRequestError:
+    """The error for a property that is not what it must be."""
+    return BadRequestError(prop, f"must be {expected}, got {shown(given)}")
 
 
 def parse_text(prop: str, given: object) -> str:
     if not isinstance(given, str):
-        raise BadRequestError(prop, f"a string is needed, {shape(given)} came")
+        raise must_be(prop, "a string", given)
     return given
 
 
 def parse_label(prop: str, given: object) -> str:
-    """A name by which exports are addressed to somebody: a stack's, or one made up."""
+    """A name that exports are addressed to: a stack's, or a made-up one."""
     if not isinstance(given, str) or not is_level(given) or given.startswith("_") or len(given) > MAX_LABEL:
-        raise BadRequestError(
+        raise must_be(
             prop,
-            f"{shown(given)} came; a stack's name or a label of letters, digits, _ and - is needed, not starting "
-            f"with _, of at most {MAX_LABEL} characters",
+            f"a stack's name or a label of at most {MAX_LABEL} letters, digits, _ and -, not starting with _",
+            given,
         )
     return given
 
 
 def parse_stack(prop: str, given: object) -> str:
     if not isinstance(given, str) or not is_stack_name(given):
-        raise BadRequestError(prop, f"{shown(given)} came; the producing stack's name is needed")
+        raise must_be(prop, "the producing stack's name", given)
     return given
 
 
 def parse_strings(prop: str, given: object) -> list[str]:
     if not isinstance(given, list):
-        raise BadRequestError(prop, f"a list of strings is needed, {shape(given)} came")
+        raise must_be(prop, "a list of strings", given)
     return [parse_text(f"{prop}[{number}]", item) for number, item in enumerate(given)]
 
 
 def parse_choice(prop: str, choices: type[_E], given: object) -> _E:
     allowed = [str(choice.value) for choice in choices]
     if given not in allowed:
-        raise BadRequestError(prop, f"{shown(given)} came; allowed are {some(allowed)}")
+        raise must_be(prop, " or ".join(allowed), given)
     return choices(given)
+
+
+def choice(choices: type[_E]) -> Callable[[str, object], _E]:
+    """`parse_choice` among these, for a table."""
+    return lambda prop, given: parse_choice(prop, choices, given)
 
 
 def parse_boolean(prop: str, given: object) -> bool:
     if given not in ("true", "false"):
-        raise BadRequestError(prop, f"{shown(given)} came; allowed are true and false")
+        raise must_be(prop, "true or false", given)
     return given == "true"
 
 
 def parse_account(prop: str, given: object) -> str:
     if not isinstance(given, str) or not _ACCOUNT.fullmatch(given):
-        raise BadRequestError(prop, f"{shown(given)} came; an account is twelve digits, in quotes")
+        raise must_be(prop, "an account's twelve digits, in quotes", given)
     return given
 
 
 def parse_region(prop: str, given: object) -> str:
     if not isinstance(given, str) or not _REGION.fullmatch(given):
-        raise BadRequestError(prop, f"{shown(given)} came; a region's code is needed, as in us-east-1")
+        raise must_be(prop, "a region code such as us-east-1", given)
     return given
 
 
-def shape(given: object) -> str:
-    """What came, in a word where it is more than one value."""
-    return "a map" if isinstance(given, Mapping) else "a list" if isinstance(given, list) else f"{shown(given)}"
+def as_given(_prop: str, given: object) -> object:
+    """For a property that is read later."""
+    return given
 
 
 def shown(given: object) -> str:
-    """What came, shortened: these properties are names and choices, never values."""
+    """What came, shortened: such properties are names and choices, never values."""
     if isinstance(given, Mapping | list):
-        return shape(given)
+        return "a map" if isinstance(given, Mapping) else "a list"
     return "nothing" if given is None else repr(given if not isinstance(given, str) else given[:60])
+
+
+def _unknown(within: str, unknown: list[str], allowed: Collection[str]) -> BadRequestError:
+    verb = "is" if len(unknown) == 1 else "are"
+    return BadRequestError(
+        _path(within, some(unknown)), f"{verb} unknown; must be one of {some(allowed, len(allowed))}"
+    )
+
+
+def _path(within: str, name: str) -> str:
+    return f"{within}.{name}" if within else name
+
+
+def check_names(given: Properties, allowed: tuple[str, ...]) -> None:
+    """Refuse properties of other names than these and CloudFormation's own."""
+    unknown = [name for name in given if name not in allowed and name not in _CLOUDFORMATIONS_OWN]
+    if unknown:
+        raise _unknown("", unknown, allowed)
+
+
+shape = shown

@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import MAX_NAME, SHARED, ExportScope, Key, Producer, StackArn, arn_prefix_length
 from strongref.contract.properties import (
-    check_names,
+    Property,
+    Table,
+    as_given,
+    choice,
+    must_be,
     parse_account,
     parse_boolean,
-    parse_choice,
     parse_label,
     parse_region,
     parse_stack,
     parse_strings,
     parse_text,
-    shape,
+    read,
 )
-from strongref.contract.values import Value, check_levels, parse_values
+from strongref.contract.values import Value, check_levels, levels, parse_values
 from strongref.errors import BadRequestError
 
 if TYPE_CHECKING:
@@ -46,6 +49,58 @@ class Strength(StrEnum):
     WEAK = "weak"
 
 
+def _regions(prop: str, given: object) -> tuple[str, ...]:
+    if not isinstance(given, list):
+        return (parse_region(prop, given),)
+    if not given:
+        raise BadRequestError(prop, "must name a region, got an empty list; leave it out for the stack's own")
+    return tuple(dict.fromkeys(parse_region(f"{prop}[{number}]", item) for number, item in enumerate(given)))
+
+
+def _names(prop: str, given: object) -> tuple[str, ...]:
+    names = parse_strings(prop, given)
+    if not names:
+        raise BadRequestError(prop, "must name an export, got an empty list; leave it out to import everything")
+    for number, name in enumerate(names):
+        check_levels(f"{prop}[{number}]", levels(name))
+    return tuple(dict.fromkeys("/".join(levels(name)) for name in names))
+
+
+_EXPORT: Table = {
+    "Region": Property(_regions),
+    "Account": Property(parse_account),
+    "Consumer": Property(parse_label, SHARED),
+    "OnChange": Property(choice(OnChange), OnChange.REFUSE),
+    "Values": Property(as_given, required="a map of names to values ({} publishes nothing)"),
+    "SecureKeys": Property(parse_strings, ()),
+    "Revision": Property(parse_text, ""),
+}
+
+_FROM: Table = {
+    "Stack": Property(parse_stack, required="the producing stack's name"),
+    "Region": Property(parse_region),
+    "Account": Property(parse_account),
+}
+
+
+def _from(prop: str, given: object) -> dict[str, str | None]:
+    if not isinstance(given, Mapping):
+        raise must_be(prop, _FROM_MUST_BE, given)
+    return read(given, _FROM, within=prop)
+
+
+_FROM_MUST_BE = "a map with Stack, and where they differ Region and Account"
+
+_IMPORT: Table = {
+    "From": Property(_from, required=_FROM_MUST_BE),
+    "Names": Property(_names),
+    "Shared": Property(parse_boolean, default=False),
+    "Strength": Property(choice(Strength), Strength.STRONG),
+    "Consumer": Property(parse_label),
+    "Revision": Property(parse_text, ""),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
     """An Export's properties: what to publish, where, for whom."""
@@ -61,29 +116,22 @@ class ExportRequest:
         """Read the properties of a `Custom::CrossRegionExport` in this stack.
 
         Raises:
-            BadRequestError: naming the property, what came and what is allowed.
+            BadRequestError: naming the property, what it must be, and what came.
         """
-        check_names(given, ("Region", "Account", "Consumer", "OnChange", "Values", "SecureKeys", "Revision"))
-        account = parse_account("Account", given.get("Account", stack.account))
+        found = read(given, _EXPORT)
+        account = found["Account"] or stack.account
         if account != stack.account:
             raise BadRequestError(
                 "Account",
-                f"{account} is not the stack's own account ({stack.account}); exports to other accounts are not "
+                f"must be the stack's own account ({stack.account}), got {account}; exports to other accounts are not "
                 "supported yet. Leave Account out",
             )
-        scope = ExportScope(
-            parse_label("Consumer", given["Consumer"]) if "Consumer" in given else SHARED,
-            Producer(stack.account, stack.region, stack.name),
-        )
-        if "Values" not in given:
-            raise BadRequestError("Values", "it is missing; give a map of names to values ({} publishes nothing)")
-        secure = parse_strings("SecureKeys", given.get("SecureKeys", []))
         request = cls(
-            regions=_regions(given.get("Region", stack.region)),
-            scope=scope,
-            values=parse_values("Values", given["Values"], [name.replace(".", "/") for name in secure]),
-            on_change=parse_choice("OnChange", OnChange, given.get("OnChange", OnChange.REFUSE.value)),
-            revision=parse_text("Revision", given.get("Revision", "")),
+            regions=found["Region"] or (stack.region,),
+            scope=ExportScope(found["Consumer"], Producer(stack.account, stack.region, stack.name)),
+            values=parse_values("Values", found["Values"], ["/".join(levels(name)) for name in found["SecureKeys"]]),
+            on_change=found["OnChange"],
+            revision=found["Revision"],
         )
         request._check_names(stack)
         return request
@@ -100,7 +148,7 @@ class ExportRequest:
                 if length > longest:
                     raise BadRequestError(
                         f"Values.{key.replace('/', '.')}",
-                        f"its parameter's name would have {length} characters; at most {longest} fit in {region}. "
+                        f"must have a parameter name of at most {longest} characters in {region}, got {length}. "
                         "Shorten its names",
                     )
 
@@ -126,20 +174,21 @@ class ImportRequest:
         """Read the properties of a `Custom::CrossRegionImport` in this stack.
 
         Raises:
-            BadRequestError: naming the property, what came and what is allowed.
+            BadRequestError: naming the property, what it must be, and what came.
         """
-        check_names(given, ("From", "Names", "Shared", "Strength", "Consumer", "Revision"))
-        names = _names(given["Names"]) if "Names" in given else None
-        shared = parse_boolean("Shared", given.get("Shared", "false"))
-        if shared and "Consumer" in given:
-            raise BadRequestError("Consumer", "it has no meaning with Shared: true; leave one of the two out")
+        found = read(given, _IMPORT)
+        if found["Shared"] and found["Consumer"]:
+            raise BadRequestError("Consumer", "has no meaning with Shared: true; leave one of the two out")
+        producer = found["From"]
         return cls(
-            producer=_producer(given.get("From"), stack),
-            names=names,
-            shared=shared,
-            strength=parse_choice("Strength", Strength, given.get("Strength", Strength.STRONG.value)),
-            consumer=parse_label("Consumer", given["Consumer"]) if "Consumer" in given else None,
-            revision=parse_text("Revision", given.get("Revision", "")),
+            producer=Producer(
+                producer["Account"] or stack.account, producer["Region"] or stack.region, producer["Stack"]
+            ),
+            names=found["Names"],
+            shared=found["Shared"],
+            strength=found["Strength"],
+            consumer=found["Consumer"],
+            revision=found["Revision"],
         )
 
     def identity(self, stack: StackArn, logical_id: str) -> str:
@@ -157,38 +206,3 @@ class ImportRequest:
                 self.consumer,
             ]
         )
-
-
-def _regions(given: object) -> tuple[str, ...]:
-    if not isinstance(given, list):
-        return (parse_region("Region", given),)
-    if not given:
-        raise BadRequestError("Region", "an empty list came; name a region, or leave it out for the stack's own")
-    return tuple(dict.fromkeys(parse_region(f"Region[{number}]", item) for number, item in enumerate(given)))
-
-
-def _producer(given: object, stack: StackArn) -> Producer:
-    if not isinstance(given, Mapping):
-        came = "nothing" if given is None else shape(given)
-        raise BadRequestError(
-            "From", f"a map with Stack, and where they differ Region and Account, is needed; {came} came"
-        )
-    unknown = [name for name in given if name not in ("Stack", "Region", "Account")]
-    if unknown:
-        raise BadRequestError(f"From.{unknown[0]}", "no such property; allowed are Stack, Region and Account")
-    name = parse_stack("From.Stack", given.get("Stack"))
-    return Producer(
-        account=parse_account("From.Account", given.get("Account", stack.account)),
-        region=parse_region("From.Region", given.get("Region", stack.region)),
-        stack=name,
-    )
-
-
-def _names(given: object) -> tuple[str, ...]:
-    names = parse_strings("Names", given)
-    if not names:
-        raise BadRequestError("Names", "an empty list came; name an export, or leave it out to import everything")
-    parsed = [name.replace(".", "/") for name in names]
-    for number, name in enumerate(parsed):
-        check_levels(f"Names[{number}]", name.split("/"))
-    return tuple(dict.fromkeys(parsed))

@@ -1,4 +1,4 @@
-"""Values: what may be exported, how a nested map becomes keys, and how a value becomes a parameter. Pure."""
+"""Values: what can be exported, how a nested map becomes keys, and how a value becomes a parameter. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value to store: its text as SSM keeps it, and the type of parameter that it makes. Never shown."""
+    """A value to store: its text as SSM keeps it, and the type of its parameter. Never shown."""
 
     kind: Kind
     text: str = field(repr=False)
@@ -59,21 +59,22 @@ def parse_values(prop: str, given: object, secure: Iterable[str]) -> dict[Key, V
 
     Args:
         prop: the property's name, for errors.
-        given: what came.
+        given: what the template says.
         secure: keys, or names of maps, whose values become SecureStrings.
 
     Raises:
-        BadRequestError: naming the key, what came and what is allowed; never the value.
+        BadRequestError: naming the key, what it must be, and what came; never the value.
     """
     if not isinstance(given, dict):
-        raise BadRequestError(prop, f"a map of names to values is needed, {_came(given)} came")
+        raise BadRequestError(prop, f"must be a map of names to values, got {_came(given)}")
     leaves = dict(_leaves(prop, (), given))
     secure = dict.fromkeys(secure)
     known = {name for key in leaves for name in _itself_and_above(key)}
     unknown = [name for name in secure if name not in known]
     if unknown:
         raise BadRequestError(
-            "SecureKeys", f"{cut(some(unknown), NAMES_LIMIT)} is not in {prop}; name keys of it, with / between levels"
+            "SecureKeys",
+            f"must be keys of {prop}, with / between levels, got {cut(some(unknown), NAMES_LIMIT)}",
         )
     return {
         key: _value(f"{prop}.{key.replace('/', '.')}", leaf, any(name in secure for name in _itself_and_above(key)))
@@ -84,7 +85,7 @@ def parse_values(prop: str, given: object, secure: Iterable[str]) -> dict[Key, V
 def select(names: Iterable[str] | None, keys: Iterable[Key]) -> dict[str, list[Key]]:
     """Which keys each name means: the key itself and all below it. Without names, every key means itself.
 
-    A name that means nothing is there with an empty list.
+    A name that means nothing has an empty list.
     """
     keys = sorted(keys)
     if names is None:
@@ -102,22 +103,22 @@ def attribute_name(key: Key) -> str:
 
 
 def levels(name: str) -> list[str]:
-    """The levels of a key, however it is spelled: with `/` or with dots between them."""
+    """The levels of a key, spelled with `/` or with dots between them."""
     return name.replace("/", ".").split(".")
 
 
 def check_levels(prop: str, levels: Iterable[str]) -> None:
-    """A key's levels are fit to stand in a parameter's name.
+    """Check that levels can stand in a parameter's name.
 
     Raises:
-        BadRequestError: naming what is not.
+        BadRequestError: one of them cannot.
     """
     levels = list(levels)
     for level in levels:
         if not is_level(level):
-            raise BadRequestError(prop, f"{level[:60]!r} has characters other than letters, digits, _ and -")
+            raise BadRequestError(prop, f"must consist of letters, digits, _ and -, got {level[:60]!r}")
     if len(levels) > MAX_LEVELS:
-        raise BadRequestError(prop, f"it is {len(levels)} levels deep; at most {MAX_LEVELS} are allowed")
+        raise BadRequestError(prop, f"must be at most {MAX_LEVELS} levels deep, got {len(levels)}")
 
 
 def _itself_and_above(key: str) -> list[str]:
@@ -133,7 +134,7 @@ def _leaves(prop: str, above: tuple[str, ...], given: Mapping[str, object]) -> I
         check_levels(where, levels)
         if isinstance(below, dict):
             if not below:
-                raise BadRequestError(where, "an empty map exports nothing; take it out or give it a value")
+                raise BadRequestError(where, "must hold a value, got an empty map; leave it out or give it a value")
             yield from _leaves(prop, levels, below)
         else:
             yield Key("/".join(levels)), below
@@ -143,45 +144,47 @@ def _value(where: str, leaf: object, secure: bool) -> Value:
     if isinstance(leaf, list):
         if secure:
             raise BadRequestError(
-                where, "a list cannot be secure; join it into one string, or take it out of SecureKeys"
+                where, "must be a string to be secure, got a list; join its items, or remove it from SecureKeys"
             )
         return _list(where, leaf)
     if not isinstance(leaf, str):
-        raise BadRequestError(where, f"a string, a list of strings or a map is needed, {_came(leaf)} came")
+        raise BadRequestError(where, f"must be a string, a list of strings or a map, got {_came(leaf)}")
     return Value(Kind.SECURE if secure else Kind.STRING, _fit(where, leaf))
 
 
 def _list(where: str, items: list[object]) -> Value:
     if not items:
-        raise BadRequestError(where, "an empty list cannot be stored; take it out or give it an item")
+        raise BadRequestError(where, "must have an item, got an empty list; leave it out or give it an item")
     for number, item in enumerate(items, start=1):
         if not isinstance(item, str):
-            raise BadRequestError(where, f"its item {number} is {_came(item)}; only strings are allowed in a list")
+            raise BadRequestError(where, f"must be a list of strings, got {_came(item)} as item {number}")
         if not item:
-            raise BadRequestError(where, f"its item {number} is empty, which a StringList cannot hold")
+            raise BadRequestError(where, f"must have no empty items, got one as item {number}")
         if "," in item:
             raise BadRequestError(
                 where,
-                f"its item {number} holds a comma, which a StringList cannot keep; export the items as a map",
+                f"must have items without commas, got one in item {number}: a StringList splits there. "
+                "Export the items as a map",
             )
         if item != item.strip():
             raise BadRequestError(
-                where, f"its item {number} begins or ends with white space, which a StringList may lose"
+                where,
+                f"must have items without white space around them, got some in item {number}",
             )
     return Value(Kind.STRING_LIST, _fit(where, ",".join(str(item) for item in items)))
 
 
 def _fit(where: str, text: str) -> str:
     if not text:
-        raise BadRequestError(where, "it is empty, and Parameter Store holds no empty value")
+        raise BadRequestError(where, "must not be empty: Parameter Store holds no empty value")
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise BadRequestError(where, "it holds half a character (a lone surrogate), which cannot be stored") from None
+        raise BadRequestError(where, "holds half a character (a lone surrogate), which cannot be stored") from None
     if size > MAX_BYTES:
-        raise BadRequestError(where, f"it is {size} bytes long; a parameter holds at most {MAX_BYTES}")
+        raise BadRequestError(where, f"must be at most {MAX_BYTES} bytes, got {size}: a parameter holds no more")
     if "{{" in text:
-        raise BadRequestError(where, "it holds '{{', which Parameter Store takes for a reference and refuses")
+        raise BadRequestError(where, "holds '{{', which Parameter Store takes for a reference and refuses")
     return text
 
 
