@@ -144,8 +144,8 @@ def test_there_is_an_end_to_it_which_is_answered(number: int, ago: float, timeou
     assert answer["Status"] == "FAILED"
     assert answer["PhysicalResourceId"] == UNFINISHED
     assert answer["Reason"].endswith(
-        f" That was invocation {number}, and there is none after it: CloudFormation waits for "
-        f"ServiceTimeout ({timeout} s). Allow more calls a second, a longer ServiceTimeout, or make the resource "
+        f" That was the last invocation, number {number}: CloudFormation waits for "
+        f"ServiceTimeout ({timeout} s). Allow more calls per second or a longer ServiceTimeout, or make the resource "
         "smaller."
     )
 
@@ -174,7 +174,7 @@ def test_if_lambda_does_not_take_the_event_that_is_answered(server: ResponseServ
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
     assert answer["PhysicalResourceId"] == UNFINISHED
-    assert "could not hand the rest over to another invocation of itself (AccessDeniedException)" in answer["Reason"]
+    assert "could not invoke itself again to continue (AccessDeniedException)" in answer["Reason"]
 
 
 def test_a_defect_in_handing_over_is_answered_too(server: ResponseServer) -> None:
@@ -259,7 +259,7 @@ def test_lambda_is_asked_again_while_that_may_help(stubbed: Stubber) -> None:
 
 def test_lambdas_refusal_is_told_with_what_is_left(stubbed: Stubber) -> None:
     stubbed.add_client_error("invoke", "AccessDeniedException", "s3cret")
-    with pytest.raises(ReinvokeError, match=r"^The time was up before PutParameter") as raised:
+    with pytest.raises(ReinvokeError, match=r"^Timed out before PutParameter") as raised:
         client_that(stubbed)(FUNCTION, {"a": "é"}, OUT_OF_TIME, FakeClock())
     assert raised.value.code == "AccessDeniedException"
     assert "s3cret" not in str(raised.value)

@@ -152,7 +152,7 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     reader.run("aws cloudformation delete-stack --stack-name network --retain-resources Exports")
     aws.wait("network", EU, "DELETE_COMPLETE")
     reader.run("sam remote invoke Janitor")
-    told = [line for line in aws.logs(US).splitlines() if "Found, and not to be healed by rule" in line]
+    told = [line for line in aws.logs(US).splitlines() if "Found, and needs a decision" in line]
     assert ["ImportedOrphans" in line for line in told] == [True]
     assert aws.values(US, "/strongref/exports/web")
 

@@ -45,12 +45,12 @@ def test_an_export_that_takes_longer_than_an_invocation_goes_on_in_the_next_ones
     count = 45
     world.publish(values(count), "CREATE_COMPLETE")
     assert world.values() == values(count)
-    first = lines(world, world.producer, EU, "Handed over")
+    first = lines(world, world.producer, EU, "Continued in another invocation")
     assert [line["turn"] for line in first] == list(range(1, len(first) + 1))
     assert first
     world.publish(values(count, "changed"), "UPDATE_COMPLETE")
     assert world.values() == values(count, "changed")
-    assert len(lines(world, world.producer, EU, "Handed over")) > len(first)
+    assert len(lines(world, world.producer, EU, "Continued in another invocation")) > len(first)
     world.aws.deploy(world.producer, EMPTY, EU, "UPDATE_COMPLETE")
     assert world.all_stored() == {}
     assert answers(world, world.producer) == [1, 1, 1]
@@ -72,7 +72,7 @@ def test_an_import_waits_for_an_exporter_in_one_invocation_after_the_other(world
     world.consume("A", expect="CREATE_COMPLETE")
     assert datetime.now(UTC) > until - timedelta(seconds=1)
     assert world.claims("A") == [world.consumer]
-    assert lines(world, world.consumer, US, "Handed over")
+    assert lines(world, world.consumer, US, "Continued in another invocation")
     assert answers(world, world.consumer) == [1]
 
 
@@ -82,7 +82,7 @@ def test_what_cloudformation_does_not_wait_for_is_answered_in_time_and_rolled_ba
     template = exporting(values(3), consumer=world.consumer)
     template["Resources"]["Exports"]["Properties"]["ServiceTimeout"] = 45
     world.aws.deploy(world.producer, template, EU, "ROLLBACK_COMPLETE")
-    assert "there is none after it: CloudFormation waits for ServiceTimeout (45 s)" in world.why()
+    assert "CloudFormation waits for ServiceTimeout (45 s)" in world.why()
     assert answers(world, world.producer) == [1, 1]
     assert world.all_stored() == {}
 
@@ -99,6 +99,6 @@ def test_a_look_up_that_is_throttled_goes_on_when_there_is_room_again(world: Wor
         assert aws.deploy(name, found, EU, "CREATE_COMPLETE").outputs == {"TopicName": name}
     finally:
         aws.emulator.limit(aws.account)
-    assert lines(world, name, EU, "Handed over")
+    assert lines(world, name, EU, "Continued in another invocation")
     assert answers(world, name) == [1]
     aws.delete(name, EU)

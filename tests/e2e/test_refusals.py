@@ -127,7 +127,7 @@ def test_15_propagate_writes_a_claimed_value_and_names_its_importers(claimed: Wo
     assert claimed.claims("A") == [claimed.consumer]
     reasons = [(answer.body or {}).get("Reason", "") for answer in claimed.aws.emulator.answers()]
     assert any(reason.startswith(f"A changed while imported by {claimed.importers()}") for reason in reasons)
-    logged = [line for line in claimed.aws.logs(EU).splitlines() if "A claimed value is changed" in line]
+    logged = [line for line in claimed.aws.logs(EU).splitlines() if "A claimed value was changed" in line]
     assert any(claimed.consumer in line for line in logged)
     claimed.publish({"B": "b1"}, REFUSED, OnChange="propagate")
     assert "A cannot be dropped" in claimed.why()
@@ -159,7 +159,7 @@ def test_13_a_foreign_parameter_is_not_touched(world: World) -> None:
     world.aws.put_foreign(US, world.name("A"))
     done = world.publish({"A": "a1", "B": "b1"})
     assert done.status == "ROLLBACK_COMPLETE"
-    assert f"Parameter {world.name('A')} is not this stack's to write: it was not made by strongref" in world.why()
+    assert f"Parameter {world.name('A')} does not belong to this stack: it was not made by strongref" in world.why()
     assert world.all_stored() == {world.name("A"): "somebody else's"}
     assert world.aws.tags(US, world.name("A")) == {}
 

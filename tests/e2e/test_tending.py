@@ -54,7 +54,7 @@ def test_what_dead_stacks_left_behind_is_healed_counted_and_told(world: World) -
         ("Orphans", "Exports"),
         ("StaleClaims", "A"),
     ]
-    assert {line["message"] for line in ours} == {"Found and healed"}
+    assert {line["message"] for line in ours} == {"Found and repaired"}
     assert ours[-1]["stacks"] == [gone]
     counts = [line for line in logged if "Healed" in line]
     assert any(line["Healed"][0] >= 4 and line["service"] == "strongref" for line in counts)

@@ -237,5 +237,5 @@ def logged() -> Iterator[io.StringIO]:
 def test_no_value_is_logged(server: ResponseServer, logged: io.StringIO) -> None:
     assert sent(raw("create_lookup", server, Attributes=["Description"]), FakeFinder(), server)["Data"]["Description"]
     assert sent(raw("create_lookup", server, Attributes=["Tags"]), FakeFinder(), server)["Status"] == "FAILED"
-    assert logged.getvalue().count("Answered") == 2
+    assert logged.getvalue().count("Responded") == 2
     assert SECRET not in logged.getvalue()

@@ -15,7 +15,7 @@ import pytest
 from crhelper import CfnResource
 
 from strongref.contract.response import Response
-from strongref.errors import PartialCreateError, ReinvokeError, StrongRefError
+from strongref.errors import InvocationTimeoutError, PartialCreateError, ReinvokeError, StrongRefError
 from strongref.log import logger
 from strongref.runtime.custom_resource import CustomResource, is_failed_create
 from strongref.runtime.delivery import DeliveryError
@@ -344,11 +344,7 @@ def test_who_does_not_come_back_in_time_is_answered_for_and_never_heard_again(
     CustomResource(stuck, nobody)(load(name, server), FakeContext(0.2))
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
-    assert answer["Reason"] == (
-        "The function's time was up before everything was done. Deploy again: it goes on from where it stopped. The "
-        "function could not hand the rest over to another invocation of itself (AccessDeniedException): check that its "
-        "role may invoke it (lambda:InvokeFunction)."
-    )
+    assert answer["Reason"] == str(ReinvokeError("AccessDeniedException", InvocationTimeoutError()))
     assert answer["PhysicalResourceId"] == physical_id
 
 

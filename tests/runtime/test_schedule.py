@@ -97,7 +97,7 @@ def test_when_time_runs_short_another_invocation_goes_on_from_there(capsys: pyte
 def test_there_is_an_end_to_it_which_is_an_error() -> None:
     other = Lambda()
     event = {CONTINUATION_FIELD: {"Turn": MAX_INVOCATIONS, "After": ["a", "A"]}}
-    with pytest.raises(NotFinishedError, match=f"in {MAX_INVOCATIONS} invocations: The time was up"):
+    with pytest.raises(NotFinishedError, match=f"in {MAX_INVOCATIONS} invocations: Timed out"):
         ScheduledFunction(Rounds(error=OUT_OF_TIME).made, other)(event, FakeContext())
     assert other.invoked == []
 

@@ -1,4 +1,4 @@
-"""Every error that a user can meet. Each carries data and builds its sentence in one place; no value is ever in one."""
+"""Every error that a user of the functions can meet: data, and one sentence built from it, never with a value."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class ErrorMetric(StrEnum):
     """The metric that an error counts towards."""
 
     ERRORS = "Errors"
-    """Something is wrong that whoever runs strongref should look at."""
+    """Something is wrong that the people who run strongref should look at."""
     REFUSED = "RefusedChanges"
     """A claimed value was to change or to go."""
     REJECTED = "Rejections"
-    """A template asks for what cannot be, or not now: told to who deploys it."""
+    """A template asks for something impossible, or impossible now: reported to the person who deploys it."""
 
 
 class StrongRefError(Exception):
-    """The root: whatever strongref refuses, or could not do, and can explain."""
+    """The root of everything that strongref refuses, or failed to do, and can explain."""
 
     counted: ClassVar[ErrorMetric] = ErrorMetric.ERRORS
 
 
 @dataclass(eq=False)
 class PartialCreateError(StrongRefError):
-    """A Create that failed after it had begun to write: its Delete has to find what it left."""
+    """A Create that failed after it had begun to write: its Delete must find what it left."""
 
     error: StrongRefError
     physical_id: str
@@ -44,18 +44,18 @@ class PartialCreateError(StrongRefError):
 
 
 class UnfinishedError(StrongRefError):
-    """The invocation's time ran short: there is more to do, and another invocation can go on with it."""
+    """The invocation ran out of time: there is more to do, and another invocation can continue."""
 
 
 class InvocationTimeoutError(UnfinishedError):
-    """The function's time is nearly over, and the use case is still at work."""
+    """The function is about to time out, and is still at work."""
 
     def __str__(self) -> str:
-        return "The function's time was up before everything was done. Deploy again: it goes on from where it stopped."
+        return "The function timed out before everything was done. Deploy again; it resumes where it stopped."
 
 
 class InternalError(StrongRefError):
-    """A defect of ours. Its text may hold values, so only its type is told."""
+    """A defect of ours. Its text may hold values, so only its type is shown."""
 
     def __init__(self, error: BaseException, invocation: str) -> None:
         super().__init__(type(error).__name__, invocation)
@@ -66,7 +66,7 @@ class InternalError(StrongRefError):
 
 @dataclass(eq=False)
 class WaitInterruptedError(UnfinishedError):
-    """Something stood in the way, and the invocation had no time to wait for as long as it would have."""
+    """Something was in the way, and the invocation had no time to wait for it."""
 
     error: StrongRefError
 
@@ -127,20 +127,20 @@ class AccessDeniedError(StoreError):
 
 
 class OutOfTimeError(StoreError, UnfinishedError):
-    """The time that a call might be made in is up: the invocation's, or that of the fence it was to be made behind."""
+    """The time in which a call may begin is over: the invocation's, or that of the fence that protects the call."""
 
     def __str__(self) -> str:
         return (
-            f"The time was up before {self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region}. "
-            "Deploy again: it goes on from here."
+            f"Timed out before {self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region}. "
+            "Deploy again; it resumes from here."
         )
 
 
 class ThrottledError(OutOfTimeError):
-    """AWS kept throttling until the time was up."""
+    """AWS kept throttling until the time was over."""
 
     def __str__(self) -> str:
-        return f"{self.action} in {self.region} was throttled ({self.code}) until the time was up. Deploy again."
+        return f"{self.action} in {self.region} was throttled ({self.code}) until the function timed out. Deploy again."
 
 
 class TooManyTagsError(StoreError):
@@ -156,7 +156,7 @@ class NotFoundError(StoreError):
 
 
 OTHER_ACCOUNT = "OtherAccount"
-"""The code of a look-up that was not made: stacks of other accounts cannot be asked about."""
+"""The code of a lookup that was not made: stacks of other accounts cannot be asked about."""
 
 
 @dataclass(eq=False)
@@ -177,8 +177,8 @@ class ReinvokeError(StrongRefError):
 
     Attributes:
         code: AWS's error code, as in `AccessDeniedException`.
-        left: what was to be gone on with.
-        unknown: no answer came, so it may have been taken all the same.
+        left: what was to be continued.
+        unknown: no answer came, so it may have been accepted anyway.
     """
 
     code: str
@@ -187,14 +187,14 @@ class ReinvokeError(StrongRefError):
 
     def __str__(self) -> str:
         return (
-            f"{self.left} The function could not hand the rest over to another invocation of itself ({self.code}): "
-            "check that its role may invoke it (lambda:InvokeFunction)."
+            f"{self.left} The function could not invoke itself again to continue ({self.code}). Check that its role "
+            "may invoke it (lambda:InvokeFunction)."
         )
 
 
 @dataclass(eq=False)
 class ServiceTimeoutError(StrongRefError):
-    """CloudFormation waits no longer, or too many invocations have worked on one event already.
+    """CloudFormation does not wait any longer, or too many invocations have worked on one event.
 
     Attributes:
         turns: how many invocations did.
@@ -208,9 +208,9 @@ class ServiceTimeoutError(StrongRefError):
 
     def __str__(self) -> str:
         return (
-            f"{self.left} That was invocation {self.turns}, and there is none after it: CloudFormation waits for "
-            f"ServiceTimeout ({self.timeout:.0f} s). Allow more calls a second, a longer ServiceTimeout, or make the "
-            "resource smaller."
+            f"{self.left} That was the last invocation, number {self.turns}: CloudFormation waits for ServiceTimeout "
+            f"({self.timeout:.0f} s). Allow more calls per second or a longer ServiceTimeout, or make the resource "
+            "smaller."
         )
 
 
@@ -252,7 +252,7 @@ class ExportsInUseError(StrongRefError):
 
 @dataclass(eq=False)
 class ExportsKeptError(StrongRefError):
-    """An Export was taken out of its template while claimed: the claimed values stay, withdrawn."""
+    """An Export was removed from its template while claimed: the claimed values stay, withdrawn."""
 
     counted = ErrorMetric.REFUSED
 
@@ -265,14 +265,14 @@ class ExportsKeptError(StrongRefError):
             for (_, importers), keys in _grouped(self.kept).items()
         ]
         return (
-            f"{cut(' '.join(sentences), REASON_LIMIT - 150)} The export is withdrawn: nobody can import it anew, and "
-            "the value goes when its last import does."
+            f"{cut(' '.join(sentences), REASON_LIMIT - 150)} The export is withdrawn: nobody can import it again, and "
+            "the value is deleted with its last import."
         )
 
 
 @dataclass(eq=False)
 class ForeignParameterError(StrongRefError):
-    """Somebody else's parameters stand where values are to go. Raised before anything is written.
+    """Parameters of others exist where values are to be written. Raised before anything is written.
 
     Attributes:
         foreign: the parameters' names, and the ARN of the stack that each belongs to, if it says so.
@@ -288,8 +288,8 @@ class ForeignParameterError(StrongRefError):
         which = f"{cut(name, NAMES_LIMIT)}{f' (and {more} more)' if more else ''}"
         owner = f"it belongs to {stack_text(producer)}" if producer else "it was not made by strongref"
         return (
-            f"Parameter {which} is not this stack's to write: {owner}. "
-            "Delete that parameter, or export under another name. Nothing of it was touched."
+            f"Parameter {which} does not belong to this stack: {owner}. "
+            "Delete that parameter, or export under another name. It was not touched."
         )
 
 
@@ -311,7 +311,7 @@ class ConflictingExportError(StrongRefError):
 
 @dataclass(eq=False)
 class ChangingError(StrongRefError):
-    """Somebody else is changing these exports right now."""
+    """These exports are being changed right now."""
 
     counted = ErrorMetric.REJECTED
 
@@ -333,7 +333,7 @@ class UnreadableRecordError(StrongRefError):
     def __str__(self) -> str:
         return (
             f"Record {cut(self.name, NAMES_LIMIT)} cannot be read. Deploy {self.logical_id} with another Revision to "
-            "write it anew; until then nothing is changed beside it."
+            "write it again; until then nothing next to it is changed."
         )
 
 
@@ -346,9 +346,8 @@ class UnsettledError(StrongRefError):
 
     def __str__(self) -> str:
         return (
-            f"What is stored for {brief(self.keys)} is not what {self.producer} exports: a change of it did not come "
-            "to its end, or it was changed by hand. Deploy the exporting stack with another Revision, then this one "
-            "again."
+            f"The stored value of {brief(self.keys)} differs from what {self.producer} exports: a change did not "
+            "finish, or it was changed by hand. Deploy the exporting stack with another Revision, then this one again."
         )
 
 
@@ -389,7 +388,7 @@ class NothingExportedError(StrongRefError):
 
     def __str__(self) -> str:
         whom = f"to consumer {self.consumer}" if self.consumer else "as shared"
-        exists = "exists, but" if self.known else "(which cannot be asked about from here)"
+        exists = "exists, but" if self.known else "(in another account, so it was not checked)"
         if self.elsewhere:
             hint = (
                 "It has shared exports: set Shared: true."
@@ -433,7 +432,7 @@ class NoSuchExportError(StrongRefError):
 
 @dataclass(eq=False)
 class TooManyClaimsError(StrongRefError):
-    """Values have as many tags as SSM allows: no further import fits. Told before anything is claimed."""
+    """Values have as many tags as SSM allows: no further import fits. Raised before anything is claimed."""
 
     counted = ErrorMetric.REJECTED
 
@@ -474,7 +473,7 @@ class UnsupportedError(StrongRefError):
     def __str__(self) -> str:
         where = f" in {self.region}" if self.region else ""
         way_out = (
-            "Give its complete primary identifier as the physical id."
+            "Give its complete primary identifier as the physical ID."
             if self.action == "ListResources"
             else "Its attributes cannot be looked up."
         )
@@ -483,13 +482,13 @@ class UnsupportedError(StrongRefError):
 
 @dataclass(eq=False)
 class NoSuchResourceError(StrongRefError):
-    """No resource is the one that is looked for.
+    """No resource matches.
 
     Attributes:
         type_name: as in `AWS::S3::Bucket`.
-        wanted: what was looked for, as in `physical id web`.
+        wanted: what was looked up, as in `physical ID web`.
         region: where.
-        among: how many resources were looked at; None where it was asked for by its identifier.
+        among: how many resources were checked; None where it was asked for by its identifier.
     """
 
     counted = ErrorMetric.REJECTED
@@ -500,10 +499,10 @@ class NoSuchResourceError(StrongRefError):
     among: int | None = None
 
     def __str__(self) -> str:
-        found = "" if self.among is None else f" ({self.among} looked at)"
+        found = "" if self.among is None else f" ({self.among} checked)"
         return (
             f"No {self.type_name} with {cut(self.wanted, NAMES_LIMIT)} in {self.region}{found}. "
-            "Check it, the region and the account."
+            "Check the name, the region and the account."
         )
 
 
@@ -517,13 +516,13 @@ class LookUpDeniedError(CloudControlError):
     def __str__(self) -> str:
         return (
             f"{self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region} was denied ({self.code}). Check that "
-            "the caller may call it, and may read such resources: Cloud Control asks their service in its name."
+            "the caller may call it, and may read such resources: Cloud Control calls their service on its behalf."
         )
 
 
 @dataclass(eq=False)
 class PropertiesAskedError(StrongRefError):
-    """A service named properties that it has to know before it lists: told to `Finder`, which adds them.
+    """A service named properties that it needs to list resources. `Finder` adds them.
 
     Attributes:
         names: the properties, as in `LoadBalancerArn`.

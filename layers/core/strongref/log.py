@@ -48,7 +48,7 @@ class _Aside:
 
 def defect(error: BaseException, invocation: str) -> InternalError:
     """Log where a defect of ours shows; what is to be told of it."""
-    logger.error("A defect", extra={"error": type(error).__name__, "frames": frames(error)})
+    logger.error("Internal error", extra={"error": type(error).__name__, "frames": frames(error)})
     return InternalError(error, invocation)
 
 

@@ -233,7 +233,7 @@ class ClaimAttempt:
                 self.store.create(name, value.kind, value.text, recorded.tags(key) | self.claimant.tag)
             except AlreadyExistsError:
                 raise _TryAgainError(self._changing()) from None
-            logger.warning("A value that was gone is put back", extra={"parameter": name})
+            logger.warning("A missing value was put back", extra={"parameter": name})
         return self.store.get([self.scope.value(key) for key in keys])
 
     def _claim(self, key: Key) -> None:

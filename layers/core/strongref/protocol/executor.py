@@ -141,13 +141,13 @@ def report(region: str, plan: ExportPlan) -> None:
     for key, stale in plan.stale.items():
         for importer in stale.values():
             logger.warning(
-                "A stale claim protects nothing: its stack is gone, or has no such import any more",
+                "A stale claim was ignored: its stack is deleted, or no longer has that import",
                 extra=where | {"key": key, "importer": importer},
             )
-    _warn("A claimed value is changed", plan.propagated, where)
-    _warn("A claimed value is kept", plan.kept, where)
+    _warn("A claimed value was changed", plan.propagated, where)
+    _warn("A claimed value was kept", plan.kept, where)
     logger.debug("The plan", extra={**where, "instructions": show(plan)})
-    logger.info("Exports are written", extra={**where, **plan.counts()})
+    logger.info("Exports were written", extra={**where, **plan.counts()})
 
 
 def _warn(message: str, claimed: Mapping[Key, tuple[str, ...]], where: Mapping[str, str]) -> None:

@@ -79,7 +79,7 @@ def delete_expired(store: Store, fences: Mapping[str, Fence], now: datetime) -> 
     """Delete the expired ones among the fences; return their names."""
     expired = {name: fence for name, fence in fences.items() if not fence.stands(now)}
     for name, fence in expired.items():
-        logger.warning("A fence past its time was taken away", extra={"fence": name, "holder": str(fence)})
+        logger.warning("An expired fence was deleted", extra={"fence": name, "holder": str(fence)})
     store.delete(expired)
     return list(expired)
 
@@ -144,7 +144,7 @@ class OwnFence:
         try:
             self.ports.stores(self.region, clock).delete([self.name])
         except StrongRefError as error:
-            logger.warning("A fence could not be taken away", extra={"fence": self.name, "error": str(error)})
+            logger.warning("A fence could not be deleted", extra={"fence": self.name, "error": str(error)})
 
 
 @dataclass(slots=True)

@@ -144,7 +144,7 @@ class Janitor:
             try:
                 store.create(scope.value(key), value.kind, value.text, tags)
             except AlreadyExistsError:
-                logger.info("A value came back by itself", extra={"parameter": scope.value(key)})
+                logger.info("A missing value was put back by someone else", extra={"parameter": scope.value(key)})
         return repairs
 
     def _see(  # noqa: PLR0913, PLR0917
@@ -198,10 +198,10 @@ def report(region: str, progress: JanitorProgress) -> None:
         }
         resolution = finding.kind.resolution
         if progress.busy and resolution is Resolution.HEALED:
-            logger.info("Found, and left for the next time: the place is being changed", extra=said)
+            logger.info("Found, and left for the next run: the exports are being changed", extra=said)
         elif resolution is Resolution.HEALED:
-            logger.warning("Found and healed", extra=said)
+            logger.warning("Found and repaired", extra=said)
         elif resolution is Resolution.REPORTED:
-            logger.error("Found, and not to be healed by rule", extra=said)
+            logger.error("Found, and needs a decision", extra=said)
         else:
-            logger.info("Found, and as it should be for now", extra=said)
+            logger.info("Found, and nothing to do for now", extra=said)

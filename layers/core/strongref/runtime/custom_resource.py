@@ -87,7 +87,7 @@ class CustomResource:
             event = Event.parse(raw)
         except MalformedEventError as error:
             begin(context.aws_request_id)
-            logger.error("An event is refused", extra={"error": str(error)})
+            logger.error("An event was rejected", extra={"error": str(error)})
             if error.sender:  # whom it names itself completely; never the one before
                 _refuse(error, error.sender, context)
             return
@@ -188,7 +188,7 @@ class _Invocation:
                 return
             # From here on it is the other's to do.
             self._counts["HandOvers"] += 1
-            logger.info("Handed over", extra={"turn": self._turn.number, "reason": str(error)})
+            logger.info("Continued in another invocation", extra={"turn": self._turn.number, "reason": str(error)})
             try:
                 self._hand_over(
                     self._context.invoked_function_arn,
@@ -198,7 +198,7 @@ class _Invocation:
                 )
             except ReinvokeError as failed:
                 if failed.unknown:  # the other may be at work: Lambda is to deliver the event once more, to be sure
-                    logger.error("Nobody knows whether the event was handed over", extra={"error": str(failed)})
+                    logger.error("Unknown whether another invocation continues", extra={"error": str(failed)})
                     self.undelivered = failed
                 else:
                     self._fail(failed)
@@ -227,11 +227,11 @@ class _Invocation:
 
     def _deliver(self, body: bytes, status: ResponseStatus, reason: str) -> None:
         log = logger.info if status is ResponseStatus.SUCCESS else logger.warning
-        log("Answered", extra={"status": status.value, "reason": reason})
+        log("Responded", extra={"status": status.value, "reason": reason})
         try:
             deliver(self.event.response_url, body, SystemClock.of(self._context, LAST_SECONDS))
         except StrongRefError as error:
-            logger.error("An answer is lost", extra={"error": str(error)})
+            logger.error("A response was not delivered", extra={"error": str(error)})
             self._counts[error.counted] += 1
             self.undelivered = error
 

@@ -68,7 +68,7 @@ class ScheduledFunction:
         except UnfinishedError as error:
             if turn >= MAX_INVOCATIONS:
                 raise NotFinishedError(turn, error) from None
-            logger.info("Handed over", extra={"turn": turn, "reason": str(error)})
+            logger.info("Continued in another invocation", extra={"turn": turn, "reason": str(error)})
             event = {CONTINUATION_FIELD: {"Turn": turn + 1, "After": list(mark)}}
             self._hand_over(context.invoked_function_arn, event, error, SystemClock.of(context, LAST_CALL_SECONDS))
         except StrongRefError:
