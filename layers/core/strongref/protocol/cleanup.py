@@ -95,7 +95,7 @@ class ClaimRelease:
         try:
             behind_fences(self.ports, self.clock, [(self.region, scope)], self.holder, delete)
         except ChangingError as error:
-            logger.warning("Exports were not cleaned up", extra={"place": scope.values, "error": str(error)})
+            logger.warning("Exports were not cleaned up", extra={"scope": scope.values, "error": str(error)})
             store = self._store
             for key in keys:
                 store.untag(scope.value(key), [self._claim])
@@ -110,4 +110,4 @@ class ClaimRelease:
         deleted = [key for key in ours if key not in claimed]
         store.delete([scope.value(key) for key in deleted])
         counts = {"deleted": len(deleted), "kept": len(keys) - len(deleted)}
-        logger.info("Exports were cleaned up", extra={"place": scope.values, "region": store.region, **counts})
+        logger.info("Exports were cleaned up", extra={"scope": scope.values, "region": store.region, **counts})

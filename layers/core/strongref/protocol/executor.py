@@ -137,7 +137,7 @@ def write_record(
 
 def report(region: str, plan: ExportPlan) -> None:
     """Log what a plan does, and who is concerned; never a value."""
-    where = {"place": plan.scope.values, "region": region}
+    where = {"scope": plan.scope.values, "region": region}
     for key, stale in plan.stale.items():
         for importer in stale.values():
             logger.warning(

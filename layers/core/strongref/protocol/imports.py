@@ -87,7 +87,7 @@ class Importer:
             raise
         except StrongRefError as error:
             if attempt.claims:
-                logger.warning("An import failed, and its claims remain", extra={"place": scope.values})
+                logger.warning("An import failed, and its claims remain", extra={"scope": scope.values})
                 if event.request_type is RequestType.CREATE:
                     raise PartialCreateError(error, generation) from None
             raise
