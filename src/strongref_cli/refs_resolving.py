@@ -19,8 +19,8 @@ from strongref_refs.cluster import ClusterObjects
 from strongref_refs.cluster_api import ClusterApi
 from strongref_refs.manifests import DEFAULT_NAMESPACE, Found, ManifestObjects, objects_in, place
 from strongref_refs.manifests_writing import Placed, rewritten
-from strongref_refs.resolution import Resolver
-from strongref_refs.wiring import Stacks, generators
+from strongref_refs.resolution import ReferenceResolver
+from strongref_refs.wiring import StackSources, generators
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from strongref_cli.parsing import Commands
     from strongref_manifests.errors import ManifestError
     from strongref_manifests.text.manifests import Manifest
-    from strongref_refs.base import Kind, Objects, Subject, Values
+    from strongref_refs.base import Kind, ObjectSource, Subject, ValueSource
     from strongref_refs.conditions import Condition
     from strongref_toolkit.published_exports import Use
     from strongref_toolkit.toolbox import Toolbox
@@ -153,12 +153,12 @@ class _Run(NamedTuple):
 
     manifests: Sequence[Manifest]
     kinds: Sequence[Kind]
-    objects: Objects
-    values: Values
+    objects: ObjectSource
+    values: ValueSource
     namespace: str
 
     def attempt(self) -> _Attempt:
-        resolver = Resolver(self.kinds, self.objects, self.values, namespace=self.namespace)
+        resolver = ReferenceResolver(self.kinds, self.objects, self.values, namespace=self.namespace)
         attempt = _Attempt()
         for manifest in self.manifests:
             placed: list[Placed] = []
@@ -180,7 +180,7 @@ class _Run(NamedTuple):
 def _run(
     asked: argparse.Namespace, job: Job, others: Sequence[files.Input], kinds: Sequence[Kind], toolbox: Toolbox
 ) -> int:
-    stacks = Stacks(
+    stacks = StackSources(
         consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, toolbox=toolbox
     )
     claims = None if asked.claim is None else set_claims(CLAIM, asked.claim, asked, toolbox)
@@ -221,7 +221,7 @@ def _run(
 
 def _objects(
     asked: argparse.Namespace, manifests: Sequence[Manifest], given: Sequence[Manifest]
-) -> tuple[Objects, str]:
+) -> tuple[ObjectSource, str]:
     """Where referenced objects are, and the namespace of objects that name none."""
     if asked.cluster:
         api = ClusterApi.connect(asked.kubeconfig, asked.context)

@@ -32,7 +32,7 @@ def ack_group(service: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class FieldReference:
     """What one field may refer to: an entry `references` of generator.yaml.
 
     Attributes:
@@ -75,7 +75,7 @@ class Field:
     reference_step: str
     many: bool
     required: bool
-    reference: Reference
+    reference: FieldReference
     through_map: str = ""
     lists: tuple[bool, ...] = ()
     certain: bool = False
@@ -116,7 +116,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class FieldLocation:
     """One place in one object where a field stands, or its reference: a field below a list has several.
 
     Attributes:
@@ -132,21 +132,21 @@ class Spot:
     @property
     def identifier_text(self) -> str:
         """Where the field itself stands: `spec.routes[0].gatewayID`."""
-        return way((*self.container, self.field.steps[-1]))
+        return path_text((*self.container, self.field.steps[-1]))
 
     @property
     def reference_text(self) -> str:
         """Where its reference stands: `spec.routes[0].gatewayRef`."""
-        return way((*self.container, self.field.reference_step))
+        return path_text((*self.container, self.field.reference_step))
 
 
-def way(steps: Sequence[str | int]) -> str:
+def path_text(steps: Sequence[str | int]) -> str:
     """`spec.routes[0].gatewayRef`."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Wanted:
+class ObjectKey:
     """The Kubernetes object that a reference names.
 
     Attributes:
@@ -160,10 +160,10 @@ class Wanted:
     name: str
 
 
-class Objects(Protocol):
+class ObjectSource(Protocol):
     """Where referenced objects are read: a set of manifests, a live cluster."""
 
-    def get(self, wanted: Wanted) -> Manifest:
+    def get(self, wanted: ObjectKey) -> Manifest:
         """The object.
 
         Raises:
@@ -172,7 +172,7 @@ class Objects(Protocol):
         ...
 
 
-class Values(Protocol):
+class ValueSource(Protocol):
     """Where values come from that are no Kubernetes objects: stacks and their exports."""
 
     def get(self, given: Mapping[str, Any]) -> str | Sequence[str]:

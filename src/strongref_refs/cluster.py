@@ -6,15 +6,21 @@ import re
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from strongref_refs.cluster_api import GoneError
-from strongref_refs.errors import NoSuchObjectError, RefsError
+from strongref_refs.errors import (
+    ClusterConfigError,
+    KindNotInstalledError,
+    NoSuchObjectError,
+    RefsError,
+    UnauthorizedError,
+    UnreachableError,
+)
 from strongref_refs.manifests import closest
-from strongref_refs.source_errors import ClusterConfigError, KindNotInstalledError, UnauthorizedError, UnreachableError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from strongref_refs.base import Manifest, Wanted
+    from strongref_refs.base import Manifest, ObjectKey
     from strongref_refs.cluster_api import ClusterApi, Resource
 
 PAGES = 2
@@ -45,12 +51,12 @@ class ClusterObjects:
         """
         self._api = api
         self._versions = api.groups()
-        self._objects: Memo[Wanted, Manifest] = Memo()
+        self._objects: Memo[ObjectKey, Manifest] = Memo()
         self._resources: Memo[tuple[str, str], Resource] = Memo()
         self._names: Memo[tuple[Resource, str], list[str]] = Memo()
         self._lost: RefsError | None = None
 
-    def get(self, wanted: Wanted) -> Manifest:
+    def get(self, wanted: ObjectKey) -> Manifest:
         """As `base.Objects`.
 
         Raises:
@@ -61,7 +67,7 @@ class ClusterObjects:
         """
         return self._objects.get(wanted, lambda: self._get(wanted))
 
-    def _get(self, wanted: Wanted) -> Manifest:
+    def _get(self, wanted: ObjectKey) -> Manifest:
         resource = self._resources.get((wanted.group, wanted.kind), lambda: self._resource(wanted))
         there: list[str] = []
         if _NAMESPACE.fullmatch(wanted.namespace):
@@ -84,7 +90,7 @@ class ClusterObjects:
             self._lost = error
             raise
 
-    def _resource(self, wanted: Wanted) -> Resource:
+    def _resource(self, wanted: ObjectKey) -> Resource:
         for version in self._versions.get(wanted.group, ()):
             try:
                 found = self._asked(self._api.resource, wanted.group, version, wanted.kind)

@@ -9,14 +9,14 @@ import json
 import re
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.client import HTTPException, responses
+from http.client import HTTPException
 from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from strongref_refs.base import mapping
 from strongref_refs.cluster_config import connect, watched
-from strongref_refs.source_errors import AnsweredError, DeniedError, NotTheApiError, UnauthorizedError, UnreachableError
+from strongref_refs.errors import AnsweredError, DeniedError, NotTheApiError, UnauthorizedError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -179,7 +179,7 @@ class ClusterApi:
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             raise UnauthorizedError(self.server, action, status)
         if status != HTTPStatus.OK:
-            raise AnsweredError(self.server, action, status, responses.get(status, ""))
+            raise AnsweredError(self.server, action, status)
         try:
             body = json.loads(response.data)
         except (ValueError, RecursionError):
@@ -196,7 +196,7 @@ class ClusterApi:
                 break
             wait = int(seconds[0])
             if wait > PATIENCE:
-                raise AnsweredError(self.server, action, response.status, responses.get(response.status, ""), wait)
+                raise AnsweredError(self.server, action, response.status, wait)
             sleep(wait)
             response = self._send(action, path, query)
         return response

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.text import some
 from strongref_refs.base import mapping
-from strongref_refs.source_errors import ClusterConfigError, NoClientError
+from strongref_refs.errors import ClusterConfigError, NoClientError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

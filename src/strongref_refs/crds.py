@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from strongref_refs.base import mapping
 from strongref_refs.errors import GeneratorError
 from strongref_refs.names import camel
-from strongref_refs.shapes import Shape
+from strongref_refs.shapes import FieldShape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from strongref_refs.base import Manifest
-    from strongref_refs.shapes import Shapes
+    from strongref_refs.shapes import FieldShapes
 
 CRD_KIND = "CustomResourceDefinition"
 
@@ -37,7 +37,7 @@ class Crds:
         """
         self._specs = dict(_spec(source, document) for source, document in documents)
 
-    def of(self, group: str) -> Shapes:
+    def of(self, group: str) -> FieldShapes:
         """Those of one API group: several have kinds of the same name."""
         return _Group({kind: spec for (its, kind), spec in self._specs.items() if its == group})
 
@@ -52,7 +52,7 @@ class _Group:
     def __init__(self, specs: Mapping[str, Mapping[str, Any]]) -> None:
         self._specs = specs
 
-    def shape(self, kind: str, path: Sequence[str]) -> Shape | None:
+    def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
         """A field's shape; see `shapes.Shapes`."""
         node: Mapping[str, Any] = self._specs.get(camel(kind), {})
         names: list[str] = []
@@ -68,7 +68,7 @@ class _Group:
                 return None
             names.append(found)
             node = mapping(node["properties"][found])
-        return Shape(tuple(names), many=_is_list(node), map_at=map_at, spelled=True, lists=tuple(lists[1:]))
+        return FieldShape(tuple(names), many=_is_list(node), map_at=map_at, spelled=True, lists=tuple(lists[1:]))
 
 
 def _is_list(node: Mapping[str, Any]) -> bool:

@@ -1,12 +1,14 @@
-"""What can be wrong with a reference field. Texts name kinds, objects and fields; values are never in one.
+"""Errors of reference fields, and of where objects and values are read. Texts name objects and fields, never values.
 
-The errors that ACK has are called as it calls them (`aws-controllers-k8s/runtime`, `pkg/errors/resource_reference.go`),
-and `upstream` is the text that its controllers put into the condition `ACK.ReferencesResolved`.
+Errors that ACK has too carry its name for them (`aws-controllers-k8s/runtime`, `pkg/errors/resource_reference.go`).
+`upstream` is the text that its controllers put into the condition `ACK.ReferencesResolved`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import responses
 from typing import TYPE_CHECKING, ClassVar
 
 from strongref.errors import ErrorMetric, StrongRefError
@@ -16,7 +18,7 @@ from strongref_refs.names import dotted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from strongref_refs.base import Spot, Subject, Wanted
+    from strongref_refs.base import FieldLocation, ObjectKey, Subject
 
 _SHOWN = 180
 """Characters of an object, with its namespace and name, or of a path in a text; Kubernetes allows 253 in a name."""
@@ -26,20 +28,23 @@ _NAME = 100
 
 
 class RefsError(StrongRefError):
-    """The root of what is told about reference fields: somebody asked for what cannot be, or not now."""
+    """The root of all errors of reference fields."""
 
     counted = ErrorMetric.REJECTED
 
 
+# What describes reference fields.
+
+
 @dataclass(eq=False)
 class GeneratorError(RefsError):
-    """A generator.yaml, or a CRD, that cannot be understood.
+    """A generator.yaml or a CRD is not valid.
 
     Attributes:
         source: the file.
-        line: from 1; None if it is not known.
         where: the entry, as in `resources.VpcLink.fields.SubnetIds.references.path`.
         problem: what is wrong with it.
+        line: from 1; None if it is not known.
     """
 
     source: str
@@ -55,24 +60,23 @@ class GeneratorError(RefsError):
 
 @dataclass(eq=False)
 class ServiceUnknownError(RefsError):
-    """Nothing says whose generator.yaml it is."""
+    """The service of a generator.yaml is neither given nor in the file or its path."""
 
     source: str
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.source, _SHOWN)} does not say whose controller it is for, and its folder is not called "
-            "NAME-controller. Give the service with --service, as in ec2."
+            f"{cut(self.source, _SHOWN)} does not name its controller, and its folder is not named "
+            "SERVICE-controller. Set the service with --service, as in ec2."
         )
 
 
 @dataclass(eq=False)
 class UnknownKindError(RefsError):
-    """An object has what look like references, and no generator.yaml says what its kind may refer to.
+    """An object has what looks like a reference, and no generator.yaml describes its kind.
 
     Attributes:
-        subject: the object.
-        found: where the first of them stands, as in `spec.subnetRefs`.
+        found: the first such path, as in `spec.subnetRefs`.
     """
 
     subject: Subject
@@ -80,20 +84,19 @@ class UnknownKindError(RefsError):
 
     def __str__(self) -> str:
         return (
-            f"{_whose(self.subject)} has {cut(self.found, _SHOWN)}, which looks like a reference, and no "
+            f"{_subject_text(self.subject)} has {cut(self.found, _SHOWN)}, which looks like a reference, but no "
             f"generator.yaml describes {cut(self.subject.kind, _NAME)} of {cut(self.subject.group, _NAME)}. "
-            "Give that controller's with --generator."
+            "Add the one of that controller with --generator."
         )
 
 
 @dataclass(eq=False)
 class UnknownReferenceFieldError(RefsError):
-    """An object has what looks like a reference, in a place where its kind has no reference field.
+    """An object has what looks like a reference, at a path where its kind has no reference field.
 
     Attributes:
-        subject: the object.
-        found: where it stands, as in `spec.subnetRef`.
-        close: the kind's reference fields that are most like it.
+        found: the path, as in `spec.subnetRef`.
+        close: the most similar reference fields of the kind.
     """
 
     subject: Subject
@@ -101,59 +104,57 @@ class UnknownReferenceFieldError(RefsError):
     close: Sequence[str] = ()
 
     def __str__(self) -> str:
-        shown = [cut(each, _NAME) for each in self.close[:3]]
-        meant = f"Did you mean {' or '.join(shown)}?" if shown else "Take it out, or give a newer generator.yaml."
         return (
-            f"{_whose(self.subject)} has {cut(self.found, _SHOWN)}, which is no reference field of "
-            f"{cut(self.subject.kind, _NAME)}. {meant}"
+            f"{_subject_text(self.subject)} has {cut(self.found, _SHOWN)}, which is not a reference field of "
+            f"{cut(self.subject.kind, _NAME)}. {_hint(self.close, 'Remove it, or use a newer generator.yaml.')}"
         )
 
 
+# One reference field.
+
+
+@dataclass(eq=False)
 class FieldError(RefsError):
-    """The root of what is wrong in one place.
+    """The root of what is wrong at one location.
 
     Attributes:
-        spot: the place.
-        name: what ACK calls the error; empty where it has none such.
+        name: what ACK calls the error; empty if ACK has no such error.
     """
 
     name: ClassVar[str] = ""
-
-    def __init__(self, spot: Spot, *data: object) -> None:
-        super().__init__(spot, *data)
-        self.spot = spot
+    location: FieldLocation
 
     @property
     def upstream(self) -> str:
-        """The text that ACK's controllers tell; our own where they have none."""
+        """The text of ACK's controllers; ours if they have none."""
         return str(self)
 
     @property
     def _subject(self) -> str:
-        return f"{f'{self.name}: ' if self.name else ''}{_whose(self.spot.subject)}"
+        return f"{f'{self.name}: ' if self.name else ''}{_subject_text(self.location.subject)}"
 
     @property
     def _identifier(self) -> str:
-        return cut(self.spot.identifier_text, _NAME)
+        return cut(self.location.identifier_text, _NAME)
 
     @property
     def _reference(self) -> str:
-        return cut(self.spot.reference_text, _NAME)
+        return cut(self.location.reference_text, _NAME)
 
     @property
     def _upstream_fields(self) -> str:
-        """`Routes.GatewayID,Routes.GatewayRef`, as the controllers' own code spells them."""
-        path = self.spot.field.path
-        return f"{dotted(path)},{dotted((*path[:-1], self.spot.field.reference_step))}"
+        """`Routes.GatewayID,Routes.GatewayRef`, as the controllers' code spells them."""
+        path = self.location.field.path
+        return f"{dotted(path)},{dotted((*path[:-1], self.location.field.reference_step))}"
 
     @property
     def _upstream_names(self) -> str:
-        """`GatewayID,GatewayRef`: not every text of theirs has the way to them."""
-        return f"{dotted(self.spot.field.path[-1:])},{dotted((self.spot.field.reference_step,))}"
+        """`GatewayID,GatewayRef`: some of their texts leave out the path."""
+        return f"{dotted(self.location.field.path[-1:])},{dotted((self.location.field.reference_step,))}"
 
 
 class ResourceReferenceAndIDNotSupportedError(FieldError):
-    """A field and its reference are both given."""
+    """A field and its reference are both set."""
 
     name = "ResourceReferenceAndIDNotSupported"
 
@@ -162,11 +163,11 @@ class ResourceReferenceAndIDNotSupportedError(FieldError):
         return f"both resource reference wrapper and ID cannot be used together: {self._upstream_fields}"
 
     def __str__(self) -> str:
-        return f"{self._subject} has both {self._identifier} and {self._reference}. Take one of them out."
+        return f"{self._subject} sets both {self._identifier} and {self._reference}. Remove one of them."
 
 
 class ResourceReferenceOrIDRequiredError(FieldError):
-    """A field that has to be there is not, and no reference is there in its place."""
+    """Neither a required field nor its reference is set."""
 
     name = "ResourceReferenceOrIDRequired"
 
@@ -175,19 +176,18 @@ class ResourceReferenceOrIDRequiredError(FieldError):
         return f"resource reference wrapper or ID required: {self._upstream_names}"
 
     def __str__(self) -> str:
-        return f"{self._subject} has neither {self._identifier} nor {self._reference}, and needs one. Give one of them."
+        return f"{self._subject} must set {self._identifier} or {self._reference}."
 
 
-class EmptyReferenceError(FieldError):
-    """A reference that names nothing.
+@dataclass(eq=False)
+class NamelessReferenceError(FieldError):
+    """A reference names nothing.
 
     Attributes:
-        index: of which item of a list; None where there is no list.
+        index: of the item of a list; None if the field is not a list.
     """
 
-    def __init__(self, spot: Spot, index: int | None = None) -> None:
-        super().__init__(spot, index)
-        self.index = index
+    index: int | None = None
 
     @property
     def upstream(self) -> str:
@@ -197,149 +197,66 @@ class EmptyReferenceError(FieldError):
         at = "" if self.index is None else f"[{self.index}]"
         return (
             f"{self._subject}: provided resource reference is nil or empty: {self._reference}{at}. "
-            f"Name the {cut(self.spot.field.reference.resource, _NAME)} in from.name, or take the reference out."
+            f"Name the {cut(self.location.field.reference.resource, _NAME)} in from.name, or remove the reference."
         )
 
 
+@dataclass(eq=False)
 class ResourceReferenceCrossNamespaceNotAllowedError(FieldError):
     """A reference to an object of another namespace.
 
     Attributes:
-        namespace: the other one.
+        namespace: the other namespace.
         target: the object's name.
     """
 
     name = "ResourceReferenceCrossNamespaceNotAllowed"
-
-    def __init__(self, spot: Spot, namespace: str, target: str) -> None:
-        super().__init__(spot, namespace, target)
-        self.namespace = namespace
-        self.target = target
+    namespace: str
+    target: str
 
     @property
     def upstream(self) -> str:
         return (
             "cross-namespace resource reference is not allowed. Set '--enable-cross-namespace' flag to allow it. "
-            f"sourceNamespace:{self.spot.subject.namespace}, targetNamespace:{self.namespace}, name:{self.target}"
+            f"sourceNamespace:{self.location.subject.namespace}, targetNamespace:{self.namespace}, name:{self.target}"
         )
 
     def __str__(self) -> str:
         return (
             f"{self._subject}: {self._reference} refers to {cut(self.target, _NAME)} in namespace "
-            f"{cut(self.namespace, _NAME)}. References across namespaces are not supported: leave from.namespace "
-            "out, and refer to an object of the same namespace."
+            f"{cut(self.namespace, _NAME)}. References across namespaces are not supported: remove from.namespace, "
+            "and refer to an object in the same namespace."
         )
 
 
-class ReferenceBelowMapError(FieldError):
-    """A reference in a map of structures, where nothing is referred to.
+@dataclass(eq=False)
+class InvalidReferenceError(FieldError):
+    """A reference, or something on the path to one, is not what its kind allows there.
 
     Attributes:
-        found: where it stands, as in `spec.listeners.web.certificateRef`.
-        through: the map's name.
+        found: its path, as in `spec.subnetRefs[0].from`.
+        problem: what is wrong with it, as in `must be a map with name, got a string`.
+        fix: the next step, if the problem does not name it.
     """
 
-    def __init__(self, spot: Spot, found: str, through: str) -> None:
-        super().__init__(spot, found, through)
-        self.found = found
-        self.through = through
+    found: str
+    problem: str
+    fix: str = ""
 
     def __str__(self) -> str:
-        return (
-            f"{self._subject}: {cut(self.found, _SHOWN)} stands below {cut(self.through, _NAME)}, which is a map: "
-            f"references below maps are not supported. Give {cut(self.spot.field.steps[-1], _NAME)} itself there."
-        )
+        fix = f" {cut(self.fix, _SHOWN)}." if self.fix else ""
+        return f"{self._subject}: {cut(self.found, _SHOWN)} {cut(self.problem, 2 * _SHOWN)}.{fix}"
 
 
-class ReferenceShapeError(FieldError):
-    """A reference, or something on the way to one, that is not built as it should be.
-
-    Attributes:
-        found: where it stands.
-        came: what stands there, as in `a string`.
-        needed: what should, as in `a list of references`.
-    """
-
-    def __init__(self, spot: Spot, found: str, came: str, needed: str) -> None:
-        super().__init__(spot, found, came, needed)
-        self.found = found
-        self.came = came
-        self.needed = needed
-
-    def __str__(self) -> str:
-        return f"{self._subject}: {cut(self.found, _SHOWN)} is {self.came}. Give {cut(self.needed, _SHOWN)}."
-
-
-class ResolvedByHookError(FieldError):
-    """A reference to an object, of a kind whose controller has code of its own for that.
-
-    Attributes:
-        hook: where that code stands in, as in `references_post_resolve`.
-    """
-
-    def __init__(self, spot: Spot, hook: str) -> None:
-        super().__init__(spot, hook)
-        self.hook = hook
-
-    def __str__(self) -> str:
-        return (
-            f"{self._subject}: {self._reference} is resolved by the controller's own code (hook {self.hook}), and what "
-            f"that makes of it is not known here. Give {self._identifier} itself."
-        )
-
-
-class FromMissingError(FieldError):
-    """A reference names something beside its `from`, which it does not have.
-
-    Attributes:
-        found: where the reference stands.
-        key: what would name it in a `from`: `name` or `stack`.
-    """
-
-    def __init__(self, spot: Spot, found: str, key: str) -> None:
-        super().__init__(spot, found, key)
-        self.found = found
-        self.key = key
-
-    def __str__(self) -> str:
-        return (
-            f"{self._subject}: {cut(self.found, _SHOWN)} has {self.key}, and no from. "
-            f"Put it below from: {{from: {{{self.key}: …}}}}."
-        )
-
-
-class FromKeyError(FieldError):
-    """A reference, or its `from`, has a key that is not one of its.
-
-    Attributes:
-        found: where it stands, as in `spec.subnetRefs[0].from`.
-        keys: those that are unknown.
-        allowed: those that there are.
-    """
-
-    def __init__(self, spot: Spot, found: str, keys: Sequence[str], allowed: Sequence[str]) -> None:
-        super().__init__(spot, found, keys, allowed)
-        self.found = found
-        self.keys = keys
-        self.allowed = allowed
-
-    def __str__(self) -> str:
-        return (
-            f"{self._subject}: {cut(self.found, _SHOWN)} has {cut(some(self.keys, 5), _SHOWN)}, which a reference does "
-            f"not have. Take that out; there {'are' if len(self.allowed) > 1 else 'is'} {some(self.allowed)}."
-        )
-
-
+@dataclass(eq=False)
 class UnreadableReferenceError(FieldError):
-    """What a reference names is not there, or could not be read.
+    """What a reference names does not exist, or could not be read.
 
     Attributes:
         error: why.
     """
 
-    def __init__(self, spot: Spot, error: StrongRefError) -> None:
-        super().__init__(spot, error)
-        self.error = error
+    error: StrongRefError
 
     @property
     def upstream(self) -> str:
@@ -349,24 +266,19 @@ class UnreadableReferenceError(FieldError):
         return cut(f"{self._subject}: {self._reference}: {self.error}", REASON_LIMIT - 1)
 
 
+@dataclass(eq=False)
 class ReferencedError(FieldError):
-    """The root of what is wrong with an object that is referred to.
+    """The root of what is wrong with a referenced object."""
 
-    Attributes:
-        wanted: the object.
-    """
-
-    def __init__(self, spot: Spot, wanted: Wanted, *data: object) -> None:
-        super().__init__(spot, wanted, *data)
-        self.wanted = wanted
+    referenced: ObjectKey
 
     @property
-    def _upstream_wanted(self) -> str:
-        return f"resource:{self.wanted.kind}, namespace:{self.wanted.namespace}, name:{self.wanted.name}"
+    def _upstream_referenced(self) -> str:
+        return f"resource:{self.referenced.kind}, namespace:{self.referenced.namespace}, name:{self.referenced.name}"
 
     @property
     def _refers(self) -> str:
-        return f"{self._subject}: {self._reference} refers to {_which(self.wanted)}"
+        return f"{self._subject}: {self._reference} refers to {_key_text(self.referenced)}"
 
 
 class ResourceReferenceTerminalError(ReferencedError):
@@ -378,11 +290,11 @@ class ResourceReferenceTerminalError(ReferencedError):
     def upstream(self) -> str:
         return (
             "the referenced resource has 'ACK.Terminal' condition 'True'. Cannot be referenced. "
-            f"{self._upstream_wanted}"
+            f"{self._upstream_referenced}"
         )
 
     def __str__(self) -> str:
-        return f"{self._refers}, whose condition ACK.Terminal is True. Mend that object first."
+        return f"{self._refers}, whose condition ACK.Terminal is True. Fix that object first."
 
 
 class ResourceReferenceNotSyncedError(ReferencedError):
@@ -392,126 +304,300 @@ class ResourceReferenceNotSyncedError(ReferencedError):
 
     @property
     def upstream(self) -> str:
-        return f"the referenced resource is not synced yet. {self._upstream_wanted}"
+        return f"the referenced resource is not synced yet. {self._upstream_referenced}"
 
     def __str__(self) -> str:
         return (
-            f"{self._refers}, whose condition ACK.ResourceSynced is not True. Wait until its controller has made it, "
-            "and try again."
-        )
-
-
-class ResourceReferenceMissingTargetFieldError(ReferencedError):
-    """The object has nothing at the path that the reference copies from.
-
-    Attributes:
-        path: as generator.yaml has it, as in `Status.ACKResourceMetadata.ARN`.
-    """
-
-    name = "ResourceReferenceMissingTargetField"
-
-    def __init__(self, spot: Spot, wanted: Wanted, path: str) -> None:
-        super().__init__(spot, wanted, path)
-        self.path = path
-
-    @property
-    def upstream(self) -> str:
-        return f"the referenced resource is missing the target field. {self._upstream_wanted}, targetField:{self.path}"
-
-    def __str__(self) -> str:
-        return (
-            f"{self._refers}, which has no {cut(self.path, _NAME)}. Wait until its controller has filled that "
-            f"in, or give {self._identifier} itself."
-        )
-
-
-class TargetNotStringError(ReferencedError):
-    """What stands at the path that the reference copies from is no string.
-
-    Attributes:
-        path: as generator.yaml has it.
-        came: what it is, as in `a list`.
-    """
-
-    def __init__(self, spot: Spot, wanted: Wanted, path: str, came: str) -> None:
-        super().__init__(spot, wanted, path, came)
-        self.path = path
-        self.came = came
-
-    def __str__(self) -> str:
-        return (
-            f"{self._refers}, whose {cut(self.path, _NAME)} is {self.came}; only strings can be referred to. "
-            f"Give {self._identifier} itself."
-        )
-
-
-class ValueShapeError(FieldError):
-    """A stack's value is a list where one string is needed, or nothing that a field can be filled with.
-
-    Attributes:
-        found: where its `from` stands.
-        came: what it is, as in `a list`.
-    """
-
-    def __init__(self, spot: Spot, found: str, came: str) -> None:
-        super().__init__(spot, found, came)
-        self.found = found
-        self.came = came
-
-    def __str__(self) -> str:
-        needed = "a list of strings, none of them empty," if self.spot.field.many else "one string that is not empty"
-        return (
-            f"{self._subject}: what {cut(self.found, _SHOWN)} names is {self.came}, and {needed} is needed. "
-            "Name a value that is one."
-        )
-
-
-class NoValuesError(FieldError):
-    """A reference names a stack, and stacks cannot be asked here.
-
-    Attributes:
-        found: where its `from` stands.
-    """
-
-    def __init__(self, spot: Spot, found: str) -> None:
-        super().__init__(spot, found)
-        self.found = found
-
-    def __str__(self) -> str:
-        return (
-            f"{self._subject}: {cut(self.found, _SHOWN)} names a stack, and no source of stacks' values was given. "
-            "Name an object in from.name."
+            f"{self._refers}, whose condition ACK.ResourceSynced is not True. Wait until its controller has created "
+            "it, then try again."
         )
 
 
 @dataclass(eq=False)
-class NoSuchObjectError(RefsError):
-    """There is no such object where it was looked for.
+class ResourceReferenceMissingTargetFieldError(ReferencedError):
+    """The object has nothing at the path that the reference copies from.
 
     Attributes:
-        wanted: the object.
-        among: where it was looked for, as in `the manifests given`.
-        close: names of objects of the kind that are most like it.
+        path: as in generator.yaml: `Status.ACKResourceMetadata.ARN`.
     """
 
-    wanted: Wanted
+    name = "ResourceReferenceMissingTargetField"
+    path: str
+
+    @property
+    def upstream(self) -> str:
+        return (
+            f"the referenced resource is missing the target field. {self._upstream_referenced}, targetField:{self.path}"
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self._refers}, which has no {cut(self.path, _NAME)}. Wait until its controller has set it, or set "
+            f"{self._identifier} directly."
+        )
+
+
+@dataclass(eq=False)
+class TargetNotStringError(ReferencedError):
+    """The value at the path that the reference copies from is not a string.
+
+    Attributes:
+        path: as in generator.yaml.
+        got: its type, as in `a list`.
+    """
+
+    path: str
+    got: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self._refers}, whose {cut(self.path, _NAME)} must be a string, got {self.got}. "
+            f"Set {self._identifier} directly."
+        )
+
+
+@dataclass(eq=False)
+class UnwritableReferenceError(RefsError):
+    """The text of a reference cannot be replaced with a value.
+
+    Attributes:
+        whose: the object, as in `VPCLink default/orders`.
+        found: the path, as in `spec.subnetRefs`.
+        line: of the file, from 1; None behind an alias.
+    """
+
+    whose: str
+    found: str
+    line: int | None
+
+    def __str__(self) -> str:
+        line = f" (line {self.line})" if self.line else ""
+        return (
+            f"{cut(self.whose, _SHOWN)}: {cut(self.found, _SHOWN)}{line} cannot be replaced as it is written: write it "
+            "out, without anchors, aliases and tags."
+        )
+
+
+# Where objects and values are read.
+
+
+@dataclass(eq=False)
+class NoSuchObjectError(RefsError):
+    """The referenced object does not exist.
+
+    Attributes:
+        referenced: the object.
+        among: where it was looked up, as in `the manifests given`.
+        close: the most similar names of objects of its kind.
+    """
+
+    referenced: ObjectKey
     among: str
     close: Sequence[str] = ()
 
     @property
     def upstream(self) -> str:
-        """What Kubernetes' API tells (`apimachinery`, `errors.NewNotFound`)."""
-        return f'{self.wanted.plural}.{self.wanted.group} "{self.wanted.name}" not found'
+        """The text of Kubernetes' API (`apimachinery`, `errors.NewNotFound`)."""
+        return f'{self.referenced.plural}.{self.referenced.group} "{self.referenced.name}" not found'
 
     def __str__(self) -> str:
-        shown = [cut(each, _NAME) for each in self.close[:3]]
-        meant = f"Did you mean {' or '.join(shown)}?" if shown else "Check its name and namespace, or make it first."
-        return f"{_which(self.wanted)} was not found in {cut(self.among, _NAME)}. {meant}"
+        hint = _hint(self.close, "Check its name and namespace, or create it first.")
+        return f"{_key_text(self.referenced)} was not found in {cut(self.among, _NAME)}. {hint}"
 
 
-def _whose(subject: Subject) -> str:
+@dataclass(eq=False)
+class AmbiguousObjectError(RefsError):
+    """Several manifests define the referenced object differently.
+
+    Attributes:
+        referenced: the object.
+        where: the manifests.
+    """
+
+    referenced: ObjectKey
+    where: Sequence[str]
+
+    def __str__(self) -> str:
+        places = cut(some(self.where, 5), NAMES_LIMIT)
+        return f"{_key_text(self.referenced)} is defined more than once, with differences: in {places}. Keep one."
+
+
+@dataclass(eq=False)
+class StackReferenceError(RefsError):
+    """The `from` of a reference to a stack is not valid.
+
+    Attributes:
+        problem: what is wrong with it.
+    """
+
+    problem: str
+
+    def __str__(self) -> str:
+        return (
+            f"from: {cut(self.problem, NAMES_LIMIT)}. A reference to a stack is {{stack, name}} for an export or "
+            "{stack, output} for an output; region and account are optional."
+        )
+
+
+class NoClientError(RefsError):
+    """Kubernetes' client is not installed."""
+
+    def __str__(self) -> str:
+        return "A live cluster requires Kubernetes' client: pip install 'strongref[kubernetes]'."
+
+
+@dataclass(eq=False)
+class ClusterConfigError(RefsError):
+    """The cluster's address or its credentials cannot be read.
+
+    Attributes:
+        problem: what is wrong; of a kubeconfig it names contexts and nothing else.
+    """
+
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{cut(self.problem, 700)}. Set --kubeconfig and --context as for kubectl."
+
+
+@dataclass(eq=False)
+class ClusterError(RefsError):
+    """The root of what a cluster answers, or fails to answer.
+
+    Attributes:
+        server: its address.
+        action: the request, as in `get securitygroups.ec2.services.k8s.aws default/web`.
+    """
+
+    counted = ErrorMetric.ERRORS
+
+    server: str
+    action: str
+
+    @property
+    def _cluster(self) -> str:
+        return f"The cluster {cut(self.server, _SHOWN)}"
+
+
+@dataclass(eq=False)
+class UnreachableError(ClusterError):
+    """No answer came.
+
+    Attributes:
+        problem: why.
+    """
+
+    problem: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self._cluster} cannot be reached: {self.problem}. Check the context, the network, and any VPN or "
+            "proxy in between."
+        )
+
+
+@dataclass(eq=False)
+class UnauthorizedError(ClusterError):
+    """The cluster rejected the credentials: none were given, or they have expired.
+
+    Attributes:
+        status: of HTTP: 401, or 403 where a caller without credentials counts as anonymous.
+    """
+
+    status: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self._cluster} rejected the credentials ({self.status} {responses[self.status]}): they are missing, "
+            "expired, or for another cluster. Log in again, as for kubectl."
+        )
+
+
+@dataclass(eq=False)
+class DeniedError(ClusterError):
+    """The caller lacks a permission.
+
+    Attributes:
+        verb: as in `get`.
+        resource: as in `securitygroups.ec2.services.k8s.aws`.
+        namespace: of the object.
+    """
+
+    verb: str
+    resource: str
+    namespace: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self._cluster} denied {self.verb} on {cut(self.resource, _SHOWN)} in namespace "
+            f"{cut(self.namespace, _NAME)} (403 Forbidden). The caller needs a rule for it: strongref refs rbac --all "
+            "writes one."
+        )
+
+
+@dataclass(eq=False)
+class KindNotInstalledError(ClusterError):
+    """The cluster does not serve the kind: its controller is not installed.
+
+    Attributes:
+        kind: as in `SecurityGroup`.
+        group: as in `ec2.services.k8s.aws`.
+    """
+
+    counted = ErrorMetric.REJECTED
+
+    kind: str
+    group: str
+
+    def __str__(self) -> str:
+        service = cut(self.group.partition(".")[0], _NAME)
+        return (
+            f"{self._cluster} does not serve the kind {cut(self.kind, _NAME)} of {cut(self.group, _SHOWN)}. "
+            f"Install the ACK controller for {service}, or at least its CRDs."
+        )
+
+
+class NotTheApiError(ClusterError):
+    """Something other than Kubernetes' API answers: another server, a proxy, a login page."""
+
+    def __str__(self) -> str:
+        return (
+            f"The server at {cut(self.server, _SHOWN)} is not Kubernetes' API: it did not {cut(self.action, 400)}. "
+            "Check the server in the kubeconfig, and any proxy or login page in between."
+        )
+
+
+@dataclass(eq=False)
+class AnsweredError(ClusterError):
+    """The cluster answered a request with an error.
+
+    Attributes:
+        status: of HTTP.
+        wait: the seconds that the cluster asks callers to wait; None if it names none.
+    """
+
+    status: int
+    wait: int | None = None
+
+    def __str__(self) -> str:
+        if self.wait is not None:
+            hint = f"It asks callers to wait {self.wait} seconds: try again then."
+        elif self.status == HTTPStatus.TOO_MANY_REQUESTS or self.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            hint = "Try again."
+        else:
+            hint = "Check the server in the kubeconfig, and any proxy or login page in between."
+        status = f"{self.status} {responses.get(self.status, '')}".strip()
+        return f"{self._cluster} failed to {cut(self.action, 400)}: {status}. {hint}"
+
+
+def _subject_text(subject: Subject) -> str:
     return cut(str(subject), _SHOWN)
 
 
-def _which(wanted: Wanted) -> str:
-    return cut(f"{wanted.kind} {wanted.namespace}/{wanted.name}", _SHOWN)
+def _key_text(key: ObjectKey) -> str:
+    return cut(f"{key.kind} {key.namespace}/{key.name}", _SHOWN)
+
+
+def _hint(close: Sequence[str], otherwise: str) -> str:
+    shown = [cut(each, _NAME) for each in close[:3]]
+    return f"Did you mean {' or '.join(shown)}?" if shown else otherwise

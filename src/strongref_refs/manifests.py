@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, cast
 
-from strongref_refs.errors import NoSuchObjectError
-from strongref_refs.source_errors import SeveralObjectsError
+from strongref_refs.errors import AmbiguousObjectError, NoSuchObjectError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from strongref_manifests.text.manifests import Manifest as File
-    from strongref_refs.base import Manifest, Wanted
+    from strongref_refs.base import Manifest, ObjectKey
     from strongref_toolkit.json_values import Json
 
 DEFAULT_NAMESPACE = "default"
@@ -111,7 +110,7 @@ class ManifestObjects:
                 known[found.group, found.kind, found.namespace or namespace, found.name or ""].append(found)
             self._tiers.append(known)
 
-    def get(self, wanted: Wanted) -> Manifest:
+    def get(self, wanted: ObjectKey) -> Manifest:
         """As `base.Objects`.
 
         Raises:
@@ -123,10 +122,10 @@ class ManifestObjects:
         if not found:
             raise NoSuchObjectError(wanted, "the manifests given", self._close(wanted))
         if any(other.content != found[0].content for other in found):
-            raise SeveralObjectsError(wanted, [each.where for each in found])
+            raise AmbiguousObjectError(wanted, [each.where for each in found])
         return found[0].content
 
-    def _close(self, wanted: Wanted) -> Sequence[str]:
+    def _close(self, wanted: ObjectKey) -> Sequence[str]:
         """Names of objects of that kind that are like it, in its namespace."""
         kin = (wanted.group, wanted.kind, wanted.namespace)
         return closest(wanted.name, [name for tier in self._tiers for *same, name in tier if tuple(same) == kin])

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.documents import Spot
-from strongref_refs.base import way
+from strongref_refs.base import path_text
+from strongref_refs.errors import UnwritableReferenceError
 from strongref_refs.manifests_regions import COMMENT, NEAR, Region, Regions, Unwritable
-from strongref_refs.source_errors import UnwritableReferenceError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +120,7 @@ def _misread(manifest: Manifest, made: Sequence[tuple[Placed, Sequence[_Piece]]]
 def _error(regions: Regions, change: Placed) -> UnwritableReferenceError:
     key = regions.key(change.document, change.reference)
     line = regions.text.count("\n", 0, key.start) + 1 if key else None
-    return UnwritableReferenceError(change.whose, way((*change.edit.container, change.edit.reference_step)), line)
+    return UnwritableReferenceError(change.whose, path_text((*change.edit.container, change.edit.reference_step)), line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from botocore.loaders import create_loader
 from botocore.model import ServiceModel
 
 from strongref_refs.base import mapping
-from strongref_refs.shapes import Shape
+from strongref_refs.shapes import FieldShape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -62,7 +62,7 @@ class _Type:
         return cls(shape if shape.type_name == "structure" else None, many, in_map)
 
 
-class Model:
+class ApiModel:
     """The fields of one service's kinds.
 
     Args:
@@ -75,7 +75,7 @@ class Model:
         self._operations = mapping(generator.get("operations"))
         self._resources = mapping(generator.get("resources"))
 
-    def shape(self, kind: str, path: Sequence[str]) -> Shape | None:
+    def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
         """A field's shape; see `shapes.Shapes`."""
         fields = mapping(mapping(self._resources.get(kind)).get("fields"))
         name, here, required = path[0], self._added(mapping(entry(fields, path[:1]))), False
@@ -92,7 +92,7 @@ class Model:
             here, required = _Type.of(here.structure.members[member]), False
         if here is None:
             return None
-        return Shape(tuple(names), many=here.many, required=required, map_at=map_at, lists=tuple(lists))
+        return FieldShape(tuple(names), many=here.many, required=required, map_at=map_at, lists=tuple(lists))
 
     def _parameter(self, kind: str, step: str) -> tuple[str, _Type | None, bool]:
         """A parameter of the operation that makes things of this kind: its name, what it is, whether it is required."""

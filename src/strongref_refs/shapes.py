@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FieldShape:
     """One field.
 
     Attributes:
@@ -34,10 +34,10 @@ class Shape:
     lists: tuple[bool, ...] = ()
 
 
-class Shapes(Protocol):
+class FieldShapes(Protocol):
     """Somebody who knows the fields of kinds."""
 
-    def shape(self, kind: str, path: Sequence[str]) -> Shape | None:
+    def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
         """A field's shape.
 
         Args:
@@ -50,13 +50,13 @@ class Shapes(Protocol):
         ...
 
 
-class Chain:
+class CombinedShapes:
     """Several of them: the first who knows a field tells of it; what he leaves open, the next one tells."""
 
-    def __init__(self, *chain: Shapes) -> None:
+    def __init__(self, *chain: FieldShapes) -> None:
         self._chain = chain
 
-    def shape(self, kind: str, path: Sequence[str]) -> Shape | None:
+    def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
         known = [found for each in self._chain if (found := each.shape(kind, path))]
         required = next((found.required for found in known if found.required is not None), None)
         return replace(known[0], required=required) if known else None

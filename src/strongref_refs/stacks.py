@@ -1,4 +1,4 @@
-"""What stacks made, referred to by manifests.
+"""Values of stacks that manifests refer to.
 
 `from: {stack: network, name: VpcId}` is an export, `from: {stack: network, output: VpcId}` an output. `region` and
 `account` are the stack's own, as in the `From` of an Import. The sources of `${export:…}` and `${cfn:…}` read them.
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.properties import parse_account, parse_region, shape
 from strongref.errors import BadRequestError
-from strongref.text import some
 from strongref_manifests.tokens import CFN, EXPORT, Token
-from strongref_refs.source_errors import StackReferenceError
+from strongref_refs.errors import StackReferenceError
+from strongref_refs.keys import Key, matches, unknown_keys, wrong_value
 from strongref_toolkit.errors import NoRegionError
 
 if TYPE_CHECKING:
@@ -22,17 +22,45 @@ if TYPE_CHECKING:
 
     from strongref_manifests.sources.base import Source
 
-KEYS = ("stack", "region", "account", "name", "output")
-"""Of a `from` that names a stack."""
-
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _NESTED = re.compile(rf"{_STACK.pattern}(?:\.[A-Za-z0-9]+)*")
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*")
 _OUTPUT = re.compile(r"[A-Za-z0-9]+")
 
 
-class _Reference(Token):
-    """A token that was written as a reference, and is told as one."""
+def _parses(parse: Callable[[str, object], str]) -> Callable[[object], bool]:
+    """Whether the parser of an Import's property accepts a value."""
+
+    def accepts(value: object) -> bool:
+        try:
+            parse("", value)
+        except BadRequestError:
+            return False
+        return True
+
+    return accepts
+
+
+_OWN = {
+    "region": Key("a region code such as us-east-1", _parses(parse_region)),
+    "account": Key("twelve digits in quotes", _parses(parse_account)),
+}
+_OF_EXPORT = {
+    "stack": Key("a stack name", matches(_STACK), required=True),
+    "name": Key("an export name", matches(_NAME), required=True),
+    **_OWN,
+}
+_OF_OUTPUT = {
+    "stack": Key("a stack name", matches(_NESTED), required=True),
+    "output": Key("the logical ID of an output", matches(_OUTPUT), required=True),
+    **_OWN,
+}
+KEYS = {**_OF_EXPORT, **_OF_OUTPUT}
+"""Of a `from` that names a stack."""
+
+
+class _StackReference(Token):
+    """A token that was written as a reference, and is shown as one in errors."""
 
     def __str__(self) -> str:
         stack, _, what = self.reference.rpartition(".") if self.scheme == CFN else self.reference.partition(".")
@@ -57,52 +85,32 @@ class StackValues:
         """As `base.Values`.
 
         Raises:
-            StackReferenceError: it is no reference to a stack, or to a map of values.
-            StrongRefError: what the source of such values raises.
+            StackReferenceError: the reference is not valid, or names a map of values.
+            StrongRefError: the source of such values raised it.
         """
         token = parse(given)
         try:
-            value = self._source(token.scheme).fetch(_Reference(*astuple(token)))
+            value = self._source(token.scheme).fetch(_StackReference(*astuple(token)))
         except NoRegionError:
-            raise StackReferenceError("no region is known; give --region, set AWS_REGION, or write it there") from None
+            raise StackReferenceError("has no region. Set --region or AWS_REGION, or add region to it") from None
         if isinstance(value, str):
             return value
         if isinstance(value, list):
             return [str(item) for item in value]
-        raise StackReferenceError(f"name: {given['name']} is a map of exports; name one of those in it, with dots")
+        raise StackReferenceError(f"name {given['name']} is a map of exports. Name one of them, with dots")
 
 
 def parse(given: Mapping[str, Any]) -> Token:
-    """What a `from` with a stack in it means.
+    """The token that a `from` with a stack in it stands for.
 
     Raises:
-        StackReferenceError: nothing.
+        StackReferenceError: it stands for none.
     """
-    unknown = [str(key) for key in given if key not in KEYS]
-    if unknown:
-        raise StackReferenceError(f"{some(unknown)}: there is no such key")
+    if unknown := unknown_keys(given, KEYS):
+        raise StackReferenceError(unknown.problem)
     if (given.get("name") is None) == (given.get("output") is None):
-        raise StackReferenceError("one of name and output is needed")
-    if given.get("name") is not None:
-        scheme = EXPORT
-        stack = _text(given, "stack", _STACK, "a stack's name")
-        what = _text(given, "name", _NAME, "an export's name")
-    else:
-        scheme = CFN
-        stack = _text(given, "stack", _NESTED, "a stack's name")
-        what = _text(given, "output", _OUTPUT, "an output's logical id")
-    try:
-        region = parse_region("region", given["region"]) if given.get("region") is not None else None
-        account = parse_account("account", given["account"]) if given.get("account") is not None else None
-    except BadRequestError as error:
-        problem = str(error)
-    else:
-        return Token(scheme, f"{stack}.{what}", region, account)
-    raise StackReferenceError(problem)
-
-
-def _text(given: Mapping[str, Any], key: str, form: re.Pattern[str], needed: str) -> str:
-    came = given.get(key)
-    if isinstance(came, str) and form.fullmatch(came):
-        return came
-    raise StackReferenceError(f"{key}: {shape(came)} came; {needed} is needed")
+        raise StackReferenceError("must have one of name and output")
+    if wrong := wrong_value(given, _OF_OUTPUT if given.get("name") is None else _OF_EXPORT, shape):
+        raise StackReferenceError(f"{wrong.key} {wrong.problem}")
+    scheme, what = (CFN, given["output"]) if given.get("name") is None else (EXPORT, given["name"])
+    return Token(scheme, f"{given['stack']}.{what}", given.get("region"), given.get("account"))

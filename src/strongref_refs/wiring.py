@@ -94,7 +94,7 @@ def _crds_in(path: Path) -> list[Found]:
     raise ManifestError(str(path), None, problem)
 
 
-class Stacks:
+class StackSources:
     """Stacks' values for one run. Nothing of AWS is needed as long as nothing refers to a stack."""
 
     def __init__(

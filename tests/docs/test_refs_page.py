@@ -13,13 +13,13 @@ import strongref_cli as cli
 from strongref.errors import StrongRefError
 from strongref_cli import refs as command
 from strongref_manifests.text.manifests import read
-from strongref_refs import cluster, cluster_api, errors, source_errors
-from strongref_refs.base import Wanted
+from strongref_refs import cluster, cluster_api, errors
+from strongref_refs.base import ObjectKey
 from strongref_refs.conditions import Condition
 from strongref_refs.config import load
 from strongref_refs.manifests import DEFAULT_NAMESPACE, ManifestObjects, objects_in
 from strongref_refs.manifests_writing import Placed, rewritten
-from strongref_refs.resolution import Resolver
+from strongref_refs.resolution import ReferenceResolver
 from strongref_refs.stacks import KEYS, parse
 from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.refs_errors import CASES, GENERATOR
@@ -31,7 +31,7 @@ PAGE = "docs/refs.md"
 TEXT = (ROOT / PAGE).read_text()
 EXAMPLES = ROOT / "examples/refs"
 LONG = "x" * 3000
-FAR = Wanted(LONG, LONG, LONG, LONG, LONG)
+FAR = ObjectKey(LONG, LONG, LONG, LONG, LONG)
 IDS: dict[str, str | list[str]] = {
     "Vpc.SecurityGroups.Databases": "sg-0fedcba9876543210",
     "SubnetIds": ["subnet-0a1b2c3d4e", "subnet-5f6a7b8c9d"],
@@ -97,7 +97,7 @@ class _Network:
 def test_what_the_example_becomes_is_what_is_shown() -> None:
     manifest = read("link.yaml", (EXAMPLES / "manifests/link.yaml").read_bytes())
     objects = ManifestObjects(objects_in(read("web.yaml", (EXAMPLES / "objects/web.yaml").read_bytes())))
-    resolver = Resolver(load(GENERATOR.read_text(), str(GENERATOR)).kinds, objects, _Network())
+    resolver = ReferenceResolver(load(GENERATOR.read_text(), str(GENERATOR)).kinds, objects, _Network())
     (found,) = objects_in(manifest)
     outcome = resolver.resolve(found.content)
     assert outcome.problems == ()
@@ -134,15 +134,13 @@ def test_the_documented_waits_are_those_that_are_waited() -> None:
 def test_every_error_of_references_is_shown() -> None:
     kinds = {
         kind
-        for module in (errors, source_errors)
-        for kind in vars(module).values()
-        if isinstance(kind, type) and issubclass(kind, StrongRefError) and kind.__module__ == module.__name__
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, StrongRefError) and kind.__module__ == errors.__name__
     }
-    roots = {errors.RefsError, errors.FieldError, errors.ReferencedError, source_errors.ClusterError}
-    within_others = {errors.NoSuchObjectError, source_errors.StackReferenceError}
-    in_programs_only = {errors.NoValuesError}
+    roots = {errors.RefsError, errors.FieldError, errors.ReferencedError, errors.ClusterError}
+    within_others = {errors.NoSuchObjectError, errors.StackReferenceError}
     shown = {type(make()) for make in CASES.values()}
-    assert kinds - roots - within_others - in_programs_only <= shown
+    assert kinds - roots - within_others <= shown
     told = " ".join(str(make()) for make in CASES.values())
     assert "was not found in" in told
     assert "A reference to a stack is" in told
@@ -155,23 +153,3 @@ def test_where_ack_has_an_error_the_text_begins_with_its_name() -> None:
     }
     assert shown == known - {""}
     assert all(f"\n{name}: " in TEXT for name in shown)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        source_errors.SeveralObjectsError(FAR, [LONG] * 9),
-        source_errors.StackReferenceError(LONG),
-        source_errors.ClusterConfigError(LONG),
-        source_errors.UnreachableError(LONG, LONG, "the proxy does not let it through"),
-        source_errors.UnauthorizedError(LONG, LONG, 401),
-        source_errors.UnwritableReferenceError(LONG, LONG, 1),
-        source_errors.NotTheApiError(LONG, LONG),
-        source_errors.DeniedError(LONG, LONG, "list", LONG, LONG),
-        source_errors.KindNotInstalledError(LONG, LONG, LONG, LONG),
-        source_errors.AnsweredError(LONG, LONG, 500, LONG),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_however_long_a_name_is_the_text_is_not(error: StrongRefError) -> None:
-    assert len(str(error)) < 1000

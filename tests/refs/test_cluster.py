@@ -22,16 +22,16 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from strongref_refs import cluster_api, cluster_config
-from strongref_refs.base import Wanted
+from strongref_refs.base import ObjectKey
 from strongref_refs.cluster import ClusterObjects
 from strongref_refs.cluster_api import ClusterApi
-from strongref_refs.errors import NoSuchObjectError
-from strongref_refs.source_errors import (
+from strongref_refs.errors import (
     AnsweredError,
     ClusterConfigError,
     DeniedError,
     KindNotInstalledError,
     NoClientError,
+    NoSuchObjectError,
     NotTheApiError,
     UnauthorizedError,
     UnreachableError,
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 EC2 = "ec2.services.k8s.aws"
 GROUPS = Served(EC2, "v1alpha1", "SecurityGroup", "securitygroups")
-WEB = Wanted(EC2, "SecurityGroup", "securitygroups", "default", "web")
-DB = Wanted(EC2, "SecurityGroup", "securitygroups", "default", "db")
+WEB = ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "web")
+DB = ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "db")
 
 
 def security_group(name: str, namespace: str = "default", version: str = "v1alpha1") -> dict[str, Any]:
@@ -85,7 +85,7 @@ def objects(connected: ClusterApi) -> ClusterObjects:
     return ClusterObjects(connected)
 
 
-def refused(objects: ClusterObjects | ClusterApi, wanted: Wanted = WEB) -> StrongRefError:
+def refused(objects: ClusterObjects | ClusterApi, wanted: ObjectKey = WEB) -> StrongRefError:
     """The error of asking for an object, which shows no credentials, neither itself nor what led to it."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 (each test says which)
         (ClusterObjects(objects) if isinstance(objects, ClusterApi) else objects).get(wanted)
@@ -99,7 +99,9 @@ def refused(objects: ClusterObjects | ClusterApi, wanted: Wanted = WEB) -> Stron
 
 def test_an_object_is_got_by_its_namespace_and_name(api: KubeApi, objects: ClusterObjects) -> None:
     assert objects.get(WEB) == security_group("web")
-    assert objects.get(Wanted(EC2, "SecurityGroup", "securitygroups", "shop", "web")) == security_group("web", "shop")
+    assert objects.get(ObjectKey(EC2, "SecurityGroup", "securitygroups", "shop", "web")) == security_group(
+        "web", "shop"
+    )
     served = f"/apis/{EC2}/v1alpha1"
     assert api.asked == [
         "/apis",
@@ -126,11 +128,11 @@ def test_an_object_that_is_not_there_is_told_with_names_like_it(
 ) -> None:
     monkeypatch.setattr(cluster_api, "PAGE", 2)
     api.objects += [security_group(f"web-{number}") for number in range(3)]
-    error = refused(objects, Wanted(EC2, "SecurityGroup", "securitygroups", "default", "wed"))
+    error = refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "wed"))
     assert isinstance(error, NoSuchObjectError)
     assert (error.among, error.close[0]) == (f"the cluster {api.url}", "web")
     assert lists(api) == ["limit=2", "limit=2&continue=2"], "two pages at most, of the three that there are"
-    refused(objects, Wanted(EC2, "SecurityGroup", "securitygroups", "default", "dc"))
+    refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "dc"))
     assert len(lists(api)) == 2
 
 
@@ -166,37 +168,37 @@ def test_names_like_it_are_no_more_than_a_help(
         api.instead[LISTED] = (500, {}, "")
     else:
         api.instead[LISTED] = (200, JSON, hindered)
-    error = refused(objects, Wanted(EC2, "SecurityGroup", "securitygroups", "default", "wed"))
+    error = refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "wed"))
     assert isinstance(error, NoSuchObjectError)
     assert error.close == close
 
 
 @pytest.mark.parametrize("name", ["..", ".", "a/b", "a?x=1", "a%2fb", "web#x", "Web", "x" * 254, "a..b", "-a", "web\n"])
 def test_names_that_no_object_can_have_are_not_asked_for(name: str, api: KubeApi, objects: ClusterObjects) -> None:
-    error = refused(objects, Wanted(EC2, "SecurityGroup", "securitygroups", "default", name))
+    error = refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", name))
     assert isinstance(error, NoSuchObjectError)
     assert error.close
     assert [asked.partition("?")[0] for asked in api.asked[2:]] == [LISTED]
-    refused(objects, Wanted(EC2, "SecurityGroup", "securitygroups", f"../{name}", "web"))
+    refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", f"../{name}", "web"))
     assert len(api.asked) == 3
 
 
 def test_names_of_kubernetes_are_asked_for(api: KubeApi, objects: ClusterObjects) -> None:
     for name in ("a", "1", "web-1.example.com", "x" * 253):
         api.objects.append(security_group(name))
-        assert objects.get(Wanted(EC2, "SecurityGroup", "securitygroups", "default", name)) == security_group(name)
+        assert objects.get(ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", name)) == security_group(name)
 
 
 def test_a_denied_object_names_the_rule_that_lacks(api: KubeApi, objects: ClusterObjects) -> None:
     api.denied.add(("get", "securitygroups"))
     error = refused(objects)
     assert isinstance(error, DeniedError)
-    assert "does not allow get on securitygroups.ec2.services.k8s.aws in namespace default" in str(error)
+    assert "denied get on securitygroups.ec2.services.k8s.aws in namespace default" in str(error)
     assert "strongref refs rbac" in str(error)
 
 
 def test_a_kind_that_is_not_installed_leads_to_its_controller(api: KubeApi, objects: ClusterObjects) -> None:
-    error = refused(objects, Wanted(EC2, "Subnet", "subnets", "default", "a"))
+    error = refused(objects, ObjectKey(EC2, "Subnet", "subnets", "default", "a"))
     assert isinstance(error, KindNotInstalledError)
     assert "Install the ACK controller for ec2" in str(error)
     api.kinds = []
@@ -240,7 +242,7 @@ def test_an_object_is_asked_for_once_whatever_comes(api: KubeApi, objects: Clust
 def test_whoever_gives_no_credentials_is_anonymous_and_told_to_log_in(api: KubeApi, tmp_path: Path) -> None:
     error = refused(ClusterApi.connect(str(api.kubeconfig(tmp_path, user={}))))
     assert isinstance(error, UnauthorizedError)
-    assert "does not take the credentials (403 Forbidden): there are none" in str(error)
+    assert "rejected the credentials (403 Forbidden): they are missing" in str(error)
 
 
 @pytest.mark.parametrize("path", ["/apis", f"/apis/{EC2}/v1alpha1", f"{LISTED}/web"])
@@ -268,7 +270,7 @@ def test_something_else_that_answers_is_not_taken_for_the_api(
     api.instead[path] = (200, JSON, body)
     error = refused(ClusterApi.connect(str(api.kubeconfig(tmp_path))))
     assert isinstance(error, NotTheApiError)
-    assert f"What answers at {api.url} is not Kubernetes' API: it did not " in str(error)
+    assert f"The server at {api.url} is not Kubernetes' API: it did not " in str(error)
     assert "not-to-be-shown" not in "".join(traceback.format_exception(error))
 
 
@@ -295,7 +297,9 @@ def test_a_page_to_log_in_at_is_not_gone_to(api: KubeApi, connected: ClusterApi)
     api.instead["/apis"] = (302, {"Location": f"{api.url}/login"}, "")
     error = refused(connected)
     assert isinstance(error, AnsweredError)
-    assert str(error).endswith(": 302 Found. Check the server in the kubeconfig, and what stands between.")
+    assert str(error).endswith(
+        ": 302 Found. Check the server in the kubeconfig, and any proxy or login page in between."
+    )
     assert api.asked == ["/apis"]
 
 
@@ -312,7 +316,7 @@ def test_a_cluster_that_fails_is_told_with_its_status(api: KubeApi, objects: Clu
     api.broken = 500
     error = refused(objects)
     assert isinstance(error, AnsweredError)
-    assert f"{api.url} failed at get securitygroups.{EC2} default/web: 500" in str(error)
+    assert f"{api.url} failed to get securitygroups.{EC2} default/web: 500" in str(error)
     assert "etcdserver" not in str(error)
 
 
@@ -343,7 +347,7 @@ def test_nobody_waits_for_long_without_being_told(
     api.overloaded, api.retry_after = 9, later
     error = refused(connected)
     assert isinstance(error, AnsweredError)
-    assert f"429 Too Many Requests. It asks for {later} seconds of patience: try again then." in str(error)
+    assert f"429 Too Many Requests. It asks callers to wait {later} seconds: try again then." in str(error)
     assert api.asked == ["/apis"]
 
 
@@ -394,7 +398,7 @@ def test_a_cluster_that_stops_answering_is_waited_for_once(api: KubeApi, tmp_pat
     assert isinstance(error, UnreachableError)
     asked = len(api.asked)
     for number in range(50):
-        wanted = Wanted(EC2, "SecurityGroup", "securitygroups", "default", f"web-{number}")
+        wanted = ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", f"web-{number}")
         assert refused(objects, wanted) is error
     assert len(api.asked) == asked
     api.silent.set()
@@ -410,7 +414,7 @@ def test_a_cluster_that_stops_answering_while_names_are_listed_is_waited_for_onc
 
     monkeypatch.setattr(ClusterApi, "names", lose)
     assert isinstance(
-        refused(objects, Wanted(EC2, "SecurityGroup", "securitygroups", "default", "wed")), NoSuchObjectError
+        refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "wed")), NoSuchObjectError
     )
     assert refused(objects) is lost
     assert len(api.asked) == 3
@@ -521,7 +525,7 @@ class TestWhichCluster:
             ClusterApi.connect()
 
     def test_there_may_be_none(self, tmp_path: Path) -> None:
-        with pytest.raises(ClusterConfigError, match=f"there is no kubeconfig {tmp_path}/.kube/config. Give --kube"):
+        with pytest.raises(ClusterConfigError, match=f"there is no kubeconfig {tmp_path}/.kube/config. Set --kube"):
             ClusterApi.connect()
         with pytest.raises(ClusterConfigError, match=f"there is no kubeconfig {tmp_path}/gone"):
             ClusterApi.connect(f"{tmp_path}/gone")
@@ -607,7 +611,7 @@ X"""
         assert isinstance(error, ClusterConfigError)
         assert "the credentials of context here in" in str(error)
         assert "cannot be had" in str(error)
-        assert refused(objects, Wanted(EC2, "SecurityGroup", "securitygroups", "shop", "web")) is error
+        assert refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "shop", "web")) is error
         assert len(api.asked) == asked, "credentials that have run out are not sent"
         assert len((tmp_path / "runs").read_text()) == runs + 1, "and the command is not run again"
         assert capsys.readouterr() == ("", "")

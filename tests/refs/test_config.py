@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strongref_refs import config
-from strongref_refs.base import Reference
+from strongref_refs.base import FieldReference
 from strongref_refs.config import load
 from strongref_refs.crds import Crds
 from strongref_refs.errors import GeneratorError, ServiceUnknownError
@@ -63,7 +63,7 @@ class TestReading:
             ("securityGroupIDs",),
             "securityGroupRefs",
         )
-        assert groups.reference == Reference("SecurityGroup", "Status.ID", "ec2")
+        assert groups.reference == FieldReference("SecurityGroup", "Status.ID", "ec2")
         assert groups.reference.group == EC2
         assert (groups.many, groups.required) == (True, False)
         assert (subnets.many, subnets.required) == (True, True)
@@ -184,7 +184,7 @@ class TestService:
         "service", ["EC2", "a b", "", "ec2\n", "a\n- apiGroups: ['*']", "ec2.services.k8s.aws.example.com", "ec2-a"]
     )
     def test_what_is_no_services_name_is_refused(self, service: str) -> None:
-        with pytest.raises(UsageError, match=r"^--service: a name of small letters and digits is needed, as in ec2$"):
+        with pytest.raises(UsageError, match=r"^--service must be a name of lowercase letters and digits, as in ec2$"):
             load("resources: {}", "ec2-controller/generator.yaml", service)
 
     @pytest.mark.parametrize("source", ["generator.yaml", "-", "a b.yaml", "My-controller/generator.yaml"])
@@ -212,30 +212,45 @@ class TestBadReferences:
     @pytest.mark.parametrize(
         ("entry", "line", "where", "problem"),
         [
-            ("          path: Status.ID\n", 5, "references.resource", "it is missing"),
-            ("          resource: ''\n          path: Status.ID\n", 5, "references.resource", "it is missing"),
-            ("          resource: Subnet\n", 5, "references.path", "it is missing"),
-            ("          resource: [Subnet]\n          path: Status.ID\n", 6, "references.resource", "a name"),
-            ("          resource: Subnet\n          path: Status..ID\n", 7, "references.path", "a path of names"),
-            ("          resource: Subnet\n          path: 3\n", 7, "references.path", "a path of names"),
-            ("          resource: Subnet\n          path: ID\n", 7, "references.path", "below Spec or Status"),
+            ("          path: Status.ID\n", 5, "references.resource", "must be the name of a kind, got nothing"),
+            (
+                "          resource: ''\n          path: Status.ID\n",
+                6,
+                "references.resource",
+                "the name of a kind, got ''",
+            ),
+            ("          resource: Subnet\n", 5, "references.path", "must be a path below Spec or Status, as in"),
+            (
+                "          resource: [Subnet]\n          path: Status.ID\n",
+                6,
+                "references.resource",
+                "the name of a kind, got a list",
+            ),
+            (
+                "          resource: Subnet\n          path: Status..ID\n",
+                7,
+                "references.path",
+                "a path below Spec or Status",
+            ),
+            ("          resource: Subnet\n          path: 3\n", 7, "references.path", "a path below Spec or Status"),
+            ("          resource: Subnet\n          path: ID\n", 7, "references.path", "a path below Spec or Status"),
             (
                 "          resource: Subnet\n          path: Metadata.Name\n",
                 7,
                 "references.path",
-                "below Spec or Status",
+                "a path below Spec or Status",
             ),
             (
                 "          resource: Subnet\n          path: Status.ID\n          service_name: a b\n",
                 8,
                 "references.service_name",
-                "a name of small letters and digits",
+                "a name of lowercase letters and digits",
             ),
             (
                 "          resource: Subnet\n          path: Status.ID\n          service_name: EC2\n",
                 8,
                 "references.service_name",
-                "a name of small letters and digits",
+                "a name of lowercase letters and digits",
             ),
             (
                 "          resource: Subnet\n          path: Status.ID\n          service_nam: ec2\n",
@@ -273,17 +288,17 @@ class TestBadReferences:
         entry = "references: {resource: Table, path: Status.ID}"
         error = fails(f"resources:\n  A:\n    fields:\n      TableId: {{{entry}}}\n      TableName: {{{entry}}}\n")
         assert (error.line, error.where) == (5, "resources.A.fields.TableName")
-        assert error.problem == "its reference field would be tableRef, and so would that of TableId"
+        assert error.problem == "has the same reference field as TableId: tableRef"
 
     def test_one_kind_cannot_be_there_in_two_spellings(self) -> None:
         error = fails("resources:\n  VpcLink: {}\n  VPCLink: {}\n")
         assert (error.line, error.where) == (3, "resources.VPCLink")
-        assert error.problem == "VPCLink is there already, spelled otherwise. Put both together"
+        assert error.problem == "VPCLink is defined already, in another spelling. Merge the two"
 
     @pytest.mark.parametrize("name", ["1", "~", "'a b'", "{a: b}"])
     def test_a_kind_has_a_name(self, name: str) -> None:
         error = fails(f"resources:\n  A: {{}}\n  ? {name}\n  : {{}}\n")
-        assert "a kind's name is needed" in error.problem
+        assert "must be the name of a kind" in error.problem
 
     @pytest.mark.parametrize("value", ["maybe", "3", "[true]"])
     def test_whether_a_field_is_required_is_true_or_false(self, value: str) -> None:
@@ -291,7 +306,7 @@ class TestBadReferences:
             FIELD.replace("        ref", f"        is_required: {value}\n        ref") + "          path: A\n"
         )
         assert (error.line, error.where) == (5, "resources.VpcLink.fields.SubnetIds.is_required")
-        assert error.problem == "true or false is needed"
+        assert error.problem.startswith("must be true or false, got ")
 
     @pytest.mark.parametrize("name", ["'.'", "Vpc-Id", "'a b.C'", "1", "1.5", "true", "~"])
     def test_a_fields_path_consists_of_names(self, name: str) -> None:
@@ -321,4 +336,4 @@ class TestBadReferences:
     def test_what_is_no_yaml_is_said_to_be_none(self, text: str, line: int | None) -> None:
         error = fails(text)
         assert error.line == line
-        assert "no YAML" in str(error)
+        assert "not valid YAML" in str(error)

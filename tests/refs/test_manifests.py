@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from strongref_manifests.text.manifests import JSON, YAML, read
 from strongref_refs import manifests_writing
-from strongref_refs.base import Wanted
-from strongref_refs.errors import NoSuchObjectError
+from strongref_refs.base import ObjectKey
+from strongref_refs.errors import AmbiguousObjectError, NoSuchObjectError
 from strongref_refs.manifests import Found, ManifestObjects, objects_in
 from strongref_refs.manifests_writing import Placed, Rewritten, rewritten
 from strongref_refs.resolution import Edit
-from strongref_refs.source_errors import SeveralObjectsError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,8 +29,8 @@ def found_in(text: str, form: Format = YAML) -> list[Found]:
     return list(objects_in(read("a.yaml", text.encode(), form)))
 
 
-def wanted(name: str, namespace: str = "default", kind: str = "SecurityGroup") -> Wanted:
-    return Wanted(EC2, kind, "securitygroups", namespace, name)
+def wanted(name: str, namespace: str = "default", kind: str = "SecurityGroup") -> ObjectKey:
+    return ObjectKey(EC2, kind, "securitygroups", namespace, name)
 
 
 class TestFinding:
@@ -101,11 +100,11 @@ class TestReferring:
 
     def test_the_same_one_twice_has_to_say_the_same(self) -> None:
         assert ManifestObjects(found_in(group("web") * 2)).get(wanted("web"))["status"] == {"id": "sg-1"}
-        with pytest.raises(SeveralObjectsError) as caught:
+        with pytest.raises(AmbiguousObjectError) as caught:
             ManifestObjects(found_in(group("web") + group("web", "sg-2"))).get(wanted("web"))
         assert str(caught.value) == (
-            "SecurityGroup default/web is described more than once, and differently: in a.yaml, document 1 and a.yaml, "
-            "document 2. Give one of them."
+            "SecurityGroup default/web is defined more than once, with differences: in a.yaml, document 1 and a.yaml, "
+            "document 2. Keep one."
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from strongref_refs.base import Field, Kind, Reference
+from strongref_refs.base import Field, FieldReference, Kind
 from strongref_refs.config import Generator, load
 from strongref_refs.names import plural
 from strongref_refs.rbac import NAME, cluster_role
@@ -27,7 +27,7 @@ def field(  # noqa: PLR0913 (what a field has)
     many: bool = False,
     through_map: str = "",
 ) -> Field:
-    reference = Reference(resource, "Status.ID", service)
+    reference = FieldReference(resource, "Status.ID", service)
     above = [each.endswith("s") for each in steps.split(".")[:-1]]
     return Field(
         path=tuple(path.split(".")),

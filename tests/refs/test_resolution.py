@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from strongref.errors import StrongRefError
 from strongref_refs import errors
-from strongref_refs.base import Subject, Wanted
+from strongref_refs.base import ObjectKey, Subject
 from strongref_refs.conditions import Condition, references_resolved
-from strongref_refs.resolution import Edit, Outcome, Resolver
+from strongref_refs.resolution import Edit, ObjectResolution, ReferenceResolver
 from tests.support.ack import (
     EC2,
     GENERATORS,
@@ -38,11 +38,11 @@ A = made("Subnet", "a", {"subnetID": "subnet-a"})
 B = made("Subnet", "b", {"subnetID": "subnet-b"})
 
 
-def resolved(manifest: Manifest, *objects: tuple[Wanted, Manifest | StrongRefError]) -> Outcome:
-    return Resolver([vpc_link()], FakeObjects(*objects)).resolve(manifest)
+def resolved(manifest: Manifest, *objects: tuple[ObjectKey, Manifest | StrongRefError]) -> ObjectResolution:
+    return ReferenceResolver([vpc_link()], FakeObjects(*objects)).resolve(manifest)
 
 
-def told(outcome: Outcome) -> Condition:
+def told(outcome: ObjectResolution) -> Condition:
     assert outcome.condition
     return outcome.condition
 
@@ -82,7 +82,7 @@ class TestTheVpcLinkOfTheDesign:
     @pytest.mark.parametrize("empty", [ref(""), ref(None), {"from": None}, {}, None])
     def test_nil_or_empty(self, empty: object) -> None:
         outcome = resolved(link({"subnetRefs": [ref("a"), empty]}), A)
-        assert [type(each) for each in outcome.problems] == [errors.EmptyReferenceError]
+        assert [type(each) for each in outcome.problems] == [errors.NamelessReferenceError]
         assert told(outcome).reason == "provided resource reference is nil or empty: SubnetRefs"
         assert told(outcome).status == "Unknown"
 
@@ -136,19 +136,19 @@ class TestTheVpcLinkOfTheDesign:
 class TestReading:
     def test_the_object_is_asked_for_in_the_referring_ones_namespace(self) -> None:
         objects = FakeObjects(A)
-        Resolver([vpc_link()], objects).resolve(link({"subnetRefs": [ref("a")]}))
-        assert objects.asked == [Wanted(EC2, "Subnet", "subnets", "shop", "a")]
+        ReferenceResolver([vpc_link()], objects).resolve(link({"subnetRefs": [ref("a")]}))
+        assert objects.asked == [ObjectKey(EC2, "Subnet", "subnets", "shop", "a")]
 
     def test_an_object_without_a_namespace_is_in_the_default_one(self) -> None:
         objects = FakeObjects()
         manifest = link({"subnetRefs": [ref("a")]}, namespace=None)
-        assert Resolver([vpc_link()], objects).resolve(manifest).subject.namespace == "default"
-        assert Resolver([vpc_link()], objects, namespace="shop").resolve(manifest).subject.namespace == "shop"
+        assert ReferenceResolver([vpc_link()], objects).resolve(manifest).subject.namespace == "default"
+        assert ReferenceResolver([vpc_link()], objects, namespace="shop").resolve(manifest).subject.namespace == "shop"
         assert [wanted.namespace for wanted in objects.asked] == ["default", "shop"]
 
     def test_what_several_refer_to_is_read_once_also_if_it_is_not_there(self) -> None:
         objects = FakeObjects(WEB, A)
-        resolver = Resolver([vpc_link()], objects)
+        resolver = ReferenceResolver([vpc_link()], objects)
         spec = {"securityGroupRefs": [ref("web"), ref("web")], "subnetRefs": [ref("a"), ref("gone")]}
         first, second = resolver.resolve(link(spec)), resolver.resolve(link(spec, name="other"))
         assert len(objects.asked) == len(set(objects.asked)) == 3
@@ -159,7 +159,7 @@ class TestReading:
         spec = {"securityGroupRefs": [ref("x"), ref("web")], "subnetRefs": [ref(""), ref("y"), ref("a")]}
         outcome = resolved(link(spec), WEB, A)
         assert [type(each) for each in outcome.problems] == [
-            errors.EmptyReferenceError,
+            errors.NamelessReferenceError,
             errors.UnreadableReferenceError,
             errors.UnreadableReferenceError,
         ]
@@ -172,7 +172,7 @@ class TestReading:
             wanted, group = made("SecurityGroup", name, {"id": f"sg-{name}"}, synced=None)
             group["spec"] = {"vpcID": "vpc-1", "ingressRules": [{"userIDGroupPairs": [{"groupRef": ref(other)}]}]}
             objects[wanted] = group
-        resolver = Resolver([groups], FakeObjects(*objects.items()))
+        resolver = ReferenceResolver([groups], FakeObjects(*objects.items()))
         outcomes = [resolver.resolve(group) for group in objects.values()]
         assert [outcome.edits for outcome in outcomes] == [
             (Edit(("spec", "ingressRules", 0, "userIDGroupPairs", 0), "groupRef", "groupID", f"sg-{other}"),)
@@ -187,17 +187,17 @@ class TestReading:
             name: {**made("VPC", name, {"vpcID": f"vpc-{name}"})[1], "spec": {"vpcRef": ref(other)}}
             for name, other in ring.items()
         }
-        objects = FakeObjects(*((Wanted(EC2, "VPC", "vpcs", "shop", name), each) for name, each in found.items()))
-        resolver = Resolver([kind(of)], objects)
+        objects = FakeObjects(*((ObjectKey(EC2, "VPC", "vpcs", "shop", name), each) for name, each in found.items()))
+        resolver = ReferenceResolver([kind(of)], objects)
         for name in order:
             manifest = {**thing({"vpcRef": ref(ring[name])}, namespace="shop")}
             assert [edit.value for edit in resolver.resolve(manifest).edits] == [f"vpc-{ring[name]}"]
 
 
-def value(of: Field, found: Mapping[str, Any]) -> Outcome:
-    wanted = Wanted(EC2, "VPC", "vpcs", "default", "a")
+def value(of: Field, found: Mapping[str, Any]) -> ObjectResolution:
+    wanted = ObjectKey(EC2, "VPC", "vpcs", "default", "a")
     manifest = thing({of.reference_step: [ref("a")] if of.many else ref("a")})
-    return Resolver([kind(of)], FakeObjects((wanted, found))).resolve(manifest)
+    return ReferenceResolver([kind(of)], FakeObjects((wanted, found))).resolve(manifest)
 
 
 SYNCED = {"conditions": [{"type": "ACK.ResourceSynced", "status": "True"}]}
@@ -209,9 +209,9 @@ class TestHooks:
 
     ROUTE = kinds_of((GENERATORS / "apigatewayv2.yaml").read_text(), "apigatewayv2")["Route"]
 
-    def resolved(self, spec: dict[str, Any], **values: str) -> Outcome:
+    def resolved(self, spec: dict[str, Any], **values: str) -> ObjectResolution:
         manifest = {**link(spec), "kind": "Route"}
-        return Resolver([self.ROUTE], FakeObjects(), FakeValues(**values)).resolve(manifest)
+        return ReferenceResolver([self.ROUTE], FakeObjects(), FakeValues(**values)).resolve(manifest)
 
     def test_what_a_controller_resolves_by_code_of_its_own_is_refused(self) -> None:
         outcome = self.resolved({"apiID": "a", "targetRef": ref("i")})
@@ -219,20 +219,20 @@ class TestHooks:
         (problem,) = outcome.problems
         assert str(problem) == (
             "Route shop/link: spec.targetRef is resolved by the controller's own code (hook references_post_resolve), "
-            "and what that makes of it is not known here. Give spec.target itself."
+            "and its result is not known here. Set spec.target directly."
         )
         assert told(outcome).status == "Unknown"
 
     def test_that_may_be_any_field_of_the_kind(self) -> None:
         outcome = self.resolved({"apiRef": ref("a"), "authorizerRef": ref("b")})
-        assert [type(each) for each in outcome.problems] == [errors.ResolvedByHookError] * 2
+        assert [type(each) for each in outcome.problems] == [errors.InvalidReferenceError] * 2
 
     def test_everything_else_that_is_wrong_is_told_too(self) -> None:
         outcome = self.resolved({"apiID": "a", "apiRef": ref("a"), "targetRef": ref("")})
         assert [type(each) for each in outcome.problems] == [
             errors.ResourceReferenceAndIDNotSupportedError,
-            errors.ResolvedByHookError,
-            errors.EmptyReferenceError,
+            errors.InvalidReferenceError,
+            errors.NamelessReferenceError,
         ]
 
     def test_what_a_stack_has_is_filled_in_as_it_is(self) -> None:
@@ -284,7 +284,7 @@ class TestTarget:
     def test_only_strings_are_copied(self, found: object, came: str) -> None:
         (problem,) = value(field("VpcId"), {"status": {**SYNCED, "id": found}}).problems
         assert isinstance(problem, errors.TargetNotStringError)
-        assert problem.came == came
+        assert problem.got == came
 
     @pytest.mark.parametrize(
         "found",
@@ -333,10 +333,10 @@ class Unasked(StrongRefError):  # noqa: N818
         return "Stack network does not export that."
 
 
-def from_stack(of: Field, *names: str, **values: Any) -> Outcome:  # noqa: ANN401
+def from_stack(of: Field, *names: str, **values: Any) -> ObjectResolution:  # noqa: ANN401
     references = [{"from": {"stack": "network", "name": name}} for name in names]
     manifest = thing({of.reference_step: references if of.many else references[0]})
-    return Resolver([kind(of)], FakeObjects(), FakeValues(**values)).resolve(manifest)
+    return ReferenceResolver([kind(of)], FakeObjects(), FakeValues(**values)).resolve(manifest)
 
 
 class TestStacks:
@@ -350,22 +350,22 @@ class TestStacks:
 
     @pytest.mark.parametrize(
         ("found", "came"),
-        [(["x"], "a list"), ("", "empty"), (3, "a number"), ({"a": "x"}, "a map")],
+        [(["x"], "a list"), ("", "an empty value"), (3, "a number"), ({"a": "x"}, "a map")],
     )
     def test_one_string_is_needed_for_one_field(self, found: object, came: str) -> None:
         (problem,) = from_stack(field("VpcId"), "a", a=found).problems
-        assert isinstance(problem, errors.ValueShapeError)
-        assert problem.came == came
-        assert "one string" in str(problem)
+        assert isinstance(problem, errors.InvalidReferenceError)
+        assert problem.problem.endswith(f", got {came}")
+        assert "must name one non-empty string" in str(problem)
 
     @pytest.mark.parametrize(
-        ("found", "came"), [([], "empty"), (["x", ""], "a list"), (["x", 3], "a list"), (3, "a number")]
+        ("found", "came"), [([], "an empty value"), (["x", ""], "a list"), (["x", 3], "a list"), (3, "a number")]
     )
     def test_strings_are_needed_for_a_list(self, found: object, came: str) -> None:
         (problem,) = from_stack(field("VpcIds", many=True), "a", a=found).problems
-        assert isinstance(problem, errors.ValueShapeError)
-        assert problem.came == came
-        assert "a list of strings" in str(problem)
+        assert isinstance(problem, errors.InvalidReferenceError)
+        assert problem.problem.endswith(f", got {came}")
+        assert "must name a list of non-empty strings" in str(problem)
 
     def test_why_it_could_not_be_asked_is_told(self) -> None:
         outcome = from_stack(field("VpcId"), "a", a=Unasked())
@@ -376,8 +376,9 @@ class TestStacks:
 
     def test_without_a_source_of_values_stacks_cannot_be_named(self) -> None:
         manifest = thing({"vpcRef": {"from": {"stack": "network", "name": "a"}}})
-        (problem,) = Resolver([kind(field("VpcId"))], FakeObjects()).resolve(manifest).problems
-        assert isinstance(problem, errors.NoValuesError)
+        (problem,) = ReferenceResolver([kind(field("VpcId"))], FakeObjects()).resolve(manifest).problems
+        assert isinstance(problem, errors.InvalidReferenceError)
+        assert "no source of stacks' values" in problem.problem
 
 
 class TestOtherObjects:
@@ -391,12 +392,12 @@ class TestOtherObjects:
         ],
     )
     def test_they_are_left_alone(self, manifest: dict[str, Any]) -> None:
-        outcome = Resolver([kind(field("VpcId"))], FakeObjects()).resolve(manifest)
+        outcome = ReferenceResolver([kind(field("VpcId"))], FakeObjects()).resolve(manifest)
         assert (outcome.edits, outcome.problems, outcome.condition) == ((), (), None)
 
     def test_one_of_acks_with_references_that_nothing_describes_is_told(self) -> None:
         manifest = {"apiVersion": f"{EC2}/v1alpha1", "kind": "Other", "spec": {"a": [{"vpcRef": ref("a")}]}}
-        (problem,) = Resolver([vpc_link()], FakeObjects()).resolve(manifest).problems
+        (problem,) = ReferenceResolver([vpc_link()], FakeObjects()).resolve(manifest).problems
         assert isinstance(problem, errors.UnknownKindError)
         assert problem.found == "spec.a[0].vpcRef"
 
@@ -405,18 +406,18 @@ class TestOtherObjects:
         kinds = kinds_of((GENERATORS / "apigatewayv2.yaml").read_text(), "apigatewayv2")
         assert kinds["DomainName"].fields == ()
         manifest = {**link({"certRef": ref("a"), "xRef": ref("a")}), "kind": name}
-        outcome = Resolver(kinds.values(), FakeObjects()).resolve(manifest)
+        outcome = ReferenceResolver(kinds.values(), FakeObjects()).resolve(manifest)
         assert str(outcome.problems[0]) == (
-            f"{name} shop/link has spec.certRef, which is no reference field of {name}. Take it out, or give a newer "
+            f"{name} shop/link has spec.certRef, which is not a reference field of {name}. Remove it, or use a newer "
             "generator.yaml."
         )
         assert len(outcome.problems) == 2
         assert told(outcome).status == "Unknown"
-        assert Resolver(kinds.values(), FakeObjects()).resolve({**manifest, "spec": {"a": "b"}}).problems == ()
+        assert ReferenceResolver(kinds.values(), FakeObjects()).resolve({**manifest, "spec": {"a": "b"}}).problems == ()
 
     def test_a_generated_name_is_a_name(self) -> None:
         manifest = {"metadata": {"generateName": "link-"}, "apiVersion": f"{EC2}/v1", "kind": "Thing"}
-        assert Resolver([], FakeObjects()).subject(manifest) == Subject(EC2, "Thing", "default", "link-")
+        assert ReferenceResolver([], FakeObjects()).subject(manifest) == Subject(EC2, "Thing", "default", "link-")
 
 
 class TestEdits:
@@ -438,7 +439,10 @@ NAMES = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6)
 def test_every_item_of_a_list_of_structures_gets_its_own(items: list[dict[str, Any]]) -> None:
     fields = (field("Rules.VpcId"), field("Rules.SubnetIds", many=True))
     objects = FakeObjects(
-        *((Wanted(EC2, "VPC", "vpcs", "default", name), {"status": {**SYNCED, "id": f"id-{name}"}}) for name in "abcd")
+        *(
+            (ObjectKey(EC2, "VPC", "vpcs", "default", name), {"status": {**SYNCED, "id": f"id-{name}"}})
+            for name in "abcd"
+        )
     )
     spec = {
         "rules": [
@@ -449,7 +453,7 @@ def test_every_item_of_a_list_of_structures_gets_its_own(items: list[dict[str, A
             for item in items
         ]
     }
-    outcome = Resolver([kind(*fields)], objects).resolve(thing(spec))
+    outcome = ReferenceResolver([kind(*fields)], objects).resolve(thing(spec))
     assert outcome.problems == ()
     expected = [
         {

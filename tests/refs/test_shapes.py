@@ -12,8 +12,8 @@ from strongref_refs.base import ack_group
 from strongref_refs.config import load
 from strongref_refs.crds import Crds
 from strongref_refs.errors import GeneratorError
-from strongref_refs.models import Model, service_model
-from strongref_refs.shapes import Chain, Shape
+from strongref_refs.models import ApiModel, service_model
+from strongref_refs.shapes import CombinedShapes, FieldShape
 from tests.support.ack import EC2, kinds_of
 
 
@@ -38,24 +38,24 @@ TEXT = {"type": "string"}
 
 
 class TestCrds:
-    def known(self, spec: object, *path: str, kind: str = "Thing") -> Shape | None:
+    def known(self, spec: object, *path: str, kind: str = "Thing") -> FieldShape | None:
         return Crds([("a.yaml", crd("Thing", spec))]).of(EC2).shape(kind, path)
 
     def test_a_list_is_one(self) -> None:
         spec = structure(subnetIDs=several(TEXT), vpcID=TEXT)
-        assert self.known(spec, "SubnetIds") == Shape(("subnetIDs",), many=True, spelled=True)
-        assert self.known(spec, "VPCID") == Shape(("vpcID",), many=False, spelled=True)
+        assert self.known(spec, "SubnetIds") == FieldShape(("subnetIDs",), many=True, spelled=True)
+        assert self.known(spec, "VPCID") == FieldShape(("vpcID",), many=False, spelled=True)
 
     def test_lists_of_structures_are_gone_through(self) -> None:
         spec = structure(rules=several(structure(pairs=several(structure(type_=TEXT)))))
-        assert self.known(spec, "Rules", "Pairs", "Type") == Shape(
+        assert self.known(spec, "Rules", "Pairs", "Type") == FieldShape(
             ("rules", "pairs", "type_"), many=False, spelled=True, lists=(True, True)
         )
 
     def test_maps_of_structures_are_told(self) -> None:
         below = {"type": "object", "additionalProperties": several(structure(keyARN=TEXT, more=structure(id=TEXT)))}
         spec = structure(config=structure(listeners=below))
-        assert self.known(spec, "Config", "Listeners", "KeyArn") == Shape(
+        assert self.known(spec, "Config", "Listeners", "KeyArn") == FieldShape(
             ("config", "listeners", "keyARN"), many=False, map_at=1, spelled=True, lists=(False, False)
         )
         found = self.known(spec, "Config", "Listeners", "More", "Id")
@@ -107,10 +107,10 @@ class TestCrds:
             Crds([("crds/a.yaml", spoilt)])
 
 
-def model(service: str, text: str = "{}") -> Model:
+def model(service: str, text: str = "{}") -> ApiModel:
     known = service_model(service)
     assert known is not None
-    return Model(known, YAML(typ="safe").load(text))
+    return ApiModel(known, YAML(typ="safe").load(text))
 
 
 class TestModels:
@@ -126,12 +126,14 @@ class TestModels:
 
     def test_a_kinds_fields_are_what_creates_it_takes(self) -> None:
         links = model("apigatewayv2")
-        assert links.shape("VpcLink", ["SubnetIDs"]) == Shape(("SubnetIds",), many=True, required=True)
-        assert links.shape("VpcLink", ["SecurityGroupIds"]) == Shape(("SecurityGroupIds",), many=True, required=False)
-        assert links.shape("Stage", ["ApiId"]) == Shape(("ApiId",), many=False, required=True)
+        assert links.shape("VpcLink", ["SubnetIDs"]) == FieldShape(("SubnetIds",), many=True, required=True)
+        assert links.shape("VpcLink", ["SecurityGroupIds"]) == FieldShape(
+            ("SecurityGroupIds",), many=True, required=False
+        )
+        assert links.shape("Stage", ["ApiId"]) == FieldShape(("ApiId",), many=False, required=True)
 
     def test_structures_and_lists_of_them_are_gone_through(self) -> None:
-        assert model("eks").shape("Cluster", ["encryptionconfig", "provider", "keyarn"]) == Shape(
+        assert model("eks").shape("Cluster", ["encryptionconfig", "provider", "keyarn"]) == FieldShape(
             ("encryptionConfig", "provider", "keyArn"), many=False, required=False, lists=(True, False)
         )
 
@@ -140,14 +142,16 @@ class TestModels:
         known = service_model("elbv2")
         assert known is not None
         assert "Issuer" in known.shape_for("AuthenticateOidcActionConfig").required_members
-        assert model("elbv2").shape("Listener", ["DefaultActions", "AuthenticateOidcConfig", "Issuer"]) == Shape(
+        assert model("elbv2").shape("Listener", ["DefaultActions", "AuthenticateOidcConfig", "Issuer"]) == FieldShape(
             ("DefaultActions", "AuthenticateOidcConfig", "Issuer"), many=False, required=False, lists=(True, False)
         )
 
     def test_a_map_on_the_way_is_told(self) -> None:
         found = model("apigatewayv2").shape("Route", ["RequestParameters", "Required"])
-        assert found == Shape(("RequestParameters", "Required"), many=False, required=False, map_at=0, lists=(False,))
-        assert model("apigatewayv2").shape("Stage", ["RouteSettings", "LoggingLevel"]) == Shape(
+        assert found == FieldShape(
+            ("RequestParameters", "Required"), many=False, required=False, map_at=0, lists=(False,)
+        )
+        assert model("apigatewayv2").shape("Stage", ["RouteSettings", "LoggingLevel"]) == FieldShape(
             ("RouteSettings", "LoggingLevel"), many=False, required=False, map_at=0, lists=(False,)
         )
 
@@ -157,31 +161,33 @@ class TestModels:
             " RunInstances: {operation_type: [Create, Update], resource_name: [Other, Instance]}}"
         )
         assert model("ec2").shape("Instance", ["SubnetId"]) is None
-        assert model("ec2", text).shape("Instance", ["SubnetID"]) == Shape(("SubnetId",), many=False, required=False)
+        assert model("ec2", text).shape("Instance", ["SubnetID"]) == FieldShape(
+            ("SubnetId",), many=False, required=False
+        )
 
     def test_renamed_fields_are_found_by_their_new_names(self) -> None:
         text = "resources: {Function: {renames: {operations: {CreateFunction: {input_fields: {FunctionName: Name}}}}}}"
-        assert model("lambda", text).shape("Function", ["Name"]) == Shape(("Name",), many=False, required=True)
+        assert model("lambda", text).shape("Function", ["Name"]) == FieldShape(("Name",), many=False, required=True)
 
     @pytest.mark.parametrize(
         ("settings", "path", "shape"),
         [
-            ("custom_field: {list_of: String}", "Added", Shape(("Added",), many=True, required=False)),
-            ("custom_field: {list_of: CreateRouteInput}", "Added.GatewayID", Shape(
+            ("custom_field: {list_of: String}", "Added", FieldShape(("Added",), many=True, required=False)),
+            ("custom_field: {list_of: CreateRouteInput}", "Added.GatewayID", FieldShape(
                 ("Added", "GatewayId"), many=False, lists=(True,)
             )),
-            ("custom_field: {list_of: IpPermission}", "Added.UserIDGroupPairs.VPCID", Shape(
+            ("custom_field: {list_of: IpPermission}", "Added.UserIDGroupPairs.VPCID", FieldShape(
                 ("Added", "UserIdGroupPairs", "VpcId"), many=False, lists=(True, True)
             )),
-            ("custom_field: {map_of: IpRange}", "Added.CidrIp", Shape(
+            ("custom_field: {map_of: IpRange}", "Added.CidrIp", FieldShape(
                 ("Added", "CidrIp"), many=False, map_at=0, lists=(False,)
             )),
-            ("custom_field: {list_of: Nothing}", "Added", Shape(("Added",), many=True)),
-            ("type: '[]*string'", "Added", Shape(("Added",), many=True)),
-            ("type: '*string'", "Added", Shape(("Added",), many=False)),
-            ("from: {operation: AttachInternetGateway, path: VpcId}", "Added", Shape(("Added",), many=False)),
-            ("from: {operation: CreateTags, path: Resources}", "Added", Shape(("Added",), many=True)),
-            ("from: {operation: RunInstances, path: Placement.HostId}", "Added", Shape(("Added",), many=False)),
+            ("custom_field: {list_of: Nothing}", "Added", FieldShape(("Added",), many=True)),
+            ("type: '[]*string'", "Added", FieldShape(("Added",), many=True)),
+            ("type: '*string'", "Added", FieldShape(("Added",), many=False)),
+            ("from: {operation: AttachInternetGateway, path: VpcId}", "Added", FieldShape(("Added",), many=False)),
+            ("from: {operation: CreateTags, path: Resources}", "Added", FieldShape(("Added",), many=True)),
+            ("from: {operation: RunInstances, path: Placement.HostId}", "Added", FieldShape(("Added",), many=False)),
             ("from: {operation: RunInstances, path: Placement.Nothing}", "Added", None),
             ("from: {operation: Nothing, path: A}", "Added", None),
             ("custom_field: {list_of: Nothing}", "Added.Deeper", None),
@@ -189,7 +195,7 @@ class TestModels:
         ],
     )  # fmt: skip
     def test_fields_that_generator_yaml_adds_are_of_what_it_names(
-        self, settings: str, path: str, shape: Shape | None
+        self, settings: str, path: str, shape: FieldShape | None
     ) -> None:
         known = model("ec2", f"resources: {{Thing: {{fields: {{added: {{{settings}}}}}}}}}")
         found = known.shape("Thing", path.split("."))
@@ -203,19 +209,19 @@ class TestModels:
 class TestChain:
     def test_what_the_first_leaves_open_the_next_tells(self) -> None:
         class Knows:
-            def __init__(self, shape: Shape | None) -> None:
+            def __init__(self, shape: FieldShape | None) -> None:
                 self._shape = shape
 
-            def shape(self, *_: object) -> Shape | None:
+            def shape(self, *_: object) -> FieldShape | None:
                 return self._shape
 
-        first = Shape(("a",), many=True)
-        second = Shape(("A",), many=False, required=True)
-        assert Chain(Knows(None), Knows(first), Knows(second)).shape("A", ["A"]) == Shape(
+        first = FieldShape(("a",), many=True)
+        second = FieldShape(("A",), many=False, required=True)
+        assert CombinedShapes(Knows(None), Knows(first), Knows(second)).shape("A", ["A"]) == FieldShape(
             ("a",), many=True, required=True
         )
-        assert Chain(Knows(first)).shape("A", ["A"]) == first
-        assert Chain(Knows(None)).shape("A", ["A"]) is None
+        assert CombinedShapes(Knows(first)).shape("A", ["A"]) == first
+        assert CombinedShapes(Knows(None)).shape("A", ["A"]) is None
 
 
 def test_a_field_below_a_map_is_known_to_be() -> None:

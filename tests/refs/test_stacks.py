@@ -8,7 +8,7 @@ import pytest
 
 from strongref_manifests.errors import OutputNotFetchedError
 from strongref_manifests.tokens import CFN, EXPORT, FORMS
-from strongref_refs.source_errors import StackReferenceError
+from strongref_refs.errors import StackReferenceError
 from strongref_refs.stacks import KEYS, StackValues, parse
 from strongref_toolkit.errors import NoRegionError
 
@@ -64,20 +64,26 @@ def test_a_reference_to_a_stack_is_an_export_or_an_output(given: dict[str, Any],
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"stack": "network"}, "from: one of name and output is needed."),
-        ({"stack": "network", "name": None, "output": None}, "from: one of name and output is needed."),
-        ({"stack": "network", "name": "a", "output": "b"}, "from: one of name and output is needed."),
-        ({"stack": "network", "nmae": "a"}, "from: nmae: there is no such key."),
-        ({"stack": "network", "name": "a", "namespace": "b"}, "from: namespace: there is no such key."),
-        ({"stack": "", "name": "a"}, "from: stack: '' came; a stack's name is needed."),
-        ({"stack": "my_stack", "output": "a"}, "from: stack: 'my_stack' came; a stack's name is needed."),
-        ({"stack": "network.Inner", "name": "a"}, "from: stack: 'network.Inner' came; a stack's name is needed."),
-        ({"stack": "network", "name": ["a"]}, "from: name: a list came; an export's name is needed."),
-        ({"stack": "network", "name": "a b"}, "from: name: 'a b' came; an export's name is needed."),
-        ({"stack": "network", "name": "a@b"}, "from: name: 'a@b' came; an export's name is needed."),
-        ({"stack": "network", "output": "a.b"}, "from: output: 'a.b' came; an output's logical id is needed."),
-        ({"stack": "network", "name": "a", "region": "Ireland"}, "from: region: 'Ireland' came; a region's code"),
-        ({"stack": "network", "name": "a", "account": 222222222222}, "from: account: 222222222222 came; an account is"),
+        ({"stack": "network"}, "from: must have one of name and output."),
+        ({"stack": "network", "name": None, "output": None}, "from: must have one of name and output."),
+        ({"stack": "network", "name": "a", "output": "b"}, "from: must have one of name and output."),
+        ({"stack": "network", "nmae": "a"}, "from: must not have nmae; allowed: "),
+        ({"stack": "network", "name": "a", "namespace": "b"}, "from: must not have namespace; allowed: "),
+        ({"stack": "", "name": "a"}, "from: stack must be a stack name, got ''."),
+        ({"stack": "my_stack", "output": "a"}, "from: stack must be a stack name, got 'my_stack'."),
+        ({"stack": "network.Inner", "name": "a"}, "from: stack must be a stack name, got 'network.Inner'."),
+        ({"stack": "network", "name": ["a"]}, "from: name must be an export name, got a list."),
+        ({"stack": "network", "name": "a b"}, "from: name must be an export name, got 'a b'."),
+        ({"stack": "network", "name": "a@b"}, "from: name must be an export name, got 'a@b'."),
+        ({"stack": "network", "output": "a.b"}, "from: output must be the logical ID of an output, got 'a.b'."),
+        (
+            {"stack": "network", "name": "a", "region": "Ireland"},
+            "from: region must be a region code such as us-east-1, got 'Ireland'.",
+        ),
+        (
+            {"stack": "network", "name": "a", "account": 222222222222},
+            "from: account must be twelve digits in quotes, got 222222222222.",
+        ),
     ],
 )
 def test_what_is_no_reference_to_a_stack_is_told(given: dict[str, Any], told: str) -> None:
@@ -107,7 +113,7 @@ def test_the_value_is_what_the_source_of_such_tokens_gives() -> None:
 
 def test_a_map_of_exports_is_no_value() -> None:
     values = StackValues(lambda scheme: Fixed(scheme, {"Arn": "arn:aws:x", "Hidden": "a-value-not-to-be-shown"}))
-    with pytest.raises(StackReferenceError, match="from: name: Alb is a map of exports; name one of those in it, with"):
+    with pytest.raises(StackReferenceError, match=r"from: name Alb is a map of exports\. Name one of them, with dots"):
         values.get({"stack": "network", "name": "Alb"})
 
 
@@ -116,6 +122,6 @@ def test_errors_of_sources_are_their_own_but_for_how_to_say_a_region() -> None:
     with pytest.raises(OutputNotFetchedError):
         StackValues(lambda scheme: Fixed(scheme, gone)).get({"stack": "network", "output": "VpcId"})
     with pytest.raises(
-        StackReferenceError, match="from: no region is known; give --region, set AWS_REGION, or write it"
+        StackReferenceError, match=r"from: has no region\. Set --region or AWS_REGION, or add region to it\."
     ):
         StackValues(lambda scheme: Fixed(scheme, NoRegionError())).get({"stack": "network", "output": "VpcId"})

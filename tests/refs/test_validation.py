@@ -9,16 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strongref.text import some
 from strongref_refs import errors
-from strongref_refs.base import Field, Kind, Subject, way
+from strongref_refs.base import Field, Kind, Subject, path_text
 from strongref_refs.errors import FieldError, RefsError
-from strongref_refs.validation import Checked, a_kind_of, check, references
+from strongref_refs.keys import type_text
+from strongref_refs.validation import CheckedObject, check, find_references
 from tests.support.ack import EC2, field, kind, ref, thing
 
 SUBJECT = Subject(EC2, "Thing", "shop", "it")
 
 
-def checked(spec: object, *fields: Field) -> Checked:
+def checked(spec: object, *fields: Field) -> CheckedObject:
     return check(kind(*fields), SUBJECT, thing(spec))
 
 
@@ -75,9 +77,7 @@ class TestBothOrNeither:
     def test_resource_reference_or_id_required(self, spec: object) -> None:
         problem = only(spec, NEEDED)
         assert isinstance(problem, errors.ResourceReferenceOrIDRequiredError)
-        assert str(problem).startswith(
-            "ResourceReferenceOrIDRequired: Thing shop/it has neither spec.vpcID nor spec.vp"
-        )
+        assert str(problem).startswith("ResourceReferenceOrIDRequired: Thing shop/it must set spec.vpcID or spec.vpcR")
 
     def test_an_empty_list_is_neither(self) -> None:
         needed = field("VpcIds", many=True, required=True)
@@ -88,7 +88,7 @@ class TestBothOrNeither:
         assert problems({}, below) == problems({"routes": []}, below) == problems({"routes": None}, below) == []
         (first,) = problems({"routes": [{}, {"vpcID": "vpc-1"}]}, below)
         assert isinstance(first, FieldError)
-        assert first.spot.identifier_text == "spec.routes[0].vpcID"
+        assert first.location.identifier_text == "spec.routes[0].vpcID"
 
 
 class TestNames:
@@ -98,7 +98,7 @@ class TestNames:
     )
     def test_a_reference_that_names_nothing_is_nil_or_empty(self, reference: object) -> None:
         problem = only({"vpcRef": reference}, VPC)
-        assert isinstance(problem, errors.EmptyReferenceError)
+        assert isinstance(problem, errors.NamelessReferenceError)
         assert "provided resource reference is nil or empty: spec.vpcRef." in str(problem)
 
     def test_of_a_list_the_item_is_told(self) -> None:
@@ -131,8 +131,8 @@ class TestNames:
     )
     def test_other_keys_are_told(self, reference: object, keys: list[str]) -> None:
         problem = only({"vpcRef": reference}, VPC)
-        assert isinstance(problem, errors.FromKeyError)
-        assert problem.keys == keys
+        assert isinstance(problem, errors.InvalidReferenceError)
+        assert problem.problem.startswith(f"must not have {some(keys)}; allowed: ")
 
     @pytest.mark.parametrize(
         ("reference", "key"),
@@ -145,36 +145,35 @@ class TestNames:
     )
     def test_a_forgotten_from_is_told(self, reference: object, key: str) -> None:
         problem = only({"vpcRefs": [ref("a"), reference]}, VPCS)
-        assert isinstance(problem, errors.FromMissingError)
-        assert (problem.found, problem.key) == ("spec.vpcRefs[1]", key)
-        assert isinstance(only({"vpcRef": reference}, VPC), errors.FromMissingError)
+        assert isinstance(problem, errors.InvalidReferenceError)
+        assert (problem.found, problem.problem) == ("spec.vpcRefs[1]", f"has {key} outside of from")
+        assert str(only({"vpcRef": reference}, VPC)).endswith(f"outside of from. Write from: {{{key}: …}}.")
 
 
 ROUTES = replace(ROUTE, lists=(True,), certain=True)
 CONFIG = replace(field("Config.SubnetIds", many=True), lists=(False,), certain=True)
-A_MAP, A_LIST = "Give a map there, as the kind has it.", "Give a list of maps there, as the kind has it."
-EITHER = "Give a map there, or a list of maps."
+A_MAP, A_LIST, EITHER = "a map", "a list of maps", "a map or a list of maps"
 
 
 class TestShapesOnTheWay:
     @pytest.mark.parametrize(
-        ("spec", "of", "came", "needed"),
+        ("spec", "of", "found", "must_be", "got"),
         [
-            ({"routes": {"vpcRef": ref("a")}}, ROUTES, "spec.routes is a map", A_LIST),
-            ({"routes": {"web": {"vpcRef": ref("a")}}}, ROUTES, "spec.routes is a map", A_LIST),
-            ({"routes": "a"}, ROUTES, "spec.routes is a string", A_LIST),
-            ({"routes": [{}, 3]}, ROUTES, "spec.routes[1] is a number", A_MAP),
-            ({"config": [{"subnetRefs": [ref("a")]}]}, CONFIG, "spec.config is a list", A_MAP),
-            ({"config": "a"}, CONFIG, "spec.config is a string", A_MAP),
-            ({"routes": "a"}, ROUTE, "spec.routes is a string", EITHER),
-            ("a", ROUTE, "spec is a string", A_MAP),
-            ([{"routes": [{"vpcRef": ref("a")}]}], ROUTE, "spec is a list", A_MAP),
+            ({"routes": {"vpcRef": ref("a")}}, ROUTES, "spec.routes", A_LIST, "a map"),
+            ({"routes": {"web": {"vpcRef": ref("a")}}}, ROUTES, "spec.routes", A_LIST, "a map"),
+            ({"routes": "a"}, ROUTES, "spec.routes", A_LIST, "a string"),
+            ({"routes": [{}, 3]}, ROUTES, "spec.routes[1]", A_MAP, "a number"),
+            ({"config": [{"subnetRefs": [ref("a")]}]}, CONFIG, "spec.config", A_MAP, "a list"),
+            ({"config": "a"}, CONFIG, "spec.config", A_MAP, "a string"),
+            ({"routes": "a"}, ROUTE, "spec.routes", EITHER, "a string"),
+            ("a", ROUTE, "spec", A_MAP, "a string"),
+            ([{"routes": [{"vpcRef": ref("a")}]}], ROUTE, "spec", A_MAP, "a list"),
         ],
     )
-    def test_what_the_kind_has_otherwise_is_told_and_nothing_below_it(
-        self, spec: object, of: Field, came: str, needed: str
+    def test_a_wrong_type_is_reported_and_nothing_below_it(
+        self, spec: object, of: Field, found: str, must_be: str, got: str
     ) -> None:
-        assert str(only(spec, of)) == f"Thing shop/it: {came}. {needed}"
+        assert str(only(spec, of)) == f"Thing shop/it: {found} must be {must_be}, got {got}."
 
     @pytest.mark.parametrize(
         ("spec", "of"),
@@ -197,7 +196,7 @@ class TestShapesOnTheWay:
         fields = [
             replace(field(f"Routes.{name}Id"), lists=(True,), certain=True) for name in ("Vpc", "Subnet", "Gateway")
         ]
-        assert isinstance(only(spec, *fields), errors.ReferenceShapeError)
+        assert isinstance(only(spec, *fields), errors.InvalidReferenceError)
 
     def test_places_of_their_own_are_told_each(self) -> None:
         assert len(problems({"routes": ["x", {}, 3]}, ROUTES, replace(ROUTES, reference_step="aRef"))) == 2
@@ -227,8 +226,8 @@ class TestShapes:
         self, spec: object, of: Field, found: str, came: str
     ) -> None:
         problem = only(spec, of)
-        assert isinstance(problem, errors.ReferenceShapeError)
-        assert (problem.found, problem.came) == (found, came)
+        assert isinstance(problem, errors.InvalidReferenceError)
+        assert (problem.found, problem.problem.rpartition(", got ")[2]) == (found, came)
 
     def test_no_value_is_told(self) -> None:
         assert "hunter2" not in str(problems({"vpcRef": "hunter2", "vpcID": "hunter2"}, VPC))
@@ -246,19 +245,20 @@ class TestShapes:
         ],
     )
     def test_values_are_told_by_what_they_are(self, value: object, text: str) -> None:
-        assert a_kind_of(value) == text
+        assert type_text(value) == text
 
 
 class TestStrays:
     def test_a_reference_below_a_map_is_refused(self) -> None:
         problem = only({"listeners": {"web": {"vpcRef": ref("a")}}}, field("Listeners.VpcId"))
-        assert isinstance(problem, errors.ReferenceBelowMapError)
-        assert (problem.found, problem.through) == ("spec.listeners.web.vpcRef", "listeners")
-        assert "Give vpcID itself there" in str(problem)
+        assert isinstance(problem, errors.InvalidReferenceError)
+        assert problem.found == "spec.listeners.web.vpcRef"
+        assert "is below listeners, which is a map" in problem.problem
+        assert problem.fix == "Set vpcID directly"
 
     def test_one_in_a_list_below_a_map_too(self) -> None:
         problem = only({"a": {"x": {"b": [{"vpcRefs": [ref("a")]}]}}}, field("A.B.VpcIds", many=True))
-        assert isinstance(problem, errors.ReferenceBelowMapError)
+        assert isinstance(problem, errors.InvalidReferenceError)
         assert problem.found == "spec.a.x.b[0].vpcRefs"
 
     @pytest.mark.parametrize(
@@ -275,8 +275,9 @@ class TestStrays:
     ) -> None:
         below = replace(field("A.B.VpcId", required=True), through_map="a")
         problem = only(spec, below)
-        assert isinstance(problem, errors.ReferenceBelowMapError)
-        assert (problem.found, problem.through) == (found, "a")
+        assert isinstance(problem, errors.InvalidReferenceError)
+        assert problem.found == found
+        assert "is below a, which is a map" in problem.problem
         assert isinstance(only({"b": {"vpcRef": ref("a")}}, below), errors.UnknownReferenceFieldError)
         assert problems({"a": {"GET /": {}}}, below) == []
 
@@ -319,11 +320,11 @@ class TestStrays:
         ],
     )
     def test_what_is_not_built_like_one_is_left_alone(self, spec: dict[str, Any]) -> None:
-        assert checked(spec, VPC) == Checked((), (), referring=False)
+        assert checked(spec, VPC) == CheckedObject((), (), referring=False)
 
     def test_references_are_found_wherever_they_stand(self) -> None:
         spec = {"a": [{"bRef": ref("x")}, {"cRefs": [3, ref("y")]}], "dRefs": ref("z"), "eRefs": [3]}
-        assert list(references(spec)) == [("spec", "a", 0, "bRef"), ("spec", "a", 1, "cRefs"), ("spec", "dRefs")]
+        assert list(find_references(spec)) == [("spec", "a", 0, "bRef"), ("spec", "a", 1, "cRefs"), ("spec", "dRefs")]
 
 
 class TestEverything:
@@ -338,18 +339,18 @@ class TestEverything:
         assert [type(problem) for problem in problems(spec, *fields)] == [
             errors.ResourceReferenceOrIDRequiredError,
             errors.ResourceReferenceAndIDNotSupportedError,
-            errors.EmptyReferenceError,
+            errors.NamelessReferenceError,
             errors.ResourceReferenceCrossNamespaceNotAllowedError,
-            errors.ReferenceShapeError,
+            errors.InvalidReferenceError,
             errors.ResourceReferenceAndIDNotSupportedError,
-            errors.ReferenceShapeError,
+            errors.InvalidReferenceError,
             errors.UnknownReferenceFieldError,
         ]
 
     def test_what_is_right_is_found_in_the_documents_order(self) -> None:
         spec = {"routes": [{"vpcRef": ref("b")}, {}, {"vpcRef": ref("c")}], "vpcRef": ref("a")}
-        found = checked(spec, VPC, ROUTE).uses
-        assert [(use.spot.reference_text, [each.name for each in use.given]) for use in found] == [
+        found = checked(spec, VPC, ROUTE).fields
+        assert [(use.location.reference_text, [each.name for each in use.targets]) for use in found] == [
             ("spec.routes[0].vpcRef", ["b"]),
             ("spec.routes[2].vpcRef", ["c"]),
             ("spec.vpcRef", ["a"]),
@@ -358,7 +359,7 @@ class TestEverything:
     def test_each_item_of_nested_lists_is_a_place_of_its_own(self) -> None:
         pairs = field("Rules.Pairs.VpcId")
         spec = {"rules": [{"pairs": [{"vpcRef": ref("a")}, {"vpcRef": ref("b")}]}, {"pairs": [{"vpcRef": ref("c")}]}]}
-        assert [use.spot.container for use in checked(spec, pairs).uses] == [
+        assert [use.location.container for use in checked(spec, pairs).fields] == [
             ("spec", "rules", 0, "pairs", 0),
             ("spec", "rules", 0, "pairs", 1),
             ("spec", "rules", 1, "pairs", 0),
@@ -367,7 +368,7 @@ class TestEverything:
     def test_their_problems_are_told_in_the_documents_order(self) -> None:
         spec = {"rules": [{"pairs": [{}, {"vpcRef": 3}]}, {"pairs": [{}]}]}
         found = problems(spec, field("Rules.Pairs.VpcId", required=True))
-        assert [each.spot.identifier_text for each in found if isinstance(each, FieldError)] == [
+        assert [each.location.identifier_text for each in found if isinstance(each, FieldError)] == [
             "spec.rules[0].pairs[0].vpcID",
             "spec.rules[0].pairs[1].vpcID",
             "spec.rules[1].pairs[0].vpcID",
@@ -375,8 +376,8 @@ class TestEverything:
 
     def test_a_stack_may_be_named_in_an_objects_place(self) -> None:
         source = {"stack": "network", "name": "VpcId", "region": "eu-west-1"}
-        (use,) = checked({"vpcRef": {"from": source}}, VPC).uses
-        assert use.given[0].stack == source
+        (use,) = checked({"vpcRef": {"from": source}}, VPC).fields
+        assert use.targets[0].stack == source
 
     def test_whether_there_is_a_reference_at_all_is_known(self) -> None:
         assert not checked({"vpcID": "vpc-1", "vpcRef": "ignored"}, field("SubnetId")).referring
@@ -390,7 +391,7 @@ class TestEverything:
 @pytest.mark.parametrize("nothing", [{"vpcRefs": []}, {"vpcRefs": None}, {}])
 def test_an_empty_list_is_no_reference(nothing: dict[str, Any]) -> None:
     found = checked({"vpcIDs": ["vpc-1"], **nothing}, VPCS)
-    assert found == Checked((), (), referring=False)
+    assert found == CheckedObject((), (), referring=False)
 
 
 JSON = st.recursive(
@@ -420,12 +421,12 @@ KNOWN: Kind = kind(*(replace(each, lists=(True, False)[: len(each.steps) - 1], c
 @given(JSON, st.sampled_from([GUESSED, KNOWN]))
 def test_whatever_a_spec_is_each_reference_is_used_or_told_to_be_wrong(spec: object, of: Kind) -> None:
     found = check(of, SUBJECT, thing(spec))
-    used = {(*use.spot.container, use.spot.field.reference_step) for use in found.uses}
-    assert len(used) == len(found.uses)
+    used = {(*use.location.container, use.location.field.reference_step) for use in found.fields}
+    assert len(used) == len(found.fields)
     told = " ".join(str(problem) for problem in found.problems)
-    misshapen = {each.spot.container for each in found.problems if isinstance(each, errors.ReferenceShapeError)}
-    misshapen = {place for place in misshapen if f": {way(place)} is a" in told}
-    for place in references(spec):
-        above = {place[:length] for length in range(1, len(place))} & misshapen
-        assert place in used or above or way(place) in told
-    assert all(use.given for use in found.uses)
+    wrong_types = {each.location.container for each in found.problems if isinstance(each, errors.InvalidReferenceError)}
+    wrong_types = {place for place in wrong_types if f": {path_text(place)} must be a" in told}
+    for place in find_references(spec):
+        above = {place[:length] for length in range(1, len(place))} & wrong_types
+        assert place in used or above or path_text(place) in told
+    assert all(use.targets for use in found.fields)

@@ -6,7 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strongref_refs.base import Field, Kind, Reference, Spot, Subject, Wanted
+from strongref_refs.base import Field, FieldLocation, FieldReference, Kind, ObjectKey, Subject
 from strongref_refs.config import load
 from strongref_refs.errors import NoSuchObjectError
 from strongref_refs.names import lower_camel, reference_name
@@ -67,7 +67,7 @@ def field(
         reference_step=reference_name(steps[-1], many=many),
         many=many,
         required=required,
-        reference=Reference("VPC", target, "ec2", skip_state),
+        reference=FieldReference("VPC", target, "ec2", skip_state),
     )
 
 
@@ -80,9 +80,9 @@ def thing(spec: object, *, name: str = "it", namespace: str | None = None) -> di
     return {"apiVersion": f"{EC2}/v1alpha1", "kind": "Thing", "metadata": metadata, "spec": spec}
 
 
-def spot(path: str = "VpcId", *, many: bool = False) -> Spot:
+def location(path: str = "VpcId", *, many: bool = False) -> FieldLocation:
     its = field(path, many=many)
-    return Spot(Subject(EC2, "Thing", "default", "it"), its, ("spec", *its.steps[:-1]))
+    return FieldLocation(Subject(EC2, "Thing", "default", "it"), its, ("spec", *its.steps[:-1]))
 
 
 def link(spec: object, *, name: str = "link", namespace: str | None = "shop") -> dict[str, Any]:
@@ -96,11 +96,11 @@ def ref(name: object, **others: object) -> dict[str, Any]:
 
 def made(
     of: str, name: str, status: Mapping[str, Any], *, synced: str | None = "True", terminal: str | None = None
-) -> tuple[Wanted, dict[str, Any]]:
+) -> tuple[ObjectKey, dict[str, Any]]:
     """An object in namespace shop that its controller has made, and how it is asked for."""
     types = {"ACK.ResourceSynced": synced, "ACK.Terminal": terminal}
     conditions = [{"type": type_, "status": its} for type_, its in types.items() if its]
-    wanted = Wanted(EC2, of, f"{of.lower()}s", "shop", name)
+    wanted = ObjectKey(EC2, of, f"{of.lower()}s", "shop", name)
     return wanted, {
         "apiVersion": f"{EC2}/v1alpha1",
         "kind": of,
@@ -113,11 +113,11 @@ def made(
 class FakeObjects:
     """Objects in memory, errors too. What is asked for is taken down."""
 
-    def __init__(self, *objects: tuple[Wanted, Manifest | StrongRefError]) -> None:
+    def __init__(self, *objects: tuple[ObjectKey, Manifest | StrongRefError]) -> None:
         self._objects = dict(objects)
-        self.asked: list[Wanted] = []
+        self.asked: list[ObjectKey] = []
 
-    def get(self, wanted: Wanted) -> Manifest:
+    def get(self, wanted: ObjectKey) -> Manifest:
         self.asked.append(wanted)
         found = self._objects.get(wanted, NoSuchObjectError(wanted, "the manifests given"))
         if isinstance(found, Exception):

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from strongref_manifests.text.manifests import read
-from strongref_refs import errors, source_errors
-from strongref_refs.base import Field, Reference, Spot, Subject, Wanted
+from strongref_refs import errors
+from strongref_refs.base import Field, FieldReference, Kind, ObjectKey, Subject
 from strongref_refs.config import load
 from strongref_refs.manifests import Found, ManifestObjects
 from strongref_refs.manifests_writing import Placed, rewritten
-from strongref_refs.resolution import Edit, Resolver
+from strongref_refs.resolution import Edit, ReferenceResolver
 from strongref_refs.stacks import StackValues
+from strongref_refs.validation import check
 from tests.support.documents import ROOT
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 GENERATOR = ROOT / "examples/refs/apigatewayv2-controller/generator.yaml"
 EC2, API = "ec2.services.k8s.aws", "apigatewayv2.services.k8s.aws"
 SERVER = "https://cluster.example.com"
-GROUP = Wanted(EC2, "SecurityGroup", "securitygroups", "default", "web")
+GROUP = ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "web")
 GET = f"get securitygroups.{EC2} default/web"
 
 
@@ -73,7 +74,7 @@ def refused(spec: str, value: Json = "", kind: str = "VPCLink", group: str = API
     def make() -> StrongRefError:
         source: Source = _Stack(value)
         generator = load(GENERATOR.read_text(), str(GENERATOR))
-        resolver = Resolver(generator.kinds, ManifestObjects(_OBJECTS), StackValues(lambda _: source))
+        resolver = ReferenceResolver(generator.kinds, ManifestObjects(_OBJECTS), StackValues(lambda _: source))
         content = {
             "apiVersion": f"{group}/v1alpha1",
             "kind": kind,
@@ -108,16 +109,19 @@ def _below_map() -> StrongRefError:
         "certificateRef",
         many=False,
         required=False,
-        reference=Reference("Certificate", "Status.ACKResourceMetadata.ARN", "acm"),
+        reference=FieldReference("Certificate", "Status.ACKResourceMetadata.ARN", "acm"),
         through_map="listeners",
     )
-    spot = Spot(Subject(API, "Gateway", "default", "orders"), field, ("spec", "listeners", "web"))
-    return errors.ReferenceBelowMapError(spot, "spec.listeners.web.certificateRef", "listeners")
+    spec = {"listeners": {"web": {"certificateRef": {"from": {"name": "web"}}}}}
+    (problem,) = check(
+        Kind(API, "Gateway", (field,)), Subject(API, "Gateway", "default", "orders"), {"spec": spec}
+    ).problems
+    return problem
 
 
 def _by_hook() -> StrongRefError:
     generator = ROOT / "tests/generators/apigatewayv2.yaml"
-    resolver = Resolver(load(generator.read_text(), str(generator)).kinds, ManifestObjects(_OBJECTS))
+    resolver = ReferenceResolver(load(generator.read_text(), str(generator)).kinds, ManifestObjects(_OBJECTS))
     spec = {"apiID": "a1b2c3", "targetRef": {"from": {"name": "orders"}}}
     content = {"apiVersion": f"{API}/v1alpha1", "kind": "Route", "metadata": {"name": "orders"}, "spec": spec}
     (problem,) = resolver.resolve(content).problems
@@ -148,20 +152,20 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "refs-missing": refused(_groups("{name: bare}")),
     "refs-not-text": refused(_groups("{name: odd}")),
     "refs-not-found": refused(_groups("{name: wed}")),
-    "refs-several": lambda: source_errors.SeveralObjectsError(GROUP, ["a.yaml, document 1", "b.yaml, document 3"]),
+    "refs-several": lambda: errors.AmbiguousObjectError(GROUP, ["a.yaml, document 1", "b.yaml, document 3"]),
     "refs-stack": refused(_groups("{stack: network}")),
     "refs-stack-value": refused("{apiRef: {from: {stack: network, name: Apis}}}", ["a", "b"], kind="Integration"),
     "refs-stack-map": refused(_groups("{stack: network, name: Vpc}"), {"Id": "vpc-1"}),
-    "refs-no-client": source_errors.NoClientError,
-    "refs-kubeconfig": lambda: source_errors.ClusterConfigError(
+    "refs-no-client": errors.NoClientError,
+    "refs-kubeconfig": lambda: errors.ClusterConfigError(
         "kubeconfig /home/me/.kube/config has no context there; it has test and prod"
     ),
-    "refs-unreachable": lambda: source_errors.UnreachableError(SERVER, GET, "no answer in time"),
-    "refs-unauthorized": lambda: source_errors.UnauthorizedError(SERVER, GET, 401),
-    "refs-denied": lambda: source_errors.DeniedError(SERVER, GET, "get", f"securitygroups.{EC2}", "default"),
-    "refs-not-installed": lambda: source_errors.KindNotInstalledError(SERVER, GET, "SecurityGroup", EC2),
-    "refs-not-the-api": lambda: source_errors.NotTheApiError(SERVER, "list API groups"),
-    "refs-answered": lambda: source_errors.AnsweredError(SERVER, GET, 500, "Internal Server Error"),
+    "refs-unreachable": lambda: errors.UnreachableError(SERVER, GET, "no answer in time"),
+    "refs-unauthorized": lambda: errors.UnauthorizedError(SERVER, GET, 401),
+    "refs-denied": lambda: errors.DeniedError(SERVER, GET, "get", f"securitygroups.{EC2}", "default"),
+    "refs-not-installed": lambda: errors.KindNotInstalledError(SERVER, GET, "SecurityGroup", EC2),
+    "refs-not-the-api": lambda: errors.NotTheApiError(SERVER, "list API groups"),
+    "refs-answered": lambda: errors.AnsweredError(SERVER, GET, 500),
     "refs-generator": _read(
         "resources:\n  VpcLink:\n    fields:\n      SubnetIds:\n        references: {resource: Subnet}\n"
     ),
