@@ -15,12 +15,10 @@ from strongref_cli.output import put_out
 from strongref_cli.parsing import register
 from strongref_manifests import files
 from strongref_manifests.errors import InputError
-from strongref_refs.cluster import ClusterObjects
-from strongref_refs.cluster_api import ClusterApi
 from strongref_refs.manifests import DEFAULT_NAMESPACE, Found, ManifestObjects, objects_in, place
 from strongref_refs.manifests_writing import Placed, rewritten
 from strongref_refs.resolution import ReferenceResolver
-from strongref_refs.wiring import StackSources, generators
+from strongref_refs.wiring import StackSources, cluster, generators
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -224,8 +222,8 @@ def _objects(
 ) -> tuple[ObjectSource, str]:
     """Where referenced objects are, and the namespace of objects that name none."""
     if asked.cluster:
-        api = ClusterApi.connect(asked.kubeconfig, asked.context)
-        return ClusterObjects(api), asked.namespace or api.namespace or DEFAULT_NAMESPACE
+        live, namespace = cluster(asked.kubeconfig, asked.context)
+        return live, asked.namespace or namespace or DEFAULT_NAMESPACE
     namespace = asked.namespace or DEFAULT_NAMESPACE
     tiers = [[found for manifest in tier for found in objects_in(manifest)] for tier in (given, manifests)]
     return ManifestObjects(*tiers, namespace=namespace), namespace

@@ -1,11 +1,11 @@
-"""Referenced objects that are in a live cluster."""
+"""Referenced objects in a live cluster."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from strongref_refs.cluster_api import GoneError
+from strongref_refs.cluster_api import ClusterApi
 from strongref_refs.errors import (
     ClusterConfigError,
     KindNotInstalledError,
@@ -21,67 +21,64 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from strongref_refs.base import Manifest, ObjectKey
-    from strongref_refs.cluster_api import ClusterApi, Resource
+    from strongref_refs.cluster_config import Connection
 
 PAGES = 2
-"""Of a list that are read at most, for names like one that is not there."""
+"""Pages of a list that are read at most to find similar names."""
 
 _LABEL = "[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 _NAME = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
 _NAMESPACE = re.compile(rf"(?=.{{1,63}}\Z){_LABEL}")
-"""What names of objects and of namespaces are (Kubernetes: Object Names and IDs; RFC 1123): safe in a path."""
+"""Names of objects and of namespaces (Kubernetes: Object Names and IDs; RFC 1123); the client does not quote paths."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class ClusterObjects:
-    """Referenced objects of a cluster, each asked for once.
+    """Referenced objects of a cluster; each is requested once.
 
-    It is asked, once, what it serves: so plurals and versions are its own. When it cannot be reached any more, or does
-    not take the credentials any more, it is asked nothing more.
+    Plurals and versions are those that the cluster serves. Once it cannot be reached or rejects the credentials, it is
+    not called again.
     """
 
-    def __init__(self, api: ClusterApi) -> None:
-        """Make the source.
+    def __init__(self, connection: Connection) -> None:
+        """Find out which API groups the cluster serves.
 
         Raises:
-            ClusterError: the cluster cannot be reached, or does not take the credentials.
-            ClusterConfigError: these cannot be had.
+            ClusterError: the cluster cannot be reached, or rejects the credentials.
+            ClusterConfigError: the credentials are not available.
         """
-        self._api = api
-        self._versions = api.groups()
+        self._api = ClusterApi(connection)
         self._objects: Memo[ObjectKey, Manifest] = Memo()
-        self._resources: Memo[tuple[str, str], Resource] = Memo()
-        self._names: Memo[tuple[Resource, str], list[str]] = Memo()
+        self._resources: Memo[tuple[str, str], Any] = Memo()
+        self._names: Memo[tuple[str, str, str], list[str]] = Memo()
         self._lost: RefsError | None = None
 
-    def get(self, wanted: ObjectKey) -> Manifest:
-        """As `base.Objects`.
+    def get(self, key: ObjectKey) -> Manifest:
+        """As `base.ObjectSource`.
 
         Raises:
-            NoSuchObjectError: there is none.
+            NoSuchObjectError: it does not exist.
             KindNotInstalledError: its controller is not installed.
-            ClusterError: the cluster does not give it.
-            ClusterConfigError: the credentials cannot be had any more.
+            ClusterError: the cluster does not return it.
+            ClusterConfigError: the credentials are not available any more.
         """
-        return self._objects.get(wanted, lambda: self._get(wanted))
+        return self._objects.get(key, lambda: self._get(key))
 
-    def _get(self, wanted: ObjectKey) -> Manifest:
-        resource = self._resources.get((wanted.group, wanted.kind), lambda: self._resource(wanted))
-        there: list[str] = []
-        if _NAMESPACE.fullmatch(wanted.namespace):
-            if _NAME.fullmatch(wanted.name):
-                try:
-                    return self._asked(self._api.get, resource, wanted.namespace, wanted.name)
-                except GoneError:
-                    pass
-            key = (resource, wanted.namespace)
-            there = closest(wanted.name, self._names.get(key, lambda: self._some_names(*key)))
-        raise NoSuchObjectError(wanted, f"the cluster {self._api.server}", there)
+    def _get(self, key: ObjectKey) -> Manifest:
+        resource = self._resources.get((key.group, key.kind), lambda: self._resource(key))
+        close: list[str] = []
+        if _NAMESPACE.fullmatch(key.namespace):
+            if _NAME.fullmatch(key.name):
+                found = self._ask(self._api.read, resource, key.namespace, key.name)
+                if found is not None:
+                    return found
+            names = self._names.get((key.group, key.kind, key.namespace), lambda: self._some_names(resource, key))
+            close = closest(key.name, names)
+        raise NoSuchObjectError(key, f"the cluster {self._api.server}", close)
 
-    def _asked(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What the cluster answers."""
+    def _ask(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._lost:
             raise self._lost
         try:
@@ -90,24 +87,20 @@ class ClusterObjects:
             self._lost = error
             raise
 
-    def _resource(self, wanted: ObjectKey) -> Resource:
-        for version in self._versions.get(wanted.group, ()):
-            try:
-                found = self._asked(self._api.resource, wanted.group, version, wanted.kind)
-            except GoneError:  # it has gone since
-                continue
-            if found:
-                return found
-        raise KindNotInstalledError(self._api.server, f"find {wanted.kind}", wanted.kind, wanted.group)
+    def _resource(self, key: ObjectKey) -> Any:  # noqa: ANN401 (kubernetes.dynamic.Resource)
+        found = self._ask(self._api.find, key.group, key.kind)
+        if found is None:
+            raise KindNotInstalledError(self._api.server, f"find {key.kind}", key.kind, key.group)
+        return found
 
-    def _some_names(self, resource: Resource, namespace: str) -> list[str]:
-        """Names of objects of that kind, as a help for whoever mistyped one: those that are to be had."""
+    def _some_names(self, resource: Any, key: ObjectKey) -> list[str]:  # noqa: ANN401
+        """Names of objects of a kind, to suggest one for a misspelled name; as many as the cluster returns."""
         found: list[str] = []
         after = ""
         for _ in range(PAGES):
             try:
-                names, after = self._asked(self._api.names, resource, namespace, after)
-            except (GoneError, RefsError):
+                names, after = self._ask(self._api.names, resource, key.namespace, after)
+            except RefsError:
                 break
             found += names
             if not after:

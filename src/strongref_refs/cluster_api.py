@@ -1,259 +1,236 @@
-"""Kubernetes' API, as far as references need it: what it serves, an object, the names of many.
+"""Kubernetes' API through its own dynamic client: which kinds it serves, one object, the names of many.
 
-Answers are plain JSON and are looked at here: whatever stands between may answer anything in the API's place.
+What the client leaves open is here: time limits for every request, retries where the API asks for them, errors without
+credentials or contents, and a check that the answer is the API's, since a proxy may answer in its place.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from http.client import HTTPException
+from ssl import SSLCertVerificationError
 from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote
+
+import urllib3.exceptions as transport
+from kubernetes.client import ApiException
+from kubernetes.dynamic import DynamicClient
+from kubernetes.dynamic.exceptions import DynamicApiError, NotFoundError, ResourceNotFoundError
+from kubernetes.dynamic.resource import ResourceInstance
 
 from strongref_refs.base import mapping
-from strongref_refs.cluster_config import connect, watched
+from strongref_refs.cluster_config import quiet
 from strongref_refs.errors import AnsweredError, DeniedError, NotTheApiError, UnauthorizedError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from strongref_refs.base import Manifest
     from strongref_refs.cluster_config import Connection
 
 PAGE = 500
-"""Objects in one answer to a list, as kubectl asks for (its --chunk-size)."""
+"""Objects in one answer to a list, as for kubectl (its --chunk-size)."""
 
 TRIES = 4
-"""Of a request that the API asks to be made again later (429, 503)."""
+"""Of a request that the API asks callers to repeat later (429, 503)."""
 
 PATIENCE = 10
-"""The seconds that are waited for that at most: whoever waits is to be told before."""
+"""Seconds that a retry waits at most; for a longer wait, the caller gets an error at once."""
 
-_CONNECT_SECONDS, _ANSWER_SECONDS = 5.0, 30.0
 _LATER = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+_GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+_UNEXPECTED = (AttributeError, KeyError, TypeError, ValueError)
+"""What the client's discovery raises if an answer is not the API's."""
+
+_NO_CACHE = os.path.join(os.devnull, "discovery.json")  # noqa: PTH118 (not a path that can exist)
+"""The discovery's cache file, which cannot be read or written.
+
+The default is one in the temporary folder that any later run for the same address would read.
+"""
 
 
-class Resource(NamedTuple):
-    """A kind as the API serves it.
-
-    Attributes:
-        version: of its group, as in `v1alpha1`.
-        plural: its name in paths, as in `securitygroups`.
-    """
-
-    group: str
-    kind: str
-    version: str
-    plural: str
-
-    def __str__(self) -> str:
-        return f"{self.plural}.{self.group}"
-
-
-class GoneError(Exception):
-    """What was asked for is not there (404), or not any more (410)."""
-
-
-class _Right(NamedTuple):
-    """What has to be allowed."""
-
-    verb: str
-    resource: Resource
-    namespace: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterApi:
-    """A cluster's API.
+class _Request(NamedTuple):
+    """A request, for errors and for checking its answer.
 
     Attributes:
-        server: its address.
-        namespace: that of the context; None if it has none.
+        action: as in `get securitygroups.ec2.services.k8s.aws default/web`.
+        kind: of the answer; empty if the caller checks it.
+        right: verb, resource and namespace that the caller must be allowed; None for discovery, which every
+            authenticated caller may use.
     """
 
-    server: str
-    namespace: str | None
-    _connection: Connection
-    _timeouts: tuple[float, float] = (_CONNECT_SECONDS, _ANSWER_SECONDS)
+    action: str
+    kind: str = ""
+    right: tuple[str, str, str] | None = None
 
-    @classmethod
-    def connect(
-        cls,
-        kubeconfig: str | None = None,
-        context: str | None = None,
-        timeouts: tuple[float, float] = (_CONNECT_SECONDS, _ANSWER_SECONDS),
-    ) -> ClusterApi:
-        """As `cluster_config.connect`, with the seconds to wait for a connection, and for each part of an answer."""
-        found = connect(kubeconfig, context)
-        server = re.sub("//.*@", "//", found.host)  # told in errors, without a password
-        return cls(server, found.namespace, found, timeouts)
 
-    def groups(self) -> dict[str, list[str]]:
-        """The groups of the API that the cluster serves, and each one's versions, the preferred one first.
+class _Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    data: bytes
+
+
+class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no types
+    """A cluster's API. A kind is looked up lazily: in all versions of its own group, and no others.
+
+    Raises:
+        ClusterError: the cluster cannot be reached, or rejects the credentials.
+        ClusterConfigError: the credentials are not available.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._discover(
+            lambda: super(ClusterApi, self).__init__(connection.client, cache_file=_NO_CACHE), "list API groups"
+        )
+
+    @property
+    def server(self) -> str:
+        """The cluster's address."""
+        return self._connection.server
+
+    def find(self, group: str, kind: str) -> Any:  # noqa: ANN401 (kubernetes.dynamic.Resource)
+        """The resource of a kind, in its group's preferred version if that has it; None if the kind is not served.
 
         Raises:
             ClusterError: the cluster does not answer that.
-            ClusterConfigError: its credentials cannot be had.
+            ClusterConfigError: the credentials are not available.
         """
-        action = "list API groups"
+        search = partial(self.resources.search, prefix="apis", group=group, kind=kind)
+        found = self._discover(search, f"list the kinds of {group}") or ()
+        return min(found, key=lambda resource: not resource.preferred, default=None)
+
+    def read(self, resource: Any, namespace: str, name: str) -> Manifest | None:  # noqa: ANN401
+        """An object; None if it does not exist.
+
+        Raises:
+            ClusterError: the cluster does not return it.
+            ClusterConfigError: the credentials are not available.
+        """
+        called = f"{resource.name}.{resource.group}"
+        asked = _Request(f"get {called} {namespace}/{name}", right=("get", called, namespace))
         try:
-            body = self._ask(action, "/apis")
-        except GoneError:
-            body = {}
-        if body.get("kind") != "APIGroupList":
-            raise NotTheApiError(self.server, action)
-        found: dict[str, list[str]] = {}
-        for each in _maps(body, "groups"):
-            preferred = mapping(each.get("preferredVersion")).get("version")
-            versions = [str(one.get("version")) for one in _maps(each, "versions")]
-            found[str(each.get("name"))] = sorted(versions, key=lambda version: version != preferred)
-        return found
-
-    def resource(self, group: str, version: str, kind: str) -> Resource | None:
-        """A kind of a group, in a version; None if that has no such kind.
-
-        Raises:
-            GoneError: there is no such version.
-            ClusterError: the cluster does not answer that.
-            ClusterConfigError: its credentials cannot be had.
-        """
-        action = f"list the kinds of {group}/{version}"
-        body = self._ask(action, _path("apis", group, version))
-        if body.get("kind") != "APIResourceList":
-            raise NotTheApiError(self.server, action)
-        for each in _maps(body, "resources"):
-            plural = str(each.get("name"))
-            if each.get("kind") == kind and "/" not in plural:
-                return Resource(group, kind, version, plural)
-        return None
-
-    def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
-        """An object.
-
-        Raises:
-            GoneError: there is none.
-            ClusterError: the cluster does not give it.
-            ClusterConfigError: its credentials cannot be had.
-        """
-        action = f"get {resource} {namespace}/{name}"
-        found = self._ask(action, _path(*_below(resource, namespace), name), _Right("get", resource, namespace))
+            found = self.get(resource, name, namespace, asked=asked, serializer=_plain)
+        except NotFoundError:
+            return None
         if (found.get("kind"), mapping(found.get("metadata")).get("name")) != (resource.kind, name):
-            raise NotTheApiError(self.server, action)
-        return found
+            raise NotTheApiError(self.server, asked.action)
+        return found  # type: ignore[no-any-return]
 
-    def names(self, resource: Resource, namespace: str, after: str = "") -> tuple[list[str], str]:
-        """The names of some objects of a kind in a namespace, and what to give as `after` for more; empty at the end.
+    def names(self, resource: Any, namespace: str, after: str = "") -> tuple[list[str], str]:  # noqa: ANN401
+        """The names of some objects in a namespace, and what to pass as `after` for more; empty at the end.
 
         Raises:
-            GoneError: the list has grown too old to be gone on with.
-            ClusterError: the cluster does not give it.
-            ClusterConfigError: its credentials cannot be had.
+            ClusterError: the cluster does not return them.
+            ClusterConfigError: the credentials are not available.
         """
-        query = {"limit": str(PAGE)} | ({"continue": after} if after else {})
-        right = _Right("list", resource, namespace)
-        page = self._ask(f"list {resource} in {namespace}", _path(*_below(resource, namespace)), right, query)
-        found = [str(mapping(item.get("metadata")).get("name") or "") for item in _maps(page, "items")]
+        called = f"{resource.name}.{resource.group}"
+        asked = _Request(f"list {called} in {namespace}", right=("list", called, namespace))
+        try:
+            page = self.get(
+                resource, None, namespace, asked=asked, serializer=_plain, limit=PAGE, _continue=after or None
+            )
+        except NotFoundError:  # the list has changed too much to be continued
+            return [], ""
+        items = page.get("items")
+        found = [str(mapping(mapping(item).get("metadata")).get("name") or "") for item in items or ()]
         return found, str(mapping(page.get("metadata")).get("continue") or "")
 
-    def _ask(
-        self, action: str, path: str, right: _Right | None = None, query: Mapping[str, str] | None = None
-    ) -> Mapping[str, Any]:
-        """The answer.
+    def request(self, method: str, path: str, body: object = None, **params: Any) -> Any:  # noqa: ANN401
+        """As the client's own, which sends all its requests here, those of its discovery too.
 
-        Args:
-            action: what is asked, for errors.
-            path: of the API.
-            right: what has to be allowed; None for what everybody may who is known.
-            query: what else is asked.
+        Raises:
+            NotFoundError: 404 or 410.
+            ClusterError: any other failure.
+            ClusterConfigError: the credentials are not available.
         """
-        response = self._answer(action, path, query)
-        status = response.status
-        if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-            raise GoneError
-        if status == HTTPStatus.FORBIDDEN and right:
-            raise DeniedError(self.server, action, right.verb, str(right.resource), right.namespace)
-        if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-            raise UnauthorizedError(self.server, action, status)
-        if status != HTTPStatus.OK:
-            raise AnsweredError(self.server, action, status)
-        try:
-            body = json.loads(response.data)
-        except (ValueError, RecursionError):
-            body = None
-        if not isinstance(body, dict):  # out of the handler: its error quotes what came
-            raise NotTheApiError(self.server, action)
-        return body
-
-    def _answer(self, action: str, path: str, query: Mapping[str, str] | None) -> Any:  # noqa: ANN401 (of urllib3)
-        response = self._send(action, path, query)
+        if path == "/version":
+            return {}  # Discovery reads it first. Nothing here needs it, and not every caller may read it.
+        asked = params.pop("asked", None) or _discovery(path)
+        answered_as = params.pop("serializer", ResourceInstance)
+        send = partial(super().request, method, path, body, serialize=False, **params)
+        answer = self._send(asked, partial(send, _request_timeout=self._connection.timeouts))
         for _ in range(TRIES - 1):
-            seconds = re.fullmatch("[0-9]{1,9}", response.headers.get("Retry-After", "").strip())
-            if response.status not in _LATER or not seconds:
+            seconds = re.fullmatch("[0-9]{1,9}", answer.headers.get("Retry-After", "").strip())
+            if answer.status not in _LATER or not seconds:
                 break
-            wait = int(seconds[0])
-            if wait > PATIENCE:
-                raise AnsweredError(self.server, action, response.status, wait)
-            sleep(wait)
-            response = self._send(action, path, query)
-        return response
+            if int(seconds[0]) > PATIENCE:
+                raise AnsweredError(self.server, asked.action, answer.status, int(seconds[0]))
+            sleep(int(seconds[0]))
+            answer = self._send(asked, partial(send, _request_timeout=self._connection.timeouts))
+        return answered_as(self, self._content(asked, answer))
 
-    def _send(self, action: str, path: str, query: Mapping[str, str] | None) -> Any:  # noqa: ANN401 (of urllib3)
-        from urllib3 import Retry, Timeout  # noqa: PLC0415 (as `cluster_config`)
-        from urllib3.exceptions import HTTPError  # noqa: PLC0415
-
-        headers = self._connection.headers()
-        connecting, reading = self._timeouts
+    def _send(self, asked: _Request, send: Callable[[], Any]) -> _Answer:
         try:
-            with watched():
-                return self._connection.pool.request(
-                    "GET",
-                    f"{self._connection.host}{path}",
-                    fields=query,
-                    headers=headers,
-                    timeout=Timeout(connect=connecting, read=reading),
-                    redirect=False,  # the API has none: it leads to a page to log in at
-                    retries=Retry(total=1, read=0, other=0, backoff_factor=0.1, respect_retry_after_header=False),
-                )
-        except (HTTPError, HTTPException, OSError, ValueError) as error:
+            with quiet():
+                response = send()
+                return _Answer(response.status, response.headers, response.data)
+        except DynamicApiError as error:
+            if error.status:
+                return _Answer(error.status, error.headers or {}, b"")
+            problem = "TLS failed: does the server speak TLS, and are the certificates right?"
+        except (transport.HTTPError, HTTPException, OSError, ValueError) as error:
             problem = _unreached(error)
-        # Out here the client's error, which quotes what was sent, is in no error's context.
-        raise UnreachableError(self.server, action, problem)
+        # Raised outside of the handlers: the client's error, which quotes the request, must not be its context.
+        raise UnreachableError(self.server, asked.action, problem)
+
+    def _content(self, asked: _Request, answer: _Answer) -> Mapping[str, Any]:
+        status = answer.status
+        if status in _GONE and asked.kind != "APIGroupList":
+            raise NotFoundError(ApiException(status=HTTPStatus.NOT_FOUND))
+        if status == HTTPStatus.FORBIDDEN and asked.right:
+            raise DeniedError(self.server, asked.action, *asked.right)
+        if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            raise UnauthorizedError(self.server, asked.action, status)
+        if status != HTTPStatus.OK and status not in _GONE:
+            raise AnsweredError(self.server, asked.action, status)
+        try:
+            content = json.loads(answer.data)
+        except (ValueError, RecursionError):
+            content = None
+        if not isinstance(content, dict) or (asked.kind and content.get("kind") != asked.kind):
+            raise NotTheApiError(self.server, asked.action)
+        return content
+
+    def _discover(self, discover: Callable[[], Any], action: str) -> Any:  # noqa: ANN401
+        try:
+            return discover()
+        except ResourceNotFoundError:  # a version disappeared
+            return None
+        except _UNEXPECTED:
+            pass
+        raise NotTheApiError(self.server, action)
 
 
-def _path(*parts: str) -> str:
-    return "".join(f"/{quote(part, safe='')}" for part in parts)
+def _discovery(path: str) -> _Request:
+    """A request of the client's discovery: `/apis`, `apis/GROUP/VERSION`."""
+    version = path.strip("/").removeprefix("apis").lstrip("/")
+    if version:
+        return _Request(f"list the kinds of {version}", "APIResourceList")
+    return _Request("list API groups", "APIGroupList")
 
 
-def _below(resource: Resource, namespace: str) -> tuple[str, ...]:
-    return "apis", resource.group, resource.version, "namespaces", namespace, resource.plural
-
-
-def _maps(body: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    """The objects in a list; an empty one may be null, as Go has it."""
-    found = body.get(key)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+def _plain(_: object, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An answer as it is, for the client's `serializer`."""
+    return content
 
 
 def _unreached(error: Exception) -> str:
-    """Why no answer came, in words that name nothing that was sent."""
-    from ssl import SSLCertVerificationError  # noqa: PLC0415 (only where something is wrong)
-
-    from urllib3 import exceptions as known  # noqa: PLC0415 (the client's own)
-
-    cause = error.reason if isinstance(error, known.MaxRetryError) and error.reason else error
-    if isinstance(cause, known.SSLError) and any(isinstance(each, SSLCertVerificationError) for each in cause.args):
-        return "its certificate is not trusted, or is another server's"
+    """Why no answer came, in words that quote nothing of the request."""
+    cause = error.reason if isinstance(error, transport.MaxRetryError) and error.reason else error
+    if isinstance(cause, transport.SSLError) and any(isinstance(each, SSLCertVerificationError) for each in cause.args):
+        return "its certificate is not trusted, or belongs to another server"
     words = (
-        (known.SSLError, "TLS with it failed: does it speak TLS, and are the certificates right?"),
-        (known.NameResolutionError, "its name is not known"),
-        (known.NewConnectionError, "the connection was refused"),
-        (known.TimeoutError, "no answer in time"),
-        (known.ProxyError, "the proxy does not let it through"),
-        (known.ProtocolError, "the connection broke off"),
-        (known.LocationValueError, "its address is no URL"),
+        (transport.SSLError, "TLS failed: does the server speak TLS, and are the certificates right?"),
+        (transport.NameResolutionError, "its name cannot be resolved"),
+        (transport.NewConnectionError, "the connection was refused"),
+        (transport.TimeoutError, "no answer in time"),
+        (transport.ProxyError, "the proxy does not let it through"),
+        (transport.ProtocolError, "the connection broke off"),
+        (transport.LocationValueError, "its address is not a URL"),
     )
-    return next((word for kind, word in words if isinstance(cause, kind)), "it cannot be connected to")
+    return next((word for kind, word in words if isinstance(cause, kind)), "connecting to it failed")

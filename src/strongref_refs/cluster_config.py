@@ -1,30 +1,40 @@
-"""How a cluster is reached: by a kubeconfig, or from within a pod, as kubectl does it; by Kubernetes' own client.
+"""How a cluster is reached: as kubectl does it, by a kubeconfig or by a pod's service account. Makes no request.
 
-The client is imported only where a cluster is asked for: it takes a second, and comes with `strongref[kubernetes]`.
+Importing this takes a second and the extra `strongref[kubernetes]`: see `wiring.cluster`.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import re
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kubernetes import client, config
+from kubernetes.config.kube_config import KubeConfigMerger
+from urllib3 import Retry
+from urllib3.exceptions import HTTPError
+
 from strongref.text import some
 from strongref_refs.base import mapping
-from strongref_refs.errors import ClusterConfigError, NoClientError
+from strongref_refs.errors import ClusterConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+TIMEOUTS = 5.0, 30.0
+"""Seconds to wait for a connection, and for each part of an answer."""
+
 _SERVICE_HOST = "KUBERNETES_SERVICE_HOST"
 """Set in every pod (Kubernetes: Accessing the API from a Pod)."""
 
-_OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
-"""A pod's (the same)."""
+_POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+"""A pod's own namespace (the same)."""
 
 T = TypeVar("T")
 
@@ -34,142 +44,146 @@ class Connection:
     """A way to a cluster.
 
     Attributes:
-        namespace: that of the context, or of the pod; None if it has none.
+        server: its address, without a password that the kubeconfig may have in it.
+        namespace: of the context, or of the pod; None if it has none.
+        client: a `kubernetes.client.ApiClient`.
+        timeouts: as `TIMEOUTS`.
     """
 
+    server: str
     namespace: str | None
-    _client: Any  # kubernetes.client.ApiClient
-    _whose: str  # for errors: `context here in /home/me/.kube/config`
+    client: Any
+    timeouts: tuple[float, float] = TIMEOUTS
 
-    @property
-    def host(self) -> str:
-        """The server's address, as the kubeconfig has it: there may be a password in it."""
-        return str(self._client.configuration.host)
 
-    @property
-    def pool(self) -> Any:  # noqa: ANN401
-        """A `urllib3.PoolManager` that knows certificates and proxy."""
-        return self._client.rest_client.pool_manager
+class Settings(client.Configuration):  # type: ignore[misc]  # the client has no types
+    """The client's settings, with credentials that are checked before each request.
 
-    def headers(self) -> dict[str, str]:
-        """Those of a request, credentials included; a command that gets them is run again once they have run out.
+    Attributes:
+        whose: the credentials, for errors: `context prod in /home/me/.kube/config`.
+    """
+
+    whose = ""
+
+    def auth_settings(self) -> dict[str, Any]:
+        """The credentials; a command that provides them runs again when they have expired.
 
         Raises:
-            ClusterConfigError: they cannot be had, or cannot be sent.
+            ClusterConfigError: they are not available, or not valid in a header.
         """
-        settings = _loaded(self._whose, self._client.configuration.auth_settings)
-        found = {each["key"]: str(each["value"]).strip() for each in settings.values() if each["in"] == "header"}
-        if not all(value.isascii() and value.isprintable() for value in found.values()):
-            raise ClusterConfigError(
-                f"the credentials of {self._whose} have characters in them that no token has: is it the right file?"
-            )
-        return {**self._client.default_headers, "Accept": "application/json", **found}
+        found: dict[str, Any] = run_client(self.whose, super().auth_settings)
+        for each in found.values():
+            each["value"] = value = str(each["value"]).strip()
+            if not (value.isascii() and value.isprintable()):
+                raise ClusterConfigError(
+                    f"the credentials of {self.whose} have characters that no token has: is it the right file?"
+                )
+        return found
 
 
-def connect(kubeconfig: str | None = None, context: str | None = None) -> Connection:
-    """The cluster of a kubeconfig's context or, in a pod without a kubeconfig, the pod's own. Nothing is asked yet.
+def connect(
+    kubeconfig: str | None = None, context: str | None = None, timeouts: tuple[float, float] = TIMEOUTS
+) -> Connection:
+    """The cluster of a kubeconfig's context or, in a pod without a kubeconfig, the pod's own.
 
     Args:
         kubeconfig: a file; by default those of KUBECONFIG, or `~/.kube/config`.
-        context: one of its; by default its current one.
+        context: one of its contexts; by default the current one.
+        timeouts: as `TIMEOUTS`.
 
     Raises:
-        NoClientError: Kubernetes' client is not installed.
-        ClusterConfigError: there is no such file or context, or nothing at all.
+        ClusterConfigError: there is no such file or context, or it is not valid.
     """
-    try:
-        with watched():
-            from kubernetes import client, config  # noqa: PLC0415 (see above)
-    except ImportError:
-        raise NoClientError from None
-    loading: Any = config  # it has no types
-    settings = client.Configuration()
-
-    def connection(whose: str, namespace: str | None, load: Callable[[], object]) -> Connection:
-        _loaded(whose, load, f"{whose} does not tell how to reach a cluster: try kubectl config view")
-        made = _loaded(whose, lambda: client.ApiClient(settings), f"{whose} has a proxy that there cannot be")
-        return Connection(namespace, made, whose)
-
     files = kubeconfig or os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
-    there = any(Path(each).expanduser().is_file() for each in files.split(os.pathsep) if each)
-    if not there and not kubeconfig and not context and os.environ.get(_SERVICE_HOST):
-        return connection(
-            "the pod's service account", _own_namespace(), lambda: loading.load_incluster_config(settings)
-        )
-    if not there:
+    exists = any(Path(each).expanduser().is_file() for each in files.split(os.pathsep) if each)
+    if not exists and not kubeconfig and not context and os.environ.get(_SERVICE_HOST):
+        return _connection("the pod's service account", _pod_namespace(), config.load_incluster_config, timeouts)
+    if not exists:
         raise ClusterConfigError(f"there is no kubeconfig {files}")
-    contexts, current = _loaded(
-        files, lambda: _contexts(files), f"{files} does not tell how to reach a cluster: try kubectl config view"
-    )
+    contexts, current = run_client(files, lambda: _contexts(files), _invalid(files))
     chosen = context or current
     if chosen not in contexts:
-        which = f"has no context {chosen}" if chosen else "names no current context"
+        which = f"has no context {chosen}" if chosen else "has no current context"
         raise ClusterConfigError(f"kubeconfig {files} {which}; it has {some(contexts) or 'none'}")
-    return connection(
-        f"context {chosen} in {files}", contexts[chosen], lambda: loading.load_kube_config(files, chosen, settings)
-    )
+    load = partial(config.load_kube_config, files, chosen)
+    return _connection(f"context {chosen} in {files}", contexts[chosen], load, timeouts)
 
 
-def _loaded(whose: str, load: Callable[[], T], otherwise: str = "") -> T:
-    """What the client's own code makes of a kubeconfig.
+def run_client(whose: str, run: Callable[[], T], otherwise: str = "") -> T:
+    """Run code of the client that reads a kubeconfig or gets credentials.
 
     Args:
-        whose: credentials, for errors.
-        load: that code. Its errors may quote the kubeconfig, or what a command said: none is told, whatever it is.
-        otherwise: what is told, unless it is that credentials cannot be had.
+        whose: the credentials, for errors.
+        run: that code. Its errors may quote the kubeconfig or a command's output, so none of them is shown.
+        otherwise: the problem, unless credentials are what is missing.
 
     Raises:
         ClusterConfigError: it failed.
     """
-    from urllib3.exceptions import HTTPError  # noqa: PLC0415 (the client's own)
-
     no_credentials = (
-        f"the credentials of {whose} cannot be had: the command or provider that gets them failed. Run it by hand, or "
-        "try kubectl get namespaces"
+        f"the credentials of {whose} are not available: the command or provider that gets them failed. Run it by "
+        "hand, or try kubectl get namespaces"
     )
-    with watched() as told:
+    with quiet() as logged:
         try:
-            made = load()
+            made = run()
         except HTTPError:  # a provider does not answer
             problem = no_credentials
         except Exception:  # noqa: BLE001 (see above)
             problem = otherwise or no_credentials
         else:
             problem = ""
-    if told or problem:
-        raise ClusterConfigError(no_credentials if told else problem)
+    if logged or problem:
+        raise ClusterConfigError(no_credentials if logged else problem)
     return made
 
 
 @contextmanager
-def watched() -> Iterator[list[str]]:
-    """What the client tells beside its answers is not shown; errors, which are of credentials, are what is yielded.
+def quiet() -> Iterator[list[str]]:
+    """Hide the client's warnings and logs; yields the errors that it logs, by level.
 
-    It only logs what goes wrong with credentials that a command gets, with what that command said. What it warns of
-    (certificates that somebody said are not to be looked at, versions) is not for whoever resolves references.
+    If a command fails to provide credentials, the client only logs that, with the command's output.
     """
-    told: list[str] = []
+    logged: list[str] = []
 
-    class Watching(logging.Handler):
+    class Recording(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            told.append(record.levelname)
+            logged.append(record.levelname)
 
-    watching, root = Watching(logging.ERROR), logging.getLogger()
-    others, root.handlers = root.handlers, [watching]
+    root = logging.getLogger()
+    others, root.handlers = root.handlers, [Recording(logging.ERROR)]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield told
+            yield logged
     finally:
         root.handlers = others
 
 
-def _contexts(files: str) -> tuple[dict[str, str | None], str]:
-    """The namespace of each context of a kubeconfig, and which context is its current one; empty if none is."""
-    from kubernetes.config.kube_config import KubeConfigMerger  # noqa: PLC0415 (see above)
+def _connection(
+    whose: str, namespace: str | None, load: Callable[..., object], timeouts: tuple[float, float]
+) -> Connection:
+    settings = Settings()
+    settings.whose = whose
+    run_client(whose, lambda: load(client_configuration=settings), _invalid(whose))
+    api_client = run_client(whose, lambda: client.ApiClient(settings), f"{whose} has an invalid proxy")
+    pool = api_client.rest_client.pool_manager
+    once_more = Retry(total=1, read=0, other=0, backoff_factor=0.1, respect_retry_after_header=False)
+    # The API never redirects: a redirect leads to a login page.
+    pool.urlopen = partial(pool.urlopen, redirect=False, retries=once_more)
+    return Connection(re.sub("//.*@", "//", str(settings.host)), namespace, api_client, timeouts)
 
-    merger: Any = KubeConfigMerger  # it has no types
-    merged = merger(files).config.value
+
+def _invalid(whose: str) -> str:
+    return f"{whose} does not say how to reach a cluster: try kubectl config view"
+
+
+def _contexts(files: str) -> tuple[dict[str, str | None], str]:
+    """The namespace of each context, and the current context; empty if there is none.
+
+    The client's own `list_kube_config_contexts` fails without a current context, even if another one is chosen.
+    """
+    merged = KubeConfigMerger(files).config.value
     contexts = {}
     for each in merged["contexts"]:
         namespace = mapping(mapping(each.value).get("context")).get("namespace")
@@ -177,8 +191,8 @@ def _contexts(files: str) -> tuple[dict[str, str | None], str]:
     return contexts, str(merged.get("current-context") or "")
 
 
-def _own_namespace() -> str | None:
+def _pod_namespace() -> str | None:
     try:
-        return _OWN_NAMESPACE.read_text().strip() or None
+        return _POD_NAMESPACE.read_text().strip() or None
     except OSError:
         return None

@@ -1,7 +1,8 @@
-"""What the command's references are wired to: generator.yaml files and CRDs, a cluster or manifests, stacks."""
+"""What the command reads references with: generator.yaml files and CRDs, a live cluster, stacks."""
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from strongref_manifests.tokens import EXPORT
 from strongref_manifests.wiring import sources
 from strongref_refs.config import load
 from strongref_refs.crds import CRD_KIND, Crds
-from strongref_refs.errors import GeneratorError, ServiceUnknownError
+from strongref_refs.errors import GeneratorError, NoClientError, ServiceUnknownError
 from strongref_refs.manifests import objects_in
 from strongref_refs.stacks import StackValues
 from strongref_toolkit.errors import UsageError
@@ -24,35 +25,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from strongref_manifests.sources.base import Source
+    from strongref_refs.base import ObjectSource
     from strongref_refs.config import Generator
     from strongref_refs.manifests import Found
     from strongref_toolkit.toolbox import Toolbox
 
 
 def generators(paths: Sequence[str] | None, service: str | None, crds: Sequence[str]) -> list[Generator]:
-    """What the command is given about reference fields.
+    """Read generator.yaml files.
 
     Args:
-        paths: generator.yaml files.
-        service: whose controller the only one of them is for, if that is not to be told from the file.
+        paths: the files.
+        service: of the only one of them, if its content and path do not name it.
         crds: files and folders with CRDs.
 
     Raises:
-        UsageError: they are not given rightly.
-        GeneratorError: one of them cannot be read or understood.
-        ServiceUnknownError: whose controller one is for cannot be told.
-        ManifestError: a CRD's file cannot be read.
+        UsageError: the options are not valid.
+        GeneratorError: a file is not readable or not valid.
+        ServiceUnknownError: the service of a file is unknown.
+        ManifestError: a CRD's file is not readable.
     """
     if not paths:
-        raise UsageError("no reference fields are known: give controllers' generator.yaml with --generator")
+        raise UsageError("no reference fields are known: add controllers' generator.yaml files with --generator")
     if service is not None and len(paths) > 1:
-        raise UsageError("--service goes with one --generator; folders SERVICE-controller tell it of several")
+        raise UsageError("--service requires a single --generator; folders SERVICE-controller name it for several")
     shapes = Crds((found.file, found.content) for found in _crds(crds)) if crds else None
     made: dict[str, Generator] = {}
     for path in paths:
         generator = _generator(path, service, shapes)
         if generator.service in made:
-            raise UsageError(f"{made[generator.service].source} and {path} are both for {generator.service}: give one")
+            raise UsageError(f"{made[generator.service].source} and {path} are both for {generator.service}: keep one")
         made[generator.service] = generator
     return list(made.values())
 
@@ -63,7 +65,7 @@ def _generator(path: str, service: str | None, shapes: Crds | None) -> Generator
     except OSError as error:
         problem = os_problem(error)
     except UnicodeDecodeError:
-        problem = "it is no text in UTF-8"
+        problem = "not UTF-8 text"
     else:
         try:
             return load(text, path, service, shapes)
@@ -79,7 +81,7 @@ def _crds(given: Sequence[str]) -> Iterator[Found]:
         raise UsageError(str(error)) from None
     known = [crd for each in found for crd in _crds_in(each.path)]
     if not known:
-        raise UsageError("--crd: there is no CustomResourceDefinition in it")
+        raise UsageError("--crd must have a CustomResourceDefinition, got none")
     yield from known
 
 
@@ -94,8 +96,27 @@ def _crds_in(path: Path) -> list[Found]:
     raise ManifestError(str(path), None, problem)
 
 
+def cluster(kubeconfig: str | None, context: str | None) -> tuple[ObjectSource, str | None]:
+    """Referenced objects of a live cluster, and the namespace of its context.
+
+    Raises:
+        NoClientError: Kubernetes' client is not installed.
+        ClusterConfigError: the kubeconfig or its credentials are not valid.
+        ClusterError: the cluster cannot be reached, or rejects the credentials.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from strongref_refs.cluster import ClusterObjects  # noqa: PLC0415 (an extra, and it takes a second)
+            from strongref_refs.cluster_config import connect  # noqa: PLC0415
+    except ImportError:
+        raise NoClientError from None
+    connection = connect(kubeconfig, context)
+    return ClusterObjects(connection), connection.namespace
+
+
 class StackSources:
-    """Stacks' values for one run. Nothing of AWS is needed as long as nothing refers to a stack."""
+    """Sources of stacks' values for one run. Without a reference to a stack they make no AWS call."""
 
     def __init__(
         self,
@@ -106,10 +127,10 @@ class StackSources:
         role: str | None,
         toolbox: Toolbox,
     ) -> None:
-        """As `resolvers.wiring.sources`."""
+        """As `strongref_manifests.wiring.sources`."""
 
         @cache
-        def of(scheme: str) -> Source:
+        def source(scheme: str) -> Source:
             made = sources(
                 {scheme} & {EXPORT},
                 tf=(),
@@ -121,8 +142,8 @@ class StackSources:
             )
             return next(source for source in made if source.scheme == scheme)
 
-        self._of = of
-        self.values = StackValues(of)
+        self._source = source
+        self.values = StackValues(source)
 
     @property
     def exports(self) -> Exports:
@@ -131,6 +152,6 @@ class StackSources:
         Raises:
             UsageError: there is no region to read them in.
         """
-        exports = self._of(EXPORT)
+        exports = self._source(EXPORT)
         assert isinstance(exports, Exports)  # noqa: S101 (what `sources` makes of that scheme)
         return exports

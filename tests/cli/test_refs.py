@@ -257,13 +257,13 @@ class TestListing:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "no reference fields are known: give controllers' generator.yaml with --generator"),
-        (["--generator", "{a}", "--generator", "{a}"], "{a} and {a} are both for apigatewayv2: give one"),
-        (["--generator", "{a}", "--generator", "{a}", "--service", "x"], "--service goes with one --generator"),
+        ([], "no reference fields are known: add controllers' generator.yaml files with --generator"),
+        (["--generator", "{a}", "--generator", "{a}"], "{a} and {a} are both for apigatewayv2: keep one"),
+        (["--generator", "{a}", "--generator", "{a}", "--service", "x"], "--service requires a single --generator"),
         (["--generator", "{a}", "--crd", "{tmp}/gone.yaml"], "{tmp}/gone.yaml does not exist"),
         (["--generator", ""], "--generator is empty: is a variable not set?"),
         (["--generator", "{a}", "--service", ""], "--service is empty: is a variable not set?"),
-        (["--generator", "{a}", "--crd", "{a}"], "--crd: there is no CustomResourceDefinition in it"),
+        (["--generator", "{a}", "--crd", "{a}"], "--crd must have a CustomResourceDefinition, got none"),
     ],
 )
 def test_generators_that_are_not_given_rightly_are_told(
@@ -279,7 +279,7 @@ def test_a_generator_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().err == f"strongref: {tmp_path}/gone.yaml: no such file or directory\n"
     (tmp_path / "a.yaml").write_bytes(b"\xff")
     assert refs("fields", generator=f"{tmp_path}/a.yaml") == 1
-    assert capsys.readouterr().err == f"strongref: {tmp_path}/a.yaml: it is no text in UTF-8\n"
+    assert capsys.readouterr().err == f"strongref: {tmp_path}/a.yaml: not UTF-8 text\n"
     assert refs("rbac", "--name", "a role") == 2
 
 

@@ -13,7 +13,7 @@ import strongref_cli as cli
 from strongref.errors import StrongRefError
 from strongref_cli import refs as command
 from strongref_manifests.text.manifests import read
-from strongref_refs import cluster, cluster_api, errors
+from strongref_refs import cluster, cluster_api, cluster_config, errors
 from strongref_refs.base import ObjectKey
 from strongref_refs.conditions import Condition
 from strongref_refs.config import load
@@ -123,7 +123,7 @@ def test_the_documented_condition_is_the_one_that_is_printed() -> None:
 def test_the_documented_waits_are_those_that_are_waited() -> None:
     seconds = re.search(r"It waits (\d+) seconds for a connection, (\d+) for each part of an answer", TEXT)
     assert seconds
-    assert tuple(map(float, seconds.groups())) == (cluster_api._CONNECT_SECONDS, cluster_api._ANSWER_SECONDS)
+    assert tuple(map(float, seconds.groups())) == cluster_config.TIMEOUTS
     assert f"unless these are more than {cluster_api.PATIENCE}." in TEXT
     assert cluster_api.TRIES - 1 == 3
     assert "again, three times, where the API says in how many seconds" in TEXT

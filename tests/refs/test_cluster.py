@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import builtins
 import ipaddress
 import json
 import logging
 import re
 import socket
 import ssl
+import sys
 import threading
 import traceback
 from datetime import UTC, datetime
@@ -21,10 +21,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from strongref_refs import cluster_api, cluster_config
+from strongref_refs import cluster_api, cluster_config, wiring
 from strongref_refs.base import ObjectKey
 from strongref_refs.cluster import ClusterObjects
 from strongref_refs.cluster_api import ClusterApi
+from strongref_refs.cluster_config import Connection, connect
 from strongref_refs.errors import (
     AnsweredError,
     ClusterConfigError,
@@ -76,19 +77,19 @@ def api() -> Iterator[KubeApi]:
 
 
 @pytest.fixture
-def connected(api: KubeApi, tmp_path: Path) -> ClusterApi:
-    return ClusterApi.connect(str(api.kubeconfig(tmp_path)))
+def connected(api: KubeApi, tmp_path: Path) -> Connection:
+    return connect(str(api.kubeconfig(tmp_path)))
 
 
 @pytest.fixture
-def objects(connected: ClusterApi) -> ClusterObjects:
+def objects(connected: Connection) -> ClusterObjects:
     return ClusterObjects(connected)
 
 
-def refused(objects: ClusterObjects | ClusterApi, wanted: ObjectKey = WEB) -> StrongRefError:
+def refused(objects: ClusterObjects | Connection, wanted: ObjectKey = WEB) -> StrongRefError:
     """The error of asking for an object, which shows no credentials, neither itself nor what led to it."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 (each test says which)
-        (ClusterObjects(objects) if isinstance(objects, ClusterApi) else objects).get(wanted)
+        (ClusterObjects(objects) if isinstance(objects, Connection) else objects).get(wanted)
     error = caught.value
     assert TOKEN not in "".join(traceback.format_exception(error))
     assert error.__cause__ is None
@@ -111,7 +112,7 @@ def test_an_object_is_got_by_its_namespace_and_name(api: KubeApi, objects: Clust
     ]
 
 
-def test_plural_and_version_are_those_that_the_cluster_serves(api: KubeApi, connected: ClusterApi) -> None:
+def test_plural_and_version_are_those_that_the_cluster_serves(api: KubeApi, connected: Connection) -> None:
     api.kinds = [
         Served("apps", "v1", "Deployment", "deployments"),
         Served(EC2, "v1alpha1", "Subnet", "subnets"),
@@ -120,7 +121,6 @@ def test_plural_and_version_are_those_that_the_cluster_serves(api: KubeApi, conn
     ]
     assert ClusterObjects(connected).get(WEB) == security_group("web")
     assert api.asked[-1] == f"/apis/{EC2}/v1alpha1/namespaces/default/secgroupses/web"
-    assert api.asked[1] == f"/apis/{EC2}/v1"
 
 
 def test_an_object_that_is_not_there_is_told_with_names_like_it(
@@ -131,14 +131,14 @@ def test_an_object_that_is_not_there_is_told_with_names_like_it(
     error = refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "wed"))
     assert isinstance(error, NoSuchObjectError)
     assert (error.among, error.close[0]) == (f"the cluster {api.url}", "web")
-    assert lists(api) == ["limit=2", "limit=2&continue=2"], "two pages at most, of the three that there are"
+    assert lists(api) == ["limit=2", "continue=2&limit=2"], "two pages at most, of the three that there are"
     refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "dc"))
     assert len(lists(api)) == 2
 
 
 def lists(api: KubeApi) -> list[str]:
     """What was asked for of lists."""
-    return [asked.partition("?")[2] for asked in api.asked if "?" in asked]
+    return ["&".join(sorted(asked.partition("?")[2].split("&"))) for asked in api.asked if "?" in asked]
 
 
 LISTED = f"/apis/{EC2}/v1alpha1/namespaces/default/securitygroups"
@@ -197,24 +197,25 @@ def test_a_denied_object_names_the_rule_that_lacks(api: KubeApi, objects: Cluste
     assert "strongref refs rbac" in str(error)
 
 
-def test_a_kind_that_is_not_installed_leads_to_its_controller(api: KubeApi, objects: ClusterObjects) -> None:
+def test_a_kind_that_is_not_installed_leads_to_its_controller(
+    api: KubeApi, connected: Connection, objects: ClusterObjects
+) -> None:
     error = refused(objects, ObjectKey(EC2, "Subnet", "subnets", "default", "a"))
     assert isinstance(error, KindNotInstalledError)
     assert "Install the ACK controller for ec2" in str(error)
     api.kinds = []
-    assert isinstance(refused(objects._api), KindNotInstalledError)
+    assert isinstance(refused(connected), KindNotInstalledError)
 
 
-def test_a_version_that_goes_while_it_is_asked_for_is_passed_over(api: KubeApi, connected: ClusterApi) -> None:
+def test_a_version_that_goes_while_it_is_asked_for_is_passed_over(api: KubeApi, connected: Connection) -> None:
     api.kinds.append(Served(EC2, "v1", "SecurityGroup", "securitygroups"))
-    assert connected.groups() == {EC2: ["v1", "v1alpha1"]}
     objects = ClusterObjects(connected)
     api.kinds.pop()
     assert objects.get(WEB) == security_group("web")
 
 
 def test_credentials_that_are_not_taken_are_told_before_anything_is_asked_for(
-    api: KubeApi, connected: ClusterApi
+    api: KubeApi, connected: Connection
 ) -> None:
     api.expired = True
     assert isinstance(refused(connected), UnauthorizedError)
@@ -240,7 +241,7 @@ def test_an_object_is_asked_for_once_whatever_comes(api: KubeApi, objects: Clust
 
 
 def test_whoever_gives_no_credentials_is_anonymous_and_told_to_log_in(api: KubeApi, tmp_path: Path) -> None:
-    error = refused(ClusterApi.connect(str(api.kubeconfig(tmp_path, user={}))))
+    error = refused(connect(str(api.kubeconfig(tmp_path, user={}))))
     assert isinstance(error, UnauthorizedError)
     assert "rejected the credentials (403 Forbidden): they are missing" in str(error)
 
@@ -268,32 +269,90 @@ def test_something_else_that_answers_is_not_taken_for_the_api(
     path: str, body: str, api: KubeApi, tmp_path: Path
 ) -> None:
     api.instead[path] = (200, JSON, body)
-    error = refused(ClusterApi.connect(str(api.kubeconfig(tmp_path))))
+    error = refused(connect(str(api.kubeconfig(tmp_path))))
     assert isinstance(error, NotTheApiError)
     assert f"The server at {api.url} is not Kubernetes' API: it did not " in str(error)
     assert "not-to-be-shown" not in "".join(traceback.format_exception(error))
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_an_address_without_the_api_is_told(status: int, api: KubeApi, connected: ClusterApi) -> None:
+def test_an_address_without_the_api_is_told(status: int, api: KubeApi, connected: Connection) -> None:
     api.instead["/apis"] = (status, {"Content-Type": "text/plain"}, "404 page not found\n")
     assert isinstance(refused(connected), NotTheApiError)
 
 
-def test_nothing_in_a_list_of_gos_may_be_null(api: KubeApi, connected: ClusterApi) -> None:
-    api.instead["/apis"] = (200, JSON, '{"kind": "APIGroupList", "groups": null}')
-    assert isinstance(refused(connected), KindNotInstalledError)
-    versions = '[{"version": "v1"}, null]'
-    api.instead["/apis"] = (
-        200,
-        JSON,
-        f'{{"kind": "APIGroupList", "groups": [1, {{"name": "{EC2}", "versions": {versions}}}]}}',
-    )
-    api.instead[f"/apis/{EC2}/v1"] = (200, JSON, '{"kind": "APIResourceList", "resources": null}')
+@pytest.mark.parametrize(
+    "groups", ["null", "3", "[null]", "[1]", f'[{{"name": "{EC2}"}}]', f'[{{"name": "{EC2}", "versions": [null]}}]']
+)
+def test_groups_of_another_form_are_not_those_of_the_api(groups: str, api: KubeApi, connected: Connection) -> None:
+    api.instead["/apis"] = (200, JSON, f'{{"kind": "APIGroupList", "groups": {groups}}}')
+    assert isinstance(refused(connected), NotTheApiError)
+
+
+@pytest.mark.parametrize("resources", ["null", "[]"])
+def test_a_version_may_serve_nothing(resources: str, api: KubeApi, connected: Connection) -> None:
+    api.instead[f"/apis/{EC2}/v1alpha1"] = (200, JSON, f'{{"kind": "APIResourceList", "resources": {resources}}}')
     assert isinstance(refused(connected), KindNotInstalledError)
 
 
-def test_a_page_to_log_in_at_is_not_gone_to(api: KubeApi, connected: ClusterApi) -> None:
+@pytest.mark.parametrize("resources", ["3", "[null]", "[1]", "[{}]", '[{"name": "securitygroups"}]'])
+def test_kinds_of_another_form_are_not_those_of_the_api(resources: str, api: KubeApi, connected: Connection) -> None:
+    api.instead[f"/apis/{EC2}/v1alpha1"] = (200, JSON, f'{{"kind": "APIResourceList", "resources": {resources}}}')
+    assert isinstance(refused(connected), NotTheApiError)
+
+
+class TestDiscovery:
+    """The client's own, which would read a cache in the temporary folder, and the server's version."""
+
+    def test_kinds_of_a_group_are_listed_once(self, api: KubeApi, connected: Connection) -> None:
+        api.kinds += [Served(EC2, "v1alpha1", "Subnet", "subnets"), Served("apps", "v1", "Deployment", "deployments")]
+        api.objects.append({**security_group("a"), "kind": "Subnet"})
+        objects = ClusterObjects(connected)
+        objects.get(WEB)
+        objects.get(ObjectKey(EC2, "Subnet", "subnets", "default", "a"))
+        assert [asked for asked in api.asked if "/namespaces/" not in asked] == ["/apis", f"/apis/{EC2}/v1alpha1"]
+
+    def test_a_kind_that_is_missing_is_looked_up_once_more_in_case_it_is_new(
+        self, api: KubeApi, objects: ClusterObjects
+    ) -> None:
+        for name in ("a", "b"):
+            error = refused(objects, ObjectKey(EC2, "Subnet", "subnets", "default", name))
+            assert isinstance(error, KindNotInstalledError)
+        assert api.asked == ["/apis", f"/apis/{EC2}/v1alpha1"] * 2
+
+    def test_the_preferred_version_is_taken(self, api: KubeApi, connected: Connection) -> None:
+        api.kinds.append(Served(EC2, "v1", "SecurityGroup", "securitygroups"))
+        assert ClusterObjects(connected).get(WEB) == security_group("web", version="v1")
+
+    @pytest.mark.parametrize("status", [500, 503])
+    def test_a_version_that_fails_is_not_taken_for_an_empty_one(
+        self, status: int, api: KubeApi, connected: Connection
+    ) -> None:
+        api.instead[f"/apis/{EC2}/v1alpha1"] = (status, {}, "")
+        error = refused(connected)
+        assert isinstance(error, AnsweredError)
+        assert error.status == status
+
+    def test_it_is_waited_for_no_longer_than_for_an_object(self, api: KubeApi, tmp_path: Path) -> None:
+        objects = ClusterObjects(connect(str(api.kubeconfig(tmp_path)), timeouts=(1.0, 0.2)))
+        api.silent = threading.Event()
+        assert isinstance(refused(objects), UnreachableError)
+        api.silent.set()
+
+    def test_nothing_is_kept_on_disk_and_nothing_of_another_run_is_read(
+        self, api: KubeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = tmp_path / "temporary"
+        folder.mkdir()
+        monkeypatch.setattr("tempfile.tempdir", str(folder))
+        path = str(api.kubeconfig(tmp_path))
+        assert ClusterObjects(connect(path)).get(WEB) == security_group("web")
+        api.kinds = []
+        assert isinstance(refused(connect(path)), KindNotInstalledError)
+        assert list(folder.iterdir()) == []
+
+
+def test_a_page_to_log_in_at_is_not_gone_to(api: KubeApi, connected: Connection) -> None:
     api.instead["/apis"] = (302, {"Location": f"{api.url}/login"}, "")
     error = refused(connected)
     assert isinstance(error, AnsweredError)
@@ -305,7 +364,7 @@ def test_a_page_to_log_in_at_is_not_gone_to(api: KubeApi, connected: ClusterApi)
 
 @pytest.mark.parametrize(("status", "way_out"), [(400, "Check the server"), (500, "Try again."), (429, "Try again.")])
 def test_what_does_not_mend_itself_is_not_to_be_tried_again(
-    status: int, way_out: str, api: KubeApi, connected: ClusterApi
+    status: int, way_out: str, api: KubeApi, connected: Connection
 ) -> None:
     api.instead["/apis"] = (status, {}, "")
     assert way_out in str(refused(connected))
@@ -321,7 +380,7 @@ def test_a_cluster_that_fails_is_told_with_its_status(api: KubeApi, objects: Clu
 
 
 def test_an_overloaded_cluster_is_asked_again_as_it_says(
-    api: KubeApi, connected: ClusterApi, monkeypatch: pytest.MonkeyPatch
+    api: KubeApi, connected: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
     monkeypatch.setattr(cluster_api, "sleep", slept.append)
@@ -341,7 +400,7 @@ def test_an_overloaded_cluster_is_asked_again_as_it_says(
 
 @pytest.mark.parametrize("later", ["11", "3600", "999999999"])
 def test_nobody_waits_for_long_without_being_told(
-    later: str, api: KubeApi, connected: ClusterApi, monkeypatch: pytest.MonkeyPatch
+    later: str, api: KubeApi, connected: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_api, "sleep", lambda _: pytest.fail("it waits"))
     api.overloaded, api.retry_after = 9, later
@@ -353,7 +412,7 @@ def test_nobody_waits_for_long_without_being_told(
 
 @pytest.mark.parametrize("later", [None, "", "soon", "-1", "1.5", "Sat, 21 Nov 2026 20:00:00 GMT"])
 def test_a_cluster_that_does_not_say_in_seconds_when_is_not_asked_again(
-    later: str | None, api: KubeApi, connected: ClusterApi
+    later: str | None, api: KubeApi, connected: Connection
 ) -> None:
     api.overloaded, api.retry_after = 9, later
     assert isinstance(refused(connected), AnsweredError)
@@ -373,7 +432,7 @@ def test_a_cluster_that_nobody_listens_for_is_unreachable(
         raise ConnectionRefusedError
 
     monkeypatch.setattr("urllib3.util.connection.create_connection", refuse)
-    error = refused(ClusterApi.connect(str(gone.kubeconfig(tmp_path))))
+    error = refused(connect(str(gone.kubeconfig(tmp_path))))
     assert isinstance(error, UnreachableError)
     assert tried == [port] * 2, "once more, and no more than that"
     assert capsys.readouterr() == ("", "")
@@ -382,7 +441,7 @@ def test_a_cluster_that_nobody_listens_for_is_unreachable(
 
 def test_a_cluster_that_does_not_answer_is_given_up(api: KubeApi, tmp_path: Path) -> None:
     api.silent = threading.Event()
-    silent = ClusterApi.connect(str(api.kubeconfig(tmp_path)), timeouts=(1.0, 0.05))
+    silent = connect(str(api.kubeconfig(tmp_path)), timeouts=(1.0, 0.05))
     error = refused(silent)
     api.silent.set()
     assert isinstance(error, UnreachableError)
@@ -391,7 +450,7 @@ def test_a_cluster_that_does_not_answer_is_given_up(api: KubeApi, tmp_path: Path
 
 
 def test_a_cluster_that_stops_answering_is_waited_for_once(api: KubeApi, tmp_path: Path) -> None:
-    objects = ClusterObjects(ClusterApi.connect(str(api.kubeconfig(tmp_path)), timeouts=(1.0, 0.2)))
+    objects = ClusterObjects(connect(str(api.kubeconfig(tmp_path)), timeouts=(1.0, 0.2)))
     objects.get(WEB)
     api.silent = threading.Event()
     error = refused(objects, DB)
@@ -422,9 +481,9 @@ def test_a_cluster_that_stops_answering_while_names_are_listed_is_waited_for_onc
 
 def test_a_server_without_tls_is_told(api: KubeApi, tmp_path: Path) -> None:
     api.url = api.url.replace("http:", "https:")
-    error = refused(ClusterApi.connect(str(api.kubeconfig(tmp_path))))
+    error = refused(connect(str(api.kubeconfig(tmp_path))))
     assert isinstance(error, UnreachableError)
-    assert "TLS with it failed" in str(error)
+    assert "TLS failed" in str(error)
 
 
 @pytest.fixture(scope="module")
@@ -456,8 +515,8 @@ def test_a_cluster_is_trusted_by_its_certificate(
     context.load_cert_chain(certificate)
     with serving(KubeApi([GROUPS], [security_group("web")]), context) as api:
 
-        def connected(**cluster: Any) -> ClusterApi:  # noqa: ANN401 (YAML)
-            return ClusterApi.connect(str(api.kubeconfig(tmp_path, cluster=cluster)))
+        def connected(**cluster: Any) -> Connection:  # noqa: ANN401 (YAML)
+            return connect(str(api.kubeconfig(tmp_path, cluster=cluster)))
 
         trusted = {"certificate-authority": str(certificate)}
         assert ClusterObjects(connected(**trusted)).get(WEB) == security_group("web")
@@ -465,7 +524,7 @@ def test_a_cluster_is_trusted_by_its_certificate(
         assert capsys.readouterr() == ("", "")
         assert "its certificate is not trusted" in str(refused(connected()))
         named = connected(**trusted, **{"tls-server-name": "elsewhere"})
-        assert "its certificate is not trusted, or is another server's" in str(refused(named))
+        assert "its certificate is not trusted, or belongs to another server" in str(refused(named))
 
 
 PROXY = f"{{server: 'http://x', proxy-url: '{TOKEN}'}}"
@@ -475,21 +534,21 @@ class TestWhichCluster:
     def test_its_address_is_told_without_a_password(self, api: KubeApi, tmp_path: Path) -> None:
         there = api.url
         api.url = there.replace("//", f"//reader:{TOKEN}/{TOKEN}@")
-        connected = ClusterApi.connect(str(api.kubeconfig(tmp_path)))
+        connected = connect(str(api.kubeconfig(tmp_path)))
         assert connected.server == there
-        assert "its address is no URL" in str(refused(connected))
+        assert "its address is not a URL" in str(refused(connected))
         api.url = there.replace("//", f"//reader:{TOKEN}@")
-        assert ClusterApi.connect(str(api.kubeconfig(tmp_path))).server == there
+        assert connect(str(api.kubeconfig(tmp_path))).server == there
 
     def test_it_is_that_of_the_context_that_is_named(self, api: KubeApi, tmp_path: Path) -> None:
         path = api.kubeconfig(tmp_path, namespace="shop")
         text = path.read_text()
         path.write_text(text.replace("current-context: here\n", ""))
-        assert ClusterApi.connect(str(path), "here").namespace == "shop"
-        with pytest.raises(ClusterConfigError, match=r"kubeconfig .* names no current context; it has here"):
-            ClusterApi.connect(str(path))
+        assert connect(str(path), "here").namespace == "shop"
+        with pytest.raises(ClusterConfigError, match=r"kubeconfig .* has no current context; it has here"):
+            connect(str(path))
         with pytest.raises(ClusterConfigError, match="has no context there; it has here"):
-            ClusterApi.connect(str(path), "there")
+            connect(str(path), "there")
 
     def test_it_is_that_of_the_environment_without_a_file(
         self, api: KubeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -497,12 +556,12 @@ class TestWhichCluster:
         (tmp_path / ".kube").mkdir()
         path = api.kubeconfig(tmp_path / ".kube")
         path.rename(path.with_name("config"))
-        connected = ClusterApi.connect()
+        connected = connect()
         assert (connected.server, connected.namespace) == (api.url, None)
         (tmp_path / "a").mkdir()
         elsewhere = api.kubeconfig(tmp_path / "a", namespace="a")
         monkeypatch.setenv("KUBECONFIG", f"{tmp_path}/gone:{elsewhere}")
-        assert ClusterApi.connect().namespace == "a"
+        assert connect().namespace == "a"
 
     def test_it_is_the_pods_own_in_a_pod(self, api: KubeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         from kubernetes.config import incluster_config  # noqa: PLC0415 (it takes a second)
@@ -511,24 +570,24 @@ class TestWhichCluster:
             (tmp_path / name).write_text(text)
         monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(tmp_path / "token"))
         monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
-        monkeypatch.setattr(cluster_config, "_OWN_NAMESPACE", tmp_path / "namespace")
+        monkeypatch.setattr(cluster_config, "_POD_NAMESPACE", tmp_path / "namespace")
         monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
         monkeypatch.setenv("KUBERNETES_SERVICE_PORT", api.url.rpartition(":")[2])
-        connected = ClusterApi.connect()
+        connected = connect()
         assert (connected.server, connected.namespace) == (api.url.replace("http:", "https:"), "shop")
         (tmp_path / "namespace").unlink()
-        assert ClusterApi.connect().namespace is None
-        connection = ClusterApi.connect()._connection
-        assert connection.headers()["authorization"].lower() == f"bearer {TOKEN}"
+        assert connect().namespace is None
+        (credentials,) = connect().client.configuration.auth_settings().values()
+        assert (credentials["key"], credentials["value"].lower()) == ("authorization", f"bearer {TOKEN}")
         (tmp_path / "token").unlink()
-        with pytest.raises(ClusterConfigError, match="the pod's service account does not tell"):
-            ClusterApi.connect()
+        with pytest.raises(ClusterConfigError, match="the pod's service account does not say"):
+            connect()
 
     def test_there_may_be_none(self, tmp_path: Path) -> None:
         with pytest.raises(ClusterConfigError, match=f"there is no kubeconfig {tmp_path}/.kube/config. Set --kube"):
-            ClusterApi.connect()
+            connect()
         with pytest.raises(ClusterConfigError, match=f"there is no kubeconfig {tmp_path}/gone"):
-            ClusterApi.connect(f"{tmp_path}/gone")
+            connect(f"{tmp_path}/gone")
 
     @pytest.mark.parametrize(
         "text",
@@ -550,7 +609,7 @@ class TestWhichCluster:
         path = tmp_path / "kubeconfig"
         path.write_text(text)
         with pytest.raises(ClusterConfigError) as caught:
-            ClusterApi.connect(str(path), "here")
+            connect(str(path), "here")
         assert TOKEN not in "".join(traceback.format_exception(caught.value))
         assert caught.value.__context__ is None
         assert not re.search("[A-Z][a-z]+(Error|Exception)", str(caught.value)), "no names of classes are told"
@@ -561,7 +620,7 @@ class TestWhichCluster:
         kubeconfig = yaml.safe_load(path.read_text())
         kubeconfig["contexts"].insert(0, other)
         path.write_text(yaml.safe_dump(kubeconfig))
-        assert ClusterObjects(ClusterApi.connect(str(path))).get(WEB) == security_group("web")
+        assert ClusterObjects(connect(str(path))).get(WEB) == security_group("web")
 
     def test_a_provider_of_credentials_that_does_not_answer_is_told(self, api: KubeApi, tmp_path: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -569,8 +628,8 @@ class TestWhichCluster:
         parts = [base64.urlsafe_b64encode(text).decode().rstrip("=") for text in (b'{"alg": "none"}', b'{"exp": 1}')]
         config = {"id-token": ".".join([*parts, "x"]), "idp-issuer-url": issuer, "client-id": TOKEN}
         path = api.kubeconfig(tmp_path, user={"auth-provider": {"name": "oidc", "config": config}})
-        with pytest.raises(ClusterConfigError, match="cannot be had: the command or provider") as caught:
-            ClusterApi.connect(str(path))
+        with pytest.raises(ClusterConfigError, match="are not available: the command or provider") as caught:
+            connect(str(path))
         assert TOKEN not in "".join(traceback.format_exception(caught.value))
 
     @pytest.mark.parametrize("says", ["exit 3", "echo no-json", "echo '{}'", f"echo {TOKEN} >&2; exit 1"])
@@ -579,19 +638,21 @@ class TestWhichCluster:
     ) -> None:
         path = api.kubeconfig(tmp_path, user=by_command(says))
         handlers = list(logging.getLogger().handlers)
-        with pytest.raises(ClusterConfigError, match=r"the credentials of context here in .* cannot be had") as caught:
-            ClusterApi.connect(str(path))
+        with pytest.raises(
+            ClusterConfigError, match=r"the credentials of context here in .* are not available"
+        ) as caught:
+            connect(str(path))
         assert TOKEN not in "".join([str(caught.value), *capsys.readouterr()])
         assert logging.getLogger().handlers == handlers
 
     def test_a_command_gets_the_credentials(self, api: KubeApi, tmp_path: Path) -> None:
         path = api.kubeconfig(tmp_path, user=by_command(f"cat <<'X'\n{credentials(TOKEN)}\nX"))
-        assert ClusterObjects(ClusterApi.connect(str(path))).get(WEB) == security_group("web")
+        assert ClusterObjects(connect(str(path))).get(WEB) == security_group("web")
 
     def test_a_command_gets_them_again_when_they_have_run_out(self, api: KubeApi, tmp_path: Path) -> None:
         script = f"cat <<'X'\n{credentials(TOKEN, expirationTimestamp='2026-11-21T00:00:00Z')}\nX"
         path = api.kubeconfig(tmp_path, user=by_command(f"echo >>{tmp_path}/runs; {script}"))
-        objects = ClusterObjects(ClusterApi.connect(str(path)))
+        objects = ClusterObjects(connect(str(path)))
         assert objects.get(WEB) == security_group("web")
         assert len((tmp_path / "runs").read_text()) > 1
 
@@ -603,14 +664,14 @@ if [ -e {tmp_path}/gone ]; then echo "the refresh token {TOKEN} has expired" >&2
 cat <<'X'
 {credentials(TOKEN, expirationTimestamp="2026-11-21T00:00:00Z")}
 X"""
-        objects = ClusterObjects(ClusterApi.connect(str(api.kubeconfig(tmp_path, user=by_command(script)))))
+        objects = ClusterObjects(connect(str(api.kubeconfig(tmp_path, user=by_command(script)))))
         objects.get(WEB)
         (tmp_path / "gone").touch()
         asked, runs = len(api.asked), len((tmp_path / "runs").read_text())
         error = refused(objects, DB)
         assert isinstance(error, ClusterConfigError)
         assert "the credentials of context here in" in str(error)
-        assert "cannot be had" in str(error)
+        assert "are not available" in str(error)
         assert refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "shop", "web")) is error
         assert len(api.asked) == asked, "credentials that have run out are not sent"
         assert len((tmp_path / "runs").read_text()) == runs + 1, "and the command is not run again"
@@ -619,29 +680,24 @@ X"""
     @pytest.mark.parametrize("how", ["tokenFile", "token", "exec"])
     def test_white_space_around_a_token_is_none_of_it(self, how: str, api: KubeApi, tmp_path: Path) -> None:
         path = api.kubeconfig(tmp_path, user=spoken(how, f"{TOKEN}\n", tmp_path))
-        assert ClusterObjects(ClusterApi.connect(str(path))).get(WEB) == security_group("web")
+        assert ClusterObjects(connect(str(path))).get(WEB) == security_group("web")
 
     @pytest.mark.parametrize("how", ["tokenFile", "token", "exec"])
     @pytest.mark.parametrize("within", ["\n", "\r", "\u0000", "\u0080", "ü", "\u2026"])
     def test_a_token_that_cannot_be_sent_is_not_shown(
         self, how: str, within: str, api: KubeApi, tmp_path: Path
     ) -> None:
-        error = refused(ClusterApi.connect(str(api.kubeconfig(tmp_path, spoken(how, TOKEN + within + "x", tmp_path)))))
+        error = refused(connect(str(api.kubeconfig(tmp_path, spoken(how, TOKEN + within + "x", tmp_path)))))
         assert isinstance(error, ClusterConfigError)
-        assert "have characters in them that no token has" in str(error)
+        assert "have characters that no token has" in str(error)
         assert api.asked == []
 
-    def test_it_needs_kubernetes_own_client(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        real = builtins.__import__
-
-        def without(name: str, *more: Any) -> Any:  # noqa: ANN401
-            if name.partition(".")[0] == "kubernetes":
-                raise ImportError(name)
-            return real(name, *more)
-
-        monkeypatch.setattr(builtins, "__import__", without)
+    def test_without_kubernetes_own_client_the_error_names_the_extra(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for module in ("cluster", "cluster_api", "cluster_config"):
+            monkeypatch.delitem(sys.modules, f"strongref_refs.{module}")
+        monkeypatch.setitem(sys.modules, "kubernetes", None)
         with pytest.raises(NoClientError, match=r"pip install 'strongref\[kubernetes\]'"):
-            ClusterApi.connect(str(tmp_path))
+            wiring.cluster(None, None)
 
 
 def by_command(script: str) -> dict[str, Any]:
