@@ -1,6 +1,6 @@
-"""`strongref refs`: reference fields of manifests, as ACK's controllers have them.
+"""`strongref refs`: reference fields of manifests, as for ACK's controllers.
 
-`resolve` fills them in, `fields` lists them, `rbac` and `schema` say what a cluster has to have for them.
+`resolve` replaces references with values, `fields` lists the fields, `rbac` and `schema` write what a cluster needs.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from strongref_cli import refs_resolving
 from strongref_cli.jobs import check_not_empty
 from strongref_cli.output import put_out
 from strongref_cli.parsing import register
+from strongref_refs.crds import fragments
 from strongref_refs.names import plural
 from strongref_refs.rbac import NAME, cluster_role
-from strongref_refs.schema import fragments
 from strongref_refs.wiring import generators
 from strongref_toolkit.errors import UsageError
 
@@ -27,19 +27,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from strongref_cli.parsing import Commands
-    from strongref_refs.base import Field, Kind
-    from strongref_refs.config import Generator
+    from strongref_refs.base import Field, Generator, Kind
     from strongref_toolkit.toolbox import Toolbox
 
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]*")
-"""A role's name, as Kubernetes' own roles are called."""
+"""A role's name, as those of Kubernetes' own roles."""
 
 _WIDTH = 120
 _HEAD = ("KIND", "FIELD", "REFERENCE", "REFERS TO", "GROUP", "PATH", "")
 
 
 def add(commands: Commands) -> None:
-    """The command, with its own commands."""
+    """Add the command, with its own commands."""
     own = register(commands, "refs", "reference fields of manifests, by the rules of ACK's controllers")
     below = own.add_subparsers(required=True, metavar="COMMAND")
     common = argparse.ArgumentParser(add_help=False)
@@ -47,21 +46,25 @@ def add(commands: Commands) -> None:
         "--generator",
         action="append",
         metavar="FILE",
-        help="a controller's generator.yaml; may be given more than once",
+        help="generator.yaml of a controller; repeatable",
     )
-    common.add_argument("--service", help="whose controller's it is, as in ec2, if its folder does not tell")
+    common.add_argument("--service", help="service of the controller, as in ec2; by default from its folder")
     common.add_argument(
-        "--crd", action="append", default=[], metavar="FILE", help="CRDs, files or folders, that know the fields' types"
+        "--crd",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="files or folders with CRDs, which have the types of fields; repeatable",
     )
     refs_resolving.add(below, common)
-    fields = register(below, "fields", "all reference fields, and what they refer to", parents=[common])
-    fields.add_argument("--json", action="store_true", help="a JSON object a line")
+    fields = register(below, "fields", "list all reference fields, and what they refer to", parents=[common])
+    fields.add_argument("--json", action="store_true", help="print one JSON object per line")
     fields.set_defaults(do=_fields)
-    rbac = register(below, "rbac", "the ClusterRole that reading referenced objects needs", parents=[common])
-    rbac.add_argument("--name", default=NAME, help=f"the role's name; {NAME} by default")
-    rbac.add_argument("--all", action="store_true", help="also what the controllers' own roles allow")
+    rbac = register(below, "rbac", "write the ClusterRole for reading referenced objects", parents=[common])
+    rbac.add_argument("--name", default=NAME, help=f"name of the role; default: {NAME}")
+    rbac.add_argument("--all", action="store_true", help="include what the controllers' own roles allow already")
     rbac.set_defaults(do=_rbac)
-    schema = register(below, "schema", "what reference fields add to the CRDs' schemas", parents=[common])
+    schema = register(below, "schema", "write what reference fields add to the schemas of CRDs", parents=[common])
     schema.set_defaults(do=_schema)
 
 
@@ -108,7 +111,7 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def _rbac(asked: argparse.Namespace, _toolbox: Toolbox) -> int:
     if not _ROLE.fullmatch(asked.name):
-        raise UsageError("--name: letters, digits, and . : _ - between them are needed")
+        raise UsageError("--name must be letters and digits, with . : _ - after the first one")
     return _print(cluster_role(_generators(asked), asked.name, plural, own=asked.all))
 
 

@@ -1,4 +1,4 @@
-"""`strongref refs resolve`: manifests with the identifiers that their references stand for."""
+"""`strongref refs resolve`: writes manifests with values in place of references."""
 
 from __future__ import annotations
 
@@ -30,16 +30,14 @@ if TYPE_CHECKING:
     from strongref_manifests.errors import ManifestError
     from strongref_manifests.text.manifests import Manifest
     from strongref_refs.base import Kind, ObjectSource, Subject, ValueSource
-    from strongref_refs.conditions import Condition
+    from strongref_refs.resolution import Condition
     from strongref_toolkit.published_exports import Use
     from strongref_toolkit.toolbox import Toolbox
 
 
 def add(commands: Commands, common: argparse.ArgumentParser) -> None:
-    """The command; `common` has what it shares with the others of `strongref refs`."""
-    parser = register(
-        commands, "resolve", "write manifests with the identifiers that their references stand for", parents=[common]
-    )
+    """Add the command; `common` has the options of all commands of `strongref refs`."""
+    parser = register(commands, "resolve", "write manifests with values in place of their references", parents=[common])
     add_arguments(parser, "resolve everything, and write nothing")
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
@@ -48,20 +46,25 @@ def add(commands: Commands, common: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="MANIFEST",
-        help="files or folders with referenced objects, as kubectl get -o yaml gives them; more than once",
+        help="files or folders with referenced objects, as kubectl get -o yaml prints them; repeatable",
     )
     source.add_argument("--cluster", action="store_true", help="read referenced objects from a live cluster")
-    parser.add_argument("--kubeconfig", metavar="FILE", help="how to reach it; by default as kubectl does")
-    parser.add_argument("--context", help="one of the kubeconfig's; by default its current one")
-    parser.add_argument("-n", "--namespace", help="of objects that name none; by default the context's, or default")
-    parser.add_argument("--conditions", action="store_true", help="print each object's condition, a JSON object a line")
-    parser.add_argument("--consumer", default=SHARED, help="for whom the exports are; by default those for all")
+    parser.add_argument("--kubeconfig", metavar="FILE", help="kubeconfig of the cluster; by default the one of kubectl")
+    parser.add_argument("--context", help="context of the kubeconfig; by default its current one")
     parser.add_argument(
-        CLAIM, metavar="NAME", help="claim the exports that are used, and let go of what NAME used before"
+        "-n", "--namespace", help="namespace of objects without one; by default the context's, or default"
     )
-    parser.add_argument("--sensitive", action="store_true", help="also write exports that are secret")
-    parser.add_argument("--region", help="where stacks and exports are, unless a reference says otherwise")
-    parser.add_argument("--role", help="to assume in other accounts: arn:aws:iam::ACCOUNT:role/NAME, ACCOUNT as it is")
+    parser.add_argument(
+        "--conditions", action="store_true", help="print the condition of each object, one JSON object per line"
+    )
+    parser.add_argument("--consumer", default=SHARED, help="consumer of the exports; by default the shared ones")
+    parser.add_argument(CLAIM, metavar="NAME", help="claim the exports in use, and release those that NAME used before")
+    parser.add_argument("--sensitive", action="store_true", help="write exports that are secret too")
+    parser.add_argument("--region", help="region of stacks and exports, unless a reference has one")
+    parser.add_argument(
+        "--role",
+        help="role to assume in other accounts: arn:aws:iam::ACCOUNT:role/NAME, with ACCOUNT written literally",
+    )
     parser.set_defaults(do=_resolve)
 
 
@@ -79,10 +82,10 @@ def _resolve(asked: argparse.Namespace, toolbox: Toolbox) -> int:
 
 
 def _check_given(asked: argparse.Namespace) -> None:
-    """What goes together.
+    """Check that no option is empty and that the options go together.
 
     Raises:
-        UsageError: naming what does not.
+        UsageError: they do not.
     """
     check_not_empty(
         {
@@ -100,27 +103,27 @@ def _check_given(asked: argparse.Namespace) -> None:
         }
     )
     if not asked.cluster and (asked.kubeconfig or asked.context):
-        raise UsageError("--kubeconfig and --context are about a live cluster: give --cluster as well")
+        raise UsageError("--kubeconfig and --context require --cluster")
     if asked.claim is not None and asked.in_place:
         raise UsageError(
-            f"{CLAIM} and --in-place do not go together: once the references are overwritten, nothing tells what the "
-            "manifests use. Write to another folder with -o"
+            f"{CLAIM} and --in-place do not go together: without the references, the manifests do not show which exports "
+            "they use. Write to another folder with -o"
         )
     if asked.conditions and asked.manifest == [STANDARD] and not asked.check:
-        raise UsageError("--conditions prints to standard output, where the manifest goes: give --check as well")
+        raise UsageError("--conditions prints to standard output, as the manifest does: add --check")
     if not is_level(asked.consumer):
-        raise UsageError("--consumer: a stack's name or a label of letters, digits, _ and - is needed")
+        raise UsageError("--consumer must be a stack's name or a label of letters, digits, _ and -")
 
 
 @dataclass(eq=False)
-class _Unresolved(StrongRefError):  # noqa: N818 (told as what it holds)
-    """What could be resolved cannot be any more, with what is held now."""
+class _UnresolvedError(StrongRefError):
+    """With the claimed values, the manifests cannot be resolved any more."""
 
     failures: Sequence[_Failure]
 
 
 class _Failure(NamedTuple):
-    """Something that could not be resolved, and where."""
+    """A problem, and the manifest and document that have it."""
 
     where: str
     error: StrongRefError
@@ -134,10 +137,10 @@ class _Attempt:
     """All manifests, resolved once.
 
     Attributes:
-        texts: each one's new text.
+        texts: of each manifest, with values in place of references; not usable if there are failures.
         conditions: of each object that has references.
-        filled: how many fields are filled in.
-        failures: all that is wrong; `texts` are of no use then.
+        filled: the number of fields with a value in place of a reference.
+        failures: all problems.
     """
 
     texts: list[str] = field(default_factory=list)
@@ -147,7 +150,7 @@ class _Attempt:
 
 
 class _Run(NamedTuple):
-    """What manifests are resolved with."""
+    """Manifests, and what they are resolved with."""
 
     manifests: Sequence[Manifest]
     kinds: Sequence[Kind]
@@ -196,16 +199,16 @@ def _run(
     if claims and not asked.check:
 
         def write(held: Mapping[Use, Value]) -> None:
-            """Resolve once more, with what is held from now on: it may have changed since it was read."""
+            """Resolve again with the claimed values: they may have changed since they were read."""
             stacks.exports.hold(held)
             again = run.attempt()
             if again.failures:
-                raise _Unresolved(again.failures)
+                raise _UnresolvedError(again.failures)
             result.write(manifests, again.texts)
 
         try:
             claims.hold(stacks.exports.uses, write)
-        except _Unresolved as error:
+        except _UnresolvedError as error:
             return _failed((), error.failures)
     elif not asked.check:
         result.write(manifests, attempt.texts)
@@ -220,7 +223,7 @@ def _run(
 def _objects(
     asked: argparse.Namespace, manifests: Sequence[Manifest], given: Sequence[Manifest]
 ) -> tuple[ObjectSource, str]:
-    """Where referenced objects are, and the namespace of objects that name none."""
+    """Where referenced objects are read, and the namespace of objects without one."""
     if asked.cluster:
         live, namespace = cluster(asked.kubeconfig, asked.context)
         return live, asked.namespace or namespace or DEFAULT_NAMESPACE
@@ -250,8 +253,8 @@ def _print_conditions(attempt: _Attempt) -> None:
 def _failed(unread: Sequence[ManifestError], failures: Sequence[_Failure]) -> int:
     for problem in (*unread, *failures):
         sys.stderr.write(f"{problem}\n")
-    told = [count(len(unread), "file", "could not be read")] if unread else []
+    counts = [count(len(unread), "file", "could not be read")] if unread else []
     if failures:
-        told.append(count(len(failures), "problem"))
-    sys.stderr.write(f"strongref: {' and '.join(told)}. Nothing was written.\n")
+        counts.append(count(len(failures), "problem"))
+    sys.stderr.write(f"strongref: {' and '.join(counts)}. Nothing was written.\n")
     return 1

@@ -1,10 +1,8 @@
-"""Reference fields: `securityGroupRefs: [{from: {name: web}}]` in a manifest, as ACK controllers have them.
-
-In this order:
+"""Reference fields: `securityGroupRefs: [{from: {name: web}}]` in a manifest, as for ACK's controllers.
 
 1. `config.load` reads each generator.yaml: the kinds with their reference fields.
-2. `resolution.Resolver(kinds, objects, values)` is made of them, and of where objects and stacks' values are read.
-3. `Resolver.resolve(manifest)`, for each object: validates all its fields, reads what they refer to, and answers with
-   the edits that resolve it, or with all problems; and with the condition that ACK's controllers would set.
-4. `manifests_writing.rewritten` makes those edits in the text of manifests; all else in it stays.
+2. `resolution.ReferenceResolver(kinds, objects, values)` gets them, and the sources of objects and of stacks' values.
+3. `ReferenceResolver.resolve(manifest)` validates all fields of one object (`validation`), reads what they refer to
+   (`manifests`, `cluster`, `stacks`), and returns the edits that resolve it, or all problems; and ACK's condition.
+4. `manifests_writing.rewritten` makes those edits in the text of manifests and changes nothing else.
 """

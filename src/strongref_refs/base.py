@@ -1,29 +1,36 @@
-"""The words of reference fields, which every part of this package shares. Pure.
+"""The terms of reference fields. Pure.
 
-ACK's own words are kept: a *field* such as `SecurityGroupIDs`, its *reference field* such as `securityGroupRefs`, the
-*referenced resource* and the *path* of the value in it.
+They are ACK's: a *field* such as `SecurityGroupIDs`, its *reference field* such as `securityGroupRefs`, the *referenced
+resource*, and the *path* of the value in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Manifest: TypeAlias = Mapping[str, Any]
-"""A Kubernetes object, as its YAML or JSON says it."""
+"""A Kubernetes object, as in YAML or JSON."""
+
+DocumentPath: TypeAlias = tuple[str | int, ...]
+"""Keys and positions from a document's root: `("spec", "routes", 0)`."""
+
+ACK_GROUPS = ".services.k8s.aws"
+"""The end of the API groups of ACK's controllers."""
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """What a file has somewhere, if it is a map; an empty one for anything else."""
+    """A value from a file if it is a map, else an empty map."""
     return value if isinstance(value, Mapping) else {}
 
 
-ACK_GROUPS = ".services.k8s.aws"
-"""How the API groups of ACK's controllers end."""
+def path_text(path: DocumentPath) -> str:
+    """`spec.routes[0].gatewayRef`."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
 def ack_group(service: str) -> str:
@@ -33,13 +40,13 @@ def ack_group(service: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FieldReference:
-    """What one field may refer to: an entry `references` of generator.yaml.
+    """What a field may refer to: an entry `references` of generator.yaml.
 
     Attributes:
-        resource: the kind of what is referred to, as in `SecurityGroup`.
+        resource: the kind of the referenced object, as in `SecurityGroup`.
         path: of the value in it, as in `Status.ACKResourceMetadata.ARN`.
-        service: whose controller has it, as in `ec2`; an entry without `service_name` means the controller's own.
-        skip_state: whether it need not be synced yet. What is terminal is never referred to.
+        service: of its controller, as in `ec2`.
+        skip_state: whether the object need not be synced yet. It must never be terminal.
     """
 
     resource: str
@@ -58,16 +65,15 @@ class Field:
     """A field of a kind that can be given as a reference instead.
 
     Attributes:
-        path: from `spec`, in generator.yaml's own words: `("VPCConfig", "SubnetIDs")`.
-        steps: from `spec`, as a manifest spells them: `("vpcConfig", "subnetIDs")`.
-        reference_step: the reference field's name in the last one's place: `subnetRefs`.
+        path: from `spec`, as in generator.yaml: `("VPCConfig", "SubnetIDs")`.
+        steps: from `spec`, as in manifests: `("vpcConfig", "subnetIDs")`.
+        reference_step: the name of the reference field, which replaces the last step: `subnetRefs`.
         many: whether it is a list of values.
-        required: whether it, or its reference, has to be there.
+        required: whether it, or its reference, is required.
         reference: what it may refer to.
-        through_map: the first of the steps that is a map of structures, if one is known to be: nothing can be
-            referred to below it.
+        through_map: the first step that is known to be a map of structures, if any: references below it are refused.
         lists: of each step before the last, whether it is a list of structures.
-        certain: whether a CRD or the API's model tells so: what follows from names alone is a guess.
+        certain: whether this comes from a CRD or the API's model, and is not guessed from names.
     """
 
     path: tuple[str, ...]
@@ -86,8 +92,8 @@ class Kind:
     """A kind of a controller, with its reference fields.
 
     Attributes:
-        hook: where the controller has code of its own for resolving references (`references_post_resolve`); empty for
-            most kinds. What that makes of an object's identifier is not known here.
+        hook: the hook with the controller's own code for references (`references_post_resolve`), whose effect is not
+            known here; empty for most kinds.
     """
 
     group: str
@@ -96,10 +102,71 @@ class Kind:
     hook: str = ""
 
     def why_not(self, field: Field) -> str:
-        """Why no object is referred to by one of its fields here; empty if they are."""
+        """Why references of a field to objects are refused; empty if they are not."""
         if field.through_map:
             return f"{field.through_map} is a map"
         return f"hook {self.hook}" if self.hook else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """What one generator.yaml says of references.
+
+    Attributes:
+        service: of the controller, as in `ec2`: the first part of its API group.
+        source: the file.
+        kinds: in the file's order; many have no reference fields.
+    """
+
+    service: str
+    source: str
+    kinds: tuple[Kind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldShape:
+    """What a CRD or an API's model says of a field.
+
+    Attributes:
+        names: the steps of its path as the API spells them, `("VpcConfig", "SubnetIds")`, or as manifests do.
+        many: whether it is a list.
+        required: whether it is required; None if that is not known.
+        map_at: the index of the first step that is a map of structures; None if there is none.
+        spelled: whether the names are those of manifests.
+        lists: of each step before the last, whether it is a list.
+    """
+
+    names: tuple[str, ...]
+    many: bool
+    required: bool | None = None
+    map_at: int | None = None
+    spelled: bool = False
+    lists: tuple[bool, ...] = ()
+
+
+class FieldShapes(Protocol):
+    """A description of kinds, which generator.yaml is not: CRDs (`crds`), or an API's model (`models`)."""
+
+    def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
+        """The shape of a field; None for an unknown kind or field.
+
+        Args:
+            kind: as in generator.yaml: `VpcLink`.
+            path: likewise; case does not matter.
+        """
+        ...
+
+
+class CombinedShapes:
+    """Several descriptions: the first one that has a field counts; the next ones say only whether it is required."""
+
+    def __init__(self, *descriptions: FieldShapes) -> None:
+        self._descriptions = descriptions
+
+    def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
+        known = [found for each in self._descriptions if (found := each.shape(kind, path))]
+        required = next((found.required for found in known if found.required is not None), None)
+        return replace(known[0], required=required) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,32 +184,25 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class FieldLocation:
-    """One place in one object where a field stands, or its reference: a field below a list has several.
+    """The location of a field, or of its reference, in one object; a field below a list has several.
 
     Attributes:
-        subject: the object.
-        field: which of its kind's fields.
-        container: the way to the map that it stands in, from the document's root: `("spec", "routes", 0)`.
+        container: the path of the map that has it.
     """
 
     subject: Subject
     field: Field
-    container: tuple[str | int, ...]
+    container: DocumentPath
 
     @property
     def identifier_text(self) -> str:
-        """Where the field itself stands: `spec.routes[0].gatewayID`."""
+        """The path of the field: `spec.routes[0].gatewayID`."""
         return path_text((*self.container, self.field.steps[-1]))
 
     @property
     def reference_text(self) -> str:
-        """Where its reference stands: `spec.routes[0].gatewayRef`."""
+        """The path of its reference: `spec.routes[0].gatewayRef`."""
         return path_text((*self.container, self.field.reference_step))
-
-
-def path_text(steps: Sequence[str | int]) -> str:
-    """`spec.routes[0].gatewayRef`."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -163,22 +223,22 @@ class ObjectKey:
 class ObjectSource(Protocol):
     """Where referenced objects are read: a set of manifests, a live cluster."""
 
-    def get(self, wanted: ObjectKey) -> Manifest:
+    def get(self, key: ObjectKey) -> Manifest:
         """The object.
 
         Raises:
-            StrongRefError: there is none (`errors.NoSuchObjectError`), or it could not be asked for.
+            StrongRefError: it does not exist (`errors.NoSuchObjectError`), or cannot be read.
         """
         ...
 
 
 class ValueSource(Protocol):
-    """Where values come from that are no Kubernetes objects: stacks and their exports."""
+    """Where values other than those of Kubernetes objects are read: stacks and their exports."""
 
     def get(self, given: Mapping[str, Any]) -> str | Sequence[str]:
         """The value that the `from` of a reference names.
 
         Raises:
-            StrongRefError: there is none, or it could not be asked for.
+            StrongRefError: it does not exist, or cannot be read.
         """
         ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +11,29 @@ from ruamel.yaml.constructor import RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from strongref.contract.properties import shape
-from strongref_refs.base import ACK_GROUPS, Field, FieldReference, Kind, ack_group, mapping
+from strongref_refs.base import (
+    ACK_GROUPS,
+    CombinedShapes,
+    Field,
+    FieldReference,
+    FieldShape,
+    Generator,
+    Kind,
+    ack_group,
+    mapping,
+)
 from strongref_refs.errors import GeneratorError, ServiceUnknownError
 from strongref_refs.keys import FLAG, MAP, Key, is_map, is_true, matches, misspelled_key, wrong_value
 from strongref_refs.models import ApiModel, entry, service_model
 from strongref_refs.names import camel, is_many, lower_camel, reference_name
-from strongref_refs.shapes import CombinedShapes, FieldShape
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from strongref_refs.base import FieldShapes
     from strongref_refs.crds import Crds
     from strongref_refs.keys import KeyProblem, Keys
-    from strongref_refs.shapes import FieldShapes
 
 _HOOKS = ("references_pre_resolve", "references_post_resolve")
 """Of a kind: the controller's own code, in addition to the generated code for its references (`references.go.tpl`)."""
@@ -48,21 +56,6 @@ _REFERENCES = {
     "skip_resource_state_validations": FLAG,
 }
 """`aws-controllers-k8s/code-generator`, `pkg/config/field.go`, `ReferencesConfig`. Newer keys are ignored."""
-
-
-@dataclass(frozen=True, slots=True)
-class Generator:
-    """What one generator.yaml says of references.
-
-    Attributes:
-        service: of the controller, as in `ec2`: the first part of its API group.
-        source: the file.
-        kinds: in the file's order; many have no reference fields.
-    """
-
-    service: str
-    source: str
-    kinds: tuple[Kind, ...]
 
 
 def load(text: str, source: str, service: str | None = None, crds: Crds | None = None) -> Generator:

@@ -1,44 +1,44 @@
-"""CRDs, read: the fields of their kinds, as `spec.versions[].schema.openAPIV3Schema` describes them."""
+"""CRDs' schemas (`spec.versions[].schema.openAPIV3Schema`): the fields in them, and what reference fields add. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from strongref_refs.base import mapping
+from strongref_refs.base import FieldShape, mapping
 from strongref_refs.errors import GeneratorError
 from strongref_refs.names import camel
-from strongref_refs.shapes import FieldShape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from strongref_refs.base import Manifest
-    from strongref_refs.shapes import FieldShapes
+    from strongref_refs.base import Field, FieldShapes, Generator, Manifest
 
 CRD_KIND = "CustomResourceDefinition"
 
+Schema = dict[str, Any]
+
 
 class Crds:
-    """The fields of the kinds that CRDs describe; of several versions the stored one counts.
+    """The fields of the kinds that CRDs describe, in the stored version.
 
-    A CRD does not say that a field with a reference is required, since the reference may stand in its place: ACK's
-    controllers check that themselves. So it is left open here.
+    A CRD does not say that a field with a reference is required, since its reference can replace it (ACK's controllers
+    check that themselves). So `required` is not known here.
     """
 
     def __init__(self, documents: Iterable[tuple[str, Manifest]]) -> None:
-        """Take note of CRDs.
+        """Read CRDs.
 
         Args:
-            documents: of each, the file it comes from and what is in it.
+            documents: the file and the content of each.
 
         Raises:
-            GeneratorError: one of them is no CRD, or has no schema.
+            GeneratorError: one of them is not a CRD, or has no schema.
         """
         self._specs = dict(_spec(source, document) for source, document in documents)
 
     def of(self, group: str) -> FieldShapes:
-        """Those of one API group: several have kinds of the same name."""
+        """The kinds of one API group; other groups may have kinds of the same name."""
         return _Group({kind: spec for (its, kind), spec in self._specs.items() if its == group})
 
 
@@ -53,7 +53,7 @@ class _Group:
         self._specs = specs
 
     def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
-        """A field's shape; see `shapes.Shapes`."""
+        """A field's shape; as `base.FieldShapes`."""
         node: Mapping[str, Any] = self._specs.get(camel(kind), {})
         names: list[str] = []
         lists: list[bool] = []
@@ -63,7 +63,7 @@ class _Group:
             node, below_map = _structure(node)
             if below_map and map_at is None:
                 map_at = index - 1
-            found = next((name for name in mapping(node.get("properties")) if _alike(name, step)), None)
+            found = next((name for name in mapping(node.get("properties")) if _is_same(name, step)), None)
             if found is None:
                 return None
             names.append(found)
@@ -76,7 +76,7 @@ def _is_list(node: Mapping[str, Any]) -> bool:
 
 
 def _structure(node: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
-    """The structure that a list or map consists of, and whether there was a map."""
+    """The structure in a list or map, and whether there was a map."""
     below_map = False
     while True:
         if isinstance(node.get("items"), Mapping):
@@ -87,13 +87,13 @@ def _structure(node: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
             return node, below_map
 
 
-def _alike(name: object, step: str) -> bool:
+def _is_same(name: object, step: str) -> bool:
     return str(name).rstrip("_").lower() == step.lower()
 
 
 def _spec(source: str, document: Manifest) -> tuple[tuple[str, str], Mapping[str, Any]]:
     if document.get("kind") != CRD_KIND:
-        raise GeneratorError(source, "kind", f"a {CRD_KIND} is needed")
+        raise GeneratorError(source, "kind", f"must be {CRD_KIND}")
     try:
         spec = document["spec"]
         version = next(each for each in spec["versions"] if each.get("storage"))
@@ -101,5 +101,56 @@ def _spec(source: str, document: Manifest) -> tuple[tuple[str, str], Mapping[str
         return (str(spec["group"]), str(spec["names"]["kind"])), schema
     except (KeyError, TypeError, AttributeError, StopIteration):
         raise GeneratorError(
-            source, "spec.versions", "a stored version with a schema of spec is needed (openAPIV3Schema)"
+            source, "spec.versions", "must have a stored version with a schema of spec (openAPIV3Schema)"
         ) from None
+
+
+def fragments(generators: Iterable[Generator], plural: Callable[[str], str]) -> dict[str, Schema]:
+    """The fragment of each kind's `openAPIV3Schema`, by the CRD's name, as in `vpclinks.apigatewayv2.services.k8s.aws`.
+
+    Args:
+        generators: with the kinds.
+        plural: the resource of a kind in the API.
+    """
+    found: dict[str, Schema] = {}
+    for generator in generators:
+        for kind in generator.kinds:
+            spec = _empty_structure()
+            for field in kind.fields:
+                if not field.through_map:
+                    _parent(spec, field)["properties"][field.reference_step] = _reference(field)
+            if spec["properties"]:
+                found[f"{plural(kind.name)}.{kind.group}"] = {"properties": {"spec": spec}}
+    return found
+
+
+def _parent(spec: Schema, field: Field) -> Schema:
+    """The structure that has a field; created if it does not exist yet."""
+    at = spec
+    for step, is_list in zip(field.steps[:-1], field.lists, strict=True):
+        if step not in at["properties"]:
+            structure = _empty_structure()
+            at["properties"][step] = {"items": structure, "type": "array"} if is_list else structure
+        at = at["properties"][step]
+        at = at.get("items", at)
+    return at
+
+
+def _empty_structure() -> Schema:
+    return {"properties": {}, "type": "object"}
+
+
+def _reference(field: Field) -> Schema:
+    reference = field.reference
+    one: Mapping[str, Any] = {
+        "description": f"Refers to the {reference.resource} ({reference.group}) whose {reference.path} is wanted.",
+        "properties": {
+            "from": {
+                "description": "Which object that is.",
+                "properties": {"name": {"type": "string"}, "namespace": {"type": "string"}},
+                "type": "object",
+            }
+        },
+        "type": "object",
+    }
+    return {"items": dict(one), "type": "array"} if field.many else dict(one)

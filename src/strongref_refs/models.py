@@ -1,7 +1,7 @@
-"""The APIs' own models, as botocore ships them: what ACK's code generator asks, asked of the same description.
+"""Fields of kinds by the APIs' own models, which botocore ships and ACK's code generator reads too.
 
-A kind's fields are the parameters of the operation that creates it; generator.yaml adds some, from other operations or
-of types that it names.
+A kind's fields are the parameters of the operation that creates it. generator.yaml adds others: from other operations,
+or of types that it names.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 from botocore.loaders import create_loader
 from botocore.model import ServiceModel
 
-from strongref_refs.base import mapping
-from strongref_refs.shapes import FieldShape
+from strongref_refs.base import FieldShape, mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_CALLED = {
+_BOTOCORE_NAMES = {
     "applicationinsights": "application-insights",
     "cloudwatchlogs": "logs",
     "cognitoidentityprovider": "cognito-idp",
@@ -31,23 +30,23 @@ _CALLED = {
     "recyclebin": "rbin",
     "sfn": "stepfunctions",
 }
-"""Services of ACK that botocore calls otherwise, dashes apart."""
+"""Services that have another name in botocore, apart from dashes."""
 
 
 @cache
 def service_model(*names: str) -> ServiceModel | None:
-    """The model of a service, by the first of these names that botocore knows; None if it knows none of them."""
+    """The model of a service, by the first of these names that botocore has; None if it has none of them."""
     loader = create_loader()
     there = {name.replace("-", ""): name for name in loader.list_available_services("service-2")}
     for name in names:
-        if known := there.get(_CALLED.get(name, name).replace("-", "")):
+        if known := there.get(_BOTOCORE_NAMES.get(name, name).replace("-", "")):
             return ServiceModel(loader.load_service_model(known, "service-2"), known)
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class _Type:
-    """What a field is: the structure in it, and whether that stands in a list or in a map."""
+    """The type of a field: the structure in it, and whether it is in a list or a map."""
 
     structure: Any
     many: bool = False
@@ -66,8 +65,8 @@ class ApiModel:
     """The fields of one service's kinds.
 
     Args:
-        model: the service's.
-        generator: what is in the generator.yaml: its `operations` and `resources`.
+        model: of the service.
+        generator: the content of the generator.yaml: its `operations` and `resources`.
     """
 
     def __init__(self, model: ServiceModel, generator: Mapping[str, Any]) -> None:
@@ -76,7 +75,7 @@ class ApiModel:
         self._resources = mapping(generator.get("resources"))
 
     def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
-        """A field's shape; see `shapes.Shapes`."""
+        """A field's shape; as `base.FieldShapes`."""
         fields = mapping(mapping(self._resources.get(kind)).get("fields"))
         name, here, required = path[0], self._added(mapping(entry(fields, path[:1]))), False
         if here is None:
@@ -95,11 +94,11 @@ class ApiModel:
         return FieldShape(tuple(names), many=here.many, required=required, map_at=map_at, lists=tuple(lists))
 
     def _parameter(self, kind: str, step: str) -> tuple[str, _Type | None, bool]:
-        """A parameter of the operation that makes things of this kind: its name, what it is, whether it is required."""
+        """A parameter of the operation that creates a kind: its name, its type, and whether it is required."""
         operation = self._creating(kind)
         created = self._input(operation)
         renamed = self._renamed(kind, operation)
-        original = next((old for old, new in renamed.items() if _alike(new, step)), step)
+        original = next((old for old, new in renamed.items() if _is_same(new, step)), step)
         if created is None or not (member := _member(created, original)):
             return step, None, False
         name = renamed.get(member, member)
@@ -123,7 +122,7 @@ class ApiModel:
         return self._model.operation_model(operation).input_shape if known else None
 
     def _added(self, settings: Mapping[str, Any]) -> _Type | None:
-        """A field that generator.yaml adds, of a type that it names or of another operation; None for others."""
+        """The type of a field that generator.yaml adds, by name or from another operation; None for other fields."""
         custom, source = mapping(settings.get("custom_field")), mapping(settings.get("from"))
         if custom.get("list_of"):
             return _Type(self._named(str(custom["list_of"])), many=True)
@@ -141,7 +140,7 @@ class ApiModel:
         return shape and _Type.of(shape)
 
     def _named(self, name: str) -> Any:  # noqa: ANN401
-        """The structure of this name, by the SDK's naming: an operation's parameters are its `…Input`."""
+        """The structure of a name, as in the SDK: an operation's parameters are its `…Input`."""
         operation = self._input(name.removesuffix("Input"))
         if operation is not None or name not in self._model.shape_names:
             return operation
@@ -149,16 +148,16 @@ class ApiModel:
 
 
 def entry(fields: Mapping[str, Any], path: Sequence[str]) -> Any:  # noqa: ANN401 (whatever the file has)
-    """What generator.yaml says of one field; None if it says nothing. Capitals do not matter, as with ACK."""
+    """The entry of a field in generator.yaml; None if there is none. Case does not matter, as for ACK."""
     wanted = ".".join(path).lower()
     return next((value for key, value in fields.items() if str(key).lower() == wanted), None)
 
 
 def _member(structure: Any, step: str) -> str | None:  # noqa: ANN401
-    return next((name for name in structure.members if _alike(name, step)), None)
+    return next((name for name in structure.members if _is_same(name, step)), None)
 
 
-def _alike(name: str, step: str) -> bool:
+def _is_same(name: str, step: str) -> bool:
     return name.lower() == step.lower()
 
 

@@ -1,8 +1,8 @@
-"""Names as ACK derives them: of kinds, of fields as manifests spell them, of reference fields, of API resources. Pure.
+"""Names as ACK derives them: of kinds, of fields in manifests, of reference fields, of API resources. Pure.
 
 The rules are those of ACK's code generator: reference fields by `aws-controllers-k8s/code-generator`,
-`pkg/model/field.go`, the spelling by the table of initialisms in `aws-controllers-k8s/pkg`, `names/names.go`. What that
-table does to words it was not meant for (`Decrypt` becomes `DECRypt`) it does here too: manifests have to fit it.
+`pkg/model/field.go`, the spelling by the table of initialisms in `aws-controllers-k8s/pkg`, `names/names.go`, with all
+its side effects (`Decrypt` becomes `DECRypt`), since manifests have those names.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _BEFORE_OTHERS = (
     ("[Vv]pce", "VPCE"),
     ("[Vv]pc", "VPC"),
 )
-"""Initialisms with an exception, or with a spelling of their own, in the order in which they are looked for."""
+"""Initialisms with an exception or a spelling of their own, in the order of their search."""
 
 _PLAIN = """
     Ami Acl Acm Acp Api Arn Asn Aws Az Bgp Cors Cidr Cname Cpu Crl Cps Csr Dhcp Dns Dpd Ebs Ec2 Ecs Efs Eks Ecmp Fifo
     Fpga Gid Gpu Grpc Html Https Iam Icmp Iops Ipam Ja3 Json Jwt Kms Ldap Mfa Oidc Ocsp Pca Pid Ram Rfc Sasl Scram Sdk
     Sha256 Sns Sqli Sql Sqs Sriov Sse Ssl Tcp Tde Tpm Tls Udp Url Uuid Vlan Vpn Vgw Waf Xml Xss Yaml
 """
-"""Initialisms that are written in capitals wherever they stand."""
+"""Initialisms that are always in capitals."""
 
 _INITIALISMS = tuple(
     (re.compile(pattern), upper)
@@ -60,27 +60,27 @@ _INITIALISMS = tuple(
 )
 
 _LOWER = {"AWSVPC": "awsVPC", "RAMDisk": "ramDisk", "MiBps": "miBps", "MD5Of": "md5Of", "CACert": "caCert"}
-"""Initialisms that are not lower case all through where a name begins with them."""
+"""Initialisms that do not become all lower case at the start of a name."""
 
 _LEADING = sorted({*(upper for _, upper in _INITIALISMS), "AIML", *_LOWER}, key=len, reverse=True)
 _A_WORD = re.compile("s?(?![a-z])")
-"""What follows an initialism that is a word of its own: `DBInstance` begins with DB, not with DBI."""
+"""What follows an initialism at the end of a word: `DBInstance` begins with DB, not with DBI."""
 
 _KEYWORDS = """
     break case chan const continue default defer else fallthrough for func go goto if import interface map package range
     return select struct switch type var
 """
-"""Go's: a field of such a name gets a `_` behind it (`type_`), unless generator.yaml has a `go_tag` for it."""
+"""Of Go: a field of such a name ends in `_` (`type_`), unless generator.yaml has a `go_tag` for it."""
 
 _SUFFIXES = (
     *("id", "ids", "Id", "Ids", "ID", "IDs", "IDS"),
     *("Name", "Names", "NAME", "NAMEs", "NAMES"),
     *("Arn", "Arns", "ARN", "ARNs", "ARNS"),
 )
-"""What a reference field's name leaves out; of those that fit, the first one."""
+"""Suffixes that a reference field's name does not have; the first match counts."""
 
 _MANY_SUFFIXES = ("ids", "Ids", "IDs", "IDS", "Names", "NAMEs", "NAMES", "Arns", "ARNs", "ARNS")
-"""Those of lists."""
+"""Suffixes of lists."""
 
 _SEVERAL_OF_CAPITALS = re.compile("[A-Z]{2}s$")
 """As in `AllowedAPIs`, and not in `DNS`."""
@@ -116,7 +116,7 @@ def reference_name(name: str, *, many: bool) -> str:
         many: whether the field is a list.
 
     Raises:
-        ValueError: nothing of the name is left without its suffix, as in `Id`.
+        ValueError: the name is nothing but a suffix, as in `Id`.
     """
     suffix = next((each for each in _SUFFIXES if name.endswith(each)), "")
     stem = name.removesuffix(suffix)
@@ -126,7 +126,7 @@ def reference_name(name: str, *, many: bool) -> str:
 
 
 def is_many(name: str) -> bool:
-    """Whether a field of this name is a list, as far as a name tells: `SubnetIds` and `Subnets` are, `VpcId` is not."""
+    """Whether a field of this name is a list, judging by the name: `SubnetIds` and `Subnets` are, `VpcId` is not."""
     if name.endswith(_SUFFIXES):
         return name.endswith(_MANY_SUFFIXES)
     if _SEVERAL_OF_CAPITALS.search(name):
@@ -142,5 +142,5 @@ def plural(kind: str) -> str:
 
 
 def dotted(path: Sequence[str]) -> str:
-    """`Routes.GatewayID`, as ACK's texts spell a path."""
+    """`Routes.GatewayID`, as in ACK's error texts."""
     return ".".join(camel(step) for step in path)

@@ -1,8 +1,7 @@
-"""The rights that references need: a ClusterRole, as ACK's code generator has them written. Pure.
+"""The ClusterRole that references need, as ACK's code generator writes it. Pure.
 
-Its markers ask for `get` and `list` on a referenced resource and on its `/status`, where another service's controller
-has it; what the controller's own service has, its role allows anyhow (code-generator,
-`templates/pkg/resource/references.go.tpl`).
+It allows `get` and `list` on the referenced resources of other services, and on their `/status`. A controller's own
+role allows those of its own service already (code-generator, `templates/pkg/resource/references.go.tpl`).
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from strongref_refs.config import Generator
+    from strongref_refs.base import Generator
 
 NAME = "strongref-references"
-"""Of the role, unless somebody says otherwise; not that of a controller's own role, which it would replace."""
+"""The role's default name; different from a controller's own role, which it would replace."""
 
 _PLAIN = re.compile("(?!(?:y|n|yes|no|on|off|true|false|null)\\Z)[a-z][a-z0-9-]*", re.IGNORECASE)
-"""What needs no quotes: no number or date, and none of the words that YAML 1.1 takes for a boolean or nothing."""
+"""A string that YAML 1.1 needs no quotes for: not a number, a date, a boolean or null."""
 
 _RULE = """\
 - apiGroups:
@@ -37,10 +36,10 @@ def cluster_role(generators: Iterable[Generator], name: str, plural: Callable[[s
     """A ClusterRole in YAML.
 
     Args:
-        generators: what refers.
+        generators: with the references.
         name: of the role.
-        plural: a kind's resource in the API.
-        own: whether also what belongs to the service that refers to it; for whoever has no controller's role.
+        plural: the resource of a kind in the API.
+        own: whether to allow resources of the referring service too, for a caller without a controller's role.
     """
     wanted = {
         (reference.group, plural(reference.resource))
@@ -54,6 +53,6 @@ def cluster_role(generators: Iterable[Generator], name: str, plural: Callable[[s
         for group, plural_name in sorted(wanted)
         for resource in (plural_name, f"{plural_name}/status")
     )
-    called = name if _PLAIN.fullmatch(name) else json.dumps(name)
-    head = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {called}\n"
+    quoted = name if _PLAIN.fullmatch(name) else json.dumps(name)
+    head = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {quoted}\n"
     return f"{head}rules:\n{rules}" if rules else f"{head}rules: []\n"

@@ -9,13 +9,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from strongref.errors import StrongRefError
+from strongref.text import REASON_LIMIT, cut
 from strongref_refs.base import ACK_GROUPS, Kind, ObjectKey, Subject, mapping, path_text
-from strongref_refs.conditions import references_resolved
 from strongref_refs.errors import (
+    FieldError,
     InvalidReferenceError,
+    ResourceReferenceCrossNamespaceNotAllowedError,
     ResourceReferenceMissingTargetFieldError,
     ResourceReferenceNotSyncedError,
     ResourceReferenceTerminalError,
@@ -31,9 +33,10 @@ from strongref_toolkit.memo import Memo
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from strongref_refs.base import FieldLocation, Manifest, ObjectSource, ValueSource
-    from strongref_refs.conditions import Condition
-    from strongref_refs.validation import DocumentPath, ReferenceTarget
+    from strongref_refs.base import DocumentPath, FieldLocation, Manifest, ObjectSource, ValueSource
+    from strongref_refs.validation import ReferenceTarget
+
+_FINAL = (ResourceReferenceTerminalError, ResourceReferenceCrossNamespaceNotAllowedError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Edit:
         counts: of a list, how many values each reference gave: one, or as many as a stack's list has.
     """
 
-    container: tuple[str | int, ...]
+    container: DocumentPath
     reference_step: str
     step: str
     value: str | tuple[str, ...]
@@ -58,6 +61,26 @@ class Edit:
 
     def __repr__(self) -> str:  # Values can be secrets.
         return f"Edit({path_text((*self.container, self.step))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An entry of `status.conditions`, as ACK's controllers set it.
+
+    It follows `aws-controllers-k8s/runtime`, `pkg/condition/condition.go`, `WithReferencesResolvedCondition`: the
+    message is always the same, and the reason says what is wrong.
+
+    Attributes:
+        type: always `ACK.ReferencesResolved`.
+        status: True; False for problems that only a change can fix; Unknown for others.
+        message: empty if True.
+        reason: the problems in the words of ACK's controllers, with `; ` between them.
+    """
+
+    type: ClassVar[str] = "ACK.ReferencesResolved"
+    status: str
+    message: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,3 +239,12 @@ def _edit(location: FieldLocation, found: Sequence[tuple[str, ...]]) -> Edit:
     field = location.field
     value = tuple(text for texts in found for text in texts) if field.many else found[0][0]
     return Edit(location.container, field.reference_step, field.steps[-1], value, tuple(map(len, found)))
+
+
+def references_resolved(problems: Sequence[StrongRefError]) -> Condition:
+    """The condition of an object that has references."""
+    if not problems:
+        return Condition("True")
+    status = "False" if any(isinstance(each, _FINAL) for each in problems) else "Unknown"
+    texts = (each.upstream if isinstance(each, FieldError) else str(each) for each in problems)
+    return Condition(status, "Reference resolution failed", cut("; ".join(texts), REASON_LIMIT))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from strongref.text import NAMES_LIMIT, cut
 from strongref_refs.base import FieldLocation, Kind, Manifest, Subject, path_text
@@ -26,10 +26,8 @@ from strongref_refs.keys import SIMILAR, TEXT, Key, is_map, is_text, type_text, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strongref_refs.base import Field
+    from strongref_refs.base import DocumentPath, Field
     from strongref_refs.keys import KeyProblem
-
-DocumentPath: TypeAlias = tuple[str | int, ...]
 
 STACK = "stack"
 """The key of a `from` that names a stack's value and not a Kubernetes object."""

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from strongref_manifests.sources.base import Source
-    from strongref_refs.base import ObjectSource
-    from strongref_refs.config import Generator
+    from strongref_refs.base import Generator, ObjectSource
     from strongref_refs.manifests import Found
     from strongref_toolkit.toolbox import Toolbox
 

@@ -15,11 +15,10 @@ from strongref_cli import refs as command
 from strongref_manifests.text.manifests import read
 from strongref_refs import cluster, cluster_api, cluster_config, errors
 from strongref_refs.base import ObjectKey
-from strongref_refs.conditions import Condition
 from strongref_refs.config import load
 from strongref_refs.manifests import DEFAULT_NAMESPACE, ManifestObjects, objects_in
 from strongref_refs.manifests_writing import Placed, rewritten
-from strongref_refs.resolution import ReferenceResolver
+from strongref_refs.resolution import Condition, ReferenceResolver
 from strongref_refs.stacks import KEYS, parse
 from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.refs_errors import CASES, GENERATOR

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import yaml
 
-from strongref_refs.base import Field, FieldReference, Kind
-from strongref_refs.config import Generator, load
+from strongref_refs.base import Field, FieldReference, Generator, Kind
+from strongref_refs.config import load
+from strongref_refs.crds import fragments
 from strongref_refs.names import plural
 from strongref_refs.rbac import NAME, cluster_role
-from strongref_refs.schema import fragments
 from tests.support.documents import ROOT
 
 API = "apigatewayv2.services.k8s.aws"

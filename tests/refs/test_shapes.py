@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from strongref_refs.base import ack_group
+from strongref_refs.base import CombinedShapes, FieldShape, ack_group
 from strongref_refs.config import load
 from strongref_refs.crds import Crds
 from strongref_refs.errors import GeneratorError
 from strongref_refs.models import ApiModel, service_model
-from strongref_refs.shapes import CombinedShapes, FieldShape
 from tests.support.ack import EC2, kinds_of
 
 
