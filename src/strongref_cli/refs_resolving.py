@@ -72,13 +72,10 @@ def _resolve(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     _check_given(asked)
     kinds = [kind for given in generators(asked.generator, asked.service, asked.crd) for kind in given.kinds]
     try:
-        job = Job.of(asked)
-        others = files.find(asked.others, None)
+        job, others = Job.of(asked), files.find(asked.others, None)
     except InputError as error:
-        problem = str(error)
-    else:
-        return _run(asked, job, others, kinds, toolbox)
-    raise UsageError(problem)
+        raise UsageError(str(error)) from None
+    return _run(asked, job, others, kinds, toolbox)
 
 
 def _check_given(asked: argparse.Namespace) -> None:
@@ -106,8 +103,8 @@ def _check_given(asked: argparse.Namespace) -> None:
         raise UsageError("--kubeconfig and --context require --cluster")
     if asked.claim is not None and asked.in_place:
         raise UsageError(
-            f"{CLAIM} and --in-place do not go together: without the references, the manifests do not show which exports "
-            "they use. Write to another folder with -o"
+            f"{CLAIM} and --in-place do not go together: without the references, the manifests do not show which "
+            "exports they use. Write to another folder with -o"
         )
     if asked.conditions and asked.manifest == [STANDARD] and not asked.check:
         raise UsageError("--conditions prints to standard output, as the manifest does: add --check")
