@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.constructor import RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from strongref.contract.properties import shape
+from strongref.contract.properties import Property
+from strongref.errors import BadRequestError
 from strongref_refs.base import (
     ACK_GROUPS,
     CombinedShapes,
@@ -23,17 +26,17 @@ from strongref_refs.base import (
     mapping,
 )
 from strongref_refs.errors import GeneratorError, ServiceUnknownError
-from strongref_refs.keys import FLAG, MAP, Key, is_map, is_true, matches, misspelled_key, wrong_value
 from strongref_refs.models import ApiModel, entry, service_model
 from strongref_refs.names import camel, is_many, lower_camel, reference_name
+from strongref_refs.parsers import SIMILAR, matching, of_type, parse_flag, read_map
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from strongref.contract.properties import Table
     from strongref_refs.base import FieldShapes
     from strongref_refs.crds import Crds
-    from strongref_refs.keys import KeyProblem, Keys
 
 _HOOKS = ("references_pre_resolve", "references_post_resolve")
 """Of a kind: the controller's own code, in addition to the generated code for its references (`references.go.tpl`)."""
@@ -43,17 +46,18 @@ _SERVICE = re.compile(r"[a-z0-9]+")
 _PATH = re.compile(rf"(?:spec|status)(?:\.{_WORD.pattern})+", re.IGNORECASE)
 _JSON_TAG = re.compile(r'json:"([^,"]+)')
 
-_is_service = matches(_SERVICE)
 _SERVICE_NAME = "a name of lowercase letters and digits, as in ec2"
+_TARGET_PATH = "a path below Spec or Status, as in Status.ACKResourceMetadata.ARN"
+_MAP = Property(of_type(Mapping, "a map"), {})
 
-_DOCUMENT = {"resources": Key("a map of kinds, as in ACK's generator.yaml files", is_map)}
-_KIND = {"fields": MAP}
-_FIELD = {"is_required": FLAG, "references": Key("a map with resource and path", is_map)}
+_DOCUMENT = {"resources": Property(of_type(Mapping, "a map of kinds, as in ACK's generator.yaml files"), {})}
+_KIND = {"fields": _MAP}
+_FIELD = {"is_required": Property(parse_flag), "references": Property(of_type(Mapping, "a map with resource and path"))}
 _REFERENCES = {
-    "resource": Key("the name of a kind", matches(_WORD), required=True),
-    "path": Key("a path below Spec or Status, as in Status.ACKResourceMetadata.ARN", matches(_PATH), required=True),
-    "service_name": Key(_SERVICE_NAME, lambda value: not value or _is_service(value)),
-    "skip_resource_state_validations": FLAG,
+    "resource": Property(matching(_WORD, "the name of a kind"), required="the name of a kind"),
+    "path": Property(matching(_PATH, _TARGET_PATH), required=_TARGET_PATH),
+    "service_name": Property(matching(re.compile(f"(?:{_SERVICE.pattern})?"), _SERVICE_NAME)),
+    "skip_resource_state_validations": Property(parse_flag, default=False),
 }
 """`aws-controllers-k8s/code-generator`, `pkg/config/field.go`, `ReferencesConfig`. Newer keys are ignored."""
 
@@ -108,7 +112,7 @@ def _parsed(text: str, source: str) -> Mapping[str, Any]:
 
 def _given(service: str) -> str:
     name = service.removesuffix(ACK_GROUPS)
-    if not _is_service(name):
+    if not _SERVICE.fullmatch(name):
         raise UsageError(f"--service must be {_SERVICE_NAME}")
     return name
 
@@ -119,7 +123,7 @@ def _service(document: Mapping[str, Any], source: str) -> str:
     stem = [] if path.stem in ("generator", "-", "") else [path.stem]
     named = [str(document["controller_name"])] if document.get("controller_name") else []
     for each in (*named, *reversed(folders), *stem):
-        if _is_service(each):
+        if _SERVICE.fullmatch(each):
             return each
     raise ServiceUnknownError(source)
 
@@ -134,9 +138,8 @@ class _Reader:
 
     def kinds(self, document: Mapping[str, Any]) -> list[Kind]:
         if "resources" not in document:
-            raise self._error(document, "resources", "resources", f"must be {_DOCUMENT['resources'].must_be}")
-        self._check(document, _DOCUMENT)
-        resources = mapping(document["resources"])
+            raise self._error(document, "resources", "resources", "is missing; must be a map of kinds")
+        resources = self._read(document, _DOCUMENT)["resources"]
         kinds: dict[str, Kind] = {}
         for name in resources:
             kind = self._kind(name, resources)
@@ -150,12 +153,10 @@ class _Reader:
         where = f"resources.{name}"
         if not isinstance(name, str) or not _WORD.fullmatch(name):
             raise self._error(resources, name, where, "must be the name of a kind, as in VpcLink")
-        self._check(resources, {name: MAP}, "resources")
-        kind = mapping(resources[name])
-        self._check(kind, _KIND, where)
+        kind = self._read(resources, {name: _MAP}, "resources")[name]
         hooks = mapping(kind.get("hooks"))
         hook = next((each for each in _HOOKS if hooks.get(each) is not None), "")
-        settings = mapping(kind.get("fields"))
+        settings = self._read(kind, _KIND, where)["fields"]
         fields: dict[tuple[str, ...], Field] = {}
         for path in settings:
             if mapping(settings[path]).get("references") is None:
@@ -174,7 +175,7 @@ class _Reader:
         path = tuple(step for step in str(dotted).split(".") if step)  # Lists are also written `Rules..GroupID`.
         if not isinstance(dotted, str) or not path or not all(_WORD.fullmatch(step) for step in path):
             raise self._error(fields, dotted, where, "must be a path of names, as in VPCConfig.SubnetIDs")
-        self._check(settings, _FIELD, where)
+        entries = self._read(settings, _FIELD, where)
         known = self._shapes.shape(kind, path)
         shape = known or _by_name(path, fields)
         try:
@@ -184,13 +185,13 @@ class _Reader:
             raise self._error(fields, dotted, where, problem) from None
         spelled = (_spelled(fields, path[: index + 1], name) for index, name in enumerate(shape.names))
         steps = shape.names if shape.spelled else tuple(spelled)
-        required = settings.get("is_required")
+        required = entries["is_required"]
         return Field(
             path=path,
             steps=steps,
             reference_step=reference_step,
             many=shape.many,
-            required=bool(shape.required) if required is None else is_true(required),
+            required=bool(shape.required) if required is None else required,
             reference=self._reference(settings, f"{where}.references"),
             through_map="" if shape.map_at is None else steps[shape.map_at],
             lists=shape.lists,
@@ -198,25 +199,25 @@ class _Reader:
         )
 
     def _reference(self, settings: Mapping[str, Any], where: str) -> FieldReference:
-        entry = settings["references"]
-        line = _line(settings, "references")
-        self._raise(misspelled_key(entry, _REFERENCES), entry, where)
-        self._check(entry, _REFERENCES, where, line)
+        given = settings["references"]
+        for key in given:
+            if key not in _REFERENCES and (close := get_close_matches(str(key), _REFERENCES, 1, SIMILAR)):
+                raise self._error(given, key, f"{where}.{key}", f"is unknown, but similar to {close[0]}")
+        entry = self._read(given, _REFERENCES, where, _line(settings, "references"))
         return FieldReference(
             resource=entry["resource"],
             path=entry["path"],
-            service=entry.get("service_name") or self._service,
-            skip_state=is_true(entry.get("skip_resource_state_validations")),
+            service=entry["service_name"] or self._service,
+            skip_state=entry["skip_resource_state_validations"],
         )
 
-    def _check(self, given: Mapping[Any, Any], keys: Keys, where: str = "", line: int | None = None) -> None:
-        self._raise(wrong_value(given, keys, shape), given, where, line)
-
-    def _raise(self, found: KeyProblem | None, given: Mapping[Any, Any], where: str, line: int | None = None) -> None:
-        """Raise a problem of a map; `line` is where the map begins, for keys that it does not have."""
-        if found:
-            place = f"{where}.{found.key}".removeprefix(".")
-            raise GeneratorError(self._source, place, found.problem, _line(given, found.key) or line)
+    def _read(self, given: Mapping[Any, Any], table: Table, where: str = "", line: int | None = None) -> dict[str, Any]:
+        """The values of a map; `line` is where it begins, for an error about a key that it does not have."""
+        try:
+            return read_map(given, table, where, others=True)
+        except BadRequestError as error:
+            key = error.prop.rpartition(".")[2]
+            raise GeneratorError(self._source, error.prop, error.problem, _line(given, key) or line) from None
 
     def _error(self, around: Mapping[Any, Any], key: object, where: str, problem: str) -> GeneratorError:
         return GeneratorError(self._source, where, problem, _line(around, key))

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from http.client import responses
 from typing import TYPE_CHECKING, ClassVar
 
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import BadRequestError, ErrorMetric, StrongRefError
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, some
 from strongref_refs.names import dotted
 
@@ -54,8 +54,8 @@ class GeneratorError(RefsError):
 
     def __str__(self) -> str:
         line = f", line {self.line}" if self.line else ""
-        where = f"{cut(self.where, _SHOWN)}: " if self.where else ""
-        return f"{cut(self.source, _SHOWN)}{line}: {where}{cut(self.problem, NAMES_LIMIT - 100)}"
+        problem = str(BadRequestError(self.where, self.problem)) if self.where else self.problem
+        return f"{cut(self.source, _SHOWN)}{line}: {cut(problem, REASON_LIMIT - 300)}."
 
 
 @dataclass(eq=False)
@@ -434,7 +434,7 @@ class StackReferenceError(RefsError):
 
     def __str__(self) -> str:
         return (
-            f"from: {cut(self.problem, NAMES_LIMIT)}. A reference to a stack is {{stack, name}} for an export or "
+            f"{cut(self.problem, NAMES_LIMIT)}. A reference to a stack is {{stack, name}} for an export or "
             "{stack, output} for an output; region and account are optional."
         )
 

@@ -25,8 +25,8 @@ from strongref_refs.errors import (
     UnknownKindError,
     UnreadableReferenceError,
 )
-from strongref_refs.keys import type_text
 from strongref_refs.names import plural
+from strongref_refs.parsers import type_text
 from strongref_refs.validation import check, find_references
 from strongref_toolkit.memo import Memo
 

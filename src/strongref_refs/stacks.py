@@ -10,11 +10,11 @@ import re
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.properties import parse_account, parse_region, shape
+from strongref.contract.properties import Property, as_given, parse_account, parse_region
 from strongref.errors import BadRequestError
 from strongref_manifests.tokens import CFN, EXPORT, Token
 from strongref_refs.errors import StackReferenceError
-from strongref_refs.keys import Key, matches, unknown_keys, wrong_value
+from strongref_refs.parsers import matching, read_map
 from strongref_toolkit.errors import NoRegionError
 
 if TYPE_CHECKING:
@@ -28,34 +28,20 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*")
 _OUTPUT = re.compile(r"[A-Za-z0-9]+")
 
 
-def _parses(parse: Callable[[str, object], str]) -> Callable[[object], bool]:
-    """Whether the parser of an Import's property accepts a value."""
-
-    def accepts(value: object) -> bool:
-        try:
-            parse("", value)
-        except BadRequestError:
-            return False
-        return True
-
-    return accepts
-
-
-_OWN = {
-    "region": Key("a region code such as us-east-1", _parses(parse_region)),
-    "account": Key("twelve digits in quotes", _parses(parse_account)),
-}
+_OWN = {"region": Property(parse_region), "account": Property(parse_account)}
+_STACK_NAME, _EXPORT_NAME, _OUTPUT_ID = "the name of a stack", "the name of an export", "the logical ID of an output"
 _OF_EXPORT = {
-    "stack": Key("a stack name", matches(_STACK), required=True),
-    "name": Key("an export name", matches(_NAME), required=True),
+    "stack": Property(matching(_STACK, _STACK_NAME), required=_STACK_NAME),
+    "name": Property(matching(_NAME, _EXPORT_NAME)),
+    "output": Property(as_given),
     **_OWN,
 }
 _OF_OUTPUT = {
-    "stack": Key("a stack name", matches(_NESTED), required=True),
-    "output": Key("the logical ID of an output", matches(_OUTPUT), required=True),
-    **_OWN,
+    **_OF_EXPORT,
+    "stack": Property(matching(_NESTED, _STACK_NAME), required=_STACK_NAME),
+    "output": Property(matching(_OUTPUT, _OUTPUT_ID)),
 }
-KEYS = {**_OF_EXPORT, **_OF_OUTPUT}
+KEYS = tuple(_OF_EXPORT)
 """Of a `from` that names a stack."""
 
 
@@ -92,12 +78,12 @@ class StackValues:
         try:
             value = self._source(token.scheme).fetch(_StackReference(*astuple(token)))
         except NoRegionError:
-            raise StackReferenceError("has no region. Set --region or AWS_REGION, or add region to it") from None
+            raise StackReferenceError("from has no region. Set --region or AWS_REGION, or add region to it") from None
         if isinstance(value, str):
             return value
         if isinstance(value, list):
             return [str(item) for item in value]
-        raise StackReferenceError(f"name {given['name']} is a map of exports. Name one of them, with dots")
+        raise StackReferenceError(f"from.name {given['name']} is a map of exports. Name one of them, with dots")
 
 
 def parse(given: Mapping[str, Any]) -> Token:
@@ -106,11 +92,14 @@ def parse(given: Mapping[str, Any]) -> Token:
     Raises:
         StackReferenceError: it stands for none.
     """
-    if unknown := unknown_keys(given, KEYS):
-        raise StackReferenceError(unknown.problem)
-    if (given.get("name") is None) == (given.get("output") is None):
-        raise StackReferenceError("must have one of name and output")
-    if wrong := wrong_value(given, _OF_OUTPUT if given.get("name") is None else _OF_EXPORT, shape):
-        raise StackReferenceError(f"{wrong.key} {wrong.problem}")
-    scheme, what = (CFN, given["output"]) if given.get("name") is None else (EXPORT, given["name"])
-    return Token(scheme, f"{given['stack']}.{what}", given.get("region"), given.get("account"))
+    is_output = given.get("name") is None
+    try:
+        found = read_map(given, _OF_OUTPUT if is_output else _OF_EXPORT, "from")
+    except BadRequestError as error:
+        problem = str(error)
+    else:
+        if (found["name"] is None) != (found["output"] is None):
+            what = found["output"] if is_output else found["name"]
+            return Token(CFN if is_output else EXPORT, f"{found['stack']}.{what}", found["region"], found["account"])
+        problem = "from must have one of name and output"
+    raise StackReferenceError(problem)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from strongref.contract.properties import Property
+from strongref.errors import BadRequestError
 from strongref.text import NAMES_LIMIT, cut
 from strongref_refs.base import FieldLocation, Kind, Manifest, Subject, path_text
 from strongref_refs.errors import (
@@ -21,19 +23,19 @@ from strongref_refs.errors import (
     ResourceReferenceOrIDRequiredError,
     UnknownReferenceFieldError,
 )
-from strongref_refs.keys import SIMILAR, TEXT, Key, is_map, is_text, type_text, unknown_keys, wrong_value
+from strongref_refs.parsers import SIMILAR, of_type, read_map, type_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from strongref_refs.base import DocumentPath, Field
-    from strongref_refs.keys import KeyProblem
 
 STACK = "stack"
 """The key of a `from` that names a stack's value and not a Kubernetes object."""
 
-_REFERENCE = {"from": Key("a map with name", is_map)}
-_OBJECT = {"name": TEXT, "namespace": TEXT, STACK: Key("the name of a stack", is_text)}
+_REFERENCE = {"from": Property(of_type(Mapping, "a map with name"), {})}
+_TEXT = Property(of_type(str, "a string"))
+_OBJECT = {"name": _TEXT, "namespace": _TEXT, STACK: _TEXT}
 _OUTSIDE = ("name", STACK)
 """Keys that show that `from` was forgotten."""
 
@@ -238,28 +240,22 @@ def _target(location: FieldLocation, path: DocumentPath, item: object) -> Refere
     if outside and "from" not in reference:
         problem = f"has {outside[0]} outside of from"
         return InvalidReferenceError(location, path_text(path), problem, f"Write from: {{{outside[0]}: …}}")
-    if found := unknown_keys(reference, _REFERENCE) or wrong_value(reference, _REFERENCE):
-        return _invalid(location, path, found)
-    source = reference.get("from") or {}
-    if STACK in source:
-        return ReferenceTarget((*path, "from"), stack=source)
-    return _object(location, path, source)
+    try:
+        source = read_map(reference, _REFERENCE, path_text(path))["from"]
+        if STACK in source:
+            return ReferenceTarget((*path, "from"), stack=source)
+        given = read_map(source, _OBJECT, path_text((*path, "from")))
+    except BadRequestError as error:
+        return InvalidReferenceError(location, error.prop, error.problem)
+    return _object(location, path, given["name"], given["namespace"])
 
 
-def _object(location: FieldLocation, path: DocumentPath, source: Mapping[str, Any]) -> ReferenceTarget | RefsError:
-    """The object that a reference names, or what is wrong with its `from`."""
-    if found := unknown_keys(source, _OBJECT) or wrong_value(source, _OBJECT):
-        return _invalid(location, (*path, "from"), found)
-    name, namespace = source.get("name"), source.get("namespace")
+def _object(location: FieldLocation, path: DocumentPath, name: str, namespace: str) -> ReferenceTarget | RefsError:
     if not name:
         return NamelessReferenceError(location, path[-1] if isinstance(path[-1], int) else None)
     if namespace and namespace != location.subject.namespace:
         return ResourceReferenceCrossNamespaceNotAllowedError(location, namespace, name)
     return ReferenceTarget((*path, "from"), name)
-
-
-def _invalid(location: FieldLocation, path: DocumentPath, found: KeyProblem) -> InvalidReferenceError:
-    return InvalidReferenceError(location, path_text((*path, found.key) if found.key else path), found.problem)
 
 
 def _wrong_type(location: FieldLocation, path: DocumentPath, value: object, must_be: str) -> InvalidReferenceError:

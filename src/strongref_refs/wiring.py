@@ -62,15 +62,13 @@ def _generator(path: str, service: str | None, shapes: Crds | None) -> Generator
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        problem = os_problem(error)
+        raise GeneratorError(path, "", os_problem(error)) from None
     except UnicodeDecodeError:
-        problem = "not UTF-8 text"
-    else:
-        try:
-            return load(text, path, service, shapes)
-        except ServiceUnknownError:
-            return load(text, str(Path(path).resolve()), service, shapes)
-    raise GeneratorError(path, "", problem)
+        raise GeneratorError(path, "", "not UTF-8 text") from None
+    try:
+        return load(text, path, service, shapes)
+    except ServiceUnknownError:
+        return load(text, str(Path(path).resolve()), service, shapes)
 
 
 def _crds(given: Sequence[str]) -> Iterator[Found]:
@@ -88,11 +86,9 @@ def _crds_in(path: Path) -> list[Found]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        problem = os_problem(error)
-    else:
-        manifest = read(str(path), content, FORMATS[path.suffix.lower()])
-        return [each for each in objects_in(manifest) if each.kind == CRD_KIND]
-    raise ManifestError(str(path), None, problem)
+        raise ManifestError(str(path), None, os_problem(error)) from None
+    manifest = read(str(path), content, FORMATS[path.suffix.lower()])
+    return [each for each in objects_in(manifest) if each.kind == CRD_KIND]
 
 
 def cluster(kubeconfig: str | None, context: str | None) -> tuple[ObjectSource, str | None]:

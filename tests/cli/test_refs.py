@@ -276,10 +276,10 @@ def test_generators_that_are_not_given_rightly_are_told(
 
 def test_a_generator_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert refs("fields", generator=f"{tmp_path}/gone.yaml") == 1
-    assert capsys.readouterr().err == f"strongref: {tmp_path}/gone.yaml: no such file or directory\n"
+    assert capsys.readouterr().err == f"strongref: {tmp_path}/gone.yaml: no such file or directory.\n"
     (tmp_path / "a.yaml").write_bytes(b"\xff")
     assert refs("fields", generator=f"{tmp_path}/a.yaml") == 1
-    assert capsys.readouterr().err == f"strongref: {tmp_path}/a.yaml: not UTF-8 text\n"
+    assert capsys.readouterr().err == f"strongref: {tmp_path}/a.yaml: not UTF-8 text.\n"
     assert refs("rbac", "--name", "a role") == 2
 
 

@@ -212,14 +212,14 @@ class TestBadReferences:
     @pytest.mark.parametrize(
         ("entry", "line", "where", "problem"),
         [
-            ("          path: Status.ID\n", 5, "references.resource", "must be the name of a kind, got nothing"),
+            ("          path: Status.ID\n", 5, "references.resource", "is missing; must be the name of a kind"),
             (
                 "          resource: ''\n          path: Status.ID\n",
                 6,
                 "references.resource",
                 "the name of a kind, got ''",
             ),
-            ("          resource: Subnet\n", 5, "references.path", "must be a path below Spec or Status, as in"),
+            ("          resource: Subnet\n", 5, "references.path", "is missing; must be a path below Spec or Status"),
             (
                 "          resource: [Subnet]\n          path: Status.ID\n",
                 6,
@@ -256,7 +256,7 @@ class TestBadReferences:
                 "          resource: Subnet\n          path: Status.ID\n          service_nam: ec2\n",
                 8,
                 "references.service_nam",
-                "Did you mean service_name?",
+                "similar to service_name",
             ),
             (
                 "          resource: Subnet\n          path: Status.ID\n          skip_resource_state_validations: x\n",

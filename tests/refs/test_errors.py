@@ -96,4 +96,4 @@ def test_the_text_stays_short_however_long_the_names_are(
     place = FieldLocation(Subject(one, two, three, one), field, ("spec", two, 0, three))
     text = str(make(place, ObjectKey(one, two, three, one, two), three))
     assert len(text) < REASON_LIMIT
-    assert text.endswith((".", "?")) or "GeneratorError" in type(make(place, VPC, three)).__name__
+    assert text.endswith((".", "?", "…"))

@@ -64,25 +64,31 @@ def test_a_reference_to_a_stack_is_an_export_or_an_output(given: dict[str, Any],
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"stack": "network"}, "from: must have one of name and output."),
-        ({"stack": "network", "name": None, "output": None}, "from: must have one of name and output."),
-        ({"stack": "network", "name": "a", "output": "b"}, "from: must have one of name and output."),
-        ({"stack": "network", "nmae": "a"}, "from: must not have nmae; allowed: "),
-        ({"stack": "network", "name": "a", "namespace": "b"}, "from: must not have namespace; allowed: "),
-        ({"stack": "", "name": "a"}, "from: stack must be a stack name, got ''."),
-        ({"stack": "my_stack", "output": "a"}, "from: stack must be a stack name, got 'my_stack'."),
-        ({"stack": "network.Inner", "name": "a"}, "from: stack must be a stack name, got 'network.Inner'."),
-        ({"stack": "network", "name": ["a"]}, "from: name must be an export name, got a list."),
-        ({"stack": "network", "name": "a b"}, "from: name must be an export name, got 'a b'."),
-        ({"stack": "network", "name": "a@b"}, "from: name must be an export name, got 'a@b'."),
-        ({"stack": "network", "output": "a.b"}, "from: output must be the logical ID of an output, got 'a.b'."),
+        ({"stack": "network"}, "from must have one of name and output."),
+        ({"stack": "network", "name": None, "output": None}, "from must have one of name and output."),
+        ({"stack": "network", "name": "a", "output": "b"}, "from must have one of name and output."),
+        (
+            {"stack": "network", "nmae": "a"},
+            "from.nmae is unknown; must be one of stack, name, output, region and account.",
+        ),
+        (
+            {"stack": "network", "name": "a", "namespace": "b"},
+            "from.namespace is unknown; must be one of stack, name, output, region and account.",
+        ),
+        ({"stack": "", "name": "a"}, "from.stack must be the name of a stack, got ''."),
+        ({"stack": "my_stack", "output": "a"}, "from.stack must be the name of a stack, got 'my_stack'."),
+        ({"stack": "network.Inner", "name": "a"}, "from.stack must be the name of a stack, got 'network.Inner'."),
+        ({"stack": "network", "name": ["a"]}, "from.name must be the name of an export, got a list."),
+        ({"stack": "network", "name": "a b"}, "from.name must be the name of an export, got 'a b'."),
+        ({"stack": "network", "name": "a@b"}, "from.name must be the name of an export, got 'a@b'."),
+        ({"stack": "network", "output": "a.b"}, "from.output must be the logical ID of an output, got 'a.b'."),
         (
             {"stack": "network", "name": "a", "region": "Ireland"},
-            "from: region must be a region code such as us-east-1, got 'Ireland'.",
+            "from.region must be a region code such as us-east-1, got 'Ireland'.",
         ),
         (
             {"stack": "network", "name": "a", "account": 222222222222},
-            "from: account must be twelve digits in quotes, got 222222222222.",
+            "from.account must be an account's twelve digits, in quotes, got 222222222222.",
         ),
     ],
 )
@@ -113,7 +119,7 @@ def test_the_value_is_what_the_source_of_such_tokens_gives() -> None:
 
 def test_a_map_of_exports_is_no_value() -> None:
     values = StackValues(lambda scheme: Fixed(scheme, {"Arn": "arn:aws:x", "Hidden": "a-value-not-to-be-shown"}))
-    with pytest.raises(StackReferenceError, match=r"from: name Alb is a map of exports\. Name one of them, with dots"):
+    with pytest.raises(StackReferenceError, match=r"from\.name Alb is a map of exports\. Name one of them, with dots"):
         values.get({"stack": "network", "name": "Alb"})
 
 
@@ -122,6 +128,6 @@ def test_errors_of_sources_are_their_own_but_for_how_to_say_a_region() -> None:
     with pytest.raises(OutputNotFetchedError):
         StackValues(lambda scheme: Fixed(scheme, gone)).get({"stack": "network", "output": "VpcId"})
     with pytest.raises(
-        StackReferenceError, match=r"from: has no region\. Set --region or AWS_REGION, or add region to it\."
+        StackReferenceError, match=r"from has no region\. Set --region or AWS_REGION, or add region to it\."
     ):
         StackValues(lambda scheme: Fixed(scheme, NoRegionError())).get({"stack": "network", "output": "VpcId"})
