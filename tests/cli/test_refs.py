@@ -1,4 +1,4 @@
-"""`strongref refs`: what is listed and generated, resolved from where, written and told, and how it ends."""
+"""`strongref refs`: its listings and generated YAML, its sources, what it writes and reports, and exit codes."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class TestListing:
         marked = {(each["kind"], each["refused"]) for each in listed if "refused" in each}
         assert marked == {("Route", "hook references_post_resolve")}
 
-    def test_so_are_those_below_maps(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_fields_below_maps_are_marked(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path = tmp_path / "apigatewayv2.yaml"
         entry = "{references: {resource: Level, path: Status.ID}}"
         path.write_text(f"resources: {{Stage: {{fields: {{RouteSettings.LoggingLevel: {entry}}}}}}}")
@@ -255,7 +255,7 @@ class TestListing:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "output"),
     [
         ([], "no reference fields are known: add controllers' generator.yaml files with --generator"),
         (["--generator", "{a}", "--generator", "{a}"], "{a} and {a} are both for apigatewayv2: keep one"),
@@ -266,15 +266,15 @@ class TestListing:
         (["--generator", "{a}", "--crd", "{a}"], "--crd must have a CustomResourceDefinition, got none"),
     ],
 )
-def test_generators_that_are_not_given_rightly_are_told(
-    arguments: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_invalid_generator_options_are_reported(
+    arguments: list[str], output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = [each.format(a=GENERATOR, tmp=tmp_path) for each in arguments]
     assert refs("fields", *given, generator=None) == 2
-    assert told.format(a=GENERATOR, tmp=tmp_path) in capsys.readouterr().err
+    assert output.format(a=GENERATOR, tmp=tmp_path) in capsys.readouterr().err
 
 
-def test_a_generator_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreadable_generator_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert refs("fields", generator=f"{tmp_path}/gone.yaml") == 1
     assert capsys.readouterr().err == f"strongref: {tmp_path}/gone.yaml: no such file or directory.\n"
     (tmp_path / "a.yaml").write_bytes(b"\xff")
@@ -283,7 +283,7 @@ def test_a_generator_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.
     assert refs("rbac", "--name", "a role") == 2
 
 
-def test_a_crd_that_cannot_be_read_is_told(
+def test_an_unreadable_crd_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "a.yaml"
@@ -322,9 +322,9 @@ class TestResolving:
     ) -> None:
         assert refs("resolve", link, "--from", others, "-o", tmp_path / "out") == 0
         assert (tmp_path / "out/link.yaml").read_text() == RESOLVED
-        told = capsys.readouterr()
-        assert told.out == ""
-        assert told.err == "strongref: 1 file, 1 object with references, 2 fields filled in\n"
+        output = capsys.readouterr()
+        assert output.out == ""
+        assert output.err == "strongref: 1 file, 1 object with references, 2 fields filled in\n"
         assert link.read_text() == LINK
 
     def test_what_is_resolved_is_not_resolved_again(self, link: Path, others: Path) -> None:
@@ -377,9 +377,9 @@ class TestResolving:
         ]
         cluster.denied.add(("get", "subnets"))
         assert refs("resolve", link, "--cluster", "-o", tmp_path / "none") == 1
-        told = capsys.readouterr().err
-        assert f"denied get on subnets.{EC2} in namespace default" in told
-        assert TOKEN not in told
+        output = capsys.readouterr().err
+        assert f"denied get on subnets.{EC2} in namespace default" in output
+        assert TOKEN not in output
         assert not (tmp_path / "none").exists()
 
     def test_the_namespace_of_a_cluster_is_the_contexts(self, link: Path, cluster: KubeApi, tmp_path: Path) -> None:
@@ -404,20 +404,20 @@ class TestResolving:
         assert (tmp_path / "out/link.yaml").read_text() == RESOLVED.replace("[subnet-1]", "[subnet-1, subnet-2]")
         link.write_text(text.replace("{name: a}", "{stack: network, name: Key}"))
         assert refs("resolve", link, "--check") == 1
-        told = capsys.readouterr().err
-        assert "spec.subnetRefs: from: {stack: network, name: Key} is a SecureString. Give --sensitive" in told
+        output = capsys.readouterr().err
+        assert "spec.subnetRefs: from: {stack: network, name: Key} is a SecureString. Give --sensitive" in output
         assert refs("resolve", link, "--in-place", "--sensitive") == 0
         assert HIDDEN in link.read_text()
-        assert HIDDEN not in told + capsys.readouterr().err
+        assert HIDDEN not in output + capsys.readouterr().err
 
-    def test_a_stack_that_exports_nothing_is_told_without_tokens(
+    def test_a_stack_without_exports_is_reported_without_tokens(
         self, link: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         link.write_text("\n".join(LINK.splitlines()[:5]) + "\n  subnetRefs: [{from: {stack: network, name: Ids}}]\n")
         assert refs("resolve", link, "--check") == 1
-        told = capsys.readouterr().err
-        assert "Check that stack's name, region and account, its Export's Region" in told
-        assert not re.search("[@#$]", told)
+        output = capsys.readouterr().err
+        assert "Check that stack's name, region and account, its Export's Region" in output
+        assert not re.search("[@#$]", output)
 
     def test_exports_are_those_of_a_consumer(self, link: Path, tmp_path: Path) -> None:
         export({"Ids": ["subnet-1"]}, Consumer="shop")
@@ -426,7 +426,7 @@ class TestResolving:
         assert refs("resolve", link, "-o", tmp_path / "out", "--consumer", "shop") == 0
         assert refs("resolve", link, "--check", "--consumer", "a b") == 2
 
-    def test_all_problems_of_all_objects_are_told_and_nothing_is_written(
+    def test_all_problems_of_all_objects_are_reported_and_nothing_is_written(
         self, link: Path, others: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         wrong = LINK.replace("{name: a}", "{name: b}").replace("name: db", "name: ''")
@@ -434,26 +434,26 @@ class TestResolving:
         (tmp_path / "broken.yaml").write_text("a: [1")
         given: list[str | Path] = ["resolve", link, tmp_path / "broken.yaml", "--from", others, "-o", tmp_path / "out"]
         assert refs(*given) == 1
-        told = capsys.readouterr().err.splitlines()
-        assert told[0].startswith(f"{tmp_path}/broken.yaml, line ")
-        assert told[1].startswith(f"{link}, document 2: ")
-        assert "spec.securityGroupRefs" in told[1]
-        assert told[2].startswith(f"{link}, document 2: ")
-        assert "Subnet default/b was not found in the manifests given" in told[2]
-        assert told[3:] == ["strongref: 1 file could not be read and 2 problems. Nothing was written."]
+        output = capsys.readouterr().err.splitlines()
+        assert output[0].startswith(f"{tmp_path}/broken.yaml, line ")
+        assert output[1].startswith(f"{link}, document 2: ")
+        assert "spec.securityGroupRefs" in output[1]
+        assert output[2].startswith(f"{link}, document 2: ")
+        assert "Subnet default/b was not found in the manifests given" in output[2]
+        assert output[3:] == ["strongref: 1 file could not be read and 2 problems. Nothing was written."]
         assert not (tmp_path / "out").exists()
 
-    def test_a_reference_that_cannot_be_replaced_is_told(
+    def test_a_reference_that_cannot_be_replaced_is_reported(
         self, link: Path, others: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         wrong = LINK.replace("subnetRefs: ", "subnetRefs: &x ")
         link.write_text(f"{LINK}---\n{wrong}---\n{wrong.replace('orders', 'bills')}")
         assert refs("resolve", link, "--from", others, "--in-place") == 1
         assert link.read_text().startswith(LINK)
-        told = "cannot be replaced as it is written: write it out, without anchors, aliases and tags."
+        output = "cannot be replaced as it is written: write it out, without anchors, aliases and tags."
         assert capsys.readouterr().err.splitlines() == [
-            f"{link}, document 2: VPCLink default/orders: spec.subnetRefs (line 21) {told}",
-            f"{link}, document 3: VPCLink default/bills: spec.subnetRefs (line 32) {told}",
+            f"{link}, document 2: VPCLink default/orders: spec.subnetRefs (line 21) {output}",
+            f"{link}, document 3: VPCLink default/bills: spec.subnetRefs (line 32) {output}",
             "strongref: 2 problems. Nothing was written.",
         ]
 
@@ -484,8 +484,8 @@ class TestResolving:
         self, others: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert refs("resolve", others, "--check", "--conditions") == 0
-        told = capsys.readouterr()
-        assert (told.out, told.err) == ("", "strongref: 1 file, 0 objects with references, 0 fields filled in\n")
+        output = capsys.readouterr()
+        assert (output.out, output.err) == ("", "strongref: 1 file, 0 objects with references, 0 fields filled in\n")
 
     def test_standard_input_goes_to_standard_output(self, others: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         out = Stream()
@@ -495,7 +495,7 @@ class TestResolving:
         assert out.buffer.getvalue().decode() == RESOLVED
 
     @pytest.mark.parametrize(
-        ("arguments", "told"),
+        ("arguments", "output"),
         [
             (["{link}"], "say where to write: -o FOLDER, or --in-place; --check writes nothing"),
             (["--check"], "no manifests: give files or folders, or - for standard input"),
@@ -506,17 +506,17 @@ class TestResolving:
             (["{link}", "--check", "--from", ""], "--from is empty: is a variable not set?"),
             (["{link}", "--check", "--context", "x"], "--kubeconfig and --context require --cluster"),
             (["{link}", "--in-place", "--claim", "x"], "--claim and --in-place do not go together"),
-            (["{link}", "--check", "--claim", "a b"], "--claim: 'a b' came"),
+            (["{link}", "--check", "--claim", "a b"], "--claim must be a stack's name"),
         ],
     )
-    def test_what_is_not_asked_rightly_is_told_before_anything_is_done(
-        self, arguments: list[str], told: str, link: Path, capsys: pytest.CaptureFixture[str]
+    def test_invalid_options_are_reported_before_anything_is_done(
+        self, arguments: list[str], output: str, link: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert refs("resolve", *(each.format(link=link) for each in arguments)) == 2
-        assert told in capsys.readouterr().err
+        assert output in capsys.readouterr().err
         assert link.read_text() == LINK
 
-    def test_a_file_that_may_not_be_read_is_told(
+    def test_a_file_without_permission_is_reported(
         self, link: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         def refuse(_: Path) -> bytes:
@@ -532,7 +532,7 @@ class TestResolving:
     [["fields"], ["fields", "--json"], ["rbac"], ["schema"], ["resolve", "{link}", "--check", "--conditions"]],
     ids=lambda command: command[0],
 )
-def test_no_room_for_what_is_printed_is_told(command: list[str], link: Path, others: Path) -> None:
+def test_a_full_disk_for_the_output_is_reported(command: list[str], link: Path, others: Path) -> None:
     given = [each.format(link=link) for each in command] + (["--from", str(others)] if "--check" in command else [])
     line = [str(Path(sys.executable).with_name("strongref")), "refs", *given, "--generator", GENERATOR]
     with Path("/dev/full").open("w") as full:
@@ -545,7 +545,7 @@ def test_no_room_for_what_is_printed_is_told(command: list[str], link: Path, oth
 
 @pytest.mark.parametrize("name", ["reader", "ack-reader", "system:reader", "a:", "a.b", "yet", "123", "1e3", "true"])
 @pytest.mark.parametrize("more", ["", "-1"])
-def test_a_role_is_called_as_somebody_says(name: str, more: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_role_has_the_given_name(name: str, more: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert refs("rbac", "--name", name + more) == 0
     assert yaml.safe_load(capsys.readouterr().out)["metadata"] == {"name": name + more}
 
@@ -643,9 +643,11 @@ class TestClaiming:
 
         monkeypatch.setattr(SetClaims, "hold", late)
         assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop") == 1
-        told = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("{")]  # the exporter's log
-        assert told[0].startswith(f"{link}, document 1: Integration default/a: spec.apiRef.from must name one ")
-        assert told[1:] == ["strongref: 1 problem. Nothing was written."]
+        output = [
+            line for line in capsys.readouterr().err.splitlines() if not line.startswith("{")
+        ]  # the exporter's log
+        assert output[0].startswith(f"{link}, document 1: Integration default/a: spec.apiRef.from must name one ")
+        assert output[1:] == ["strongref: 1 problem. Nothing was written."]
         assert not (tmp_path / "out").exists()
         assert self.claims() == {"Api": []}
 

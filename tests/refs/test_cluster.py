@@ -1,4 +1,4 @@
-"""Referenced objects of a live cluster: Kubernetes' own client, over HTTP, and everything that can get in its way."""
+"""Referenced objects of a live cluster, read with Kubernetes' own client over HTTP, and all that can fail."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def security_group(name: str, namespace: str = "default", version: str = "v1alph
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No cluster of whoever runs the tests, and no proxy, is met."""
+    """Use no cluster or proxy of the machine that runs the tests."""
     for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "HTTP_PROXY", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -87,7 +87,7 @@ def objects(connected: Connection) -> ClusterObjects:
 
 
 def refused(objects: ClusterObjects | Connection, wanted: ObjectKey = WEB) -> StrongRefError:
-    """The error of asking for an object, which shows no credentials, neither itself nor what led to it."""
+    """The error of reading an object; neither it nor its causes show credentials."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 (each test says which)
         (ClusterObjects(objects) if isinstance(objects, Connection) else objects).get(wanted)
     error = caught.value
@@ -123,7 +123,7 @@ def test_plural_and_version_are_those_that_the_cluster_serves(api: KubeApi, conn
     assert api.asked[-1] == f"/apis/{EC2}/v1alpha1/namespaces/default/secgroupses/web"
 
 
-def test_an_object_that_is_not_there_is_told_with_names_like_it(
+def test_a_missing_object_is_reported_with_similar_names(
     api: KubeApi, objects: ClusterObjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_api, "PAGE", 2)
@@ -137,7 +137,7 @@ def test_an_object_that_is_not_there_is_told_with_names_like_it(
 
 
 def lists(api: KubeApi) -> list[str]:
-    """What was asked for of lists."""
+    """The queries of the requests for lists."""
     return ["&".join(sorted(asked.partition("?")[2].split("&"))) for asked in api.asked if "?" in asked]
 
 
@@ -146,7 +146,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 @pytest.mark.parametrize(
-    ("hindered", "close"),
+    ("failure", "close"),
     [
         ("denied", []),
         ("stale", ["db"]),
@@ -156,25 +156,25 @@ JSON = {"Content-Type": "application/json"}
         ('{"items": [null, {"metadata": null}, {"metadata": {"name": "web"}}]}', ["web"]),
     ],
 )
-def test_names_like_it_are_no_more_than_a_help(
-    hindered: str, close: list[str], api: KubeApi, objects: ClusterObjects, monkeypatch: pytest.MonkeyPatch
+def test_similar_names_are_optional(
+    failure: str, close: list[str], api: KubeApi, objects: ClusterObjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_api, "PAGE", 1)
-    if hindered == "denied":
+    if failure == "denied":
         api.denied.add(("list", "securitygroups"))
-    elif hindered == "stale":
+    elif failure == "stale":
         api.stale = True
-    elif hindered == "broken":
+    elif failure == "broken":
         api.instead[LISTED] = (500, {}, "")
     else:
-        api.instead[LISTED] = (200, JSON, hindered)
+        api.instead[LISTED] = (200, JSON, failure)
     error = refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "wed"))
     assert isinstance(error, NoSuchObjectError)
     assert error.close == close
 
 
 @pytest.mark.parametrize("name", ["..", ".", "a/b", "a?x=1", "a%2fb", "web#x", "Web", "x" * 254, "a..b", "-a", "web\n"])
-def test_names_that_no_object_can_have_are_not_asked_for(name: str, api: KubeApi, objects: ClusterObjects) -> None:
+def test_names_that_no_object_can_have_are_not_requested(name: str, api: KubeApi, objects: ClusterObjects) -> None:
     error = refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", name))
     assert isinstance(error, NoSuchObjectError)
     assert error.close
@@ -183,13 +183,13 @@ def test_names_that_no_object_can_have_are_not_asked_for(name: str, api: KubeApi
     assert len(api.asked) == 3
 
 
-def test_names_of_kubernetes_are_asked_for(api: KubeApi, objects: ClusterObjects) -> None:
+def test_valid_names_are_requested(api: KubeApi, objects: ClusterObjects) -> None:
     for name in ("a", "1", "web-1.example.com", "x" * 253):
         api.objects.append(security_group(name))
         assert objects.get(ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", name)) == security_group(name)
 
 
-def test_a_denied_object_names_the_rule_that_lacks(api: KubeApi, objects: ClusterObjects) -> None:
+def test_a_denied_object_is_reported_with_the_missing_rule(api: KubeApi, objects: ClusterObjects) -> None:
     api.denied.add(("get", "securitygroups"))
     error = refused(objects)
     assert isinstance(error, DeniedError)
@@ -207,22 +207,20 @@ def test_a_kind_that_is_not_installed_leads_to_its_controller(
     assert isinstance(refused(connected), KindNotInstalledError)
 
 
-def test_a_version_that_goes_while_it_is_asked_for_is_passed_over(api: KubeApi, connected: Connection) -> None:
+def test_a_version_that_disappears_after_discovery_is_skipped(api: KubeApi, connected: Connection) -> None:
     api.kinds.append(Served(EC2, "v1", "SecurityGroup", "securitygroups"))
     objects = ClusterObjects(connected)
     api.kinds.pop()
     assert objects.get(WEB) == security_group("web")
 
 
-def test_credentials_that_are_not_taken_are_told_before_anything_is_asked_for(
-    api: KubeApi, connected: Connection
-) -> None:
+def test_rejected_credentials_are_reported_before_any_other_request(api: KubeApi, connected: Connection) -> None:
     api.expired = True
     assert isinstance(refused(connected), UnauthorizedError)
     assert api.asked == ["/apis"]
 
 
-def test_credentials_that_expire_on_the_way_are_told(api: KubeApi, objects: ClusterObjects) -> None:
+def test_credentials_that_expire_later_are_reported(api: KubeApi, objects: ClusterObjects) -> None:
     api.expired = True
     assert isinstance(refused(objects), UnauthorizedError)
     api.expired = False
@@ -231,7 +229,7 @@ def test_credentials_that_expire_on_the_way_are_told(api: KubeApi, objects: Clus
     assert len(api.asked) == asked
 
 
-def test_an_object_is_asked_for_once_whatever_comes(api: KubeApi, objects: ClusterObjects) -> None:
+def test_an_object_is_requested_once_even_if_it_fails(api: KubeApi, objects: ClusterObjects) -> None:
     assert objects.get(WEB) is objects.get(WEB)
     api.broken = 500
     error = refused(objects, DB)
@@ -240,7 +238,7 @@ def test_an_object_is_asked_for_once_whatever_comes(api: KubeApi, objects: Clust
     assert [asked.rpartition("/")[2] for asked in api.asked[2:]] == ["web", "db"]
 
 
-def test_whoever_gives_no_credentials_is_anonymous_and_told_to_log_in(api: KubeApi, tmp_path: Path) -> None:
+def test_an_anonymous_caller_is_asked_to_log_in(api: KubeApi, tmp_path: Path) -> None:
     error = refused(connect(str(api.kubeconfig(tmp_path, user={}))))
     assert isinstance(error, UnauthorizedError)
     assert "rejected the credentials (403 Forbidden): they are missing" in str(error)
@@ -265,9 +263,7 @@ def test_whoever_gives_no_credentials_is_anonymous_and_told_to_log_in(api: KubeA
         '{"a-value-not-to-be-shown": 1}',
     ],
 )
-def test_something_else_that_answers_is_not_taken_for_the_api(
-    path: str, body: str, api: KubeApi, tmp_path: Path
-) -> None:
+def test_answers_of_another_server_are_refused(path: str, body: str, api: KubeApi, tmp_path: Path) -> None:
     api.instead[path] = (200, JSON, body)
     error = refused(connect(str(api.kubeconfig(tmp_path))))
     assert isinstance(error, NotTheApiError)
@@ -276,7 +272,7 @@ def test_something_else_that_answers_is_not_taken_for_the_api(
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_an_address_without_the_api_is_told(status: int, api: KubeApi, connected: Connection) -> None:
+def test_an_address_without_the_api_is_reported(status: int, api: KubeApi, connected: Connection) -> None:
     api.instead["/apis"] = (status, {"Content-Type": "text/plain"}, "404 page not found\n")
     assert isinstance(refused(connected), NotTheApiError)
 
@@ -284,7 +280,7 @@ def test_an_address_without_the_api_is_told(status: int, api: KubeApi, connected
 @pytest.mark.parametrize(
     "groups", ["null", "3", "[null]", "[1]", f'[{{"name": "{EC2}"}}]', f'[{{"name": "{EC2}", "versions": [null]}}]']
 )
-def test_groups_of_another_form_are_not_those_of_the_api(groups: str, api: KubeApi, connected: Connection) -> None:
+def test_malformed_groups_are_refused(groups: str, api: KubeApi, connected: Connection) -> None:
     api.instead["/apis"] = (200, JSON, f'{{"kind": "APIGroupList", "groups": {groups}}}')
     assert isinstance(refused(connected), NotTheApiError)
 
@@ -296,7 +292,7 @@ def test_a_version_may_serve_nothing(resources: str, api: KubeApi, connected: Co
 
 
 @pytest.mark.parametrize("resources", ["3", "[null]", "[1]", "[{}]", '[{"name": "securitygroups"}]'])
-def test_kinds_of_another_form_are_not_those_of_the_api(resources: str, api: KubeApi, connected: Connection) -> None:
+def test_malformed_kinds_are_refused(resources: str, api: KubeApi, connected: Connection) -> None:
     api.instead[f"/apis/{EC2}/v1alpha1"] = (200, JSON, f'{{"kind": "APIResourceList", "resources": {resources}}}')
     assert isinstance(refused(connected), NotTheApiError)
 
@@ -312,9 +308,7 @@ class TestDiscovery:
         objects.get(ObjectKey(EC2, "Subnet", "subnets", "default", "a"))
         assert [asked for asked in api.asked if "/namespaces/" not in asked] == ["/apis", f"/apis/{EC2}/v1alpha1"]
 
-    def test_a_kind_that_is_missing_is_looked_up_once_more_in_case_it_is_new(
-        self, api: KubeApi, objects: ClusterObjects
-    ) -> None:
+    def test_a_missing_kind_is_discovered_once_more(self, api: KubeApi, objects: ClusterObjects) -> None:
         for name in ("a", "b"):
             error = refused(objects, ObjectKey(EC2, "Subnet", "subnets", "default", name))
             assert isinstance(error, KindNotInstalledError)
@@ -333,7 +327,7 @@ class TestDiscovery:
         assert isinstance(error, AnsweredError)
         assert error.status == status
 
-    def test_it_is_waited_for_no_longer_than_for_an_object(self, api: KubeApi, tmp_path: Path) -> None:
+    def test_it_has_the_time_limits_of_all_requests(self, api: KubeApi, tmp_path: Path) -> None:
         objects = ClusterObjects(connect(str(api.kubeconfig(tmp_path)), timeouts=(1.0, 0.2)))
         api.silent = threading.Event()
         assert isinstance(refused(objects), UnreachableError)
@@ -352,7 +346,7 @@ class TestDiscovery:
         assert list(folder.iterdir()) == []
 
 
-def test_a_page_to_log_in_at_is_not_gone_to(api: KubeApi, connected: Connection) -> None:
+def test_a_redirect_to_a_login_page_is_not_followed(api: KubeApi, connected: Connection) -> None:
     api.instead["/apis"] = (302, {"Location": f"{api.url}/login"}, "")
     error = refused(connected)
     assert isinstance(error, AnsweredError)
@@ -363,15 +357,13 @@ def test_a_page_to_log_in_at_is_not_gone_to(api: KubeApi, connected: Connection)
 
 
 @pytest.mark.parametrize(("status", "way_out"), [(400, "Check the server"), (500, "Try again."), (429, "Try again.")])
-def test_what_does_not_mend_itself_is_not_to_be_tried_again(
-    status: int, way_out: str, api: KubeApi, connected: Connection
-) -> None:
+def test_only_passing_failures_suggest_a_retry(status: int, way_out: str, api: KubeApi, connected: Connection) -> None:
     api.instead["/apis"] = (status, {}, "")
     assert way_out in str(refused(connected))
     assert api.asked == ["/apis"]
 
 
-def test_a_cluster_that_fails_is_told_with_its_status(api: KubeApi, objects: ClusterObjects) -> None:
+def test_a_failure_of_the_cluster_is_reported_with_its_status(api: KubeApi, objects: ClusterObjects) -> None:
     api.broken = 500
     error = refused(objects)
     assert isinstance(error, AnsweredError)
@@ -379,7 +371,7 @@ def test_a_cluster_that_fails_is_told_with_its_status(api: KubeApi, objects: Clu
     assert "etcdserver" not in str(error)
 
 
-def test_an_overloaded_cluster_is_asked_again_as_it_says(
+def test_an_overloaded_cluster_is_called_again_after_the_time_it_names(
     api: KubeApi, connected: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
@@ -399,7 +391,7 @@ def test_an_overloaded_cluster_is_asked_again_as_it_says(
 
 
 @pytest.mark.parametrize("later", ["11", "3600", "999999999"])
-def test_nobody_waits_for_long_without_being_told(
+def test_a_long_wait_is_an_error_instead(
     later: str, api: KubeApi, connected: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_api, "sleep", lambda _: pytest.fail("it waits"))
@@ -411,15 +403,13 @@ def test_nobody_waits_for_long_without_being_told(
 
 
 @pytest.mark.parametrize("later", [None, "", "soon", "-1", "1.5", "Sat, 21 Nov 2026 20:00:00 GMT"])
-def test_a_cluster_that_does_not_say_in_seconds_when_is_not_asked_again(
-    later: str | None, api: KubeApi, connected: Connection
-) -> None:
+def test_without_seconds_to_wait_there_is_no_retry(later: str | None, api: KubeApi, connected: Connection) -> None:
     api.overloaded, api.retry_after = 9, later
     assert isinstance(refused(connected), AnsweredError)
     assert api.asked == ["/apis"]
 
 
-def test_a_cluster_that_nobody_listens_for_is_unreachable(
+def test_a_cluster_that_refuses_the_connection_is_unreachable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -479,7 +469,7 @@ def test_a_cluster_that_stops_answering_while_names_are_listed_is_waited_for_onc
     assert len(api.asked) == 3
 
 
-def test_a_server_without_tls_is_told(api: KubeApi, tmp_path: Path) -> None:
+def test_a_server_without_tls_is_reported(api: KubeApi, tmp_path: Path) -> None:
     api.url = api.url.replace("http:", "https:")
     error = refused(connect(str(api.kubeconfig(tmp_path))))
     assert isinstance(error, UnreachableError)
@@ -488,7 +478,7 @@ def test_a_server_without_tls_is_told(api: KubeApi, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate of 127.0.0.1 that nobody has signed, with its key."""
+    """A self-signed certificate of 127.0.0.1, with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "cluster")])
     address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
@@ -531,7 +521,7 @@ PROXY = f"{{server: 'http://x', proxy-url: '{TOKEN}'}}"
 
 
 class TestWhichCluster:
-    def test_its_address_is_told_without_a_password(self, api: KubeApi, tmp_path: Path) -> None:
+    def test_its_address_is_shown_without_a_password(self, api: KubeApi, tmp_path: Path) -> None:
         there = api.url
         api.url = there.replace("//", f"//reader:{TOKEN}/{TOKEN}@")
         connected = connect(str(api.kubeconfig(tmp_path)))
@@ -583,7 +573,7 @@ class TestWhichCluster:
         with pytest.raises(ClusterConfigError, match="the pod's service account does not say"):
             connect()
 
-    def test_there_may_be_none(self, tmp_path: Path) -> None:
+    def test_without_a_kubeconfig_the_error_names_the_file(self, tmp_path: Path) -> None:
         with pytest.raises(ClusterConfigError, match=f"there is no kubeconfig {tmp_path}/.kube/config. Set --kube"):
             connect()
         with pytest.raises(ClusterConfigError, match=f"there is no kubeconfig {tmp_path}/gone"):
@@ -612,7 +602,7 @@ class TestWhichCluster:
             connect(str(path), "here")
         assert TOKEN not in "".join(traceback.format_exception(caught.value))
         assert caught.value.__context__ is None
-        assert not re.search("[A-Z][a-z]+(Error|Exception)", str(caught.value)), "no names of classes are told"
+        assert not re.search("[A-Z][a-z]+(Error|Exception)", str(caught.value)), "no names of classes are shown"
 
     @pytest.mark.parametrize("other", [{"name": "other"}, {"name": "other", "context": None}])
     def test_another_context_may_be_broken(self, other: dict[str, Any], api: KubeApi, tmp_path: Path) -> None:
@@ -622,7 +612,7 @@ class TestWhichCluster:
         path.write_text(yaml.safe_dump(kubeconfig))
         assert ClusterObjects(connect(str(path))).get(WEB) == security_group("web")
 
-    def test_a_provider_of_credentials_that_does_not_answer_is_told(self, api: KubeApi, tmp_path: Path) -> None:
+    def test_a_provider_of_credentials_that_does_not_answer_is_reported(self, api: KubeApi, tmp_path: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             issuer = f"http://127.0.0.1:{free.getsockname()[1]}"
         parts = [base64.urlsafe_b64encode(text).decode().rstrip("=") for text in (b'{"alg": "none"}', b'{"exp": 1}')]
@@ -633,7 +623,7 @@ class TestWhichCluster:
         assert TOKEN not in "".join(traceback.format_exception(caught.value))
 
     @pytest.mark.parametrize("says", ["exit 3", "echo no-json", "echo '{}'", f"echo {TOKEN} >&2; exit 1"])
-    def test_a_command_that_gets_no_credentials_is_told_and_not_quoted(
+    def test_a_command_without_credentials_is_reported_and_not_quoted(
         self, says: str, api: KubeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         path = api.kubeconfig(tmp_path, user=by_command(says))
@@ -649,14 +639,14 @@ class TestWhichCluster:
         path = api.kubeconfig(tmp_path, user=by_command(f"cat <<'X'\n{credentials(TOKEN)}\nX"))
         assert ClusterObjects(connect(str(path))).get(WEB) == security_group("web")
 
-    def test_a_command_gets_them_again_when_they_have_run_out(self, api: KubeApi, tmp_path: Path) -> None:
+    def test_a_command_runs_again_when_credentials_have_expired(self, api: KubeApi, tmp_path: Path) -> None:
         script = f"cat <<'X'\n{credentials(TOKEN, expirationTimestamp='2026-11-21T00:00:00Z')}\nX"
         path = api.kubeconfig(tmp_path, user=by_command(f"echo >>{tmp_path}/runs; {script}"))
         objects = ClusterObjects(connect(str(path)))
         assert objects.get(WEB) == security_group("web")
         assert len((tmp_path / "runs").read_text()) > 1
 
-    def test_a_command_that_gets_none_on_the_way_is_told_and_not_quoted(
+    def test_a_command_that_fails_later_is_reported_and_not_quoted(
         self, api: KubeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         script = f"""echo >>{tmp_path}/runs
@@ -678,8 +668,8 @@ X"""
         assert capsys.readouterr() == ("", "")
 
     @pytest.mark.parametrize("how", ["tokenFile", "token", "exec"])
-    def test_white_space_around_a_token_is_none_of_it(self, how: str, api: KubeApi, tmp_path: Path) -> None:
-        path = api.kubeconfig(tmp_path, user=spoken(how, f"{TOKEN}\n", tmp_path))
+    def test_white_space_around_a_token_is_removed(self, how: str, api: KubeApi, tmp_path: Path) -> None:
+        path = api.kubeconfig(tmp_path, user=token_user(how, f"{TOKEN}\n", tmp_path))
         assert ClusterObjects(connect(str(path))).get(WEB) == security_group("web")
 
     @pytest.mark.parametrize("how", ["tokenFile", "token", "exec"])
@@ -687,7 +677,7 @@ X"""
     def test_a_token_that_cannot_be_sent_is_not_shown(
         self, how: str, within: str, api: KubeApi, tmp_path: Path
     ) -> None:
-        error = refused(connect(str(api.kubeconfig(tmp_path, spoken(how, TOKEN + within + "x", tmp_path)))))
+        error = refused(connect(str(api.kubeconfig(tmp_path, token_user(how, TOKEN + within + "x", tmp_path)))))
         assert isinstance(error, ClusterConfigError)
         assert "have characters that no token has" in str(error)
         assert api.asked == []
@@ -701,17 +691,17 @@ X"""
 
 
 def by_command(script: str) -> dict[str, Any]:
-    """A user whose credentials a command gets."""
+    """A user whose credentials come from a command."""
     return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "args": ["-c", script]}}
 
 
 def credentials(token: str, **more: str) -> str:
-    """What such a command says."""
+    """The output of such a command."""
     version = "client.authentication.k8s.io/v1"
     return json.dumps({"apiVersion": version, "kind": "ExecCredential", "status": {"token": token, **more}})
 
 
-def spoken(how: str, token: str, folder: Path) -> dict[str, Any]:
+def token_user(how: str, token: str, folder: Path) -> dict[str, Any]:
     """A user with a token."""
     if how == "tokenFile":
         (folder / "token").write_text(token, newline="")

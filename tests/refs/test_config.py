@@ -1,4 +1,4 @@
-"""generator.yaml is read: what may be referred to, by which names, and what is wrong with it, by entry and line."""
+"""generator.yaml: what may be referred to, by which names, and errors with their entry and line."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class TestReading:
         assert integration.group == "apigatewayv2.services.k8s.aws"
 
     @pytest.mark.parametrize(("given", "required"), [("true", True), ("false", False)])
-    def test_is_required_counts_before_the_api(self, given: str, required: bool) -> None:
+    def test_is_required_overrides_the_api(self, given: str, required: bool) -> None:
         text = VPC_LINK_GENERATOR.replace("      SubnetIds:\n", f"      SubnetIds:\n        is_required: {given}\n")
         assert kinds_of(text, "apigatewayv2")["VPCLink"].fields[1].required is required
 
@@ -93,7 +93,7 @@ class TestReading:
         )
         assert kinds_of(text, "unheardof")["A"].fields[0].steps == ("rules", "groupID")
 
-    def test_which_steps_are_lists_is_known_too(self) -> None:
+    def test_lists_on_the_path_are_known(self) -> None:
         entry = "references: {resource: Key, path: Status.ID}"
         fields = (
             f"{{fields: {{EncryptionConfig.Provider.KeyArn: {{{entry}}}, Rules.Pairs.KeyID: {{{entry}}},"
@@ -122,7 +122,7 @@ class TestReading:
     def test_hooks_of_references_are_noted_and_no_others(self, hooks: str, noted: str) -> None:
         assert kinds_of(f"resources: {{Route: {{hooks: {hooks}}}}}", "apigatewayv2")["Route"].hook == noted
 
-    def test_of_a_key_given_twice_the_last_one_counts_as_for_ack(self) -> None:
+    def test_the_last_of_equal_keys_counts_as_for_ack(self) -> None:
         text = VPC_LINK_GENERATOR.replace(
             "resource: API\n", "resource: API\n          resource: Stage\n          nothing: 1\n"
         )
@@ -172,23 +172,23 @@ class TestService:
     def test_it_follows_from_the_folder_or_the_files_name(self, source: str, service: str) -> None:
         assert load("resources: {}", source).service == service
 
-    def test_what_is_given_counts_first_then_what_the_file_says(self) -> None:
+    def test_the_given_service_overrides_the_one_in_the_file(self) -> None:
         text = "controller_name: prometheusservice\nresources: {}"
         assert load(text, "amp-controller/generator.yaml").service == "prometheusservice"
         assert load(text, "amp-controller/generator.yaml", "amp").service == "amp"
 
-    def test_its_api_group_will_do(self) -> None:
+    def test_its_api_group_is_accepted(self) -> None:
         assert load("resources: {}", "generator.yaml", "ec2.services.k8s.aws").service == "ec2"
 
     @pytest.mark.parametrize(
         "service", ["EC2", "a b", "", "ec2\n", "a\n- apiGroups: ['*']", "ec2.services.k8s.aws.example.com", "ec2-a"]
     )
-    def test_what_is_no_services_name_is_refused(self, service: str) -> None:
+    def test_an_invalid_service_is_refused(self, service: str) -> None:
         with pytest.raises(UsageError, match=r"^--service must be a name of lowercase letters and digits, as in ec2$"):
             load("resources: {}", "ec2-controller/generator.yaml", service)
 
     @pytest.mark.parametrize("source", ["generator.yaml", "-", "a b.yaml", "My-controller/generator.yaml"])
-    def test_where_nothing_tells_it_it_has_to_be_given(self, source: str) -> None:
+    def test_without_a_service_it_is_required(self, source: str) -> None:
         with pytest.raises(ServiceUnknownError, match="--service"):
             load("resources: {}", source)
 
@@ -273,7 +273,7 @@ class TestBadReferences:
         assert problem in error.problem
         assert str(error).startswith(f"ec2-controller/generator.yaml, line {line}: resources.VpcLink.fields.SubnetIds.")
 
-    def test_a_key_of_a_later_ack_is_passed_over(self) -> None:
+    def test_keys_of_newer_versions_of_ack_are_ignored(self) -> None:
         entry = "          resource: Subnet\n          path: Status.ID\n          cluster: other\n"
         assert kinds_of(FIELD + entry, "ec2")["VPCLink"].fields[0].reference.resource == "Subnet"
 
@@ -290,7 +290,7 @@ class TestBadReferences:
         assert (error.line, error.where) == (5, "resources.A.fields.TableName")
         assert error.problem == "has the same reference field as TableId: tableRef"
 
-    def test_one_kind_cannot_be_there_in_two_spellings(self) -> None:
+    def test_a_kind_has_one_spelling(self) -> None:
         error = fails("resources:\n  VpcLink: {}\n  VPCLink: {}\n")
         assert (error.line, error.where) == (3, "resources.VPCLink")
         assert error.problem == "VPCLink is defined already, in another spelling. Merge the two"
@@ -326,14 +326,14 @@ class TestBadReferences:
             ("ignore: {}\n", "resources", None),
         ],
     )
-    def test_what_is_no_generator_yaml_is_said_to_be_none(self, text: str, where: str, line: int | None) -> None:
+    def test_other_yaml_is_refused(self, text: str, where: str, line: int | None) -> None:
         error = fails(text)
         assert (error.where, error.line) == (where, line)
 
     @pytest.mark.parametrize(
         ("text", "line"), [("a: [\n", 2), ("a: 'b\n", 2), ("a: b: c\n", 1), ("a: !!binary x\x00\n", None)]
     )
-    def test_what_is_no_yaml_is_said_to_be_none(self, text: str, line: int | None) -> None:
+    def test_invalid_yaml_is_refused(self, text: str, line: int | None) -> None:
         error = fails(text)
         assert error.line == line
         assert "not valid YAML" in str(error)

@@ -1,4 +1,4 @@
-"""Names are derived as ACK derives them: of reference fields, of fields as manifests spell them, of API resources."""
+"""Names are derived as by ACK: of reference fields, of fields in manifests, of API resources."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_resources_are_called_as_the_crds_call_them(kind: str, resource: str) ->
     assert plural(kind) == resource
 
 
-def test_a_path_is_told_as_acks_texts_tell_it() -> None:
+def test_a_path_is_written_as_in_acks_texts() -> None:
     assert dotted(("Routes", "GatewayId")) == "Routes.GatewayID"
 
 

@@ -1,4 +1,4 @@
-"""What reference fields need of a cluster: rights, as the design has them, and fragments of CRDs' schemas."""
+"""What a cluster needs for reference fields: a ClusterRole and fragments of CRDs' schemas."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_rules_of_the_designs_vpc_link_are_its_own_text() -> None:
     assert cluster_role([VPC_LINK], NAME, plural) == head + DESIGN
 
 
-def test_what_the_controllers_own_service_has_is_asked_for_only_on_demand() -> None:
+def test_resources_of_the_controllers_own_service_are_optional() -> None:
     rules = yaml.safe_load(cluster_role([VPC_LINK], "reader", plural, own=True))["rules"]
     assert [(rule["apiGroups"], rule["resources"]) for rule in rules[:2]] == [
         ([API], ["apis"]),
@@ -108,7 +108,7 @@ def test_each_resource_is_named_once_however_many_refer_to_it() -> None:
     assert cluster_role([VPC_LINK, twice], NAME, plural) == cluster_role([VPC_LINK], NAME, plural)
 
 
-def test_nothing_is_asked_for_that_is_not_referred_to() -> None:
+def test_only_referenced_resources_are_allowed() -> None:
     fields = (field("Targets.web.ID", "targets.web.id", "ref", "Subnet", through_map="targets"),)
     below_map = Generator("elbv2", "", (Kind("elbv2.services.k8s.aws", "X", fields), Kind("a", "B", ())))
     assert yaml.safe_load(cluster_role([below_map], NAME, plural, own=True))["rules"] == []
@@ -170,7 +170,7 @@ def test_a_fragment_is_nested_as_the_field_is() -> None:
     }
 
 
-def test_whether_a_structure_stands_in_a_list_is_what_the_api_says(real: Generator) -> None:
+def test_the_api_says_whether_a_structure_is_in_a_list(real: Generator) -> None:
     """`encryptionConfig` of clusters.eks.services.k8s.aws is a list, `resourcesVPCConfig` is none."""
     cluster = bare(fragments([real], plural)["clusters.eks.services.k8s.aws"])["properties"]["spec"]["properties"]
     provider = {"properties": {"provider": {"properties": {"keyRef": FROM}, "type": "object"}}, "type": "object"}

@@ -1,4 +1,4 @@
-"""References are resolved: what they name is read once, its state is looked at, its value copied; or all is told."""
+"""References are resolved: each referenced object is read once, its state checked and its value copied."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def resolved(manifest: Manifest, *objects: tuple[ObjectKey, Manifest | StrongRef
     return ReferenceResolver([vpc_link()], FakeObjects(*objects)).resolve(manifest)
 
 
-def told(outcome: ObjectResolution) -> Condition:
+def condition_of(outcome: ObjectResolution) -> Condition:
     assert outcome.condition
     return outcome.condition
 
@@ -59,13 +59,13 @@ class TestTheVpcLinkOfTheDesign:
             "securityGroupIDs": ["sg-1"],
             "subnetIDs": ["subnet-b", "subnet-a"],
         }
-        assert told(outcome) == Condition("True")
+        assert condition_of(outcome) == Condition("True")
 
     def test_both(self) -> None:
         outcome = resolved(link({**self.SPEC, "subnetIDs": ["subnet-c"]}), WEB, A, B)
         assert [type(each) for each in outcome.problems] == [errors.ResourceReferenceAndIDNotSupportedError]
         assert outcome.edits == ()
-        assert told(outcome) == Condition(
+        assert condition_of(outcome) == Condition(
             "Unknown",
             "Reference resolution failed",
             "both resource reference wrapper and ID cannot be used together: SubnetIDs,SubnetRefs",
@@ -82,13 +82,13 @@ class TestTheVpcLinkOfTheDesign:
     def test_nil_or_empty(self, empty: object) -> None:
         outcome = resolved(link({"subnetRefs": [ref("a"), empty]}), A)
         assert [type(each) for each in outcome.problems] == [errors.NamelessReferenceError]
-        assert told(outcome).reason == "provided resource reference is nil or empty: SubnetRefs"
-        assert told(outcome).status == "Unknown"
+        assert condition_of(outcome).reason == "provided resource reference is nil or empty: SubnetRefs"
+        assert condition_of(outcome).status == "Unknown"
 
     def test_terminal(self) -> None:
         outcome = resolved(link({"subnetRefs": [ref("a")]}), made("Subnet", "a", {"subnetID": "x"}, terminal="True"))
         assert [type(each) for each in outcome.problems] == [errors.ResourceReferenceTerminalError]
-        assert told(outcome) == Condition(
+        assert condition_of(outcome) == Condition(
             "False",
             "Reference resolution failed",
             "the referenced resource has 'ACK.Terminal' condition 'True'. Cannot be referenced. "
@@ -99,7 +99,7 @@ class TestTheVpcLinkOfTheDesign:
     def test_not_synced(self, synced: str | None) -> None:
         outcome = resolved(link({"subnetRefs": [ref("a")]}), made("Subnet", "a", {"subnetID": "x"}, synced=synced))
         assert [type(each) for each in outcome.problems] == [errors.ResourceReferenceNotSyncedError]
-        assert told(outcome) == Condition(
+        assert condition_of(outcome) == Condition(
             "Unknown",
             "Reference resolution failed",
             "the referenced resource is not synced yet. resource:Subnet, namespace:shop, name:a",
@@ -108,8 +108,8 @@ class TestTheVpcLinkOfTheDesign:
     def test_missing_target_field(self) -> None:
         outcome = resolved(link({"subnetRefs": [ref("a")]}), made("Subnet", "a", {"id": "subnet-a"}))
         assert [type(each) for each in outcome.problems] == [errors.ResourceReferenceMissingTargetFieldError]
-        assert told(outcome).status == "Unknown"
-        assert told(outcome).reason == (
+        assert condition_of(outcome).status == "Unknown"
+        assert condition_of(outcome).reason == (
             "the referenced resource is missing the target field. "
             "resource:Subnet, namespace:shop, name:a, targetField:Status.SubnetID"
         )
@@ -119,12 +119,12 @@ class TestTheVpcLinkOfTheDesign:
         (problem,) = outcome.problems
         assert isinstance(problem, errors.UnreadableReferenceError)
         assert isinstance(problem.error, errors.NoSuchObjectError)
-        assert told(outcome).status == "Unknown"
-        assert told(outcome).reason == 'subnets.ec2.services.k8s.aws "a" not found'
+        assert condition_of(outcome).status == "Unknown"
+        assert condition_of(outcome).reason == 'subnets.ec2.services.k8s.aws "a" not found'
 
     def test_another_namespace(self) -> None:
         outcome = resolved(link({"subnetRefs": [ref("a", namespace="net")]}), A)
-        assert told(outcome) == Condition(
+        assert condition_of(outcome) == Condition(
             "False",
             "Reference resolution failed",
             "cross-namespace resource reference is not allowed. Set '--enable-cross-namespace' flag to allow it. "
@@ -133,7 +133,7 @@ class TestTheVpcLinkOfTheDesign:
 
 
 class TestReading:
-    def test_the_object_is_asked_for_in_the_referring_ones_namespace(self) -> None:
+    def test_the_object_is_read_in_the_referring_objects_namespace(self) -> None:
         objects = FakeObjects(A)
         ReferenceResolver([vpc_link()], objects).resolve(link({"subnetRefs": [ref("a")]}))
         assert objects.asked == [ObjectKey(EC2, "Subnet", "subnets", "shop", "a")]
@@ -154,7 +154,7 @@ class TestReading:
         assert [len(outcome.problems) for outcome in (first, second)] == [1, 1]
         assert "VPCLink shop/other" in str(second.problems[0])
 
-    def test_all_that_cannot_be_read_is_told_beside_all_that_is_given_wrongly(self) -> None:
+    def test_unreadable_and_invalid_references_are_all_reported(self) -> None:
         spec = {"securityGroupRefs": [ref("x"), ref("web")], "subnetRefs": [ref(""), ref("y"), ref("a")]}
         outcome = resolved(link(spec), WEB, A)
         assert [type(each) for each in outcome.problems] == [
@@ -162,7 +162,7 @@ class TestReading:
             errors.UnreadableReferenceError,
             errors.UnreadableReferenceError,
         ]
-        assert told(outcome).reason.count("; ") == 2
+        assert condition_of(outcome).reason.count("; ") == 2
 
     def test_objects_that_refer_to_each_other_resolve(self) -> None:
         groups = kinds_of((GENERATORS / "ec2.yaml").read_text(), "ec2")["SecurityGroup"]
@@ -220,13 +220,13 @@ class TestHooks:
             "Route shop/link: spec.targetRef is resolved by the controller's own code (hook references_post_resolve), "
             "and its result is not known here. Set spec.target directly."
         )
-        assert told(outcome).status == "Unknown"
+        assert condition_of(outcome).status == "Unknown"
 
     def test_that_may_be_any_field_of_the_kind(self) -> None:
         outcome = self.resolved({"apiRef": ref("a"), "authorizerRef": ref("b")})
         assert [type(each) for each in outcome.problems] == [errors.InvalidReferenceError] * 2
 
-    def test_everything_else_that_is_wrong_is_told_too(self) -> None:
+    def test_other_problems_are_reported_too(self) -> None:
         outcome = self.resolved({"apiID": "a", "apiRef": ref("a"), "targetRef": ref("")})
         assert [type(each) for each in outcome.problems] == [
             errors.ResourceReferenceAndIDNotSupportedError,
@@ -278,12 +278,12 @@ class TestTarget:
         assert [type(each) for each in outcome.problems] == [errors.ResourceReferenceMissingTargetFieldError]
 
     @pytest.mark.parametrize(
-        ("found", "came"), [(3, "a number"), (True, "true or false"), (["x"], "a list"), ({"a": "x"}, "a map")]
+        ("found", "got"), [(3, "a number"), (True, "true or false"), (["x"], "a list"), ({"a": "x"}, "a map")]
     )
-    def test_only_strings_are_copied(self, found: object, came: str) -> None:
+    def test_only_strings_are_copied(self, found: object, got: str) -> None:
         (problem,) = value(field("VpcId"), {"status": {**SYNCED, "id": found}}).problems
         assert isinstance(problem, errors.TargetNotStringError)
-        assert problem.got == came
+        assert problem.got == got
 
     @pytest.mark.parametrize(
         "found",
@@ -304,7 +304,7 @@ class TestTarget:
         found = {"status": {"id": "x", "conditions": [*others, {"type": "ACK.Terminal", "status": "True"}]}}
         outcome = value(field("VpcId", skip_state=skip_state), found)
         assert [type(each) for each in outcome.problems] == [errors.ResourceReferenceTerminalError]
-        assert told(outcome).status == "False"
+        assert condition_of(outcome).status == "False"
 
     @pytest.mark.parametrize(
         "found",
@@ -348,32 +348,32 @@ class TestStacks:
         assert [edit.value for edit in outcome.edits] == [("1", "2", "3", "4")]
 
     @pytest.mark.parametrize(
-        ("found", "came"),
+        ("found", "got"),
         [(["x"], "a list"), ("", "an empty value"), (3, "a number"), ({"a": "x"}, "a map")],
     )
-    def test_one_string_is_needed_for_one_field(self, found: object, came: str) -> None:
+    def test_one_string_is_needed_for_one_field(self, found: object, got: str) -> None:
         (problem,) = from_stack(field("VpcId"), "a", a=found).problems
         assert isinstance(problem, errors.InvalidReferenceError)
-        assert problem.problem.endswith(f", got {came}")
+        assert problem.problem.endswith(f", got {got}")
         assert "must name one non-empty string" in str(problem)
 
     @pytest.mark.parametrize(
-        ("found", "came"), [([], "an empty value"), (["x", ""], "a list"), (["x", 3], "a list"), (3, "a number")]
+        ("found", "got"), [([], "an empty value"), (["x", ""], "a list"), (["x", 3], "a list"), (3, "a number")]
     )
-    def test_strings_are_needed_for_a_list(self, found: object, came: str) -> None:
+    def test_strings_are_needed_for_a_list(self, found: object, got: str) -> None:
         (problem,) = from_stack(field("VpcIds", many=True), "a", a=found).problems
         assert isinstance(problem, errors.InvalidReferenceError)
-        assert problem.problem.endswith(f", got {came}")
+        assert problem.problem.endswith(f", got {got}")
         assert "must name a list of non-empty strings" in str(problem)
 
-    def test_why_it_could_not_be_asked_is_told(self) -> None:
+    def test_the_error_of_the_source_is_reported(self) -> None:
         outcome = from_stack(field("VpcId"), "a", a=Unasked())
         (problem,) = outcome.problems
         assert isinstance(problem, errors.UnreadableReferenceError)
         assert str(problem) == "Thing default/it: spec.vpcRef: Stack network does not export that."
-        assert told(outcome).reason == "Stack network does not export that."
+        assert condition_of(outcome).reason == "Stack network does not export that."
 
-    def test_without_a_source_of_values_stacks_cannot_be_named(self) -> None:
+    def test_without_a_source_of_values_stacks_are_refused(self) -> None:
         manifest = thing({"vpcRef": {"from": {"stack": "network", "name": "a"}}})
         (problem,) = ReferenceResolver([kind(field("VpcId"))], FakeObjects()).resolve(manifest).problems
         assert isinstance(problem, errors.InvalidReferenceError)
@@ -394,14 +394,14 @@ class TestOtherObjects:
         outcome = ReferenceResolver([kind(field("VpcId"))], FakeObjects()).resolve(manifest)
         assert (outcome.edits, outcome.problems, outcome.condition) == ((), (), None)
 
-    def test_one_of_acks_with_references_that_nothing_describes_is_told(self) -> None:
+    def test_an_ack_object_of_an_unknown_kind_with_references_is_reported(self) -> None:
         manifest = {"apiVersion": f"{EC2}/v1alpha1", "kind": "Other", "spec": {"a": [{"vpcRef": ref("a")}]}}
         (problem,) = ReferenceResolver([vpc_link()], FakeObjects()).resolve(manifest).problems
         assert isinstance(problem, errors.UnknownKindError)
         assert problem.found == "spec.a[0].vpcRef"
 
     @pytest.mark.parametrize("name", ["DomainName", "Unheardof"])
-    def test_of_a_group_that_is_described_the_generator_is_not_said_to_be_missing(self, name: str) -> None:
+    def test_in_a_known_group_an_unknown_field_is_reported(self, name: str) -> None:
         kinds = kinds_of((GENERATORS / "apigatewayv2.yaml").read_text(), "apigatewayv2")
         assert kinds["DomainName"].fields == ()
         manifest = {**link({"certRef": ref("a"), "xRef": ref("a")}), "kind": name}
@@ -411,7 +411,7 @@ class TestOtherObjects:
             "generator.yaml."
         )
         assert len(outcome.problems) == 2
-        assert told(outcome).status == "Unknown"
+        assert condition_of(outcome).status == "Unknown"
         assert ReferenceResolver(kinds.values(), FakeObjects()).resolve({**manifest, "spec": {"a": "b"}}).problems == ()
 
     def test_a_generated_name_is_a_name(self) -> None:
@@ -466,7 +466,7 @@ def test_every_item_of_a_list_of_structures_gets_its_own(items: list[dict[str, A
 
 
 class TestConditions:
-    def test_one_that_is_final_makes_it_false_whatever_else_there_is(self) -> None:
+    def test_a_final_problem_makes_it_false(self) -> None:
         spot_problem = resolved(link({"subnetRefs": [ref("")]})).problems[0]
         final = resolved(link({"subnetRefs": [ref("a", namespace="b")]})).problems[0]
         assert references_resolved([spot_problem, final]).status == "False"

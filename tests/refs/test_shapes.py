@@ -1,4 +1,4 @@
-"""Whether a field is a list, required or below a map: asked of CRDs and of the APIs' own models."""
+"""Whether a field is a list, required or below a map, from CRDs and the APIs' own models."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TestCrds:
             ("rules", "pairs", "type_"), many=False, spelled=True, lists=(True, True)
         )
 
-    def test_maps_of_structures_are_told(self) -> None:
+    def test_maps_of_structures_are_reported(self) -> None:
         below = {"type": "object", "additionalProperties": several(structure(keyARN=TEXT, more=structure(id=TEXT)))}
         spec = structure(config=structure(listeners=below))
         assert self.known(spec, "Config", "Listeners", "KeyArn") == FieldShape(
@@ -145,7 +145,7 @@ class TestModels:
             ("DefaultActions", "AuthenticateOidcConfig", "Issuer"), many=False, required=False, lists=(True, False)
         )
 
-    def test_a_map_on_the_way_is_told(self) -> None:
+    def test_a_map_on_the_path_is_reported(self) -> None:
         found = model("apigatewayv2").shape("Route", ["RequestParameters", "Required"])
         assert found == FieldShape(
             ("RequestParameters", "Required"), many=False, required=False, map_at=0, lists=(False,)

@@ -1,4 +1,4 @@
-"""What stacks made, referred to by manifests: which export or output is meant, and what is refused."""
+"""References to stacks: which export or output they name, and what is refused."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_reference_to_a_stack_is_an_export_or_an_output(given: dict[str, Any],
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "text"),
     [
         ({"stack": "network"}, "from must have one of name and output."),
         ({"stack": "network", "name": None, "output": None}, "from must have one of name and output."),
@@ -92,15 +92,15 @@ def test_a_reference_to_a_stack_is_an_export_or_an_output(given: dict[str, Any],
         ),
     ],
 )
-def test_what_is_no_reference_to_a_stack_is_told(given: dict[str, Any], told: str) -> None:
+def test_an_invalid_reference_to_a_stack_is_reported(given: dict[str, Any], text: str) -> None:
     with pytest.raises(StackReferenceError) as caught:
         parse(given)
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(text)
     assert caught.value.__context__ is None
     assert set(given) - {"nmae", "namespace"} <= set(KEYS)
 
 
-def test_the_value_is_what_the_source_of_such_tokens_gives() -> None:
+def test_the_value_comes_from_the_source_of_such_tokens() -> None:
     sources = {CFN: Fixed(CFN, "vpc-1"), EXPORT: Fixed(EXPORT, ["subnet-1", "subnet-2"])}
     values = StackValues(sources.__getitem__)
     assert values.get({"stack": "network", "output": "VpcId"}) == "vpc-1"
@@ -117,13 +117,13 @@ def test_the_value_is_what_the_source_of_such_tokens_gives() -> None:
     assert set(sources) <= set(FORMS)
 
 
-def test_a_map_of_exports_is_no_value() -> None:
+def test_a_map_of_exports_is_refused() -> None:
     values = StackValues(lambda scheme: Fixed(scheme, {"Arn": "arn:aws:x", "Hidden": "a-value-not-to-be-shown"}))
     with pytest.raises(StackReferenceError, match=r"from\.name Alb is a map of exports\. Name one of them, with dots"):
         values.get({"stack": "network", "name": "Alb"})
 
 
-def test_errors_of_sources_are_their_own_but_for_how_to_say_a_region() -> None:
+def test_errors_of_sources_are_passed_on_except_for_a_missing_region() -> None:
     gone = OutputNotFetchedError("VpcId", "network")
     with pytest.raises(OutputNotFetchedError):
         StackValues(lambda scheme: Fixed(scheme, gone)).get({"stack": "network", "output": "VpcId"})

@@ -1,4 +1,4 @@
-"""What is wrong with reference fields is found before anything is read, and all of it, whatever it is and wherever."""
+"""All problems of reference fields are found before anything is read."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class TestNames:
         assert isinstance(problem, errors.NamelessReferenceError)
         assert "provided resource reference is nil or empty: spec.vpcRef." in str(problem)
 
-    def test_of_a_list_the_item_is_told(self) -> None:
+    def test_the_item_of_a_list_is_named(self) -> None:
         first, second = problems({"vpcRefs": [ref("a"), ref(""), None]}, VPCS)
         assert "spec.vpcRefs[1]." in str(first)
         assert "spec.vpcRefs[2]." in str(second)
@@ -129,7 +129,7 @@ class TestNames:
             (ref("a", region="eu-west-1", output="b"), ["region", "output"]),
         ],
     )
-    def test_other_keys_are_told(self, reference: object, keys: list[str]) -> None:
+    def test_unknown_keys_are_reported(self, reference: object, keys: list[str]) -> None:
         problem = only({"vpcRef": reference}, VPC)
         assert isinstance(problem, errors.InvalidReferenceError)
         assert problem.found.endswith(f".{some(keys)}")
@@ -144,7 +144,7 @@ class TestNames:
             ({"stack": "network", "output": "VpcId"}, "stack"),
         ],
     )
-    def test_a_forgotten_from_is_told(self, reference: object, key: str) -> None:
+    def test_a_forgotten_from_is_reported(self, reference: object, key: str) -> None:
         problem = only({"vpcRefs": [ref("a"), reference]}, VPCS)
         assert isinstance(problem, errors.InvalidReferenceError)
         assert (problem.found, problem.problem) == ("spec.vpcRefs[1]", f"has {key} outside of from")
@@ -187,25 +187,23 @@ class TestShapesOnTheWay:
             ({"config": [{"subnetRefs": [ref("a")]}]}, replace(CONFIG, certain=False)),
         ],
     )
-    def test_what_is_as_the_kind_has_it_is_right_and_what_a_name_lets_guess_is_not_insisted_on(
-        self, spec: object, of: Field
-    ) -> None:
+    def test_valid_types_are_accepted_and_guessed_types_are_not_enforced(self, spec: object, of: Field) -> None:
         assert problems(spec, of) == []
 
     @pytest.mark.parametrize("spec", ["x", {"routes": "x"}, {"routes": {"a": 1}}, {"routes": [3]}])
-    def test_each_place_is_told_once_however_many_fields_stand_below_it(self, spec: object) -> None:
+    def test_a_wrong_type_is_reported_once_for_all_fields_below_it(self, spec: object) -> None:
         fields = [
             replace(field(f"Routes.{name}Id"), lists=(True,), certain=True) for name in ("Vpc", "Subnet", "Gateway")
         ]
         assert isinstance(only(spec, *fields), errors.InvalidReferenceError)
 
-    def test_places_of_their_own_are_told_each(self) -> None:
+    def test_each_wrong_type_is_reported(self) -> None:
         assert len(problems({"routes": ["x", {}, 3]}, ROUTES, replace(ROUTES, reference_step="aRef"))) == 2
 
 
 class TestShapes:
     @pytest.mark.parametrize(
-        ("spec", "of", "found", "came"),
+        ("spec", "of", "found", "got"),
         [
             ({"vpcRef": "a"}, VPC, "spec.vpcRef", "a string"),
             ({"vpcRef": [ref("a")]}, VPC, "spec.vpcRef", "a list"),
@@ -223,14 +221,12 @@ class TestShapes:
             ([], VPC, "spec", "a list"),
         ],
     )
-    def test_what_is_built_otherwise_is_told_with_its_place(
-        self, spec: object, of: Field, found: str, came: str
-    ) -> None:
+    def test_a_wrong_type_is_reported_with_its_path(self, spec: object, of: Field, found: str, got: str) -> None:
         problem = only(spec, of)
         assert isinstance(problem, errors.InvalidReferenceError)
-        assert (problem.found, problem.problem.rpartition(", got ")[2]) == (found, came)
+        assert (problem.found, problem.problem.rpartition(", got ")[2]) == (found, got)
 
-    def test_no_value_is_told(self) -> None:
+    def test_no_value_is_shown(self) -> None:
         assert "hunter2" not in str(problems({"vpcRef": "hunter2", "vpcID": "hunter2"}, VPC))
 
     @pytest.mark.parametrize(
@@ -245,7 +241,7 @@ class TestShapes:
             ({}, "a map"),
         ],
     )
-    def test_values_are_told_by_what_they_are(self, value: object, text: str) -> None:
+    def test_values_are_shown_by_their_type(self, value: object, text: str) -> None:
         assert type_text(value) == text
 
 
@@ -282,12 +278,12 @@ class TestStrays:
         assert isinstance(only({"b": {"vpcRef": ref("a")}}, below), errors.UnknownReferenceFieldError)
         assert problems({"a": {"GET /": {}}}, below) == []
 
-    def test_a_reference_by_a_name_that_is_slightly_wrong_is_not_passed_over(self) -> None:
+    def test_a_misspelled_reference_field_is_reported(self) -> None:
         problem = only({"vpcRefs": [ref("a")]}, VPC, field("SubnetId"))
         assert isinstance(problem, errors.UnknownReferenceFieldError)
         assert (problem.found, list(problem.close)) == ("spec.vpcRefs", ["spec.vpcRef"])
 
-    def test_one_that_is_like_no_other_neither(self) -> None:
+    def test_a_reference_field_like_no_other_is_reported(self) -> None:
         problem = only({"other": {"bucketRef": ref("a")}}, VPC)
         assert isinstance(problem, errors.UnknownReferenceFieldError)
         assert list(problem.close) == []
@@ -300,7 +296,7 @@ class TestStrays:
             ({"routes": [{"vpcRefs": [3, {"name": "a"}]}]}, "spec.routes[0].vpcRefs", "spec.routes.vpcRef"),
         ],
     )
-    def test_nor_is_one_without_a_from(self, spec: dict[str, Any], found: str, close: str) -> None:
+    def test_a_misspelled_field_without_from_is_reported(self, spec: dict[str, Any], found: str, close: str) -> None:
         of = (VPC,) if "routes" not in spec else (ROUTE,)
         problem = only(spec, *(replace(each, reference_step="vpcRef") for each in of))
         assert isinstance(problem, errors.UnknownReferenceFieldError)
@@ -320,7 +316,7 @@ class TestStrays:
             {"xref": {"from": {"name": "a"}}},
         ],
     )
-    def test_what_is_not_built_like_one_is_left_alone(self, spec: dict[str, Any]) -> None:
+    def test_other_fields_are_ignored(self, spec: dict[str, Any]) -> None:
         assert checked(spec, VPC) == CheckedObject((), (), referring=False)
 
     def test_references_are_found_wherever_they_stand(self) -> None:
@@ -329,7 +325,7 @@ class TestStrays:
 
 
 class TestEverything:
-    def test_all_problems_of_all_fields_are_told_and_not_only_the_first(self) -> None:
+    def test_all_problems_of_all_fields_are_reported(self) -> None:
         fields = (NEEDED, field("SubnetIds", many=True), field("Routes.GatewayId"))
         spec = {
             "subnetIDs": ["subnet-1"],
@@ -348,7 +344,7 @@ class TestEverything:
             errors.UnknownReferenceFieldError,
         ]
 
-    def test_what_is_right_is_found_in_the_documents_order(self) -> None:
+    def test_valid_references_are_in_the_documents_order(self) -> None:
         spec = {"routes": [{"vpcRef": ref("b")}, {}, {"vpcRef": ref("c")}], "vpcRef": ref("a")}
         found = checked(spec, VPC, ROUTE).fields
         assert [(use.location.reference_text, [each.name for each in use.targets]) for use in found] == [
@@ -366,7 +362,7 @@ class TestEverything:
             ("spec", "rules", 1, "pairs", 0),
         ]
 
-    def test_their_problems_are_told_in_the_documents_order(self) -> None:
+    def test_problems_are_in_the_documents_order(self) -> None:
         spec = {"rules": [{"pairs": [{}, {"vpcRef": 3}]}, {"pairs": [{}]}]}
         found = problems(spec, field("Rules.Pairs.VpcId", required=True))
         assert [each.location.identifier_text for each in found if isinstance(each, FieldError)] == [
@@ -420,14 +416,14 @@ KNOWN: Kind = kind(*(replace(each, lists=(True, False)[: len(each.steps) - 1], c
 
 
 @given(JSON, st.sampled_from([GUESSED, KNOWN]))
-def test_whatever_a_spec_is_each_reference_is_used_or_told_to_be_wrong(spec: object, of: Kind) -> None:
+def test_each_reference_is_valid_or_reported(spec: object, of: Kind) -> None:
     found = check(of, SUBJECT, thing(spec))
     used = {(*use.location.container, use.location.field.reference_step) for use in found.fields}
     assert len(used) == len(found.fields)
-    told = " ".join(str(problem) for problem in found.problems)
+    texts = " ".join(str(problem) for problem in found.problems)
     wrong_types = {each.location.container for each in found.problems if isinstance(each, errors.InvalidReferenceError)}
-    wrong_types = {place for place in wrong_types if f": {path_text(place)} must be a" in told}
+    wrong_types = {place for place in wrong_types if f": {path_text(place)} must be a" in texts}
     for place in find_references(spec):
         above = {place[:length] for length in range(1, len(place))} & wrong_types
-        assert place in used or above or path_text(place) in told
+        assert place in used or above or path_text(place) in texts
     assert all(use.targets for use in found.fields)

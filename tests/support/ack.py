@@ -1,4 +1,4 @@
-"""Kinds and objects of ACK's controllers, as the tests of reference fields need them. All identifiers are made up."""
+"""Kinds and objects of ACK's controllers for tests of reference fields. All identifiers are made up."""
 
 from __future__ import annotations
 

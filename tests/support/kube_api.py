@@ -1,9 +1,9 @@
-"""Kubernetes' API over HTTP on the loopback, as far as references use it: what it serves, get, list.
+"""Kubernetes' API over HTTP on the loopback, as far as references use it: discovery, get, list.
 
-It answers as the API server does (Kubernetes: API Concepts; apimachinery, `pkg/api/errors`): failures are objects of
-the kind Status with a reason and a code, but for paths that no group serves, which are plain text; lists come in pages,
-whose `continue` grows too old; whether something is allowed is asked for each verb and resource; and whoever gives no
-credentials is anonymous, who may see nothing. An object is there in all versions that its kind is served in.
+It answers like the API server (Kubernetes: API Concepts; apimachinery, `pkg/api/errors`): failures are objects of the
+kind Status with a reason and a code, except for paths that no group serves, which are plain text; lists come in pages
+whose `continue` expires; rights are checked for each verb and resource; a caller without credentials is anonymous and
+has none. An object exists in all versions that its kind is served in.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Served(NamedTuple):
 
 
 class _Refused(Exception):  # noqa: N818
-    """An answer that is a failure."""
+    """A failure as an answer."""
 
     def __init__(self, code: int, reason: str, message: str, **more: object) -> None:
         super().__init__(code, reason, message, more)
@@ -55,7 +55,7 @@ class _Refused(Exception):  # noqa: N818
 
 
 class _Unserved(Exception):  # noqa: N818
-    """A path of no group or resource."""
+    """No group or resource has the path."""
 
 
 @dataclass
@@ -63,17 +63,17 @@ class KubeApi:
     """A cluster.
 
     Attributes:
-        kinds: those that are installed.
-        objects: those that there are.
-        denied: verbs and resources, as in `("get", "securitygroups")`, that the reader may not.
-        expired: whether the credentials are not taken any more.
-        overloaded: how many requests are still answered with 429.
-        retry_after: the header of that answer; none if it is None.
-        broken: a status that every request for objects is answered with.
-        instead: what is answered at some paths, not by the API: status, headers and body.
-        stale: whether a list can be gone on with no more.
-        silent: whether requests are not answered, as long as this is set.
-        asked: the paths, with their queries, that were asked for.
+        kinds: the installed ones.
+        objects: the existing ones.
+        denied: verbs and resources that the reader lacks, as in `("get", "securitygroups")`.
+        expired: whether the credentials are rejected.
+        overloaded: the number of next requests that are answered with 429.
+        retry_after: the header of that answer; None leaves it out.
+        broken: the status of every answer to a request for objects; 0 for none.
+        instead: status, headers and body of answers at some paths that are not the API's.
+        stale: whether a list cannot be continued any more.
+        silent: while set, requests are not answered.
+        asked: the paths of all requests, with their queries.
     """
 
     kinds: list[Served] = field(default_factory=list)
@@ -99,10 +99,10 @@ class KubeApi:
         """A kubeconfig whose current context is this cluster.
 
         Args:
-            folder: where it is written to.
-            user: whose credentials; by default the token.
-            cluster: what else the kubeconfig says of the cluster.
-            **more: what else the context says.
+            folder: to write it to.
+            user: with the credentials; by default the token.
+            cluster: more settings of the cluster.
+            **more: more settings of the context.
         """
         written = {
             "apiVersion": "v1",
@@ -245,7 +245,7 @@ def _answered(api: KubeApi, path: str, authorization: str) -> tuple[int, dict[st
 
 @contextmanager
 def serving(api: KubeApi, tls: SSLContext | None = None) -> Iterator[KubeApi]:
-    """The cluster, while it answers on a free port of the loopback; by TLS, if its certificate is given."""
+    """Serve the cluster on a free port of the loopback, with TLS if there is a certificate."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -259,13 +259,13 @@ def serving(api: KubeApi, tls: SSLContext | None = None) -> Iterator[KubeApi]:
             self.wfile.write(body.encode())
 
         def log_message(self, *_: object) -> None:
-            """Nothing: what was asked is in `asked`."""
+            """Log nothing: requests are in `asked`."""
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
 
         def handle_error(self, *_: object) -> None:
-            """Nothing: whoever asked has gone, having waited for long enough."""
+            """Report nothing: the caller has timed out."""
 
     server = Server(("127.0.0.1", 0), Handler)
     if tls:

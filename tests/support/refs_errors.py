@@ -1,4 +1,4 @@
-"""The errors of references in manifests, each as docs/refs.md shows it: what resolving a manifest really tells."""
+"""The errors of references in manifests, as docs/refs.md shows them, raised by the code itself."""
 
 from __future__ import annotations
 
