@@ -231,17 +231,9 @@ def _objects(
 
 def _print_conditions(attempt: _Attempt) -> None:
     lines = [
-        {
-            "file": found.file,
-            "document": found.document,
-            "kind": subject.kind,
-            "namespace": subject.namespace,
-            "name": subject.name,
-            "type": condition.type,
-            "status": condition.status,
-            "reason": condition.reason,
-            "message": condition.message,
-        }
+        {"file": found.file, "document": found.document}
+        | {key: getattr(subject, key) for key in ("kind", "namespace", "name")}
+        | {key: getattr(condition, key) for key in ("type", "status", "reason", "message")}
         for found, subject, condition in attempt.conditions
     ]
     put_out("".join(f"{json.dumps(line)}\n" for line in lines).encode())

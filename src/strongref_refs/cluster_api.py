@@ -77,9 +77,7 @@ class _Answer(NamedTuple):
 class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no types
     """A cluster's API. A kind is looked up lazily: in all versions of its own group, and no others.
 
-    Raises:
-        ClusterError: the cluster cannot be reached, or rejects the credentials.
-        ClusterConfigError: the credentials are not available.
+    Every method raises `ClusterError` for a failure, and `ClusterConfigError` if credentials are not available.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -94,23 +92,13 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
         return self._connection.server
 
     def find(self, group: str, kind: str) -> Any:  # noqa: ANN401 (kubernetes.dynamic.Resource)
-        """The resource of a kind, in its group's preferred version if that has it; None if the kind is not served.
-
-        Raises:
-            ClusterError: the cluster does not answer that.
-            ClusterConfigError: the credentials are not available.
-        """
+        """The resource of a kind, in its group's preferred version if that has it; None if the kind is not served."""
         search = partial(self.resources.search, prefix="apis", group=group, kind=kind)
         found = self._discover(search, f"list the kinds of {group}") or ()
         return min(found, key=lambda resource: not resource.preferred, default=None)
 
     def read(self, resource: Any, namespace: str, name: str) -> Manifest | None:  # noqa: ANN401
-        """An object; None if it does not exist.
-
-        Raises:
-            ClusterError: the cluster does not return it.
-            ClusterConfigError: the credentials are not available.
-        """
+        """An object; None if it does not exist."""
         called = f"{resource.name}.{resource.group}"
         asked = _Request(f"get {called} {namespace}/{name}", right=("get", called, namespace))
         try:
@@ -122,12 +110,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
         return found  # type: ignore[no-any-return]
 
     def names(self, resource: Any, namespace: str, after: str = "") -> tuple[list[str], str]:  # noqa: ANN401
-        """The names of some objects in a namespace, and what to pass as `after` for more; empty at the end.
-
-        Raises:
-            ClusterError: the cluster does not return them.
-            ClusterConfigError: the credentials are not available.
-        """
+        """The names of some objects in a namespace, and what to pass as `after` for more; empty at the end."""
         called = f"{resource.name}.{resource.group}"
         asked = _Request(f"list {called} in {namespace}", right=("list", called, namespace))
         try:
@@ -137,7 +120,8 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
         except NotFoundError:  # the list has changed too much to be continued
             return [], ""
         items = page.get("items")
-        found = [str(mapping(mapping(item).get("metadata")).get("name") or "") for item in items or ()]
+        each = items if isinstance(items, list) else ()  # Go has null for an empty list
+        found = [str(mapping(mapping(item).get("metadata")).get("name") or "") for item in each]
         return found, str(mapping(page.get("metadata")).get("continue") or "")
 
     def request(self, method: str, path: str, body: object = None, **params: Any) -> Any:  # noqa: ANN401
@@ -145,15 +129,14 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
 
         Raises:
             NotFoundError: 404 or 410.
-            ClusterError: any other failure.
-            ClusterConfigError: the credentials are not available.
         """
         if path == "/version":
             return {}  # Discovery reads it first. Nothing here needs it, and not every caller may read it.
         asked = params.pop("asked", None) or _discovery(path)
         answered_as = params.pop("serializer", ResourceInstance)
-        send = partial(super().request, method, path, body, serialize=False, **params)
-        answer = self._send(asked, partial(send, _request_timeout=self._connection.timeouts))
+        timeouts = self._connection.timeouts
+        send = partial(super().request, method, path, body, serialize=False, _request_timeout=timeouts, **params)
+        answer = self._send(asked, send)
         for _ in range(TRIES - 1):
             seconds = re.fullmatch("[0-9]{1,9}", answer.headers.get("Retry-After", "").strip())
             if answer.status not in _LATER or not seconds:
@@ -161,7 +144,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
             if int(seconds[0]) > PATIENCE:
                 raise AnsweredError(self.server, asked.action, answer.status, int(seconds[0]))
             sleep(int(seconds[0]))
-            answer = self._send(asked, partial(send, _request_timeout=self._connection.timeouts))
+            answer = self._send(asked, send)
         return answered_as(self, self._content(asked, answer))
 
     def _send(self, asked: _Request, send: Callable[[], Any]) -> _Answer:

@@ -73,11 +73,7 @@ class ServiceUnknownError(RefsError):
 
 @dataclass(eq=False)
 class UnknownKindError(RefsError):
-    """An object has what looks like a reference, and no generator.yaml describes its kind.
-
-    Attributes:
-        found: the first such path, as in `spec.subnetRefs`.
-    """
+    """An object has what looks like a reference, and no generator.yaml describes its kind."""
 
     subject: Subject
     found: str
@@ -203,12 +199,7 @@ class NamelessReferenceError(FieldError):
 
 @dataclass(eq=False)
 class ResourceReferenceCrossNamespaceNotAllowedError(FieldError):
-    """A reference to an object of another namespace.
-
-    Attributes:
-        namespace: the other namespace.
-        target: the object's name.
-    """
+    """A reference to an object of another namespace."""
 
     name = "ResourceReferenceCrossNamespaceNotAllowed"
     namespace: str
@@ -250,11 +241,7 @@ class InvalidReferenceError(FieldError):
 
 @dataclass(eq=False)
 class UnreadableReferenceError(FieldError):
-    """What a reference names does not exist, or could not be read.
-
-    Attributes:
-        error: why.
-    """
+    """What a reference names does not exist, or could not be read."""
 
     error: StrongRefError
 
@@ -315,11 +302,7 @@ class ResourceReferenceNotSyncedError(ReferencedError):
 
 @dataclass(eq=False)
 class ResourceReferenceMissingTargetFieldError(ReferencedError):
-    """The object has nothing at the path that the reference copies from.
-
-    Attributes:
-        path: as in generator.yaml: `Status.ACKResourceMetadata.ARN`.
-    """
+    """The object has nothing at the path that the reference copies from."""
 
     name = "ResourceReferenceMissingTargetField"
     path: str
@@ -339,12 +322,7 @@ class ResourceReferenceMissingTargetFieldError(ReferencedError):
 
 @dataclass(eq=False)
 class TargetNotStringError(ReferencedError):
-    """The value at the path that the reference copies from is not a string.
-
-    Attributes:
-        path: as in generator.yaml.
-        got: its type, as in `a list`.
-    """
+    """The value at the path that the reference copies from is not a string."""
 
     path: str
     got: str
@@ -407,12 +385,7 @@ class NoSuchObjectError(RefsError):
 
 @dataclass(eq=False)
 class AmbiguousObjectError(RefsError):
-    """Several manifests define the referenced object differently.
-
-    Attributes:
-        referenced: the object.
-        where: the manifests.
-    """
+    """Several manifests define the referenced object differently."""
 
     referenced: ObjectKey
     where: Sequence[str]
@@ -424,11 +397,7 @@ class AmbiguousObjectError(RefsError):
 
 @dataclass(eq=False)
 class StackReferenceError(RefsError):
-    """The `from` of a reference to a stack is not valid.
-
-    Attributes:
-        problem: what is wrong with it.
-    """
+    """The `from` of a reference to a stack is not valid."""
 
     problem: str
 
@@ -448,13 +417,9 @@ class NoClientError(RefsError):
 
 @dataclass(eq=False)
 class ClusterConfigError(RefsError):
-    """The cluster's address or its credentials cannot be read.
+    """The cluster's address or its credentials cannot be read."""
 
-    Attributes:
-        problem: what is wrong; of a kubeconfig it names contexts and nothing else.
-    """
-
-    problem: str
+    problem: str  # of a kubeconfig it names contexts and nothing else
 
     def __str__(self) -> str:
         return f"{cut(self.problem, 700)}. Set --kubeconfig and --context as for kubectl."
@@ -481,11 +446,7 @@ class ClusterError(RefsError):
 
 @dataclass(eq=False)
 class UnreachableError(ClusterError):
-    """No answer came.
-
-    Attributes:
-        problem: why.
-    """
+    """No answer came."""
 
     problem: str
 
@@ -498,11 +459,7 @@ class UnreachableError(ClusterError):
 
 @dataclass(eq=False)
 class UnauthorizedError(ClusterError):
-    """The cluster rejected the credentials: none were given, or they have expired.
-
-    Attributes:
-        status: of HTTP: 401, or 403 where a caller without credentials counts as anonymous.
-    """
+    """The cluster rejected the credentials with 401, or with 403 where a caller without any counts as anonymous."""
 
     status: int
 
@@ -515,13 +472,7 @@ class UnauthorizedError(ClusterError):
 
 @dataclass(eq=False)
 class DeniedError(ClusterError):
-    """The caller lacks a permission.
-
-    Attributes:
-        verb: as in `get`.
-        resource: as in `securitygroups.ec2.services.k8s.aws`.
-        namespace: of the object.
-    """
+    """The caller lacks a permission."""
 
     verb: str
     resource: str
@@ -537,12 +488,7 @@ class DeniedError(ClusterError):
 
 @dataclass(eq=False)
 class KindNotInstalledError(ClusterError):
-    """The cluster does not serve the kind: its controller is not installed.
-
-    Attributes:
-        kind: as in `SecurityGroup`.
-        group: as in `ec2.services.k8s.aws`.
-    """
+    """The cluster does not serve the kind: its controller is not installed."""
 
     counted = ErrorMetric.REJECTED
 

@@ -153,6 +153,7 @@ JSON = {"Content-Type": "application/json"}
         ("broken", []),
         ("not the api", []),
         ('{"metadata": null, "items": null}', []),
+        ('{"metadata": 3, "items": 3}', []),
         ('{"items": [null, {"metadata": null}, {"metadata": {"name": "web"}}]}', ["web"]),
     ],
 )
