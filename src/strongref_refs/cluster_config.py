@@ -56,8 +56,8 @@ class Connection:
     timeouts: tuple[float, float] = TIMEOUTS
 
 
-class Settings(client.Configuration):  # type: ignore[misc]  # the client has no types
-    """The client's settings, with credentials that are checked before each request.
+class CheckedConfiguration(client.Configuration):  # type: ignore[misc]  # the client has no types
+    """The client's configuration, with credentials that are checked before each request.
 
     Attributes:
         whose: the credentials, for errors: `context prod in /home/me/.kube/config`.
@@ -163,7 +163,7 @@ def quiet() -> Iterator[list[str]]:
 def _connection(
     whose: str, namespace: str | None, load: Callable[..., object], timeouts: tuple[float, float]
 ) -> Connection:
-    settings = Settings()
+    settings = CheckedConfiguration()
     settings.whose = whose
     run_client(whose, lambda: load(client_configuration=settings), _invalid(whose))
     api_client = run_client(whose, lambda: client.ApiClient(settings), f"{whose} has an invalid proxy")

@@ -194,7 +194,7 @@ def test_what_gets_in_the_way_of_a_cluster_is_told(run: Callable[..., Any], tmp_
         expired = run(*given)
     gone = run(*given)
     assert [done.returncode for done in (denied, missing, expired, gone)] == [1] * 4
-    assert f"does not allow get on securitygroups.{EC2} in namespace default" in denied.stderr
+    assert f"denied get on securitygroups.{EC2} in namespace default" in denied.stderr
     assert "Install the ACK controller for ec2" in missing.stderr
     assert "401 Unauthorized" in expired.stderr
     assert f"The cluster {api.url} cannot be reached" in gone.stderr
