@@ -1,4 +1,4 @@
-"""Takes the figures: `python -m benchmarks [calls|quota|latency|startup|growth|resolving ...] [--quick]`."""
+"""Runs the benchmarks: `python -m benchmarks [calls|quota|latency|startup|growth|resolving ...] [--quick]`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ PAGE = ROOT / "docs" / "performance.md"
 
 
 def main() -> None:
-    """Measure what was asked for, and write the results and the page."""
+    """Measure the given tables, and write the results and the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"which: {', '.join(TABLES)}; all, if none is named")
-    parser.add_argument("--quick", action="store_true", help="small numbers, to see that it works")
-    parser.add_argument("--into", type=Path, help="where a quick run writes to", default=BUILD / "bench" / "quick")
-    parser.add_argument("--without-cdk", action="store_true", help="leave the CDK's columns out")
-    parser.add_argument("--render", action="store_true", help="measure nothing, write the page anew")
+    parser.add_argument(
+        "tables", nargs="*", metavar="TABLE", help=f"one of {', '.join(TABLES)}; by default all of them"
+    )
+    parser.add_argument("--quick", action="store_true", help="run with small numbers, to check that everything works")
+    parser.add_argument(
+        "--into", type=Path, help="the folder that a quick run writes to", default=BUILD / "bench" / "quick"
+    )
+    parser.add_argument("--without-cdk", action="store_true", help="omit the CDK's columns")
+    parser.add_argument("--render", action="store_true", help="measure nothing; write the page from the results")
     given = parser.parse_args()
     unknown = set(given.tables) - set(TABLES)
     if unknown:
@@ -33,7 +37,7 @@ def main() -> None:
         run(given.tables or list(TABLES), results, quick=given.quick, with_cdk=not given.without_cdk)
     page = given.into / "performance.md" if given.quick else PAGE
     page.write_text(render(results), encoding="utf-8")
-    say(f"written: {page.name}, and {len(list(results.glob('*.json')))} files of results beside it")
+    say(f"Wrote {page.name} and {len(list(results.glob('*.json')))} result files.")
 
 
 def run(names: list[str], results: Path, *, quick: bool, with_cdk: bool) -> None:
@@ -41,7 +45,7 @@ def run(names: list[str], results: Path, *, quick: bool, with_cdk: bool) -> None
     (BUILD / "bench").mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=BUILD / "bench"))
     try:
-        node = installing.node() if with_cdk else "it was left out"
+        node = installing.node() if with_cdk else "omitted"
         if isinstance(node, str):
             say(f"without the CDK: {node}")
         bench = Bench(installing.pythons(folder), node, quick)

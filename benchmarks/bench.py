@@ -1,4 +1,4 @@
-"""What every table has in common: who is compared, where results go, and what is said beside them."""
+"""What all tables share: the sides that are compared, and the result files."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from benchmarks.installing import Node, Python
 
 Data = dict[str, Any]
-"""A table's raw results: JSON."""
+"""A table's results: medians, ratios and counts as JSON. Samples are not kept."""
 
 _BEGAN = time.monotonic()
+_WIDTH = 240
 
 
 class Verdict(NamedTuple):
@@ -33,8 +34,8 @@ class Verdict(NamedTuple):
         target: in words.
         met: None where it was not measured.
         measured: the figures.
-        why: where it is not met: what stands in the way.
-        misses: where it is not met, if it is several things.
+        why: the reason, if the target is not met.
+        misses: the cases that miss it, if there are several.
     """
 
     target: str
@@ -59,7 +60,7 @@ class Table(Protocol):
         ...
 
     def verdicts(self, data: Data) -> list[Verdict]:
-        """What the results say about the targets."""
+        """Compare the results with the targets."""
         ...
 
 
@@ -70,7 +71,7 @@ class Bench:
     Attributes:
         pythons: this one first, then Lambda's if the machine has it.
         node: with the CDK's packages, or why there is none.
-        quick: the same with small numbers, to see that it works.
+        quick: run with small numbers, to check that everything works.
     """
 
     pythons: Sequence[Python]
@@ -83,14 +84,14 @@ class Bench:
 
     @property
     def titles(self) -> dict[str, str]:
-        """The sides' names in tables, by their names in results."""
+        """The sides' names in tables, by their keys in results."""
         return {side.key: side.title for side in self.sides}
 
     def versions(self) -> dict[str, str]:
         found = {
             "strongref": version("strongref"),
             "Python": self.pythons[0].version
-            + "".join(f" (start-up: {each.version} too)" for each in self.pythons[1:]),
+            + "".join(f" (startup: also {each.version})" for each in self.pythons[1:]),
             "boto3": version("boto3"),
         }
         if isinstance(self.node, str):
@@ -101,7 +102,7 @@ class Bench:
 
 
 def say(text: str) -> None:
-    """Progress, for whoever waits."""
+    """Print progress."""
     sys.stdout.write(f"[{time.monotonic() - _BEGAN:6.1f} s] {text}\n")
     sys.stdout.flush()
 
@@ -110,9 +111,6 @@ def measure(name: str, module: Table, bench: Bench, folder: Path) -> None:
     """Run a table and write its results."""
     say(f"{name}: {module.TITLE}")
     result = {
-        "name": name,
-        "title": module.TITLE,
-        "method": [" ".join(part.split()) for part in module.METHOD.split("\n\n")],
         "date": datetime.now(UTC).date().isoformat(),
         "quick": bench.quick,
         "machine": f"{os.cpu_count()} processors, {platform.system()} {platform.machine()}",
@@ -120,7 +118,19 @@ def measure(name: str, module: Table, bench: Bench, folder: Path) -> None:
         "data": module.run(bench),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / f"{name}.json").write_text(dump(result) + "\n", encoding="utf-8")
+
+
+def dump(given: object, indent: str = "") -> str:
+    """JSON that shows in a diff what changed: anything that fits into a line is on one line."""
+    line = json.dumps(given, ensure_ascii=False)
+    if len(indent + line) < _WIDTH or not isinstance(given, dict | list):
+        return line
+    deeper = indent + " "
+    if isinstance(given, list):
+        return "[\n" + ",\n".join(deeper + dump(each, deeper) for each in given) + f"\n{indent}]"
+    pairs = (f"{deeper}{json.dumps(key)}: {dump(each, deeper)}" for key, each in given.items())
+    return "{\n" + ",\n".join(pairs) + f"\n{indent}}}"
 
 
 def load(name: str, folder: Path) -> dict[str, Any] | None:

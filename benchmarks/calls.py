@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from benchmarks.bench import Data, Verdict, say
@@ -18,15 +17,15 @@ if TYPE_CHECKING:
 
 TITLE = "Calls"
 METHOD = """
-Each side's own handler, in a process of its own, gets CloudFormation's events one after the other; a local service
-that speaks SSM's and CloudFormation's protocols counts the calls. Ours are all counted: values, records, fences,
-tags, and look-ups of stacks. No quota, no latency; our pacing is switched off, which changes no count.
+Each side's handler runs in its own process and gets CloudFormation's events one after the other. A local service that
+speaks the protocols of SSM and CloudFormation counts the calls. All of our calls count: values, records, fences, tags,
+and lookups of stacks. There is no quota and no latency. Our rate limit is switched off, which changes no count.
 
-What is imported is secure: an answer has room for about 40 values, secure ones are claimed and not returned. The
-CDK's importer gets values that CloudFormation has resolved before, by one read each, which is not counted.
+Imported values are secure: a response has room for about 40 values, and secure ones are claimed but not returned. The
+CDK's importer gets values that CloudFormation has already resolved, with one read each, which is not counted.
 
-10 % stands for one value at least. An import of other names replaces our resource: the Delete of the former one,
-which CloudFormation sends in its clean-up, is counted with it.
+10 % means at least one value. An import of other names replaces our resource: the Delete of the old one, which
+CloudFormation sends in its cleanup, is counted with it.
 """
 
 EVENTS = {
@@ -56,13 +55,13 @@ def run(bench: Bench) -> Data:
                 for event, outcome, writes in _story(world, count):
                     done = outcome.done and outcome.counts.get("PutParameter", 0) >= writes
                     row = {"event": event, "n": count, "side": side.key, "calls": outcome.calls, "done": done}
-                    rows.append(row | asdict(outcome))
+                    rows.append(row | {"status": outcome.status})
                 say(f"calls: {side.title}, {count:,} values")
     return {"titles": bench.titles, "without": bench.node if isinstance(bench.node, str) else "", "rows": rows}
 
 
 def _story(world: World, count: int) -> Iterator[tuple[str, Outcome, int]]:
-    """Events in their order: what each is, what came of it, and how many values it has to write at least."""
+    """Events in order: the name, the outcome, and how many values the event must write at least."""
     side, some = world.side, max(1, count // 10)
     wanted = values(count)
     world.forget()
@@ -86,14 +85,14 @@ def _story(world: World, count: int) -> Iterator[tuple[str, Outcome, int]]:
     yield "imports: delete", world.delete("imports"), 0
 
 
-_TOLD = """
-"Refused" and "not written" are what the CDK's handlers do: until 2.257.0 a changed value failed the update; since then
-it is not written, and the update succeeds.
+_NOTE = """
+"Refused" and "not written" describe the CDK's handlers: until 2.257.0 a changed value failed the update. Newer
+versions do not write it, and the update succeeds.
 """
 
 
 def render(data: Data) -> list[str]:
-    """Every event and count beside the CDK's."""
+    """Every event and count, ours and the CDK's."""
     titles = data["titles"]
     found = _found(data)
     theirs = [key for key in (STRONG, NEWEST) if key in titles]
@@ -109,8 +108,8 @@ def render(data: Data) -> list[str]:
                 other = found[event, count, key]
                 row += [_shown(other), ratio(ours["calls"], other["calls"]) if other["done"] else NONE]
             rows.append(row)
-    without = [f"The CDK's columns are not there: {data['without']}.", ""] if data["without"] else []
-    return [*without, *table(header, rows), *(["", *_TOLD.strip().splitlines()] if theirs else [])]
+    without = [f"The CDK's columns are missing: {data['without']}.", ""] if data["without"] else []
+    return [*without, *table(header, rows), *(["", *_NOTE.strip().splitlines()] if theirs else [])]
 
 
 def verdicts(data: Data) -> list[Verdict]:
@@ -129,8 +128,8 @@ def verdicts(data: Data) -> list[Verdict]:
                 misses.append(f"{EVENTS[event]}, N = {count:,}: {ours:,} calls where {most:,.0f} are allowed")
         if not misses and not held:
             return Verdict(target, None, data["without"] or NONE)
-        told = f"{held} of {held + len(misses)} cases"
-        return Verdict(target, not misses, told, why if misses else "", misses)
+        measured = f"{held} of {held + len(misses)} cases"
+        return Verdict(target, not misses, measured, why if misses else "", misses)
 
     return [
         judged(
@@ -146,10 +145,10 @@ def verdicts(data: Data) -> list[Verdict]:
 
 
 _WHY_STRONG = """
-The CDK's handlers compare an event's old properties with its new ones, and take what they say for what is stored. Ours
-look at what is stored, ten values a call, since an event can come twice or late and a value can be gone. An import of
-other names is a new resource to CloudFormation: it claims before the former one lets go, so that nothing is unprotected
-in between, and so that a failed update still has what it had.
+The CDK's handlers compare an event's old properties with its new ones, and trust that these are stored. Ours read what
+is stored, ten values per call, because an event can arrive twice or late and a value can be missing. An import of
+other names is a new resource to CloudFormation. It claims its values before the old one releases its own, so that no
+value is unprotected in between and a failed update keeps what it had.
 """
 
 

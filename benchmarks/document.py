@@ -1,4 +1,4 @@
-"""docs/performance.md, from result files alone."""
+"""docs/performance.md, made from the result files."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ TABLES: Mapping[str, Table] = {
 _WIDTH = 120
 wrap = partial(wrapped, width=_WIDTH, break_on_hyphens=False, break_long_words=False)
 _INTRODUCTION = """
-What strongref costs, measured beside the custom resources behind the CDK's `crossRegionReferences`. `make bench` takes
-all figures anew and writes this page; nothing in it is written by hand. The raw results are in
+The cost of strongref, measured next to the custom resources behind the CDK's `crossRegionReferences`. `make bench`
+measures everything again and writes this page; nothing in it is written by hand. The figures as data are in
 [benchmarks/results](../benchmarks/results).
 """
 _METHOD = """
 All sides run on the same machine, in the same run, against the same local service: a small server that speaks the
-protocols of SSM and CloudFormation, refuses what AWS refuses, and is fast enough not to be what is measured. Each side
-is its own real handler in a process of its own. Ours are the functions of `handlers/` with the layer, compiled as the
-layer is. The CDK's are the files of its npm package, entry point included, run by node; what they answer goes to the
-same address as ours, over http for both. A process stands for a warm function where nothing else is said. Ratios are
-ours over theirs: below 1 we are cheaper. Nothing here was measured on AWS.
+protocols of SSM and CloudFormation, refuses what AWS refuses, and is fast enough not to affect the results. Each side
+is its real handler in its own process. Ours are the functions of `handlers/` with the layer, compiled as in the layer.
+The CDK's are the files of its npm package, including the entry point, run by node. Both send their responses to the
+same address over HTTP. A process stands for a warm function unless stated otherwise. Ratios are ours over theirs:
+below 1, ours is cheaper. Nothing here was measured on AWS.
 """
 
 
 def render(folder: Path) -> str:
-    """The page, of the results in a folder."""
+    """The page, made from the results in a folder."""
     results = {name: found for name in TABLES if (found := load(name, folder))}
     lines = ["# Performance", "", *_INTRODUCTION.strip().splitlines(), "", "## Targets", ""]
     judged = [verdict for name, result in results.items() for verdict in TABLES[name].verdicts(result["data"])]
     lines += [*_verdicts(judged), "", "## Method", "", *_METHOD.strip().splitlines()]
     for name, result in results.items():
-        lines += ["", f"## {result['title']}", ""]
-        for paragraph in result["method"]:
-            lines += [*wrap(paragraph), ""]
+        lines += ["", f"## {TABLES[name].TITLE}", ""]
+        for paragraph in TABLES[name].METHOD.split("\n\n"):
+            lines += [*wrap(" ".join(paragraph.split())), ""]
         lines += [*TABLES[name].render(result["data"]), "", *wrap(_under(result))]
     return "\n".join(lines) + "\n"
 
 
 def _under(result: Mapping[str, Any]) -> str:
-    """With what, on what and when a table was measured."""
+    """The versions, the machine and the date of a table."""
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
-    quick = "A quick run, whose figures mean nothing. " if result["quick"] else ""
+    quick = "A quick run: its figures mean nothing. " if result["quick"] else ""
     return f"{quick}Measured on {result['date']}: {versions}; {result['machine']}."
 
 

@@ -1,4 +1,4 @@
-"""Growth: what an event costs if the account is full of other people's parameters."""
+"""Growth: the cost of an event in an account with many unrelated parameters."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 TITLE = "Growth"
 METHOD = """
-Ten values are exported, changed, imported, let go and deleted, beside 1,000, 10,000 and 100,000 parameters of others
-in the same account and region: half of them exports of other stacks, half something else. Calls are the same in each
-repetition; times are medians, the sizes in turn, without latency and quota, and include what the local service takes.
+Ten values are exported, changed, imported, released and deleted, in an account and region with 1,000, 10,000 and
+100,000 other parameters: half of them are exports of other stacks, half are unrelated. Calls are the same in each
+repetition. Times are medians, with the sizes measured in turns, without latency and quota. They include the local
+service's time.
 """
 
 _VALUES = 10
@@ -51,7 +52,7 @@ def run(bench: Bench) -> Data:
         stored = {f"{side.key}/{size}": sum(world.service.state().stored.values()) for side, size, world in cells}
     say("growth: done")
     rows = [
-        {"side": side, "size": size, "event": event, "calls": sorted(row["calls"]), "seconds": row["seconds"]}
+        {"side": side, "size": size, "event": event, "calls": sorted(row["calls"]), "seconds": median(row["seconds"])}
         for (side, size, event), row in found.items()
     ]
     without = bench.node if isinstance(bench.node, str) else ""
@@ -79,25 +80,25 @@ def render(data: Data) -> list[str]:
     """Each side's calls and time by size."""
     sizes = data["sizes"]
     found = {(row["side"], row["event"], row["size"]): row for row in data["rows"]}
-    header = ["", "", *(f"calls beside {number(size)}" for size in sizes)]
-    header += [*(f"time beside {number(size)}" for size in sizes), "ratio of times"]
+    header = ["", "", *(f"calls, {number(size)} others" for size in sizes)]
+    header += [*(f"time, {number(size)} others" for size in sizes), "ratio of times"]
     rows = []
     for side, event in dict.fromkeys((side, event) for side, event, _ in found):
         each = [found[side, event, size] for size in sizes]
-        times = [median(row["seconds"]) for row in each]
+        times = [row["seconds"] for row in each]
         counts = [" or ".join(map(number, row["calls"])) for row in each]
         rows.append([data["titles"][side], event, *counts, *map(milliseconds, times), f"{times[-1] / times[0]:.2f}"])
-    without = ["", f"The CDK's lines are not there: {data['without']}."] if data["without"] else []
+    without = ["", f"The CDK's lines are missing: {data['without']}."] if data["without"] else []
     return [*table(header, rows), *without]
 
 
 def verdicts(data: Data) -> list[Verdict]:
-    """The calls must be the same, whatever is there."""
+    """The calls must be the same, however many other parameters exist."""
     ours = [row for row in data["rows"] if row["side"] == OURS]
     by_event: dict[str, set[int]] = {}
     for row in ours:
         by_event.setdefault(row["event"], set()).update(row["calls"])
     grown = [event for event, counts in by_event.items() if len(counts) > 1]
     sizes = data["sizes"]
-    told = f"the same calls beside {number(sizes[0])} and {number(sizes[-1])}" if not grown else ", ".join(grown)
-    return [Verdict("Calls do not grow with the parameters of others", not grown, told)]
+    same = f"the same calls with {number(sizes[0])} and {number(sizes[-1])} others"
+    return [Verdict("Calls do not grow with other parameters", not grown, ", ".join(grown) or same)]

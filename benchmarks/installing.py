@@ -109,7 +109,7 @@ def _gather(python: Path, folder: Path, parts: list[Path]) -> None:
     new = Path(tempfile.mkdtemp(dir=folder.parent))
     for part in parts:
         if part.is_dir():
-            shutil.copytree(part, new / part.name, ignore=shutil.ignore_patterns("__pycache__", "cli"))
+            shutil.copytree(part, new / part.name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(part, new / part.name)
     compiling = ["-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]

@@ -1,4 +1,4 @@
-"""What our functions' start-up is spent on: the imports, each package's own time added up."""
+"""The startup time of our functions by imported package."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from benchmarks.processes import FLAGS
 from benchmarks.tables import table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from benchmarks.installing import Python
 
 Profile = dict[str, Any]
@@ -21,24 +23,35 @@ Profile = dict[str, Any]
 _LINE = re.compile(r"import time:\s+(\d+) \|\s+\d+ \|\s+(\S+)")
 _RUNS = 5
 _SHOWN = 12
-_PHASES = {
-    "ready": "import app",
-    "first call": "import app, boto3, botocore.config; boto3.session.Session().client('ssm', region_name='us-east-1')",
-}
+_PHASES = (
+    "import app",
+    "import app, boto3, botocore.config; boto3.session.Session().client('ssm', region_name='us-east-1')",
+)
+"""Until the function is ready, and until it has the client for its first call."""
+
 _STANDARD = "the standard library"
 
 
 def take(python: Python) -> Profile:
     """Imports until the exporter is ready, and until it has the client for its first call."""
-    phases = {}
-    for phase, code in _PHASES.items():
-        packages, milliseconds = _imports(python, code)
-        phases[phase] = {"packages": packages, "milliseconds": milliseconds}
-    return {"python": python.short, "phases": phases}
+    measured = [_imports(python, code) for code in _PHASES]
+    return {"python": python.short, **summary([packages for packages, _ in measured], [whole for _, whole in measured])}
+
+
+def summary(phases: Sequence[Mapping[str, float]], wholes: Sequence[float]) -> Profile:
+    """The packages that take longest in the last phase, and the sums, in milliseconds, each for all phases."""
+    *_, last = phases
+    names = sorted(set().union(*phases), key=lambda name: (-last.get(name, 0.0), name))
+    found = {name: [phase.get(name, 0.0) for phase in phases] for name in names}
+    shown = {name: found[name] for name in names[:_SHOWN]}
+    shown["all others"] = [sum(each) for each in zip(*(found[name] for name in names[_SHOWN:]), strict=True)]
+    shown["all imports"] = [sum(phase.values()) for phase in phases]
+    shown["the whole process, not profiled"] = list(wholes)
+    return {"milliseconds": {name: [round(each, 3) for each in times] for name, times in shown.items()}}
 
 
 def _imports(python: Python, code: str) -> tuple[dict[str, float], float]:
-    """Milliseconds by package, and of the whole process without being watched; the fastest of several runs."""
+    """Milliseconds by package, and of the whole process without a profile; the fastest of several runs."""
     env = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", **python.function("exporter")}
     standard = _standard(python)
     wholes, watched = [], []
@@ -56,7 +69,7 @@ def _imports(python: Python, code: str) -> tuple[dict[str, float], float]:
 
 
 def _run(command: list[str], env: dict[str, str]) -> str:
-    """What a Python says on its standard error."""
+    """Standard error of a Python process."""
     return subprocess.run(command, env=env, check=True, capture_output=True, text=True).stderr  # noqa: S603
 
 
@@ -72,15 +85,7 @@ def _standard(python: Python) -> frozenset[str]:
 
 def render(profile: Profile) -> list[str]:
     """Both phases side by side."""
-    phases = profile["phases"]
-    ready, called = (phases[name]["packages"] for name in _PHASES)
-    names = sorted({*ready, *called}, key=lambda name: -called.get(name, 0.0))
-    rows: list[tuple[object, ...]] = [
-        (name, f"{ready.get(name, 0.0):.1f}", f"{called.get(name, 0.0):.1f}") for name in names[:_SHOWN]
-    ]
-    rest = names[_SHOWN:]
-    rows.append(("all others", *(f"{sum(each.get(name, 0.0) for name in rest):.1f}" for each in (ready, called))))
-    rows.append(("all imports", *(f"{sum(each.values()):.1f}" for each in (ready, called))))
-    rows.append(("the whole process, not watched", *(f"{phases[name]['milliseconds']:.1f}" for name in _PHASES)))
     header = [f"Python {profile['python']}: ms in imports", "exporter ready", "with the client of its first call"]
-    return table(header, rows)
+    return table(
+        header, [(name, *(f"{each:.1f}" for each in found)) for name, found in profile["milliseconds"].items()]
+    )

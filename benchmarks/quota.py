@@ -1,11 +1,10 @@
-"""Time under quota: a thousand exports and a thousand imports, alone and beside others."""
+"""Time under quota: a thousand exports and a thousand imports, alone and with other traffic."""
 
 from __future__ import annotations
 
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.bench import Data, Verdict, say
@@ -22,16 +21,16 @@ if TYPE_CHECKING:
 
 TITLE = "Time under quota"
 METHOD = """
-The local service admits what AWS does, by a model of its quotas (tests/support/quota.py): 40 reads, 3 puts, 10 tag
-calls and 5 deletes a second, a token bucket of one second's worth each. The first two are published, the others are
-guesses. What is over is answered with ThrottlingException. Where half of the quota is taken, other traffic comes at
-random moments and is served first; it is the same for all sides. Ours tries again on its own; the CDK's handlers
-leave that to their SDK, which tries each call three times.
+The local service admits calls as AWS does, by a model of its quotas (tests/support/quota.py): 40 reads, 3 puts, 10 tag
+calls and 5 deletes per second, each a token bucket that holds one second's worth. AWS publishes the first two; the
+others are estimates. Calls over the quota get a ThrottlingException. Where half of the quota is taken, other traffic
+arrives at random moments and is served first; it is the same for all sides. Ours retries by itself. The CDK's handlers
+leave retries to their SDK, which tries each call three times.
 
-The limit is what nobody can go below: the calls that must be made, one put for each export and one tag for each
-import, over the quota that is left. Our time goes from the event to its answer, over all invocations, paced as
-installed; the functions are warm. The lines begin some seconds apart and then run side by side, each on a service of
-its own: they mostly wait.
+The limit is the shortest possible time: the calls that must be made, one put for each export and one tag call for each
+import, divided by the quota that is left. Our time runs from the event to the response, over all invocations, with the
+rate limit as installed, on warm functions. The measurements start some seconds apart and then run side by side, each
+on its own service: they mostly wait.
 """
 
 _WHAT = {"exports": "PutParameter", "imports": "AddTagsToResource"}
@@ -97,8 +96,12 @@ def _row(cell: Cell, count: int, times: float, wait: float) -> dict[str, Any]:
         "others": cell.others,
         "limit_seconds": limit,
         "soonest_seconds": _soonest(_quotas(cell.others, times), action, count),
+        "status": outcome.status,
+        "reason": _KEY.sub("…", outcome.reason),
+        "seconds": round(outcome.seconds, 6),
         "through": outcome.counts.get(action, 0),
-        **asdict(outcome),
+        "calls": outcome.calls,
+        "throttled": sum(outcome.throttled.values()),
     }
 
 
@@ -116,7 +119,7 @@ def _measured(cell: Cell, count: int, times: float, quotas: Quotas) -> Outcome:
 
 
 def _soonest(quotas: Quotas, action: str, count: int) -> float:
-    """How long it takes somebody who tries all the time and makes no other call: what this very traffic leaves."""
+    """The time of a caller that tries all the time and makes no other call: the best that this traffic allows."""
     step = through = 0
     while True:
         through += quotas.admit(action, "", "", step * _STEP)
@@ -139,16 +142,16 @@ def render(data: Data) -> list[str]:
                 data["titles"][row["side"]],
                 seconds(row["limit_seconds"]),
                 taken,
-                f"{row['seconds'] / row['limit_seconds']:.2f}" if done else f"{number(row['through'])} were done",
-                number(sum(row["counts"].values())),
-                number(sum(row["throttled"].values())),
+                f"{row['seconds'] / row['limit_seconds']:.2f}" if done else f"{number(row['through'])} done",
+                number(row["calls"]),
+                number(row["throttled"]),
             )
         )
     rows.sort(key=lambda row: (row[0], row[1]))
-    reasons = sorted({_KEY.sub("…", row["reason"]) for row in data["rows"] if row["status"] != "SUCCESS"})
-    told = ["", "What those say that fail: " + "; ".join(f"`{reason}`" for reason in reasons) + "."] if reasons else []
-    without = ["", f"The CDK's lines are not there: {data['without']}."] if data["without"] else []
-    return [*table(header, rows), *told, *without]
+    reasons = sorted({row["reason"] for row in data["rows"] if row["status"] != "SUCCESS"})
+    failed = ["", "The failures: " + "; ".join(f"`{reason}`" for reason in reasons) + "."] if reasons else []
+    without = ["", f"The CDK's lines are missing: {data['without']}."] if data["without"] else []
+    return [*table(header, rows), *failed, *without]
 
 
 def verdicts(data: Data) -> list[Verdict]:
@@ -160,12 +163,14 @@ def verdicts(data: Data) -> list[Verdict]:
         done = row["status"] == "SUCCESS"
         part = row["seconds"] / row["limit_seconds"]
         soonest = row["seconds"] / row["soonest_seconds"]
-        taken = "half the quota taken by others" if row["others"] else "nobody else at work"
+        taken = "half the quota taken by others" if row["others"] else "no other traffic"
         found.append(
             Verdict(
                 f"{number(data['n'])} {row['what']} in at most {_MOST:.2f} of the limit, {taken}",
                 done and part <= _MOST,
-                f"{part:.2f}; {soonest:.2f} of what this traffic left" if done else f"{row['status']}: {row['reason']}",
+                f"{part:.2f}; {soonest:.2f} of the best time for this traffic"
+                if done
+                else f"{row['status']}: {row['reason']}",
             )
         )
     return found or [Verdict("Time under quota", None, NONE)]

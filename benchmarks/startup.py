@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from benchmarks.bench import Bench
     from benchmarks.processes import Process
 
-TITLE = "Start-up"
+TITLE = "Startup"
 METHOD = """
-A process is started, reports when its handler is loaded, gets one event (a create of one value), and reports when it
-has answered it; 20 times each, in turns. Shown are medians, with the quartiles in brackets, and the most memory in
-use (the process's high-water mark). Ready is not quite the same on both sides: our functions make their client with
-their first call, and the CDK's do that with each event. So the second column is the one to compare: from the start of
-the process to the first event's answer. The pacing is off.
+A process starts, reports when its handler is loaded, gets one event (a create of one value), and reports when it has
+answered; 20 times each, in turns. The table shows medians, with the quartiles in parentheses, and the peak memory (the
+process's high-water mark). Ready is not quite the same on both sides: our functions create their client with the first
+call, and the CDK's create one for each event. So compare the second column: from the start of the process to the
+response to the first event. The rate limit is off.
 
-Bare means an interpreter and nothing else; boto3, botocore and SDK mean one client and one call; signed is the same
-call by the standard library alone, which is the floor. Ours come with bytecode, as in the layer. Sizes of functions
-on Lambda, where processors are slower and files come from elsewhere, differ.
+Bare is an interpreter and nothing else. boto3, botocore and SDK are one client and one call. Signed is the same call
+with the standard library alone, which is the minimum. Ours have bytecode, as in the layer. Times on Lambda differ: its
+processors are slower, and its files come from elsewhere.
 """
 
 _REPETITIONS = 20
@@ -46,13 +46,13 @@ class Start(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """Something that is started over and over.
+    """A process that is started repeatedly.
 
     Attributes:
         name: in tables.
-        ours: whether it is.
-        role: what it does, as far as it can be compared: exporter, importer, sdk, floor or bare.
-        start: does it once.
+        ours: whether it is one of strongref's.
+        role: what it is compared by: exporter, importer, sdk, floor or bare.
+        start: starts it once.
     """
 
     name: str
@@ -79,9 +79,9 @@ def run(bench: Bench) -> Data:
             "name": subject.name,
             "ours": subject.ours,
             "role": subject.role,
-            "ready": [each.ready for each in found[subject.name]],
-            "first": [each.first for each in found[subject.name]],
-            "peak_kb": [each.peak for each in found[subject.name]],
+            "ready": quartiles([each.ready for each in found[subject.name]]),
+            "first": quartiles([each.first for each in found[subject.name]]),
+            "peak_kb": median([each.peak for each in found[subject.name]]),
         }
         for subject in subjects
     ]
@@ -133,11 +133,11 @@ def _function(world: World, what: str) -> Start:
 
 
 def render(data: Data) -> list[str]:
-    """All of them, then ours over theirs, then what ours is spent on."""
+    """All of them, then ours over theirs, then the profile of ours."""
     rows = data["rows"]
-    header = ["", "Ready", "First event answered", "Most memory"]
+    header = ["", "Ready", "First event answered", "Peak memory"]
     lines = table(
-        header, ((row["name"], _spread(row["ready"]), _spread(row["first"]), megabytes(_peak(row))) for row in rows)
+        header, ((row["name"], _spread(row["ready"]), _spread(row["first"]), megabytes(row["peak_kb"])) for row in rows)
     )
     compared = []
     for ours, other in _pairs(data):
@@ -145,21 +145,21 @@ def render(data: Data) -> list[str]:
             (
                 ours["name"],
                 other["name"],
-                ratio(median(ours["ready"]), median(other["ready"])),
-                ratio(median(ours["first"]), median(other["first"])),
+                ratio(ours["ready"][1], other["ready"][1]),
+                ratio(_first(ours), _first(other)),
                 ratio(_peak(ours), _peak(other)),
             )
         )
     lines += ["", *table(["Ours", "over", "ready", "first event", "memory"], compared)]
     if data["without"]:
-        lines += ["", f"The CDK's lines are not there: {data['without']}."]
+        lines += ["", f"The CDK's lines are missing: {data['without']}."]
     for each in data["profiles"]:
         lines += ["", *profiling.render(each)]
     return lines
 
 
 def _pairs(data: Data) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each of our functions with what it is compared to: the CDK's of the same role, and a bare client."""
+    """Each of our functions with its comparisons: the CDK's of the same role, and a client of boto3 alone."""
     for ours in data["rows"]:
         if not ours["ours"] or ours["role"] not in _ROLES:
             continue
@@ -170,14 +170,14 @@ def _pairs(data: Data) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def verdicts(data: Data) -> list[Verdict]:
-    """Ours against the CDK's slower version of the same role, in Lambda's Python if it was measured."""
+    """Ours against the CDK's faster version of the same role, in Lambda's Python if it was measured."""
     found = []
     for role, (_, theirs) in _ROLES.items():
         ours = [row for row in data["rows"] if row["ours"] and row["role"] == role][-1]
         others = [row for row in data["rows"] if not row["ours"] and row["role"] == role]
         for title, measure, shown in (
-            ("Cold start to the first answer", _first, milliseconds),
-            ("Most memory", _peak, megabytes),
+            ("Cold start to the first response", _first, milliseconds),
+            ("Peak memory", _peak, megabytes),
         ):
             target = f"{title} of the {role} at or under the CDK's {theirs}"
             if not others:
@@ -185,8 +185,8 @@ def verdicts(data: Data) -> list[Verdict]:
                 continue
             best = min(map(measure, others))
             met = measure(ours) <= best
-            told = f"{shown(measure(ours))} to {shown(best)} ({ratio(measure(ours), best)})"
-            found.append(Verdict(target, met, told, "" if met else _why(data, ours, shown, measure)))
+            measured = f"{shown(measure(ours))} to {shown(best)} ({ratio(measure(ours), best)})"
+            found.append(Verdict(target, met, measured, "" if met else _why(data, ours, shown, measure)))
     return found
 
 
@@ -196,7 +196,7 @@ def _why(
     shown: Callable[[float], str],
     measure: Callable[[dict[str, Any]], float],
 ) -> str:
-    """What stands in the way, and what was tried: the clients alone, in the same Python."""
+    """The reason, and what was tried: the clients alone, in the same Python."""
     python = ours["name"].partition(",")[0]
     alone = {
         row["name"].removeprefix(f"{python}, "): shown(measure(row))
@@ -204,23 +204,24 @@ def _why(
         if row["name"].startswith(python)
     }
     return (
-        f"In {python}, one client of boto3 and one call of it, with nothing of ours, are at {alone['boto3']}. Tried: "
-        f"botocore without boto3 is at {alone['botocore']}; the same call by the standard library alone, signed by "
-        f"hand, at {alone['signed']}. Done: botocore reads descriptions of services and endpoints that are cut down "
-        "to the calls that are made (tools/models.py); one session, a client only where a call needs it, and bytecode "
-        "in the layer. The profile under Start-up shows what the rest is spent on: importing botocore mostly, and what "
-        "that imports."
+        f"In {python}, one boto3 client and one call alone, without strongref, take {alone['boto3']}. Tried: botocore "
+        f"without boto3 takes {alone['botocore']}; the same call with the standard library alone, signed by hand, "
+        f"takes {alone['signed']}. Done: botocore reads service and endpoint models that contain only the calls in use "
+        "(tools/models.py); there is one session, a client only where a call needs it, and bytecode in the layer. The "
+        "profile under Startup shows the rest: mostly the import of botocore and what botocore imports."
     )
 
 
 def _first(row: dict[str, Any]) -> float:
-    return median(row["first"])
+    median_: float = row["first"][1]
+    return median_
 
 
 def _peak(row: dict[str, Any]) -> float:
-    return median(row["peak_kb"])
+    peak: float = row["peak_kb"]
+    return peak
 
 
 def _spread(given: Sequence[float]) -> str:
-    low, middle, high = quartiles(given)
+    low, middle, high = given
     return f"{milliseconds(middle)} ({low * 1000:,.0f}-{high * 1000:,.0f})"

@@ -14,7 +14,7 @@ _FIGURE = re.compile(r"[\d,.]+(%| s| ms| MB)?( \(.*\))?")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Its lines; columns of figures stand to the right."""
+    """The lines of a table; columns of figures are right-aligned."""
     cells = [[str(cell) for cell in row] for row in rows]
     right = [all(_is_figure(row[column]) for row in cells) for column in range(len(header))]
     lines = [f"| {' | '.join(header)} |", f"|{'|'.join('---:' if figure else '---' for figure in right)}|"]
@@ -31,12 +31,12 @@ def number(given: float) -> str:
 
 
 def ratio(ours: float | None, theirs: float | None) -> str:
-    """Ours over theirs; nothing, where there is no such thing."""
+    """Ours over theirs, or a dash if one of them is missing."""
     return f"{ours / theirs:.2f}" if ours is not None and theirs else NONE
 
 
 def seconds(given: float) -> str:
-    """Seconds, as exact as they are long."""
+    """Seconds, with decimals if they are few."""
     return f"{given:,.1f} s" if given >= _SMALL else f"{given:.2f} s"
 
 
@@ -50,12 +50,12 @@ def megabytes(kilobytes: float) -> str:
     return f"{kilobytes / 1024:,.0f} MB"
 
 
-def quartiles(given: Sequence[float]) -> tuple[float, float, float]:
-    """The lower quartile, the median and the upper quartile, each a value that was measured."""
-    ordered = sorted(given)
-    low, middle, high = (ordered[round((len(ordered) - 1) * part)] for part in (0.25, 0.5, 0.75))
+def quartiles(samples: Sequence[float]) -> tuple[float, float, float]:
+    """The lower quartile, the median and the upper quartile, each a measured value, to six decimals."""
+    ordered = sorted(samples)
+    low, middle, high = (round(ordered[round((len(ordered) - 1) * part)], 6) for part in (0.25, 0.5, 0.75))
     return low, middle, high
 
 
-def median(given: Sequence[float]) -> float:
-    return quartiles(given)[1]
+def median(samples: Sequence[float]) -> float:
+    return quartiles(samples)[1]
