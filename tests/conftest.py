@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from strongref.log import logger
 from tests.support.node import use_own_node
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 use_own_node()
+
+# An example fails for what it shows, and never for the time that it takes on a busy machine.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -29,6 +28,7 @@ from strongref.errors import (
 from strongref.runtime.custom_resource import CustomResource
 from tests.support.fake_ssm import FakeClock
 from tests.support.response_server import FUNCTION, FakeContext, ResponseServer
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -193,18 +193,19 @@ def test_a_defect_in_handing_over_is_answered_too(server: ResponseServer) -> Non
 
 @pytest.mark.parametrize("late", [Response("late"), OUT_OF_TIME, StackLookupError("web", "us-east-1", "AccessDenied")])
 def test_who_is_stuck_is_handed_over_for_once_and_never_heard_again(
-    late: Response | StrongRefError, server: ResponseServer
+    late: Response | StrongRefError, server: ResponseServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("strongref.runtime.custom_resource.LAST_CALL_SECONDS", 59.9)
+    monkeypatch.setattr("strongref.runtime.custom_resource._LATEST", 0.0)
     other = Lambda()
 
     def stuck(_event: Event, _clock: Clock) -> Response:
-        while not other.invoked:
-            time.sleep(0.01)
+        wait_until(lambda: other.invoked, "the other invocation")
         if isinstance(late, StrongRefError):
             raise late
         return late
 
-    CustomResource(stuck, other)(event(server), FakeContext(0.3))
+    CustomResource(stuck, other)(event(server), FakeContext(60))
     assert len(other.invoked) == 1
     assert server.answers == []
 

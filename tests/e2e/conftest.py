@@ -26,8 +26,9 @@ HURRIED_ACCOUNT = "333333333333"
 TENDED_ACCOUNT = "444444444444"
 LOOKING_ACCOUNT = "555555555555"
 THROTTLED_ACCOUNT = "666666666666"
-SECONDS = 6
-"""For which a function of that account may run; half of them are kept back for its answer."""
+HURRIED_SECONDS = 20
+"""For which a function of that account may run. It keeps half of them back for its answer, and the rest is long enough
+for some work even on a machine that is busy with other things."""
 
 LOOKS_AT = [
     *("s3:ListBucket", "s3:ListAllMyBuckets", "sns:GetTopicAttributes", "sns:ListTopics"),
@@ -36,7 +37,8 @@ LOOKS_AT = [
 ]
 """What look-ups may read where they may at all, so that there are types that they may not."""
 
-SLOW = {"WritesPerSecond": "8", "TagsPerSecond": "20", "ReadsPerSecond": "100"}
+SLOW = {"WritesPerSecond": "3", "TagsPerSecond": "20", "ReadsPerSecond": "100"}
+"""Writes that are slower than any machine: how many invocations they take is no matter of speed."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -78,7 +80,7 @@ def _start(shared: Path) -> Emulator:
 def hurried(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
     """An account of its own, whose application is slow and has little time: its functions end after a few seconds."""
     overrides = SLOW | {"LookupPolicies": _lookups(emulator, HURRIED_ACCOUNT)}
-    return _installed(emulator, tmp_path_factory, HURRIED_ACCOUNT, overrides, SECONDS)
+    return _installed(emulator, tmp_path_factory, HURRIED_ACCOUNT, overrides, HURRIED_SECONDS)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +11,17 @@ from botocore.exceptions import ClientError
 from tests.support.emulator.control import ACCOUNT
 from tests.support.emulator.listener import listening
 from tests.support.emulator.sam import APPLICATION
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.support.emulator.control import Call, Emulator
+    from tests.support.emulator.control import Answer, Call, Emulator
 
 Template = dict[str, Any]
 
 EXPORTS = "/strongref/exports/"
 _BEGINNINGS = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "DELETE_IN_PROGRESS")
-_POLL_SECONDS = 0.05
-_LONGEST_SECONDS = 180
 
 
 def failing_resource(*depends_on: str) -> Template:
@@ -31,6 +29,12 @@ def failing_resource(*depends_on: str) -> Template:
     function = "arn:aws:lambda:${AWS::Region}:${AWS::AccountId}:function:no-such-function"
     resource: Template = {"Type": "Custom::Failing", "Properties": {"ServiceToken": {"Fn::Sub": function}}}
     return resource | ({"DependsOn": list(depends_on)} if depends_on else {})
+
+
+def waiting_resource(*depends_on: str) -> Template:
+    """A resource whose creation goes on until `Aws.fail` ends it."""
+    policy = {"ResourceSignal": {"Count": 1, "Timeout": "PT12H"}}
+    return {"Type": "AWS::CloudFormation::WaitCondition", "CreationPolicy": policy, "DependsOn": list(depends_on)}
 
 
 @dataclass(frozen=True)
@@ -98,17 +102,22 @@ class Aws:
         return arn
 
     def wait(self, stack: str, region: str, expect: str | None = None) -> Deployed:
-        """Wait until a stack is not in progress any more."""
-        deadline = time.monotonic() + _LONGEST_SECONDS
-        while True:
+        """Wait until a stack's operation has ended."""
+
+        def ended() -> dict[str, Any] | None:
             found = self._describe(self.stack_arn(stack, region), region)
-            if found and not found["StackStatus"].endswith("IN_PROGRESS"):
-                break
-            assert time.monotonic() < deadline, f"{stack} is still {found and found['StackStatus']}"
-            time.sleep(_POLL_SECONDS)
+            return found if found and not found["StackStatus"].endswith("IN_PROGRESS") else None
+
+        found = wait_until(ended, lambda: f"{stack}, which is still {self.status(stack, region)}")
         status = found["StackStatus"]
         assert expect in (None, status), f"{stack} is {status}, not {expect}: {self.reasons(stack, region)}"
         return Deployed(found["StackId"], status, _outputs(found))
+
+    def fail(self, stack: str, resource: str, region: str) -> None:
+        """Have the creation of a `waiting_resource` fail."""
+        self.client("cloudformation", region).signal_resource(
+            StackName=stack, LogicalResourceId=resource, UniqueId="test", Status="FAILURE"
+        )
 
     def delete(self, stack: str, region: str, expect: str | None = "DELETE_COMPLETE", **options: object) -> str:
         """Delete a stack; its last status."""
@@ -216,6 +225,18 @@ class Aws:
         pages = client.get_paginator("filter_log_events")
         events = (page["events"] for name in names for page in pages.paginate(logGroupName=name))
         return "\n".join(event["message"] for found in events for event in found)
+
+    def logged(self, region: str, *parts: str) -> list[str]:
+        """The log lines with all these parts, once there is one: a function's log may arrive after its answer."""
+
+        def lines() -> list[str]:
+            return [line for line in self.logs(region).splitlines() if all(part in line for part in parts)]
+
+        return wait_until(lines, f"a log line with {' and '.join(parts)}")
+
+    def answers(self, stack: str) -> list[Answer]:
+        """The responses to CloudFormation for a stack, in the order of their requests."""
+        return [each for each in self.emulator.answers() if each.body and f"/{stack}/" in each.body.get("StackId", "")]
 
     @property
     def calls(self) -> list[Call]:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.harness import Aws
-from tests.e2e.templates import EMPTY, EU, US, export, exporting, imported, importing, stack
+from tests.e2e.harness import Aws, waiting_resource
+from tests.e2e.templates import EMPTY, EU, US, export, exporting, importing, stack
 from tests.support.documents import ROOT, blocks, example, load
 from tests.support.emulator.control import Emulator, executable
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,8 +153,8 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     reader.run("aws cloudformation delete-stack --stack-name network --retain-resources Exports")
     aws.wait("network", EU, "DELETE_COMPLETE")
     reader.run("sam remote invoke Janitor")
-    told = [line for line in aws.logs(US).splitlines() if "Found, and needs a decision" in line]
-    assert ["ImportedOrphans" in line for line in told] == [True]
+    (found,) = aws.logged(US, "Found, and needs a decision")
+    assert "ImportedOrphans" in found
     assert aws.values(US, "/strongref/exports/web")
 
     # A successor adopts what was retained; then an update that cannot be rolled back, twice.
@@ -275,20 +276,14 @@ def _stick(aws: Aws) -> None:
     if aws.status("web", US):
         aws.deploy("web", EMPTY, US)
     aws.deploy("network", exporting(values, consumer="web", Revision="1"), EU)
-    fence = f"/strongref/fences/network/{aws.account}/{US}/nobody/x"
-    fences = aws.client("ssm", EU)
-    fences.put_parameter(
-        Name=fence, Type="String", Overwrite=True, Value='{"by":"a test","until":"2099-01-01T00:00:00+00:00"}'
-    )
-    # An import that waits for a fence, and fails after twenty seconds: time enough to claim.
-    slow = imported("nobody", "A", region=US) | {"DependsOn": "Exports"}
     changed = export({**values, "New": "new"}, consumer="web", Revision="1")
-    aws.begin("network", stack({"Exports": changed, "Slow": slow}), EU)
-    while "new" not in aws.values(US, "/strongref/exports/web").values():
-        assert (aws.status("network", EU) or "").endswith("_IN_PROGRESS")
-    aws.deploy("web", importing("network", "New"), US)
+    aws.begin("network", stack({"Exports": changed, "Later": waiting_resource("Exports")}), EU)
+    wait_until(lambda: "new" in aws.values(US, "/strongref/exports/web").values(), "the new value")
+    aws.deploy(
+        "web", importing("network", "New"), US, "UPDATE_COMPLETE" if aws.status("web", US) else "CREATE_COMPLETE"
+    )
+    aws.fail("network", "Later", EU)
     aws.wait("network", EU, "UPDATE_ROLLBACK_FAILED")
-    fences.delete_parameter(Name=fence)
 
 
 def test_the_examples_are_deployed_and_read_each_other(aws: Aws) -> None:

@@ -55,7 +55,7 @@ PROBES = {
             "Properties": {
                 "Runtime": "python3.13",
                 "Handler": "index.handler",
-                "Timeout": 30,
+                "Timeout": 900,
                 "Role": {"Fn::GetAtt": ["Role", "Arn"]},
                 "Code": {"ZipFile": PROBE},
             },

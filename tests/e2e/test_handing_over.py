@@ -1,15 +1,15 @@
-"""Functions that have a few seconds only: they go on in further invocations, and answer once."""
+"""Functions that have a few seconds only: they continue in further invocations, and answer once."""
 
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.templates import EMPTY, EU, US, exporting, looking_up
+from tests.e2e.templates import EMPTY, EU, US, exporting, importing, looking_up
 from tests.e2e.world import World
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tests.e2e.harness import Aws
 
 SECRET = "value-that-must-not-be-told"
+COUNT = 45
+"""Values that take 15 seconds to write, see `conftest.SLOW`: longer than one invocation works."""
 
 
 @pytest.fixture
@@ -28,77 +30,79 @@ def values(count: int, text: str = SECRET) -> dict[str, str]:
     return {f"Key{number:03d}": f"{text}-{number}" for number in range(count)}
 
 
-def lines(world: World, stack: str, region: str, message: str) -> list[dict[str, Any]]:
-    """What the functions logged for a stack."""
-    found = (json.loads(line) for line in world.aws.logs(region).splitlines() if line.startswith("{"))
-    return [line for line in found if line.get("message") == message and f"/{stack}/" in line.get("stack", "")]
+def continued(world: World, stack: str, region: str) -> list[dict[str, Any]]:
+    """What the functions logged each time that they left the rest of a stack's work to another invocation."""
+    lines = world.aws.logged(region, '"Continued in another invocation"', f"/{stack}/")
+    return [json.loads(line) for line in lines]
 
 
-def answers(world: World, stack: str) -> list[int]:
+def answered(world: World, stack: str) -> list[int]:
     """How often each request of a stack was answered."""
-    found = world.aws.emulator.answers()
-    return [each.count for each in found if each.body and f"/{stack}/" in each.body.get("StackId", "")]
+    return [each.count for each in world.aws.answers(stack)]
 
 
-def test_an_export_that_takes_longer_than_an_invocation_goes_on_in_the_next_ones(world: World) -> None:
+def test_an_export_that_takes_longer_than_an_invocation_continues_in_the_next_ones(world: World) -> None:
     """Created, changed and deleted, each in several invocations, each answered once."""
-    count = 45
-    world.publish(values(count), "CREATE_COMPLETE")
-    assert world.values() == values(count)
-    first = lines(world, world.producer, EU, "Continued in another invocation")
+    world.publish(values(COUNT), "CREATE_COMPLETE")
+    assert world.values() == values(COUNT)
+    first = continued(world, world.producer, EU)
     assert [line["turn"] for line in first] == list(range(1, len(first) + 1))
-    assert first
-    world.publish(values(count, "changed"), "UPDATE_COMPLETE")
-    assert world.values() == values(count, "changed")
-    assert len(lines(world, world.producer, EU, "Continued in another invocation")) > len(first)
+    world.publish(values(COUNT, "changed"), "UPDATE_COMPLETE")
+    assert world.values() == values(COUNT, "changed")
+    assert len(continued(world, world.producer, EU)) > len(first)
     world.aws.deploy(world.producer, EMPTY, EU, "UPDATE_COMPLETE")
     assert world.all_stored() == {}
-    assert answers(world, world.producer) == [1, 1, 1]
+    assert answered(world, world.producer) == [1, 1, 1]
     assert SECRET not in world.aws.logs(EU)
 
 
-def put_up_fence(world: World, seconds: float) -> datetime:
-    """Somebody is at work in the producer's place for so long; until when."""
-    until = datetime.now(UTC) + timedelta(seconds=seconds)
-    fence = {"by": "somebody", "until": until.isoformat(timespec="seconds")}
+def put_up_fence(world: World) -> Callable[[], object]:
+    """Another exporter is changing values at the producer's address, until the returned function is called."""
+    fence = {"by": "somebody", "until": "2099-01-01T00:00:00+00:00"}
     path = f"/strongref/fences/{world.consumer}/{world.aws.account}/{EU}/{world.producer}/Others.1"
     world.aws.put_foreign(US, path, value=json.dumps(fence))
-    return until
+    return lambda: world.aws.client("ssm", US).delete_parameter(Name=path)
 
 
 def test_an_import_waits_for_an_exporter_in_one_invocation_after_the_other(world: World) -> None:
     world.publish({"A": "a1"}, "CREATE_COMPLETE")
-    until = put_up_fence(world, 8)
-    world.consume("A", expect="CREATE_COMPLETE")
-    assert datetime.now(UTC) > until - timedelta(seconds=1)
+    take_away = put_up_fence(world)
+    world.aws.begin(world.consumer, importing(world.producer, "A"), US)
+    assert continued(world, world.consumer, US)
+    assert answered(world, world.consumer) == []
+    take_away()
+    world.aws.wait(world.consumer, US, "CREATE_COMPLETE")
     assert world.claims("A") == [world.consumer]
-    assert lines(world, world.consumer, US, "Continued in another invocation")
-    assert answers(world, world.consumer) == [1]
+    assert answered(world, world.consumer) == [1]
 
 
 def test_what_cloudformation_does_not_wait_for_is_answered_in_time_and_rolled_back(world: World) -> None:
-    """It waits for 45 seconds, of which 15 are worth another invocation; somebody stands in the way for longer."""
-    put_up_fence(world, 25)
+    """It waits for 60 seconds; in the last 30 no other invocation is begun. The fence outlasts them."""
+    take_away = put_up_fence(world)
     template = exporting(values(3), consumer=world.consumer)
-    template["Resources"]["Exports"]["Properties"]["ServiceTimeout"] = 45
-    world.aws.deploy(world.producer, template, EU, "ROLLBACK_COMPLETE")
-    assert "CloudFormation waits for ServiceTimeout (45 s)" in world.why()
-    assert answers(world, world.producer) == [1, 1]
+    template["Resources"]["Exports"]["Properties"]["ServiceTimeout"] = 60
+    world.aws.begin(world.producer, template, EU)
+    (refusal,) = wait_until(lambda: world.aws.answers(world.producer), "the refusal")
+    take_away()  # The rollback is not in anybody's way.
+    assert "CloudFormation waits for ServiceTimeout (60 s)" in (refusal.body or {})["Reason"]
+    world.aws.wait(world.producer, EU, "ROLLBACK_COMPLETE")
+    assert answered(world, world.producer) == [1, 1]
     assert world.all_stored() == {}
 
 
-def test_a_look_up_that_is_throttled_goes_on_when_there_is_room_again(world: World) -> None:
+def test_a_lookup_that_is_throttled_continues_when_there_is_room_again(world: World) -> None:
     aws, name = world.aws, world.consumer
     topic = aws.client("sns", EU).create_topic(Name=name)["TopicArn"]
     unlimited = dict.fromkeys(("reads", "puts", "deletes", "tags", "stacks"), 1000.0)
-    aws.emulator.limit(aws.account, describe=0.1, **unlimited)
+    aws.emulator.limit(aws.account, describe=0.001, **unlimited)
     try:
         wanted = {"TypeName": "AWS::SNS::Topic", "Identifier": topic}
-        aws.client("cloudcontrol", EU).get_resource(**wanted)  # The next call has to wait for ten seconds.
-        found = looking_up("AWS::SNS::Topic", "TopicName", PhysicalId=topic)
-        assert aws.deploy(name, found, EU, "CREATE_COMPLETE").outputs == {"TopicName": name}
+        aws.client("cloudcontrol", EU).get_resource(**wanted)  # Nobody else can make a call now.
+        aws.begin(name, looking_up("AWS::SNS::Topic", "TopicName", PhysicalId=topic), EU)
+        assert continued(world, name, EU)
+        assert answered(world, name) == []
     finally:
         aws.emulator.limit(aws.account)
-    assert lines(world, name, EU, "Continued in another invocation")
-    assert answers(world, name) == [1]
+    assert aws.wait(name, EU, "CREATE_COMPLETE").outputs == {"TopicName": name}
+    assert answered(world, name) == [1]
     aws.delete(name, EU)

@@ -41,7 +41,7 @@ def test_12_a_claim_whose_stack_is_gone_heals_and_the_log_says_so(world: World) 
     world.publish({"A": "a2"}, "UPDATE_COMPLETE")
     assert world.values() == {"A": "a2"}
     assert world.claims("A") == []
-    lines = [json.loads(line) for line in world.aws.logs(EU).splitlines() if "A stale claim" in line]
+    lines = [json.loads(line) for line in world.aws.logged(EU, "A stale claim", f"/{world.consumer}/")]
     assert any(line["key"] == "A" and f"/{world.consumer}/" in line["importer"] for line in lines)
 
 

@@ -12,6 +12,8 @@ import boto3
 import pytest
 
 import strongref
+import strongref_objects
+import strongref_toolkit
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
@@ -313,7 +315,7 @@ def handler(event, _):
 
 
 def test_req4_a_function_of_somebodys_reads_it_at_run_time(apps: Apps) -> None:
-    """With the package in its code, as `pip install --target` puts it there."""
+    """With the packages in its code, as `pip install --target` puts them there."""
     via = Parameters(f"/shared/{apps.producer}")
     made = apps.produce(via=via)
     role = {"Statement": [{"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, **ASSUME}]}
@@ -327,7 +329,7 @@ def test_req4_a_function_of_somebodys_reads_it_at_run_time(apps: Apps) -> None:
         Runtime="python3.13",
         Handler="index.handler",
         Role=arn,
-        Timeout=30,
+        Timeout=900,
         Code={"ZipFile": code(READER)},
         Environment={
             "Variables": {"ALB": json.dumps({"loadBalancerArn": "a", "securityGroup": {"securityGroupId": "s"}})}
@@ -340,17 +342,18 @@ def test_req4_a_function_of_somebodys_reads_it_at_run_time(apps: Apps) -> None:
 
 
 ASSUME = {"Action": "sts:AssumeRole"}
+PACKAGES = (strongref, strongref_objects, strongref_toolkit)
 
 
 def code(text: str) -> bytes:
-    """A function's archive: a program, and the package."""
+    """A function's archive: a program, and the packages."""
     content = io.BytesIO()
-    package = Path(strongref.__file__).parent
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("index.py", text)
-        for file in package.rglob("*"):
-            if file.suffix in (".py", ".json"):
-                archive.write(file, f"strongref/{file.relative_to(package)}")
+        for folder in (Path(package.__file__ or "").parent for package in PACKAGES):
+            for file in folder.rglob("*"):
+                if file.suffix in (".py", ".json"):
+                    archive.write(file, f"{folder.name}/{file.relative_to(folder)}")
     return content.getvalue()
 
 

@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 
     from tests.e2e.harness import Aws
 
-COUNT = 30
+COUNT = 10
 
 
 @pytest.fixture
 def world(throttled: Aws, names: Callable[[str], str]) -> Iterator[World]:
-    """An account whose quotas are a tenth of what its functions allow themselves, half of them taken by others."""
-    throttled.emulator.limit(throttled.account, reads=60, puts=10, tags=20, deletes=10, others=0.5)
+    """An account whose quotas are far below its functions' rate limits, half of them taken by others.
+
+    Far below what any machine does, too: that its calls are throttled does not depend on its speed.
+    """
+    throttled.emulator.limit(throttled.account, reads=20, puts=2, tags=4, deletes=2, others=0.5)
     yield World.of(throttled, names)
     throttled.emulator.limit(throttled.account)
 

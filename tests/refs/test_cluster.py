@@ -38,6 +38,7 @@ from strongref_refs.errors import (
     UnreachableError,
 )
 from tests.support.kube_api import TOKEN, KubeApi, Served, serving
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -432,16 +433,17 @@ def test_a_cluster_that_refuses_the_connection_is_unreachable(
 
 def test_a_cluster_that_does_not_answer_is_given_up(api: KubeApi, tmp_path: Path) -> None:
     api.silent = threading.Event()
-    silent = connect(str(api.kubeconfig(tmp_path)), timeouts=(1.0, 0.05))
+    silent = connect(str(api.kubeconfig(tmp_path)), timeouts=(60.0, 0.05))
     error = refused(silent)
     api.silent.set()
     assert isinstance(error, UnreachableError)
     assert "no answer in time" in str(error)
+    wait_until(lambda: api.asked, "the request")
     assert api.asked == ["/apis"]
 
 
 def test_a_cluster_that_stops_answering_is_waited_for_once(api: KubeApi, tmp_path: Path) -> None:
-    objects = ClusterObjects(connect(str(api.kubeconfig(tmp_path)), timeouts=(1.0, 0.2)))
+    objects = ClusterObjects(connect(str(api.kubeconfig(tmp_path)), timeouts=(60.0, 3.0)))
     objects.get(WEB)
     api.silent = threading.Event()
     error = refused(objects, DB)

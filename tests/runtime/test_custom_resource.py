@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -20,6 +19,7 @@ from strongref.log import logger
 from strongref.runtime.custom_resource import CustomResource, is_failed_create
 from strongref.runtime.delivery import DeliveryError
 from tests.support.response_server import SIGNATURE, FakeContext, ResponseServer
+from tests.support.waiting import GIVE_UP_SECONDS, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -271,10 +271,12 @@ def test_an_events_orders_to_crhelper_are_not_taken(server: ResponseServer) -> N
     assert server.answers[0]["Data"] == {}
 
 
-def test_no_delete_waits_before_it_is_answered(server: ResponseServer) -> None:
-    begun = time.monotonic()
+def test_no_delete_waits_before_it_is_answered(server: ResponseServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
     answering(Response(NEW))(load("delete_import", server), FakeContext())
-    assert time.monotonic() - begun < 2
+    assert len(server.answers) == 1
+    assert sum(slept) == 0
 
 
 def test_crhelpers_own_failure_is_answered(server: ResponseServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,21 +312,26 @@ class Stuck:
         self._outcome = outcome
 
     def __call__(self, _event: Event, _clock: Clock) -> Response:
-        self.come_back.wait(5)
+        self.come_back.wait(GIVE_UP_SECONDS)
         return self._outcome()
 
     def once_answered(self, server: ResponseServer) -> Self:
         """Come back as soon as somebody has answered for it."""
 
         def watch() -> None:
-            for _ in range(500):
-                if server.received:
-                    break
-                time.sleep(0.01)
+            wait_until(lambda: server.received, "the answer")
             self.come_back.set()
 
         threading.Thread(target=watch, daemon=True).start()
         return self
+
+
+@pytest.fixture
+def soon_late(monkeypatch: pytest.MonkeyPatch) -> FakeContext:
+    """A context in which somebody else answers after 0.1 seconds, and has a minute to do it."""
+    monkeypatch.setattr("strongref.runtime.custom_resource.LAST_CALL_SECONDS", 59.9)
+    monkeypatch.setattr("strongref.runtime.custom_resource._LATEST", 0.0)
+    return FakeContext(60)
 
 
 @pytest.mark.parametrize(
@@ -333,7 +340,7 @@ class Stuck:
 )
 @pytest.mark.parametrize("late", [Response(NEW), RefusedError("late")])
 def test_who_does_not_come_back_in_time_is_answered_for_and_never_heard_again(
-    name: str, physical_id: str, late: Response | RefusedError, server: ResponseServer
+    name: str, physical_id: str, late: Response | RefusedError, server: ResponseServer, soon_late: FakeContext
 ) -> None:
     def outcome() -> Response:
         if isinstance(late, RefusedError):
@@ -341,23 +348,35 @@ def test_who_does_not_come_back_in_time_is_answered_for_and_never_heard_again(
         return late
 
     stuck = Stuck(outcome).once_answered(server)
-    CustomResource(stuck, nobody)(load(name, server), FakeContext(0.2))
+    CustomResource(stuck, nobody)(load(name, server), soon_late)
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
     assert answer["Reason"] == str(ReinvokeError("AccessDeniedException", InvocationTimeoutError()))
     assert answer["PhysicalResourceId"] == physical_id
 
 
-def test_the_handler_returns_only_after_an_answer_under_way_has_arrived(server: ResponseServer) -> None:
+def test_the_handler_returns_only_after_an_answer_under_way_has_arrived(
+    server: ResponseServer, soon_late: FakeContext
+) -> None:
     server.then(500)
     stuck = Stuck(lambda: Response(NEW)).once_answered(server)
-    CustomResource(stuck, nobody)(load("create_import", server), FakeContext(0.4))
+    CustomResource(stuck, nobody)(load("create_import", server), soon_late)
     assert [answer["Status"] for answer in server.answers] == ["FAILED", "FAILED"]
 
 
-def test_after_an_answer_in_time_the_deadline_is_forgotten(server: ResponseServer) -> None:
-    answering(Response(NEW))(load("create_import", server), FakeContext(0.2))
-    time.sleep(0.3)
+def test_after_an_answer_in_time_the_deadline_is_forgotten(
+    server: ResponseServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timers: list[threading.Timer] = []
+
+    class Recorded(threading.Timer):
+        def start(self) -> None:
+            timers.append(self)
+            super().start()
+
+    monkeypatch.setattr("threading.Timer", Recorded)
+    answering(Response(NEW))(load("create_import", server), FakeContext())
+    assert [timer.finished.is_set() for timer in timers] == [True]
     assert [answer["Status"] for answer in server.answers] == ["SUCCESS"]
 
 

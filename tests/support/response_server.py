@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from tests.support.waiting import GIVE_UP_SECONDS
+
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Mapping
@@ -95,7 +97,7 @@ class ResponseServer:
                 server.received.append(Received("PUT", self.path, dict(self.headers), body))
                 act = server._script.pop(0) if server._script else 200
                 if act == "hang":
-                    server._closing.wait(10)
+                    server._closing.wait(GIVE_UP_SECONDS)
                 elif act != "close":
                     self.send_response(act)
                     self.send_header("content-length", "0")

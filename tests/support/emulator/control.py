@@ -9,12 +9,13 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.request import Request, urlopen
+
+from tests.support.waiting import GIVE_UP_SECONDS, wait_until
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[3]
 ACCOUNT = "111111111111"
 OTHER_ACCOUNT = "222222222222"
-_START_SECONDS = 60
-_STOP_SECONDS = 10
+_ASK_SECONDS = 300
+_CALL_SECONDS = 900
+"""As long as a function may run: a call that waits for one must not give up before."""
+
 _LIFELINE = "lifeline"
 
 
@@ -132,15 +135,15 @@ class Emulator:
         return cls(url, folder, os.open(folder / _LIFELINE, os.O_WRONLY | os.O_NONBLOCK))
 
     def _wait(self, log: Path) -> None:
-        deadline = time.monotonic() + _START_SECONDS
-        while time.monotonic() < deadline and self.process and self.process.poll() is None:
-            try:
+        def healthy() -> bool:
+            if self.process and self.process.poll() is not None:
+                raise RuntimeError(f"The emulator did not start:\n{log.read_text(errors='replace')[-2000:]}")
+            with suppress(OSError):
                 self._ask("/_ministack/health")
-            except OSError:
-                time.sleep(0.05)
-            else:
-                return
-        raise RuntimeError(f"the emulator did not start:\n{log.read_text(errors='replace')[-2000:]}")
+                return True
+            return False
+
+        wait_until(healthy, "the emulator")
 
     def release(self) -> None:
         """Use it no longer; if nobody else does, it ends."""
@@ -191,7 +194,7 @@ class Emulator:
 
         access_key, secret = key or (account, "test")
         session = Session(aws_access_key_id=access_key, aws_secret_access_key=secret, region_name=region)
-        config = Config(retries={"total_max_attempts": 1}, max_pool_connections=50)
+        config = Config(retries={"total_max_attempts": 1}, max_pool_connections=50, read_timeout=_CALL_SECONDS)
         return session.client(service, endpoint_url=self.url, config=config)  # type: ignore[call-overload]
 
     def answers(self) -> list[Answer]:
@@ -219,7 +222,7 @@ class Emulator:
         return found
 
     def _ask(self, path: str, method: str = "GET") -> Any:  # noqa: ANN401 (JSON)
-        with urlopen(Request(self.url + path, method=method), timeout=10) as response:  # noqa: S310
+        with urlopen(Request(self.url + path, method=method), timeout=_ASK_SECONDS) as response:  # noqa: S310
             return json.load(response)
 
 
@@ -234,4 +237,4 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process and its group at once: nothing that they hold outlives them."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait(_STOP_SECONDS)
+    process.wait(GIVE_UP_SECONDS)
