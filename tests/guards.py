@@ -1,6 +1,7 @@
-"""Takes a guard out of a copy of the project, and shows that the tests which rest on it fail.
+"""Removes each guard from a copy of the project, and shows that the tests which rest on it fail.
 
-A test that passes with and without what it tests proves nothing. Run by `make guards`.
+A test that passes with and without the code that it tests proves nothing. Run by `make guards`. A guard is named by its
+function and a pattern of its code, see `code_patterns`; tests/test_guards.py checks that each is still there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
+
+from tests.support.code_patterns import replace
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_BEHIND = (".git", ".build", ".aws-sam", ".hypothesis", "__pycache__", ".*_cache")
@@ -28,28 +31,38 @@ class Guard:
     """A piece of code that protects, and the tests that must fail without it.
 
     Attributes:
-        name: what is taken out.
-        file: where it stands.
-        code: the code, which stands there once.
-        instead: what stands there without it.
+        name: what is removed.
+        file: the module.
+        function: its qualified name in the module.
+        find: the code, as a pattern that matches once in the function.
         tests: pytest's selection.
-        must_fail: the beginnings of the names of tests, each of which has to be among those run, and to fail.
+        must_fail: the beginnings of the names of tests, each of which must be among those run, and must fail.
+        instead: the code that replaces it; without it, the statement is removed.
     """
 
     name: str
     file: str
-    code: str
-    instead: str
+    function: str
+    find: str
     tests: tuple[str, ...]
     must_fail: tuple[str, ...]
+    instead: str = ""
+
+    def removed(self) -> str:
+        """The module's source without the guard.
+
+        Raises:
+            NotFoundOnceError: it is not there exactly once.
+        """
+        return replace((ROOT / self.file).read_text(), self.function, self.find, self.instead)
 
 
 GUARDS = (
     Guard(
         name="the refusal to change or drop what is claimed",
         file="layers/core/strongref/protocol/plan.py",
-        code="    if in_use:\n        raise ExportsInUseError(in_use)\n",
-        instead="",
+        function="_check_claims",
+        find="if _: raise ExportsInUseError(...)",
         tests=(
             "tests/e2e/test_refusals.py",
             "tests/e2e/test_importing.py",
@@ -70,10 +83,10 @@ GUARDS = (
         ),
     ),
     Guard(
-        name="the fence that an exporter puts up before it looks at the claims",
+        name="the fence that an exporter puts up before it reads the claims",
         file="layers/core/strongref/protocol/fences.py",
-        code="        self.ports.stores(self.region, clock).overwrite(self.name, Kind.STRING, fence.encode())\n",
-        instead="        _ = Kind, fence, clock\n",
+        function="OwnFence.put_up",
+        find="_.overwrite(...)",
         tests=(
             "tests/protocol/test_interleavings.py",
             "-k",
@@ -87,8 +100,9 @@ GUARDS = (
     Guard(
         name="the record that is left open until the tags are right",
         file="layers/core/strongref/protocol/apply.py",
-        code="            record = replace(plan.record or Record(self.me.stack, {}), open=True)\n",
-        instead="            _, record = replace, plan.record\n",
+        function="PlanExecutor._write_records",
+        find="replace(_1, open=True)",
+        instead="_1",
         tests=(
             "tests/protocol/test_faults.py",
             "-k",
@@ -97,42 +111,45 @@ GUARDS = (
         must_fail=(f"{EVERY_FAULT}[export: create where a dead stack",),
     ),
     Guard(
-        name="the chance that parts callers which were throttled together",
+        name="the randomness that spreads callers which were throttled together",
         file="layers/core/strongref/aws/retry_and_rate_limit.py",
-        code="1 - _SOONEST - chance * (_LATEST - _SOONEST)",
-        instead="1 - _SOONEST - 0 * chance * (_LATEST - _SOONEST)",
+        function="_Bucket.slow_down",
+        find="chance * _",
+        instead="0",
         tests=("tests/aws/test_under_quota.py", "-k", "together"),
         must_fail=("test_who_was_throttled_together_does_not_come_back_together",),
     ),
     Guard(
-        name="the end that a fence puts to a run over a set of manifests",
+        name="the end of a run over a set of manifests when its fence expires",
         file="src/strongref_manifests/manifest_set.py",
-        code="self.ports.stores(region, Sooner(clock, posts[0].clock))",
-        instead="self.ports.stores(region, clock if Sooner else posts[0].clock)",
+        function="SetClaims._alone",
+        find="Sooner(_1, _)",
+        instead="_1",
         tests=("tests/manifests/test_manifest_set.py",),
         must_fail=("test_a_run_that_slept_past_its_fence_takes_nothing_from_the_one_that_came_meanwhile",),
     ),
     Guard(
         name="the comparison of a physical id with the whole name in an ARN",
         file="layers/core/strongref/lookup/matching.py",
-        code="(arn and physical_id == arn.name)",
-        instead="(arn and arn.name.endswith(physical_id))",
+        function="_named",
+        find="physical_id == _1.name",
+        instead="_1.name.endswith(physical_id)",
         tests=("tests/lookup/test_properties.py", "-k", "own_the_physical_id"),
         must_fail=("test_an_answer_is_the_one_resource_whose_own_the_physical_id_is_or_none_at_all",),
     ),
     Guard(
-        name="the refusal to give out what has something sensitive in it",
+        name="the refusal to return a value that contains something sensitive",
         file="src/strongref_manifests/terraform/values.py",
-        code="        _check_parts(held, reference, path)\n",
-        instead="",
+        function="value_of",
+        find="_check_parts(...)",
         tests=("tests/manifests/test_terraform.py", "-k", "sensitive"),
         must_fail=("test_what_is_sensitive_is_refused_unless_it_is_asked_for[aws_lambda_function.api.environment-",),
     ),
     Guard(
-        name="the hold of what is read while a template is made",
+        name="the hold of what is read during synthesis",
         file="src/strongref_objects/at_synthesis.py",
-        code="        if path[0] in self._strong:\n            self._hold(path, value)\n",
-        instead="",
+        function="AtSynthesis._value",
+        find="if _: self._hold(...)",
         tests=("tests/objects/test_design.py", "tests/objects/test_importing.py", "-k", "held or hold"),
         must_fail=(
             "test_req8_at_synthesis_the_program_gets_values_and_the_template_holds_them",
@@ -140,10 +157,11 @@ GUARDS = (
         ),
     ),
     Guard(
-        name="the look at what a stack exports already under a name",
+        name="the check of what a stack already exports under a name",
         file="src/strongref_objects/exported.py",
-        code="        raise ExportedTwiceError(name, [shown(path) for path in keys if len(path) > 1])\n",
-        instead="        return not keys\n",
+        function="Exported._is_there",
+        find="raise ExportedTwiceError(...)",
+        instead="return False",
         tests=("tests/objects/test_design.py", "tests/objects/test_exporting.py", "-k", "req5"),
         must_fail=(
             "test_req5_two_different_things_under_one_name_are_an_error_that_writes_nothing",
@@ -154,26 +172,22 @@ GUARDS = (
 
 
 def outcomes(report: Path) -> dict[str, bool]:
-    """Of each test that ran, whether it failed; by name."""
+    """Whether each test that ran failed, by name."""
     found = {}
-    for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 (pytest wrote it just now)
+    for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 (pytest has just written it)
         found[case.get("name", "")] = case.find("failure") is not None
     return found
 
 
 def without(guard: Guard, folder: Path) -> dict[str, bool]:
-    """Run a guard's tests in a copy that lacks it."""
+    """Run a guard's tests in a copy without it."""
     copy = folder / "project"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
-    source = copy / guard.file
-    text = source.read_text()
-    if text.count(guard.code) != 1:
-        sys.exit(f"{guard.name}: its code stands {text.count(guard.code)} times in {guard.file}, not once")
-    source.write_text(text.replace(guard.code, guard.instead))
+    (copy / guard.file).write_text(guard.removed())
     report = folder / "report.xml"
     environment = {
         **os.environ,
-        "PYTHONPATH": f"{copy / 'layers/core'}{os.pathsep}{copy}",
+        "PYTHONPATH": os.pathsep.join(map(str, (copy / "layers/core", copy / "src", copy))),
         "STRONGREF_EMULATOR_PYTHON": _tool("STRONGREF_EMULATOR_PYTHON", ".build/venv-emulator/bin/python"),
         "STRONGREF_SAM": _tool("STRONGREF_SAM", ".build/venv-sam/bin/sam"),
     }
@@ -188,7 +202,7 @@ def _tool(variable: str, installed: str) -> str:
 
 
 def main() -> int:
-    """Take out one guard after the other; 1 if a test does not miss it."""
+    """Remove one guard after the other; 1 if a test passes without it."""
     missed = 0
     for guard in GUARDS:
         sys.stdout.write(f"without {guard.name}:\n")
