@@ -1,16 +1,18 @@
-# One word for each thing to do: `make demo`, `make test`, `make lint`, `make check`. Each sets up what it needs.
-# The only needs are make and a Python of 3.11 or newer; PYTHON=python3.13 chooses another one than python3.
+# One word for each task: `make help` lists them. Each one installs what it needs.
+# The only requirements are make and Python 3.11 or newer; PYTHON=python3.13 selects another Python than python3.
 
 PYTHON ?= python3
 BUILD := .build
 BIN := $(BUILD)/venv-dev/bin
 SETUP := $(foreach name,project emulator sam,$(BUILD)/$(name).installed)
 TEMPLATES := template.yaml $(wildcard examples/*/*.yaml tests/*/templates/*.yaml tests/*/templates/*/*.yaml)
+# What runs in Lambda: the layer, by folder.
+QUICK := $(addprefix tests/,contract protocol aws lookup macro runtime test_architecture.py test_guards.py)
 SCRIPTS := $(wildcard examples/*.py tools/*.py)
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check
-# A lock file is complete, so there is nothing to resolve, and every file that comes is one that it knows.
+# A lock file is complete: there is nothing to resolve, and every download is checked against its hash.
 LOCKED := --no-deps --require-hashes
-# sam wants a region and credentials even for what it does without AWS; nobody's own are to be touched.
+# sam requires a region and credentials even for tasks without AWS; never use the developer's own.
 NOWHERE := AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=none AWS_SECRET_ACCESS_KEY=none AWS_CONFIG_FILE=/dev/null
 
 export PATH := $(CURDIR)/$(BUILD)/venv-sam/bin:$(PATH)
@@ -18,27 +20,32 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup test unit deep e2e fuzz bench lint guards check demo lock clean
+.PHONY: help setup quick test unit e2e deep fuzz bench lint guards check demo lock clean
 .DELETE_ON_ERROR:
 
+# Times are of an idle machine with two cores. The first command also needs about 90 seconds to install its tools.
 help:
-	@echo 'make demo   the story of a strong reference, told by real deployments into a local emulator of AWS'
-	@echo 'make test   all tests; make unit and make deep are its halves, make e2e the deployments alone'
-	@echo 'make fuzz   long histories of deployments that meet, die and come twice: 100,000 calls, in two minutes'
-	@echo 'make bench  calls, time, start-up and growth, beside the CDK; writes docs/performance.md, in 20 minutes'
-	@echo 'make lint   style, types and templates'
-	@echo 'make guards takes each guard out of the code and sees that a test fails'
-	@echo 'make check  lint, test and guards'
-	@echo 'make lock   brings requirements/*.txt up to date'
-	@echo 'make clean  takes away what the others made'
+	@echo 'make demo    deploys the story of a strong reference into a local emulator of AWS   20 s'
+	@echo 'make quick   tests of the Lambda layer, without node, sam and the emulator          40 s'
+	@echo 'make test    all tests but the deep ones: make unit, then make e2e                   6 min'
+	@echo 'make unit    tests without deployments, and their coverage                           4 min'
+	@echo 'make e2e     deployments with sam into the local emulator                            2 min'
+	@echo 'make deep    the longest tests: every order of calls, the largest deployments, fuzz  9 min'
+	@echo 'make fuzz    long histories of deployments that overlap, crash and repeat            2 min'
+	@echo 'make lint    style, types and templates                                              2 min'
+	@echo 'make guards  removes each safety check from the code and checks that a test fails    1 min'
+	@echo 'make check   lint, test and guards                                                   9 min'
+	@echo 'make bench   calls, time, startup and growth; writes docs/performance.md            20 min'
+	@echo 'make lock    updates requirements/*.txt                                              2 min'
+	@echo 'make clean   deletes everything that the others created'
 
-# Three environments, because the emulator and sam each pin versions that the others do not want. Made side by side.
+# Three environments, because the emulator and sam each pin versions that conflict with the others. Installed in parallel.
 setup:
 	@$(MAKE) -s -j3 $(SETUP)
 
 $(BUILD)/%.installed: requirements/%.txt
 	@mkdir -p $(BUILD)
-	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=…" if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -c 'import sys; sys.exit("Python must be 3.11 or newer: make PYTHON=…" if sys.version_info < (3, 11) else 0)'
 	@echo 'installing $< into $(BUILD)/venv-$*'
 	@rm -rf $(BUILD)/venv-$*
 	@$(PYTHON) -m venv $(BUILD)/venv-$*
@@ -49,19 +56,24 @@ $(BUILD)/project.installed: $(BUILD)/dev.installed pyproject.toml
 	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-test: unit deep
+# Pure code and fakes only, so the project's own environment is enough.
+quick: $(BUILD)/project.installed
+	$(BIN)/pytest -m 'not (slow or deep or e2e)' -n auto $(QUICK)
 
-# The core's branches are to be covered by what is quick.
+# Every test is in exactly one of test and deep.
+test: unit e2e
+
+# The quick tests must cover the branches of the core.
 unit: setup
-	$(BIN)/pytest -m 'not exhaustive and not e2e' -n auto --cov --cov-fail-under=95
+	$(BIN)/pytest -m 'not (deep or e2e)' -n auto --cov --cov-fail-under=95
 
-# The protocol's largest cases take the processors, the deployments mostly wait: side by side they take little longer
-# than either.
-deep: setup
-	$(BIN)/pytest -m 'exhaustive or e2e' -n 4 --maxschedchunk 1
-
+# Deployments mostly wait, so more of them run side by side than there are cores.
 e2e: setup
-	$(BIN)/pytest -m e2e -n 4
+	$(BIN)/pytest -m 'e2e and not deep' -n 4
+
+deep: setup
+	$(BIN)/pytest -m deep -n 4 --maxschedchunk 1
+	@$(MAKE) -s fuzz
 
 fuzz: setup
 	STRONGREF_FUZZ_STEPS=100000 STRONGREF_FUZZ_SEED=$$(date +%s) $(BIN)/pytest tests/protocol/test_fuzz.py -k long_histories -s
@@ -84,7 +96,7 @@ check: lint test guards
 demo: setup
 	@$(BIN)/python -m examples.demo
 
-# The project's own requirements first: the others must agree with the layer's.
+# The project's own requirements first: the others must agree with those of the layer.
 lock: $(BUILD)/project.installed
 	$(call compile,layer,layers/core/requirements.txt)
 	$(foreach name,dev emulator sam,$(call compile,$(name),requirements/$(name).txt)$(newline))

@@ -1,4 +1,4 @@
-"""What all tests have in common."""
+"""Fixtures and settings of all tests."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ settings.load_profile("unhurried")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the tests that take minutes first, so that no worker is left alone with one at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("exhaustive") is None)
+    """Start the longest tests first, so that no worker is left alone with one at the end."""
+    for item in items:
+        if item.get_closest_marker("exhaustive"):
+            item.add_marker(pytest.mark.deep)
+    items.sort(key=lambda item: (item.get_closest_marker("deep") is None, item.get_closest_marker("slow") is None))
 
 
 @pytest.fixture(autouse=True)
 def _restore_log_streams() -> Iterator[None]:
-    """The command line sends its log to standard error; tests of functions look for it where functions write it."""
+    """Undo what a test of the command line does: it redirects the log to standard error."""
     handlers = [handler for handler in logger.handlers if isinstance(handler, logging.StreamHandler)]
     streams = [handler.stream for handler in handlers]
     yield

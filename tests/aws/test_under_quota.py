@@ -195,6 +195,7 @@ def test_ten_thousand_values_in_a_fan_out_are_there_in_time_and_gone_in_time() -
     assert [account.stored(region) for region in REGIONS] == [0] * 4
 
 
+@pytest.mark.slow
 def test_ten_thousand_values_in_one_region_take_several_invocations_and_less_than_cloudformation_waits() -> None:
     account = Account()
     made = export(10_000)

@@ -123,6 +123,7 @@ def terraform(tmp_path: Path, emulator: Emulator) -> Program:
     return Program("terraform_to_cronjob.py", tmp_path, emulator, "610000000002")
 
 
+@pytest.mark.deep
 def test_a_job_is_told_the_name_of_a_bucket_once_it_is_deployed(bucket: Program) -> None:
     not_there = f"{NOT_DEPLOYED}Output not found. Are you sure you deployed the CDK stack?"
     assert f"{not_there} There is no stack aws in eu-west-1." in bucket.refused()
@@ -140,6 +141,7 @@ def test_a_job_is_told_the_name_of_a_bucket_once_it_is_deployed(bucket: Program)
     bucket.aws.delete("aws", EU)
 
 
+@pytest.mark.deep
 def test_a_value_without_an_output_is_told_and_an_attribute_will_do(tmp_path: Path, emulator: Emulator) -> None:
     program = Program("bucket_to_cronjob.py", tmp_path, emulator, "610000000003")
     program.change("from_value(bucket_name.value)", "from_value(bucket.bucket_name)")
@@ -151,6 +153,7 @@ def test_a_value_without_an_output_is_told_and_an_attribute_will_do(tmp_path: Pa
     program.aws.delete("aws", EU)
 
 
+@pytest.mark.deep
 def test_a_stack_is_asked_for_in_its_own_region_and_account(tmp_path: Path, emulator: Emulator) -> None:
     """Neither is the program's: the emulator's accounts let each other's roles be assumed."""
     there = Program("bucket_to_cronjob.py", tmp_path, emulator, "610000000004")

@@ -110,6 +110,7 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
         yield Reader(Aws(emulator), checkout)
 
 
+@pytest.mark.deep
 def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) -> None:
     aws = reader.aws
     aws.client("iam", US).create_policy(

@@ -126,6 +126,7 @@ def balancer(tmp_path: Path, aws: Aws, names: Callable[[str], str]) -> Programs:
     return Programs(tmp_path, aws, {name: names(name) for name in ("entrance", "website")})
 
 
+@pytest.mark.deep
 def test_req1_a_bucket_of_one_app_is_read_by_another_and_held_at_synthesis(bucket: Programs) -> None:
     refused = bucket.run("albums")
     assert refused.returncode == 1
@@ -168,6 +169,7 @@ def test_req8_a_bucket_is_read_and_held_at_deployment(bucket: Programs) -> None:
     bucket.delete("photos")
 
 
+@pytest.mark.deep
 def test_weakly_imported_a_bucket_can_be_deleted(bucket: Programs) -> None:
     bucket.change("albums", "import_bucket(stack, ", "import_bucket(stack, weak=True, name=")
     bucket.deploy("photos")
@@ -178,6 +180,7 @@ def test_weakly_imported_a_bucket_can_be_deleted(bucket: Programs) -> None:
     bucket.delete("albums")
 
 
+@pytest.mark.deep
 def test_req2_a_service_runs_in_another_team_s_network_and_cluster_behind_its_load_balancer(commons: Programs) -> None:
     commons.deploy("commons")
     there = commons.aws.physical_ids(commons.names["commons"], EU)
@@ -197,6 +200,7 @@ def test_req2_a_service_runs_in_another_team_s_network_and_cluster_behind_its_lo
     commons.delete("commons")
 
 
+@pytest.mark.deep
 def test_a_load_balancer_is_exported_whole_to_another_region_and_cannot_be_changed_while_it_is_imported(
     balancer: Programs,
 ) -> None:
@@ -229,6 +233,7 @@ def test_a_load_balancer_is_exported_whole_to_another_region_and_cannot_be_chang
     balancer.delete("entrance")
 
 
+@pytest.mark.deep
 def test_req2_one_of_every_ready_type_is_deployed_and_imported_as_it_is(
     tmp_path: Path, emulator: Emulator, names: Callable[[str], str]
 ) -> None:

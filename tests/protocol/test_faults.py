@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tests.support.faults.scenario import Scenario
     from tests.support.faults.trouble import Fault
 
+pytestmark = pytest.mark.slow
+
 SCENARIOS = (*EXPORTING, *IMPORTING, *TENDING)
 
 

@@ -17,6 +17,8 @@ from tests.support.fuzz_history import History
 from tests.support.fuzz_invocation import remember_held
 from tests.support.fuzz_machine import Machine
 
+pytestmark = pytest.mark.slow
+
 FEW = 10_000
 STEPS = int(os.environ.get("STRONGREF_FUZZ_STEPS", FEW))
 """Calls to make at least: few beside the other tests, many in `make fuzz`."""

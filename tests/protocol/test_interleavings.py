@@ -94,6 +94,7 @@ def test_unless_stale_claims_are_told_from_live_ones_something_is_left_claimed_f
 ANY_VALUES = st.sampled_from(["v1", "v2", "v3", "drop"])
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_in_long_histories_of_many_actors_no_reference_is_lost(data: st.DataObject) -> None:
