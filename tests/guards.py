@@ -60,9 +60,10 @@ class Guard:
 GUARDS = (
     Guard(
         name="the refusal to change or drop what is claimed",
-        file="layers/core/strongref/protocol/plan.py",
-        function="_check_claims",
-        find="if _: raise ExportsInUseError(...)",
+        file="layers/core/strongref/protocol/planner.py",
+        function="_in_use",
+        find="if _: yield ExportsInUseError(...)",
+        instead="if False: yield",
         tests=(
             "tests/e2e/test_refusals.py",
             "tests/e2e/test_importing.py",
@@ -99,8 +100,8 @@ GUARDS = (
     ),
     Guard(
         name="the record that is left open until the tags are right",
-        file="layers/core/strongref/protocol/apply.py",
-        function="PlanExecutor._write_records",
+        file="layers/core/strongref/protocol/planner.py",
+        function="_records",
         find="replace(_1, open=True)",
         instead="_1",
         tests=(
