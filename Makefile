@@ -7,7 +7,7 @@ BIN := $(BUILD)/venv-dev/bin
 SETUP := $(foreach name,project emulator sam,$(BUILD)/$(name).installed)
 TEMPLATES := template.yaml $(wildcard examples/*/*.yaml tests/*/templates/*.yaml tests/*/templates/*/*.yaml)
 # What runs in Lambda: the layer, by folder.
-QUICK := $(addprefix tests/,contract protocol aws lookup macro runtime test_architecture.py test_guards.py)
+QUICK := $(addprefix tests/,contract protocol aws lookup macro runtime test_architecture.py test_guards.py test_handlers.py)
 SCRIPTS := $(wildcard examples/*.py tools/*.py)
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 # A lock file is complete: there is nothing to resolve, and every download is checked against its hash.

@@ -77,6 +77,13 @@ def _start(shared: Path) -> Emulator:
 
 
 @pytest.fixture(scope="session")
+def built(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that `sam build` wrote the application to."""
+    assert emulator.url
+    return _shared(tmp_path_factory) / "build"
+
+
+@pytest.fixture(scope="session")
 def hurried(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
     """An account of its own, whose application is slow and has little time: its functions end after a few seconds."""
     overrides = SLOW | {"LookupPolicies": _lookups(emulator, HURRIED_ACCOUNT)}

@@ -16,7 +16,7 @@ GIVE_UP_SECONDS = 600.0
 PAUSE_SECONDS = 0.05
 
 
-def wait_until(state: Callable[[], T], what: Callable[[], str] | str, pause: float = PAUSE_SECONDS) -> T:
+def wait_until(state: Callable[[], T | None], what: Callable[[], str] | str, pause: float = PAUSE_SECONDS) -> T:
     """Look until a state is there; what was found.
 
     Args:

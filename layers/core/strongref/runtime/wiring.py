@@ -8,13 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.clients import Clients
-from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.lambda_functions import Invoker
-from strongref.aws.parameter_store import Stores
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import RequestType
-from strongref.protocol.ports import Ports
-from strongref.protocol.time import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +19,7 @@ if TYPE_CHECKING:
     from strongref.contract.response import Response
     from strongref.lookup.finding import Finder
     from strongref.protocol.janitor import Janitor
+    from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
 
 PATIENCE = 120.0
@@ -114,6 +111,12 @@ def janitor() -> JanitorFunction:
 
 def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, patience: float) -> Ports:
     """An invocation's ports, over clients and a limiter that live as long as the function."""
+    # Not needed by lookups.
+    from strongref.aws.cloudformation import CloudFormationStacks  # noqa: PLC0415
+    from strongref.aws.parameter_store import Stores  # noqa: PLC0415
+    from strongref.protocol.ports import Ports  # noqa: PLC0415
+    from strongref.protocol.time import Patience  # noqa: PLC0415
+
     return Ports(
         stores=Stores(clients.ssm, limiter),
         # The function runs in the account of its stack, so the clients have that account's credentials.

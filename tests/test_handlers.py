@@ -1,0 +1,99 @@
+"""A function starts with what it needs and nothing else: the modules that importing its handler loads."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+BASE = ("", "errors", "log", "metrics", "text", "contract", "contract.*")
+"""Texts, logs, and the data that everything is about."""
+
+CALLS = ("aws", "aws.clients", "aws.lambda_functions", "aws.retry_and_rate_limit", "runtime", "runtime.clock")
+"""What a function needs that calls AWS, and itself if its time runs short. Services are loaded with the first event."""
+
+ANSWERS = ("runtime.custom_resource", "runtime.delivery")
+"""What a custom resource needs for its response."""
+
+FENCES = tuple(
+    f"protocol{name}"
+    for name in ("", ".fences", ".inspection", ".phases", ".plan", ".planner", ".ports", ".staleness", ".time")
+)
+
+ALLOWED = {
+    "exporter": (
+        *CALLS,
+        *ANSWERS,
+        "runtime.wiring",
+        *FENCES,
+        "protocol.executor",
+        "protocol.exports",
+        "protocol.snapshot",
+    ),
+    "importer": (
+        *(*CALLS, *ANSWERS, "runtime.wiring", *FENCES),
+        *("protocol.claims", "protocol.cleanup", "protocol.imports", "protocol.missing", "protocol.published"),
+    ),
+    "janitor": (
+        *(*CALLS, "runtime.schedule", "runtime.wiring", *FENCES),
+        *("protocol.executor", "protocol.findings", "protocol.janitor", "protocol.published"),
+    ),
+    "lookup": (
+        *CALLS,
+        *ANSWERS,
+        "runtime.wiring",
+        "lookup",
+        "lookup.answer",
+        "lookup.base",
+        "lookup.lookups",
+        "lookup.request",
+    ),
+    "macro": ("macro", "macro.*"),
+}
+"""By handler, the modules of strongref that it may load, in addition to `BASE`."""
+
+LIBRARIES = {
+    "exporter": {"boto3", "botocore", "crhelper", "urllib3"},
+    "importer": {"boto3", "botocore", "crhelper", "urllib3"},
+    "janitor": {"botocore"},
+    "lookup": {"boto3", "botocore", "crhelper", "urllib3"},
+    "macro": set[str](),
+}
+"""By handler, the libraries whose modules it may load, of those that take long. boto3 comes with crhelper."""
+
+SLOW = {"boto3", "botocore", "crhelper", "urllib3"}
+
+LOADED = "import json, sys, app; print(json.dumps(sorted(sys.modules)))"
+
+
+def loaded(handler: str) -> set[str]:
+    """All modules that a new process has loaded once it has imported a handler."""
+    path = os.pathsep.join(map(str, (ROOT / "layers/core", ROOT / "handlers" / handler)))
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": path, "AWS_DEFAULT_REGION": "us-east-1"}
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", LOADED], env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return set(json.loads(done.stdout))
+
+
+def test_every_handler_is_listed() -> None:
+    assert {path.parent.name for path in ROOT.glob("handlers/*/app.py")} == ALLOWED.keys() == LIBRARIES.keys()
+
+
+@pytest.mark.parametrize("handler", ALLOWED)
+def test_importing_a_handler_loads_no_module_that_it_does_not_need(handler: str) -> None:
+    modules = loaded(handler)
+    own = {name.removeprefix("strongref").removeprefix(".") for name in modules if name.split(".")[0] == "strongref"}
+    allowed = (*BASE, *ALLOWED[handler])
+    assert {name for name in own if not any(fnmatchcase(name, pattern) for pattern in allowed)} == set()
+    assert {pattern for pattern in allowed if not any(fnmatchcase(name, pattern) for name in own)} == set()
+    assert not {name for name in modules if name.startswith("strongref_")}
+    # Powertools looks for botocore, and loads none of its modules.
+    assert {name.split(".")[0] for name in modules - {"botocore"}} & SLOW == LIBRARIES[handler]
