@@ -26,6 +26,7 @@ HURRIED_ACCOUNT = "333333333333"
 TENDED_ACCOUNT = "444444444444"
 LOOKING_ACCOUNT = "555555555555"
 THROTTLED_ACCOUNT = "666666666666"
+UPGRADED_ACCOUNT = "777777777777"
 HURRIED_SECONDS = 20
 """For which a function of that account may run. It keeps half of them back for its answer, and the rest is long enough
 for some work even on a machine that is busy with other things."""
@@ -81,6 +82,12 @@ def built(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that `sam build` wrote the application to."""
     assert emulator.url
     return _shared(tmp_path_factory) / "build"
+
+
+@pytest.fixture
+def upgraded(emulator: Emulator) -> Aws:
+    """An account of its own, without the application: one test installs an old version and then this one."""
+    return Aws(emulator, UPGRADED_ACCOUNT)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -114,10 +115,16 @@ class Aws:
         return Deployed(found["StackId"], status, _outputs(found))
 
     def fail(self, stack: str, resource: str, region: str) -> None:
-        """Have the creation of a `waiting_resource` fail."""
-        self.client("cloudformation", region).signal_resource(
-            StackName=stack, LogicalResourceId=resource, UniqueId="test", Status="FAILURE"
-        )
+        """Have the creation of a `waiting_resource` fail, once it has begun."""
+        client = self.client("cloudformation", region)
+
+        def signalled() -> bool:
+            with suppress(ClientError):
+                client.signal_resource(StackName=stack, LogicalResourceId=resource, UniqueId="1", Status="FAILURE")
+                return True
+            return False
+
+        wait_until(signalled, f"{resource} of {stack} to be created")
 
     def delete(self, stack: str, region: str, expect: str | None = "DELETE_COMPLETE", **options: object) -> str:
         """Delete a stack; its last status."""

@@ -28,15 +28,15 @@ class SamError(RuntimeError):
     """A command failed; the text is what it printed."""
 
 
-def build(workdir: Path) -> Path:
-    """Build the application into a folder of that one, and return the built template."""
+def build(workdir: Path, source: Path = ROOT) -> Path:
+    """Build the application, of this version or of another one, into a folder of `workdir`; the built template."""
     built = workdir / "build"
     environment = os.environ | {
         "AWS_DEFAULT_REGION": REGIONS[0],
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
     }
-    _sam(environment, workdir, "build", "--template-file", str(ROOT / "template.yaml"), "--build-dir", str(built))
+    _sam(environment, workdir, "build", "--template-file", str(source / "template.yaml"), "--build-dir", str(built))
     return built / "template.yaml"
 
 
