@@ -20,7 +20,7 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup quick test unit e2e deep fuzz bench lint guards check demo lock clean
+.PHONY: help setup quick test unit e2e deep fuzz bench lint guards check demo texts lock clean
 .DELETE_ON_ERROR:
 
 # Times are of an idle machine with two cores. The first command also needs about 90 seconds to install its tools.
@@ -36,6 +36,7 @@ help:
 	@echo 'make guards  removes each safety check from the code and checks that a test fails    1 min'
 	@echo 'make check   lint, test and guards                                                   9 min'
 	@echo 'make bench   calls, time, startup and growth; writes docs/performance.md            20 min'
+	@echo 'make texts   writes changed error texts into the documentation                       10 s'
 	@echo 'make lock    updates requirements/*.txt                                              2 min'
 	@echo 'make clean   deletes everything that the others created'
 
@@ -95,6 +96,9 @@ check: lint test guards
 
 demo: setup
 	@$(BIN)/python -m examples.demo
+
+texts: setup
+	$(BIN)/python -m tests.support.error_texts
 
 # The project's own requirements first: the others must agree with those of the layer.
 lock: $(BUILD)/project.installed
