@@ -16,7 +16,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, dataclass_transform
 
-from strongref.lookup.arns import Arn
+from strongref.contract.arns import Arn
 from strongref_objects.collecting import came
 from strongref_objects.errors import NothingToImportError
 from strongref_objects.identity import check_place, check_text, fill, frozen, is_unresolved

@@ -20,7 +20,7 @@ from strongref_objects.identity_errors import BadPlaceError, NotTextError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from strongref.lookup.arns import Arn
+    from strongref.contract.arns import Arn
     from strongref_objects.base import Text
 
 Pieces = Mapping[str, "Text"]
@@ -108,7 +108,7 @@ class ArnForm:
 
     def pieces(self, arn: Arn) -> dict[str, Text]:
         """What such a resource's ARN says."""
-        found = {"arn": arn.text, "name": self._name_in(arn) or "", **_of_partition(arn.partition)}
+        found = {"arn": str(arn), "name": self._name_in(arn) or "", **_of_partition(arn.partition)}
         return {**found, "region": arn.region, "account": arn.account}
 
     def pieces_of_unresolved(self, arn: Text) -> dict[str, Text]:

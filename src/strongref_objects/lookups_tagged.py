@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from strongref.contract.arns import Arn
 from strongref.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.arnforms import is_of_type
-from strongref.lookup.arns import Arn
 from strongref.lookup.base import Wanted
 from strongref.lookup.errors import AmbiguousError, TooManyError, WantedError
 from strongref.lookup.identify import described

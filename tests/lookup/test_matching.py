@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strongref.lookup.arns import Arn, Here, is_arn
+from strongref.lookup.base import LookupScope
 from strongref.lookup.errors import MissingPropertyError
 from strongref.lookup.identify import Asked, Listed, way_of
 from strongref.lookup.inputs import first_model, with_asked, with_derived
@@ -13,7 +13,7 @@ from strongref.lookup.overrides import STRATEGIES, Identifier, Strategy
 from strongref.lookup.table import Input, Shape
 
 REGION = "eu-west-1"
-HERE = Here(REGION)
+HERE = LookupScope(REGION)
 TOPIC = Shape("T", ("TopicArn",), name="TopicName")
 STAGE = Shape("S", ("RestApiId", "StageName"), own=1)
 LINK = Shape("L", ("LeftArn", "RightArn"))
@@ -22,30 +22,6 @@ PARENT = "arn:aws:x:eu-west-1:1:api/abc"
 
 def arn(resource: str) -> str:
     return f"arn:aws:sns:{REGION}:111111111111:{resource}"
-
-
-@pytest.mark.parametrize(
-    ("resource", "kind", "name", "ending"),
-    [
-        ("topic", "", "topic", "topic"),
-        ("function:web", "function", "web", "web"),
-        ("role/a/b/MyRole", "role", "a/b/MyRole", "MyRole"),
-        ("/restapis/abc", "restapis", "abc", "abc"),
-        ("stateMachine:a/b", "stateMachine", "a/b", "b"),
-        ("log-group:/aws/x:*", "log-group", "/aws/x:*", "*"),
-    ],
-)
-def test_an_arns_resource_is_taken_apart_at_its_boundaries(resource: str, kind: str, name: str, ending: str) -> None:
-    parsed = Arn.parse(arn(resource))
-    assert parsed
-    assert (parsed.kind, parsed.name, parsed.ending) == (kind, name, ending)
-    assert parsed.beside("rule/x") == arn("rule/x")
-
-
-@pytest.mark.parametrize("text", ["", "topic", "arn:aws:sns", "arn:aws:sns:eu-west-1:1:", "x" + arn("topic")])
-def test_what_lacks_a_field_is_no_arn(text: str) -> None:
-    assert not is_arn(text)
-    assert Arn.parse(text) is None
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from strongref.contract.arns import Arn
 from strongref.errors import NoSuchResourceError
 from strongref.lookup import identify, matching, searching, tracing
-from strongref.lookup.arns import Arn
 from strongref.lookup.base import Wanted
 from strongref.lookup.errors import AmbiguousError
 from strongref.lookup.matching import Fit

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.errors import CloudControlError, LookUpDeniedError, NoSuchResourceError, UnsupportedError
-from strongref.lookup.arns import Here
-from strongref.lookup.base import Wanted
+from strongref.lookup.base import LookupScope, Wanted
 from strongref.lookup.errors import MissingPropertyError, TooManyError
 from strongref.lookup.identify import tells_alone
 from strongref.lookup.table import shape_of
@@ -70,9 +69,11 @@ def test_the_identifier_in_such_an_answer_may_be_what_was_asked_for() -> None:
 
 
 def test_the_arn_of_what_is_here_has_its_partition() -> None:
-    assert Here(REGION).arn("events", "rule/a") is None
+    assert LookupScope(REGION).arn("events", "rule/a") is None
     for region, partition in ((REGION, "aws"), ("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov")):
-        assert Here(region, ACCOUNT).arn("events", "rule/a") == f"arn:{partition}:events:{region}:{ACCOUNT}:rule/a"
+        assert (
+            LookupScope(region, ACCOUNT).arn("events", "rule/a") == f"arn:{partition}:events:{region}:{ACCOUNT}:rule/a"
+        )
 
 
 # ARNs that call a type something else.

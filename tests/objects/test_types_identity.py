@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import botocore
 import pytest
 
-from strongref.lookup.arns import Arn
+from strongref.contract.arns import Arn
 from strongref_objects.identity import ArnForm, fill, frozen, is_unresolved
 from strongref_objects.identity_errors import (
     BadPlaceError,

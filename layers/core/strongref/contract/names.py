@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, NewType
 
+from strongref.contract.arns import Arn
 from strongref.errors import StrongRefError
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ CLAIM_TAG = "strongref:claim:"
 
 _LEVEL = re.compile(r"[A-Za-z0-9_-]+")
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
+_STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
 
 
 class BadArnError(StrongRefError):
@@ -65,12 +67,11 @@ class StackArn:
     @classmethod
     def parse(cls, text: str) -> StackArn:
         """Raises `BadArnError` if it is not a stack's ARN."""
-        found = re.fullmatch(
-            r"arn:([^:]+):cloudformation:([^:]+):([0-9]{12}):stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)", text
-        )
-        if not found:
+        arn = Arn.parse(text)
+        found = _STACK_RESOURCE.fullmatch(arn.resource) if arn else None
+        if not (arn and found and arn.service == "cloudformation" and arn.region and arn.has_account_id):
             raise BadArnError(text)
-        return cls(*found.groups())
+        return cls(arn.partition, arn.region, arn.account, *found.groups())
 
     def __str__(self) -> str:
         return f"arn:{self.partition}:cloudformation:{self.region}:{self.account}:stack/{self.name}/{self.unique}"

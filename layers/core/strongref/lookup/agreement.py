@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from strongref.aws.cloud_control import Resource
-    from strongref.lookup.arns import Here
+    from strongref.lookup.base import LookupScope
     from strongref.lookup.table import Shape
 
 
-def contradicted(resource: Resource, known: Mapping[str, str], here: Here) -> list[str]:
+def contradicted(resource: Resource, known: Mapping[str, str], here: LookupScope) -> list[str]:
     """The properties of which a resource says something else.
 
     What it does not tell, or tells as a list or a map, contradicts nothing. An ARN and the name in it are the same.
@@ -30,7 +30,7 @@ def _told(properties: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 (JSO
     return found
 
 
-def _agrees(told: object, value: str, here: Here) -> bool:
+def _agrees(told: object, value: str, here: LookupScope) -> bool:
     if isinstance(told, bool):
         return str(told).lower() == value.lower()
     if isinstance(told, int | float):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from strongref.lookup.arns import Arn
+from strongref.contract.arns import Arn
 from strongref.lookup.errors import UnrelatedArnError
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ def _queue(arn: Arn) -> list[str]:
 
 def _parameter(arn: Arn) -> list[str]:
     """A name that holds a slash begins with one, which its ARN lacks; another one may."""
-    return [f"/{arn.name}"] if "/" in arn.name else [arn.name, f"/{arn.name}"]
+    return [f"/{arn.resource_id}"] if "/" in arn.resource_id else [arn.resource_id, f"/{arn.resource_id}"]
 
 
 def _log_group(arn: Arn) -> list[str]:
-    return [arn.name.removesuffix(":*")]
+    return [arn.resource_id.removesuffix(":*")]
 
 
 GUESSES: Mapping[str, Callable[[Arn], list[str]]] = {
@@ -72,7 +72,7 @@ def guesses(shape: Shape, arn: Arn) -> Sequence[str]:
     if shape.is_composite:
         return []
     # Where it says its ARN, what stands at the end of one may be tried: it is asked whether that is its.
-    return list(dict.fromkeys((arn.name, arn.ending))) if shape.arn else [arn.name]
+    return list(dict.fromkeys((arn.resource_id, arn.last_segment))) if shape.arn else [arn.resource_id]
 
 
 def said(shape: Shape, text: str) -> Mapping[str, str] | None:
@@ -93,7 +93,7 @@ def is_of_type(arn: Arn, shape: Shape) -> bool:
     pattern = PATTERNS.get(shape.type_name)
     if pattern:
         return pattern.fullmatch(arn.resource) is not None
-    return arn.kind.replace("-", "").lower() in (kind, f"{kind}s")
+    return arn.resource_type.replace("-", "").lower() in (kind, f"{kind}s")
 
 
 def related(arn: Arn, text: str, shape: Shape, region: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from strongref.contract.arns import Arn, partition_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -35,6 +37,30 @@ class Wanted:
     properties: Mapping[str, str] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
     account: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LookupScope:
+    """The region and account where resources are looked up.
+
+    Attributes:
+        region: as in `eu-west-1`.
+        account: the account ID; None if unknown.
+    """
+
+    region: str
+    account: str | None = None
+
+    def may_contain(self, arn: Arn) -> bool:
+        """Whether the ARN's resource could be here. ARNs of global services have no region."""
+        is_elsewhere = self.account and arn.is_in_account_other_than(self.account)
+        return arn.region in ("", self.region) and not is_elsewhere
+
+    def arn(self, service: str, resource: str) -> str | None:
+        """The ARN of a resource here; None if the account is unknown."""
+        if self.account is None:
+            return None
+        return str(Arn(partition_of(self.region), service, self.region, self.account, resource))
 
 
 class CloudControl(Protocol):

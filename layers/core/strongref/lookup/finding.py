@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from strongref.errors import NoSuchResourceError
 from strongref.lookup.agreement import contradicted
-from strongref.lookup.arns import Here
 from strongref.lookup.attributes import attribute
+from strongref.lookup.base import LookupScope
 from strongref.lookup.reading import Reading
 from strongref.lookup.searching import Search
 from strongref.lookup.table import shape_of
@@ -62,5 +62,5 @@ class Finder:
         return self._search(wanted).run()
 
     def _search(self, wanted: Wanted) -> Search:
-        here = Here(self._reading.region, wanted.account)
+        here = LookupScope(self._reading.region, wanted.account)
         return Search(self._reading, self._tagging, shape_of(wanted.type_name), wanted, here)

@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from strongref.contract.arns import Arn, is_arn
 from strongref.lookup import overrides
-from strongref.lookup.arns import Arn, Here, is_arn
+from strongref.lookup.base import LookupScope
 from strongref.lookup.errors import MissingPropertyError, WantedError
 from strongref.lookup.matching import complete, put_together, telling, unknown_beside
 from strongref.lookup.overrides import Candidates, Identifier, Strategy
@@ -55,7 +56,7 @@ class Called:
 Way: TypeAlias = Identifier | Candidates | overrides.Resource | Asked | Listed | Called
 
 
-def way_of(shape: Shape, physical_id: str, known: Mapping[str, str], here: Here) -> Way:
+def way_of(shape: Shape, physical_id: str, known: Mapping[str, str], here: LookupScope) -> Way:
     """How a physical id becomes an identifier.
 
     Raises:
@@ -73,17 +74,17 @@ def way_of(shape: Shape, physical_id: str, known: Mapping[str, str], here: Here)
     return _of_composite(shape, physical_id, known, here) if shape.is_composite else _of_single(shape, physical_id)
 
 
-def _is_elsewhere(physical_id: str, understood: Candidates | Identifier, here: Here) -> bool:
+def _is_elsewhere(physical_id: str, understood: Candidates | Identifier, here: LookupScope) -> bool:
     """Whether an ARN of elsewhere has lost its place on the way: what is called so here is not what it names."""
     arn, keeps = Arn.parse(physical_id), isinstance(understood, Identifier) and is_arn(understood.text)
-    return arn is not None and not here.has(arn) and not keeps
+    return arn is not None and not here.may_contain(arn) and not keeps
 
 
 def _of_single(shape: Shape, physical_id: str) -> Way:
     return Listed(physical_id) if shape.is_arn and not is_arn(physical_id) else Identifier(physical_id)
 
 
-def _of_composite(shape: Shape, physical_id: str, known: Mapping[str, str], here: Here) -> Way:
+def _of_composite(shape: Shape, physical_id: str, known: Mapping[str, str], here: LookupScope) -> Way:
     whole = complete(shape, physical_id, known, here)
     if whole:
         return Asked(whole)
@@ -102,7 +103,7 @@ def tells_alone(type_name: str, physical_id: str) -> bool:
     understood = overrides.understood(shape.type_name, shape.identifier[0], physical_id, {})
     if understood is not None:
         return understood is not Strategy.LOOK_UP
-    return not shape.is_composite or complete(shape, physical_id, {}, Here("")) is not None
+    return not shape.is_composite or complete(shape, physical_id, {}, LookupScope("")) is not None
 
 
 WAYS = ("physical id", "ARN", "name", "tags")

@@ -10,13 +10,13 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from strongref.lookup.arns import Arn
+from strongref.contract.arns import Arn
 from strongref.lookup.table import SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref.lookup.arns import Here
+    from strongref.lookup.base import LookupScope
     from strongref.lookup.table import Shape
 
 
@@ -29,7 +29,7 @@ class Fit(IntEnum):
     YES = 2
 
 
-def fit(shape: Shape, identifier: str, physical_id: str, known: Mapping[str, str], here: Here) -> Fit:
+def fit(shape: Shape, identifier: str, physical_id: str, known: Mapping[str, str], here: LookupScope) -> Fit:
     """Whether an identifier is that of the resource with a physical id.
 
     Args:
@@ -71,31 +71,31 @@ def _unknown(shape: Shape, position: int, known: Mapping[str, str]) -> list[str]
     return [part for other, part in enumerate(shape.identifier) if other != position and part not in known]
 
 
-def agrees(shape: Shape, parts: tuple[str, ...], known: Mapping[str, str], here: Here) -> bool:
+def agrees(shape: Shape, parts: tuple[str, ...], known: Mapping[str, str], here: LookupScope) -> bool:
     """Whether the parts are what is known of them."""
     return all(
         same(part, known[name], here) for name, part in zip(shape.identifier, parts, strict=True) if name in known
     )
 
 
-def same(part: str, value: str, here: Here) -> bool:
+def same(part: str, value: str, here: LookupScope) -> bool:
     """Whether both stand for the same: as one may be the ARN of what the other is the name of."""
     if part == value:
         return True
     of_part, of_value = Arn.parse(part), Arn.parse(value)
     if of_part and not of_value:
-        return of_part.name == value
-    return bool(of_value and not of_part and of_value.name == part and here.has(of_value))
+        return of_part.resource_id == value
+    return bool(of_value and not of_part and of_value.resource_id == part and here.may_contain(of_value))
 
 
 def _named(part: str, physical_id: str) -> Fit:
     arn = Arn.parse(part)
-    if physical_id == part or (arn and physical_id == arn.name):
+    if physical_id == part or (arn and physical_id == arn.resource_id):
         return Fit.YES
-    return Fit.IF_CALLED_SO if arn and physical_id == arn.ending else Fit.NO
+    return Fit.IF_CALLED_SO if arn and physical_id == arn.last_segment else Fit.NO
 
 
-def complete(shape: Shape, physical_id: str, known: Mapping[str, str], here: Here) -> str | None:
+def complete(shape: Shape, physical_id: str, known: Mapping[str, str], here: LookupScope) -> str | None:
     """The whole identifier, if a physical id is one already: as many parts as it has.
 
     A part may be empty, as the base path of an `AWS::ApiGateway::BasePathMapping`; not all of them.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
-from strongref.lookup.arns import Arn
+from strongref.contract.arns import Arn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -89,8 +89,8 @@ def _rule(physical_id: str, known: Known) -> Understood:
         return _NO_RULE
     of_bus = Arn.parse(bus)
     if of_bus:
-        path = "" if of_bus.name == _DEFAULT_BUS else f"{of_bus.name}/"
-        return Identifier(of_bus.beside(f"rule/{path}{name}"))
+        path = "" if of_bus.resource_id == _DEFAULT_BUS else f"{of_bus.resource_id}/"
+        return Identifier(str(of_bus.with_resource(f"rule/{path}{name}")))
     if bus in ("", _DEFAULT_BUS):
         return Resource("events", f"rule/{name}", name, {})
     return Resource("events", f"rule/{bus}/{name}", f"{bus}|{name}", {"EventBusName": bus})
@@ -98,7 +98,7 @@ def _rule(physical_id: str, known: Known) -> Understood:
 
 def _bus_of(text: str) -> str:
     arn = Arn.parse(text)
-    return arn.name if arn else text
+    return arn.resource_id if arn else text
 
 
 def _job_definition(physical_id: str, _known: Known) -> Understood:
@@ -106,7 +106,7 @@ def _job_definition(physical_id: str, _known: Known) -> Understood:
     arn = Arn.parse(physical_id)
     if arn is None:
         return Identifier(physical_id)
-    return Candidates((arn.name.partition(":")[0],), {"JobDefinitionArn": physical_id})
+    return Candidates((arn.resource_id.partition(":")[0],), {"JobDefinitionArn": physical_id})
 
 
 def _api_key(physical_id: str, _known: Known) -> Understood | None:
@@ -209,7 +209,7 @@ def _namespace(known: Known) -> str:
 def _function_name(known: Known) -> str:
     function = known.get("FunctionArn", "")
     arn = Arn.parse(function)
-    return arn.name if arn else function
+    return arn.resource_id if arn else function
 
 
 DERIVED: Mapping[str, Mapping[str, Callable[[Known], str]]] = {

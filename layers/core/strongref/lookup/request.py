@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from strongref.contract.arns import Arn, is_arn
 from strongref.contract.properties import check_names, parse_region, parse_strings, parse_text, shape, shown
 from strongref.errors import BadRequestError
 from strongref.lookup.base import Wanted
@@ -27,7 +28,6 @@ MAX_TAGS, MAX_TAG_KEY, MAX_TAG_VALUE = 50, 128, 256
 
 _TYPE = re.compile(r"[A-Za-z0-9]{2,64}::[A-Za-z0-9]{2,64}::[A-Za-z0-9]{2,64}")
 """AWS: Cloud Control API, GetResource, TypeName."""
-_ARN = re.compile(r"arn:[^:\s]+:[^:\s]+:([^:\s]*):([^:\s]*):\S.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +102,26 @@ def _identifier(prop: str, given: object) -> str:
 
 def _arn(given: object) -> str:
     arn = _identifier("Arn", given)
-    if not _ARN.fullmatch(arn):
+    if not is_arn(arn) or "\n" in arn:
         raise BadRequestError("Arn", f"{shown(arn)} came; an ARN is needed. Is it a PhysicalId, or a Name?")
     return arn
 
 
 def _see_that_it_is_the_stacks(way: str, identifier: str | None, stack: StackArn) -> None:
     """An ARN has its account in it. That of AWS's own policies is no number."""
-    found = _ARN.fullmatch(identifier or "")
-    if found and re.fullmatch(r"[0-9]{12}", found[2]) and found[2] != stack.account:
+    arn = Arn.parse(identifier or "")
+    if arn and arn.is_in_account_other_than(stack.account):
         raise BadRequestError(
             way,
-            f"it is of account {found[2]}; the function looks into the stack's own account ({stack.account}) only. "
+            f"it is of account {arn.account}; the function looks into the stack's own account ({stack.account}) only. "
             "Deploy this in a stack of that account, and export what is needed",
         )
 
 
 def _region(given: Properties, arn: str | None, stack: StackArn) -> str:
     """The region that was given, or the ARN's, or the stack's own. An ARN without one is of a global service."""
-    found = _ARN.fullmatch(arn or "")
-    of_arn = found[1] if found else ""
+    parsed = Arn.parse(arn or "")
+    of_arn = parsed.region if parsed else ""
     region = parse_region("Region", given["Region"]) if "Region" in given else of_arn or stack.region
     if of_arn not in ("", region):
         raise BadRequestError("Region", f"{region} came, but the ARN is of {cut(of_arn, 60)}; leave Region out")

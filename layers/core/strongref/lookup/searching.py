@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from strongref.contract.arns import Arn
 from strongref.errors import CloudControlError, NoSuchResourceError, UnsupportedError
 from strongref.lookup import overrides
 from strongref.lookup.agreement import contradicted, has_tags, misspelt
 from strongref.lookup.arnforms import of_type
-from strongref.lookup.arns import Arn
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError, TooManyError, UnrelatedArnError, WantedError
 from strongref.lookup.identify import Asked, Called, Listed, described, way_of
 from strongref.lookup.inputs import with_derived
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from strongref.aws.cloud_control import Resource
     from strongref.errors import StrongRefError
-    from strongref.lookup.arns import Here
-    from strongref.lookup.base import Tagging, Wanted
+    from strongref.lookup.base import LookupScope, Tagging, Wanted
     from strongref.lookup.reading import Reading
     from strongref.lookup.table import Shape
 
@@ -38,7 +37,9 @@ class Search:
         here: where it is made.
     """
 
-    def __init__(self, reading: Reading, tagging: Tagging | None, shape: Shape, wanted: Wanted, here: Here) -> None:
+    def __init__(
+        self, reading: Reading, tagging: Tagging | None, shape: Shape, wanted: Wanted, here: LookupScope
+    ) -> None:
         self.shape = shape
         self.here = here
         self._reading = reading
@@ -115,7 +116,9 @@ class Search:
         if not all(same(told[name], self._known[name], self.here) for name in told if name in self._known):
             return self._only([])
         arn = Arn.parse(parent)
-        forms = [physical_id, f"{arn.name}{SEPARATOR}{own}"] if arn and self.here.has(arn) else [physical_id]
+        forms = (
+            [physical_id, f"{arn.resource_id}{SEPARATOR}{own}"] if arn and self.here.may_contain(arn) else [physical_id]
+        )
         for form in forms:
             there = self._trying.there(form)
             if there:
@@ -157,19 +160,19 @@ class Search:
         likely = [each for each in listed if self._ends_so(each, name)]
         called = [each for each in likely if self._is_called(each, name)]
         found = [each.identifier for each in called]
-        if not any(arn.name == name for arn in map(self._own_arn, called) if arn):
+        if not any(arn.resource_id == name for arn in map(self._own_arn, called) if arn):
             # Where names are not in ARNs, one that ends so by chance is not the only one that may be called so.
             found += self._tracing.telling([each for each in listed if each not in likely], shape.name, name)
         return self._only(found, len(listed))
 
     def _ends_so(self, resource: Resource, name: str) -> bool:
         arn = self._own_arn(resource)
-        return arn is not None and name in (arn.name, arn.ending)
+        return arn is not None and name in (arn.resource_id, arn.last_segment)
 
     def _is_called(self, resource: Resource, name: str) -> bool:
         """Whether it says that this is its name; if it says none, whether its ARN has it."""
         told, arn = self.shape.name and self._tracing.told(resource, self.shape.name), self._own_arn(resource)
-        return told == name or (told is None and arn is not None and arn.name == name)
+        return told == name or (told is None and arn is not None and arn.resource_id == name)
 
     def _own_arn(self, resource: Resource) -> Arn | None:
         parts, own = self.shape.parts(resource.identifier), self.shape.own if self.shape.is_composite else 0
@@ -198,13 +201,13 @@ class Search:
             return self._only([])
         there = self._trying.there(self.here.arn(way.service, way.text) or way.native)
         arn = there and next(filter(None, map(Arn.parse, (there.identifier, str(there.properties.get("Arn"))))), None)
-        if there and arn and arn.resource == way.text and self.here.has(arn):
-            return self._only([arn.text])
+        if there and arn and arn.resource == way.text and self.here.may_contain(arn):
+            return self._only([str(arn)])
         listed = self._reading.listed(self.shape, {**way.hints, **self._known})
         arns = {each.identifier: arn for each in listed if (arn := Arn.parse(each.identifier))}
         found = [identifier for identifier, arn in arns.items() if arn.resource == way.text]
         for arn in list(arns.values())[:1] if not found else ():
-            there = self._trying.there(arn.beside(way.text))
+            there = self._trying.there(str(arn.with_resource(way.text)))
             found = [there.identifier] if there else []
         return self._only(found, len(listed))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from strongref.contract.arns import Arn
 from strongref.errors import CloudControlError
 from strongref.lookup import overrides
 from strongref.lookup.arnforms import GUESSES, IDENTIFYING, are_same, guesses, is_of_type, related, said
-from strongref.lookup.arns import Arn
 from strongref.lookup.errors import TooManyError
 from strongref.lookup.matching import agrees
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from strongref.aws.cloud_control import Resource
-    from strongref.lookup.arns import Here
+    from strongref.lookup.base import LookupScope
     from strongref.lookup.table import Shape
     from strongref.lookup.trying import Trying
 
@@ -26,7 +26,7 @@ READ_MOST = 100
 class Tracing:
     """One look-up's."""
 
-    def __init__(self, trying: Trying, shape: Shape, known: Mapping[str, str], here: Here, what: str) -> None:
+    def __init__(self, trying: Trying, shape: Shape, known: Mapping[str, str], here: LookupScope, what: str) -> None:
         """Make one.
 
         Args:
@@ -50,7 +50,7 @@ class Tracing:
             UnrelatedArnError: it cannot be told of which type it is.
         """
         shape, arn = self._shape, Arn.parse(text)
-        if arn is None or not self._here.has(arn):
+        if arn is None or not self._here.may_contain(arn):
             return []
         if shape.is_arn or shape.type_name in IDENTIFYING:
             return self._identified_by(text)
@@ -140,7 +140,7 @@ class Tracing:
             return False
         if shape.type_name in GUESSES:
             return resource.identifier in GUESSES[shape.type_name](arn)
-        return _is_path_to(arn.name, parts[own], [part for at, part in enumerate(parts) if at != own])
+        return _is_path_to(arn.resource_id, parts[own], [part for at, part in enumerate(parts) if at != own])
 
     def _may_be(self, resource: Resource) -> bool:
         parts = self._shape.parts(resource.identifier)
