@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from strongref.aws.cloud_control import CloudControlApi
 from strongref.aws.tagging import TaggingApi
-from strongref.lookup.base import Wanted
-from strongref.lookup.errors import WantedError
-from strongref.lookup.finding import Finder, attribute
+from strongref.lookup.attributes import attribute
+from strongref.lookup.errors import ResourceQueryError
+from strongref.lookup.finder import Finder
+from strongref.lookup.query import ResourceQuery
 from strongref_cli.parsing import register
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.toolbox import regions
@@ -44,7 +45,7 @@ def _look_up(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     (region,) = regions([asked.region] if asked.region else None)
     accounts = toolbox.accounts(region, asked.role)
     account = asked.account or (accounts.own if asked.arn else None)
-    wanted = Wanted(
+    wanted = ResourceQuery(
         asked.type,
         physical_id=asked.physical_id,
         arn=asked.arn,
@@ -60,14 +61,14 @@ def _look_up(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     )
     try:
         lines = list(_lines(finder, wanted, asked))
-    except WantedError as error:
+    except ResourceQueryError as error:
         raise UsageError(str(error)) from None
     for line in lines:
         sys.stdout.write(f"{line}\n")
     return 0
 
 
-def _lines(finder: Finder, wanted: Wanted, asked: argparse.Namespace) -> Iterator[str]:
+def _lines(finder: Finder, wanted: ResourceQuery, asked: argparse.Namespace) -> Iterator[str]:
     if not asked.attribute:
         identifier = finder.identifier(wanted)
         yield json.dumps({"type": wanted.type_name, "identifier": identifier}) if asked.json else identifier

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from strongref.errors import StrongRefError
 from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import NoSuchAttributeError
-from strongref.lookup.table import shape_of
+from strongref.lookup.resource_types import resource_type_of
 from strongref_objects.context_file import CONTEXT_FILE, LOOKUP, ContextKey
 from strongref_objects.errors import NoPlaceError
 from strongref_objects.identity import frozen
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from strongref.aws.cloud_control import Resource
-    from strongref.lookup.base import CloudControl, Tagging
-    from strongref.lookup.reading import Reading
+    from strongref.lookup.reader import CloudControl, ResourceReader, Tagging
     from strongref_objects.base import Target
     from strongref_objects.declaring import Declared
     from strongref_objects.synthesis import Home
@@ -105,7 +104,7 @@ class Here(NamedTuple):
 
     cloudcontrol: CloudControl
     tagging: Tagging
-    reading: Reading
+    reading: ResourceReader
 
 
 def lookup_vpc(place: Place, tags: Mapping[str, str]) -> Vpc:
@@ -219,13 +218,13 @@ def _here(place: Place, home: Home) -> Here:
     def ask() -> Here:
         from strongref.aws.cloud_control import CloudControlApi  # noqa: PLC0415 (only where something is looked up)
         from strongref.aws.tagging import TaggingApi  # noqa: PLC0415
-        from strongref.lookup.reading import Reading  # noqa: PLC0415
+        from strongref.lookup.reader import ResourceReader  # noqa: PLC0415
 
         aws = place.synthesis.aws(home.region)
         clients = place.synthesis.clients(home)
         cloudcontrol = CloudControlApi(clients.cloudcontrol, home.region, aws.limiter, aws.clock)
         tagging = TaggingApi(clients.tagging, home.region, aws.limiter, aws.clock)
-        return Here(cloudcontrol, tagging, Reading(cloudcontrol))
+        return Here(cloudcontrol, tagging, ResourceReader(cloudcontrol))
 
     found: Here = place.synthesis.once((LOOKUP, home), ask)
     return found
@@ -282,8 +281,8 @@ def _of_load_balancer(here: Here, resource: Resource, rest: Mapping[str, Any]) -
         groups = [str(each) for each in resource.properties.get("SecurityGroups", ())]
         parts["security_group"] = SecurityGroup(_one(resource, "security_group", groups))
     if "listener" not in rest:
-        shape = shape_of("AWS::ElasticLoadBalancingV2::Listener")
-        listed = here.reading.listed(shape, {"LoadBalancerArn": resource.identifier})
+        shape = resource_type_of("AWS::ElasticLoadBalancingV2::Listener")
+        listed = here.reading.list_resources(shape, {"LoadBalancerArn": resource.identifier})
         parts["listener"] = Listener(_one(resource, "listener", [each.identifier for each in listed]))
     return parts
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from strongref.aws.cloud_control import Resource
-    from strongref.lookup.base import CloudControl
-    from strongref.lookup.reading import Reading
+    from strongref.lookup.reader import CloudControl, ResourceReader
     from strongref_objects.lookups_tiers import Route
 
 READ_MOST = 300
@@ -37,7 +36,7 @@ _NAT = "AWS::EC2::NatGateway"
 class Network:
     """What is in a VPC."""
 
-    def __init__(self, cloudcontrol: CloudControl, reading: Reading, vpc: Resource) -> None:
+    def __init__(self, cloudcontrol: CloudControl, reading: ResourceReader, vpc: Resource) -> None:
         """Make one.
 
         Args:
@@ -105,7 +104,7 @@ class Network:
         return own
 
     def _default_routes(self, table: str) -> tuple[Route, ...]:
-        found = (self._reading.there(_ROUTE, f"{table}|{destination}") for destination in EVERYWHERE)
+        found = (self._reading.get_if_exists(_ROUTE, f"{table}|{destination}") for destination in EVERYWHERE)
         return tuple(each.properties for each in found if each)
 
     def _inside(self, type_name: str) -> Iterator[Mapping[str, Any]]:
@@ -131,6 +130,6 @@ class Network:
         if len(unread) > READ_MOST:
             raise TooMuchAroundError(type_name, f"VpcId {self._vpc.identifier}", len(unread), READ_MOST)
         for each in listed:
-            found = self._reading.there(type_name, each.identifier) if each in unread else each
+            found = self._reading.get_if_exists(type_name, each.identifier) if each in unread else each
             if found:  # It may have gone since.
                 yield found

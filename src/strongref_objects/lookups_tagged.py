@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.arns import Arn
 from strongref.errors import NoSuchResourceError, UnsupportedError
-from strongref.lookup.arnforms import is_of_type
-from strongref.lookup.base import Wanted
-from strongref.lookup.errors import AmbiguousError, TooManyError, WantedError
-from strongref.lookup.identify import described
-from strongref.lookup.table import shape_of
+from strongref.lookup.arn_formats import is_of_type
+from strongref.lookup.errors import AmbiguousError, ResourceQueryError, TooManyError
+from strongref.lookup.query import ResourceQuery
+from strongref.lookup.resource_types import resource_type_of
 from strongref_objects.collecting import came
 from strongref_objects.identity import is_unresolved
 from strongref_objects.identity_errors import OtherArnError
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from strongref.aws.cloud_control import Resource
     from strongref.errors import StrongRefError
-    from strongref.lookup.base import CloudControl, Tagging
+    from strongref.lookup.reader import CloudControl, Tagging
     from strongref_objects.declaring import Declaration
     from strongref_objects.identity import ArnForm
 
@@ -42,11 +41,11 @@ def check_tags(what: str, tags: Mapping[str, str]) -> None:
         tags: as they were given.
 
     Raises:
-        WantedError: they cannot.
+        ResourceQueryError: they cannot.
     """
     problem = _problem(tags)
     if problem:
-        raise WantedError(what, problem)
+        raise ResourceQueryError(what, problem)
 
 
 def find_tagged(
@@ -66,12 +65,12 @@ def find_tagged(
         OtherArnError: there are such resources, but of another kind.
         TooManyTaggedError: there are too many.
         NotReadableError: Cloud Control does not read them, and ARNs are not known to tell anything.
-        StrongRefError: as `lookup.finding.Finder.find`.
+        StrongRefError: as `lookup.finder.Finder.find`.
     """
-    from strongref.lookup.finding import Finder  # noqa: PLC0415 (only where something is looked up)
+    from strongref.lookup.finder import Finder  # noqa: PLC0415 (only where something is looked up)
 
     fitting = _Fitting(tagging, declared.arn)
-    wanted = Wanted(str(declared.type_name), tags=tags, account=account)
+    wanted = ResourceQuery(str(declared.type_name), tags=tags, account=account)
     failed: StrongRefError
     try:
         return Finder(cloudcontrol, fitting).find(wanted)
@@ -89,12 +88,12 @@ def find_tagged(
         if declared.arn and len(fitting.found) == 1:
             return fitting.found[0]
         if declared.arn and fitting.found:
-            failed = SeveralTaggedError(wanted.type_name, described(wanted), fitting.found)
+            failed = SeveralTaggedError(wanted.type_name, wanted.describe(), fitting.found)
     raise failed
 
 
 class _Fitting:
-    """`lookup.base.Tagging`: of all ARNs, those that are spelled as the type's are.
+    """`lookup.reader.Tagging`: of all ARNs, those that are spelled as the type's are.
 
     Attributes:
         found: those that it has told.
@@ -118,7 +117,7 @@ class _Fitting:
 
     def others_of(self, type_name: str) -> list[str]:
         """Those that are of CloudFormation's type all the same."""
-        shape = shape_of(type_name)
+        shape = resource_type_of(type_name)
         return [text for text in self.others if (arn := Arn.parse(text)) and is_of_type(arn, shape)]
 
 

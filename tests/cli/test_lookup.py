@@ -88,12 +88,12 @@ def test_json_is_one_object(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([TOPIC], "one of physical id, ARN, name and tags is needed; nothing came"),
-        ([TOPIC, "news", "--name", "news"], "physical id and name came"),
-        ([TOPIC, ""], "an empty physical id came"),
-        ([TOPIC, " "], "an empty physical id came"),
-        ([STAGE, "prod", "--property", "RestApiID=abc"], "RestApiID is none of its properties; is RestApiId meant?"),
-        (["AWS::EC2::VPC", "--name", "main"], "it tells no name; use its tags, its ARN or its physical id"),
+        ([TOPIC], "give one of physical ID, ARN, name and tags, got nothing"),
+        ([TOPIC, "news", "--name", "news"], "got physical ID and name"),
+        ([TOPIC, ""], "the physical ID must not be empty"),
+        ([TOPIC, " "], "the physical ID must not be empty"),
+        ([STAGE, "prod", "--property", "RestApiID=abc"], "it has no property RestApiID; did you mean RestApiId?"),
+        (["AWS::EC2::VPC", "--name", "main"], "it has no name property; give its tags, ARN or physical ID"),
         ([TOPIC, "--tag", "app"], "--tag: a name and a value with = between them are needed"),
         ([TOPIC, "news", "--property", "=x"], "--property: a name and a value with = between them are needed"),
         ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property: a name came twice"),
@@ -109,7 +109,7 @@ def test_what_is_not_asked_rightly_ends_with_2(run: Run, arguments: list[str], t
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([TOPIC, "gone"], "No AWS::SNS::Topic with physical id gone in eu-west-1 (2 looked at)"),
+        ([TOPIC, "gone"], "No AWS::SNS::Topic with physical ID gone in eu-west-1 (2 looked at)"),
         ([STAGE, "prod"], "AWS::ApiGateway::Stage cannot be looked up without RestApiId"),
         ([DATABASE, "web", "--attribute", "Endpoint.Adress"], "Did you mean Endpoint.Address"),
         (["AWS::SNS::Topics", "news"], "Did you mean AWS::SNS::Topic"),

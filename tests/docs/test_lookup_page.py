@@ -9,9 +9,9 @@ import pytest
 
 from strongref.aws.retry_and_rate_limit import RateLimits
 from strongref.errors import NoSuchResourceError
-from strongref.lookup import errors, overrides, reading, tracing
-from strongref.lookup.base import Wanted
+from strongref.lookup import arn_search, errors, overrides, reader
 from strongref.lookup.errors import AmbiguousError
+from strongref.lookup.query import ResourceQuery
 from strongref_cli import _parser
 from tests.support.documents import ROOT, names_in, rows
 from tests.support.fake_cloudcontrol import FakeCloudControl, finder
@@ -33,10 +33,9 @@ def test_the_documented_options_are_the_commands() -> None:
     assert names_in(rows(PAGE, "Options")) == known
 
 
-def test_every_error_of_a_look_up_is_explained() -> None:
+def test_every_error_of_a_lookup_is_explained() -> None:
     kinds = {name for name, kind in vars(errors).items() if getattr(kind, "__module__", "") == errors.__name__}
-    told_to_the_finder_alone = {"PropertiesAskedError"}
-    assert {name for name in kinds - told_to_the_finder_alone if f"`{name}`" not in TEXT} == set()
+    assert {name for name in kinds - {"RejectedLookupError"} if f"`{name}`" not in TEXT} == set()
 
 
 def test_every_type_with_a_rule_of_its_own_is_told() -> None:
@@ -49,8 +48,8 @@ def test_every_type_with_a_rule_of_its_own_is_told() -> None:
 @pytest.mark.parametrize(
     "told",
     [
-        f"up to {['', 'one', 'two', 'three', 'four', 'five'][reading.ASKED_MOST]} times",
-        f"at most {tracing.READ_MOST} of them",
+        f"up to {['', 'one', 'two', 'three', 'four', 'five'][reader.LIST_ATTEMPTS]} times",
+        f"at most {arn_search.MAX_READS} of them",
         f"{['', '', '', '', '', 'five'][int(RateLimits().resources)]} a second (`STRONGREF_RESOURCES_PER_SECOND`)",
     ],
 )
@@ -76,7 +75,7 @@ def test_the_examples_beside_the_importers_rules_come_out_as_told(row: list[str]
     cloud = FakeCloudControl({type_name: {each: {"ManagedPolicyName": each.split("/")[-1]} for each in identifiers}})
     known = dict(text.split("=") for text in given)
     try:
-        answer = [finder(cloud).identifier(Wanted(type_name, physical_id=physical_id, properties=known))]
+        answer = [finder(cloud).identifier(ResourceQuery(type_name, physical_id=physical_id, properties=known))]
     except NoSuchResourceError:
         answer = []
     except AmbiguousError as error:

@@ -22,11 +22,11 @@ from strongref import errors
 from strongref.aws.retry_and_rate_limit import RateLimits
 from strongref.contract import response as answer_module
 from strongref.errors import BadRequestError, StrongRefError
-from strongref.lookup import answer as lookup_answer
+from strongref.lookup import errors as lookup_errors
 from strongref.runtime import custom_resource as resource
 from strongref_cli import _parser
 from tests.support.documents import PAGES, ROOT, Block, blocks, load, names_in, rows
-from tests.support.error_texts import CASES, US, case_of, refused_export, refused_import, refused_look_up
+from tests.support.error_texts import CASES, US, case_of, refused_export, refused_import, refused_lookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ def test_every_case_is_shown_somewhere() -> None:
 
 def test_every_error_is_explained() -> None:
     explained = "".join((ROOT / "docs" / page).read_text() for page in ("operations.md", "lookup.md"))
-    modules = (errors, answer_module, resource, lookup_answer)
+    modules = (errors, answer_module, resource, lookup_errors)
     kinds = {
         name
         for module in modules
@@ -56,6 +56,7 @@ def test_every_error_is_explained() -> None:
         "ServiceError",
         "PartialCreateError",
         "PropertiesAskedError",
+        "RejectedLookupError",
     }  # these have no text of their own
     assert {
         name for name in kinds - wrappers if f"`{name}`" not in explained and f"### {name}\n" not in explained
@@ -67,7 +68,7 @@ def test_every_error_is_explained() -> None:
     [
         ("docs/exporter.md", "Properties", refused_export(Unknown="")),
         ("docs/importer.md", "Properties", refused_import(Unknown="")),
-        ("docs/lookup.md", "Properties of a look-up", refused_look_up(Unknown="")),
+        ("docs/lookup.md", "Properties of a lookup", refused_lookup(Unknown="")),
     ],
 )
 def test_the_documented_properties_are_those_that_are_accepted(
@@ -114,7 +115,7 @@ def test_the_documented_parameters_are_the_installations() -> None:
         ("ExporterRole", "The exporter"),
         ("ImporterRole", "The importer"),
         ("JanitorRole", "The janitor"),
-        ("LookupRole", "The look-up"),
+        ("LookupRole", "The lookup"),
         ("TransformerRole", "The macro"),
     ],
 )

@@ -22,8 +22,8 @@ from strongref.aws.tagging import TaggingApi
 from strongref.contract.event import Event, RequestType
 from strongref.contract.names import StackArn
 from strongref.errors import ExportsInUseError, NoSuchProducerError
-from strongref.lookup.finding import Finder
-from strongref.lookup.lookups import ResourceLookup
+from strongref.lookup.custom_resource import ResourceLookup
+from strongref.lookup.finder import Finder
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.ports import Ports

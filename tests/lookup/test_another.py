@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.errors import NoSuchResourceError
-from strongref.lookup.base import Wanted
-from strongref.lookup.errors import UnrelatedArnError, WantedError
+from strongref.lookup.errors import ResourceQueryError, UnrelatedArnError
+from strongref.lookup.query import ResourceQuery
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging, finder
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ def cloud_of(
     return FakeCloudControl({type_name: {each: dict(told) for each, told in made.items()}}, listed=listed)
 
 
-def found(cloud: FakeCloudControl, tagging: FakeTagging | None = None, **way: Any) -> str:  # noqa: ANN401 (Wanted's)
-    """What a look-up finds, twice: as an identifier, and with its attributes."""
+def found(cloud: FakeCloudControl, tagging: FakeTagging | None = None, **way: Any) -> str:  # noqa: ANN401 (ResourceQuery's)
+    """What a lookup finds, twice: as an identifier, and with its attributes."""
     (type_name,) = cloud.resources
-    wanted = Wanted(type_name, **way)
-    identifier = finder(cloud, tagging).identifier(wanted)
-    assert finder(cloud, tagging).find(wanted).identifier == identifier
+    query = ResourceQuery(type_name, **way)
+    identifier = finder(cloud, tagging).identifier(query)
+    assert finder(cloud, tagging).find(query).identifier == identifier
     return identifier
 
 
@@ -56,7 +56,7 @@ TWINS: dict[str, tuple[str, Mapping[str, Mapping[str, Any]], dict[str, Any]]] = 
     ),
     "a name is another one's whole identifier": (FILTER, {"a|b": {}}, {"name": "a|b"}),
     "a name is a parent's": (FILTER, {"a|b": {}}, {"name": "a", "properties": {"FilterName": "b"}}),
-    "a physical id that is a name is another user's id": (USER, {"bob": {"UserName": "else"}}, {"physical_id": "bob"}),
+    "a physical ID that is a name is another user's id": (USER, {"bob": {"UserName": "else"}}, {"physical_id": "bob"}),
     "another VPC's": (
         GROUP,
         {"sg-2": {"GroupName": "web", "VpcId": "vpc-2"}},
@@ -128,7 +128,7 @@ def test_of_two_of_the_same_name_it_is_the_one_of_which_all_is_true_that_is_know
     made = {f"sg-{number}": {"GroupName": "web", "VpcId": f"vpc-{number}"} for number in range(3)}
     cloud = cloud_of(GROUP, made, [])
     assert found(cloud, physical_id="web", properties={"VpcId": "vpc-1"}) == "sg-1"
-    with pytest.raises(NoSuchResourceError, match=r"physical id web and what else was given of it \(VpcId\) in"):
+    with pytest.raises(NoSuchResourceError, match=r"physical ID web and the given properties \(VpcId\) in"):
         found(cloud, physical_id="web", properties={"VpcId": "vpc-7"})
 
 
@@ -151,7 +151,7 @@ def test_of_a_template_only_what_identifies_is_compared() -> None:
 
 def test_an_identifier_that_nothing_else_is_known_of_costs_no_call() -> None:
     cloud = cloud_of(QUEUE, {URL: {}})
-    assert finder(cloud).identifier(Wanted(QUEUE, physical_id=URL, properties={"QueueUrl": URL})) == URL
+    assert finder(cloud).identifier(ResourceQuery(QUEUE, physical_id=URL, properties={"QueueUrl": URL})) == URL
     assert not cloud.calls
 
 
@@ -161,13 +161,13 @@ def test_an_identifier_that_nothing_else_is_known_of_costs_no_call() -> None:
 )
 def test_a_name_that_is_not_spelt_rightly_is_refused(kind: str, name: str, meant: str) -> None:
     cloud = cloud_of(kind, {"shop|errors": {}})
-    with pytest.raises(WantedError, match=f"{name} is none of its properties; is {meant} meant"):
+    with pytest.raises(ResourceQueryError, match=f"it has no property {name}; did you mean {meant}"):
         found(cloud, physical_id="errors", properties={name: "web"})
     assert not cloud.calls
 
 
 def test_a_type_that_tells_no_name_is_not_looked_for_by_name() -> None:
-    with pytest.raises(WantedError, match="it tells no name; use its tags, its ARN or its physical id"):
+    with pytest.raises(ResourceQueryError, match="it has no name property; give its tags, ARN or physical ID"):
         found(cloud_of(VPC, {"vpc-1": {}}), name="main")
 
 
@@ -224,7 +224,7 @@ def test_the_arn_of_a_parent_is_not_its_childs() -> None:
 
 
 def test_an_arn_that_does_not_name_its_type_is_told_to_be_so() -> None:
-    with pytest.raises(UnrelatedArnError, match="does not name that type, and such resources do not say their ARN"):
+    with pytest.raises(UnrelatedArnError, match="does not name that type, and such resources do not have their ARN"):
         found(cloud_of(VPC, {"vpc-1": {}}), arn=arn("ec2", "subnet/vpc-1"))
 
 

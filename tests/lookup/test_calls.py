@@ -1,4 +1,4 @@
-"""The calls that a look-up makes: pages, requests, time, and AWS's errors turned into ours."""
+"""The calls that a lookup makes: pages, requests, time, and AWS's errors turned into ours."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_what_is_not_there_is_none_of_many_or_an_error() -> None:
 
 def test_the_failures_of_types_own_code_are_those_that_the_service_calls_faults() -> None:
     model = Loader().load_service_model("cloudcontrol", "service-2")
-    faults = {name for name, shape in model["shapes"].items() if shape.get("fault")}
+    faults = {name for name, resource_type in model["shapes"].items() if resource_type.get("fault")}
     assert faults == cloudcontrol._HANDLER_FAILED
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import pytest
 
 from strongref.errors import LookUpDeniedError, NoSuchResourceError
-from strongref.lookup.base import Wanted
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError
 from strongref.lookup.overrides import SPLIT, STRATEGIES
-from strongref.lookup.table import shape_of, types
+from strongref.lookup.query import ResourceQuery
+from strongref.lookup.resource_types import resource_type_of, types
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, error, finder
 
-SHAPES = {name: shape_of(name) for name in types() if shape_of(name).is_composite}
+SHAPES = {name: resource_type_of(name) for name in types() if resource_type_of(name).is_composite}
 ORDINARY = sorted(set(SHAPES) - set(STRATEGIES) - set(SPLIT))
 WITH_OWN = [name for name in ORDINARY if SHAPES[name].own is not None]
 WITHOUT = [name for name in ORDINARY if SHAPES[name].own is None]
@@ -34,13 +34,15 @@ def parts_of(type_name: str) -> list[str]:
 
 def cloud(type_name: str, *, without: str = "", needs: bool = True) -> FakeCloudControl:
     """The resource and its near misses."""
-    shape, parts = SHAPES[type_name], parts_of(type_name)
+    resource_type, parts = SHAPES[type_name], parts_of(type_name)
     made = {"|".join(parts)}
     for position, part in enumerate(parts):
         for other in (f"other-{part}", f"{part}-other", f"other/{part}", f"{part}/other"):
             made.add("|".join([*parts[:position], other, *parts[position + 1 :]]))
     made.add("|".join(reversed(parts)))
-    listing = [each.name for each in shape.needs[0]] if shape.needs and needs else []
+    listing = (
+        [each.name for each in resource_type.required_inputs[0]] if resource_type.required_inputs and needs else []
+    )
     return FakeCloudControl(
         {type_name: {each: {} for each in sorted(made - {without})}}, needs={type_name: listing}, listed=[]
     )
@@ -48,17 +50,17 @@ def cloud(type_name: str, *, without: str = "", needs: bool = True) -> FakeCloud
 
 def everything(type_name: str, *but: int) -> dict[str, str]:
     """All properties that are known of the resource, but for parts of its identifier at some positions."""
-    shape = SHAPES[type_name]
-    parts = dict(zip(shape.identifier, parts_of(type_name), strict=True))
-    without = {shape.identifier[position] for position in but}
+    resource_type = SHAPES[type_name]
+    parts = dict(zip(resource_type.identifier, parts_of(type_name), strict=True))
+    without = {resource_type.identifier[position] for position in but}
     return {name: text for name, text in (inputs(type_name) | parts).items() if name not in without}
 
 
 def inputs(type_name: str) -> dict[str, str]:
     """What its service asks for before it lists."""
-    shape = SHAPES[type_name]
-    parts = dict(zip(shape.identifier, parts_of(type_name), strict=True))
-    return {each.value_of: parts.get(each.value_of, "given") for each in (shape.needs or [()])[0]}
+    resource_type = SHAPES[type_name]
+    parts = dict(zip(resource_type.identifier, parts_of(type_name), strict=True))
+    return {each.value_of: parts.get(each.value_of, "given") for each in (resource_type.required_inputs or [()])[0]}
 
 
 def test_there_are_hundreds() -> None:
@@ -70,10 +72,10 @@ def test_there_are_hundreds() -> None:
 @pytest.mark.parametrize("type_name", ORDINARY)
 def test_the_whole_identifier_is_asked_for_once(type_name: str) -> None:
     whole, there = "|".join(parts_of(type_name)), cloud(type_name)
-    found = finder(there).find(Wanted(type_name, physical_id=whole))
+    found = finder(there).find(ResourceQuery(type_name, physical_id=whole))
     assert found.identifier == whole
     assert there.calls == {"GetResource": 1}
-    gone = Wanted(type_name, physical_id=whole)
+    gone = ResourceQuery(type_name, physical_id=whole)
     with pytest.raises(NoSuchResourceError):
         finder(cloud(type_name, without=whole)).identifier(gone)
 
@@ -83,7 +85,7 @@ def test_a_part_tells_it_where_all_others_are_known(type_name: str) -> None:
     parts = parts_of(type_name)
     for position, part in enumerate(parts):
         there = cloud(type_name)
-        wanted = Wanted(type_name, physical_id=part, properties=everything(type_name, position))
+        wanted = ResourceQuery(type_name, physical_id=part, properties=everything(type_name, position))
         assert finder(there).identifier(wanted) == "|".join(parts)
         assert there.calls == {"GetResource": 1}
         with pytest.raises(NoSuchResourceError):
@@ -92,15 +94,19 @@ def test_a_part_tells_it_where_all_others_are_known(type_name: str) -> None:
 
 @pytest.mark.parametrize("type_name", WITH_OWN)
 def test_its_own_part_tells_it_from_its_siblings_with_no_more_than_the_service_asks_for(type_name: str) -> None:
-    shape, parts = SHAPES[type_name], parts_of(type_name)
-    assert shape.own is not None
-    own = parts[shape.own]
-    siblings = ["|".join([*parts[: shape.own], other, *parts[shape.own + 1 :]]) for other in (f"x-{own}", f"{own}/x")]
+    resource_type, parts = SHAPES[type_name], parts_of(type_name)
+    assert resource_type.own is not None
+    at = resource_type.own
+    own = parts[at]
+    siblings = [
+        "|".join([*parts[: resource_type.own], other, *parts[resource_type.own + 1 :]])
+        for other in (f"x-{own}", f"{own}/x")
+    ]
     named_so = "|".join([part if part == own else f"other-{part}" for part in parts])
-    wanted = Wanted(type_name, physical_id=own, properties=inputs(type_name))
+    wanted = ResourceQuery(type_name, physical_id=own, properties=inputs(type_name))
     there = FakeCloudControl({type_name: {each: {} for each in ["|".join(parts), *siblings]}})
     assert finder(there).identifier(wanted) == "|".join(parts)
-    if not set(shape.identifier) & set(wanted.properties):  # Nothing is known of its parents.
+    if not set(resource_type.identifier) & set(wanted.properties):  # Nothing is known of its parents.
         there.add(type_name, named_so)
         with pytest.raises(AmbiguousError, match="could be"):
             finder(there).identifier(wanted)
@@ -109,18 +115,18 @@ def test_its_own_part_tells_it_from_its_siblings_with_no_more_than_the_service_a
 @pytest.mark.parametrize("type_name", WITHOUT)
 def test_where_no_part_is_its_own_one_alone_tells_nothing(type_name: str) -> None:
     with pytest.raises(MissingPropertyError) as refused:
-        finder(cloud(type_name)).identifier(Wanted(type_name, physical_id=parts_of(type_name)[0]))
+        finder(cloud(type_name)).identifier(ResourceQuery(type_name, physical_id=parts_of(type_name)[0]))
     assert tuple(refused.value.identifier) == SHAPES[type_name].identifier
     assert "Or give its whole identifier" in str(refused.value)
 
 
-@pytest.mark.parametrize("type_name", [name for name in WITH_OWN if SHAPES[name].needs])
+@pytest.mark.parametrize("type_name", [name for name in WITH_OWN if SHAPES[name].required_inputs])
 def test_what_has_to_be_known_before_it_is_listed_is_told_without_a_call(type_name: str) -> None:
-    shape, there = SHAPES[type_name], cloud(type_name)
-    assert shape.own is not None
+    resource_type, there = SHAPES[type_name], cloud(type_name)
+    assert resource_type.own is not None
     with pytest.raises(MissingPropertyError) as refused:
-        finder(there).identifier(Wanted(type_name, physical_id=parts_of(type_name)[shape.own]))
-    assert list(refused.value.missing) == [each.value_of for each in shape.needs[0]]
+        finder(there).identifier(ResourceQuery(type_name, physical_id=parts_of(type_name)[resource_type.own]))
+    assert list(refused.value.missing) == [each.value_of for each in resource_type.required_inputs[0]]
     assert not there.calls
 
 
@@ -129,4 +135,4 @@ def test_an_error_is_no_answer(type_name: str) -> None:
     there = cloud(type_name)
     there.failing = {"GetResource": [error("AccessDeniedException")]}
     with pytest.raises(LookUpDeniedError):
-        finder(there).identifier(Wanted(type_name, physical_id="|".join(parts_of(type_name))))
+        finder(there).identifier(ResourceQuery(type_name, physical_id="|".join(parts_of(type_name))))

@@ -1,4 +1,4 @@
-"""What a look-up's errors say: short, with the next step, and not counted as failures where the question was wrong."""
+"""Errors of lookups: short, with the next step, and not counted as failures if the query was wrong."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from strongref.lookup import errors
 from strongref.text import REASON_LIMIT
 
 LONG = "x" * 5_000
+DENIED = api_errors.LookUpDeniedError("GetResource", "AccessDeniedException", LONG, "eu-west-1")
 ALL = [
-    errors.WantedError(LONG, LONG),
+    errors.ResourceQueryError(LONG, LONG),
     errors.UnknownTypeError(LONG, ["AWS::S3::Bucket", "AWS::S3::Buckets"]),
     api_errors.UnsupportedError("AWS::S3::Bucket", "GetResource", "eu-west-1"),
     errors.MissingPropertyError("AWS::S3::Bucket", [LONG] * 50, [LONG] * 5),
@@ -21,8 +22,12 @@ ALL = [
     errors.TooManyError("AWS::S3::Bucket", LONG, 101, 100),
     errors.NoSuchAttributeError("AWS::S3::Bucket", LONG, LONG, [LONG, LONG], [LONG]),
     errors.NoSuchAttributeError("AWS::S3::Bucket", LONG, LONG, [], [LONG] * 50),
+    errors.UnsupportedAttributeError("AWS::S3::Bucket", LONG, "a list of maps or of lists"),
+    errors.AttributesTooLargeError("AWS::S3::Bucket", 5206, [LONG] * 50, named=True),
+    errors.AttributesTooLargeError("AWS::S3::Bucket", 5206, [LONG] * 50, named=False),
+    errors.LookupPolicyError(DENIED, "AWS::S3::Bucket"),
     api_errors.CloudControlError("GetResource", "GeneralServiceException", LONG, "eu-west-1"),
-    api_errors.LookUpDeniedError("GetResource", "AccessDeniedException", LONG, "eu-west-1"),
+    DENIED,
     api_errors.PropertiesAskedError([LONG] * 20),
 ]
 
@@ -36,18 +41,19 @@ def test_a_text_is_short_and_one_line(error: StrongRefError) -> None:
     assert str(error).endswith((".", "?", "…"))
 
 
-def test_every_error_is_here() -> None:
+def test_every_error_is_tested() -> None:
     kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and kind.__module__ == errors.__name__}
-    assert {type(error) for error in ALL} - OF_THE_APIS == kinds
+    assert {type(error) for error in ALL} - OF_THE_APIS == kinds - {errors.RejectedLookupError}
 
 
 def test_a_wrong_question_is_not_counted_as_a_failure() -> None:
     failures = {api_errors.CloudControlError, api_errors.LookUpDeniedError, api_errors.PropertiesAskedError}
+    failures.add(errors.LookupPolicyError)
     assert {type(error) for error in ALL if error.counted is ErrorMetric.ERRORS} == failures
     assert {error.counted for error in ALL} == {ErrorMetric.ERRORS, ErrorMetric.REJECTED}
 
 
-def test_the_way_out_is_told() -> None:
+def test_the_next_step_is_shown() -> None:
     assert "whole identifier" not in str(errors.MissingPropertyError("T", ["A"]))
     assert "Or give its whole identifier, A|B." in str(errors.MissingPropertyError("T", ["A", "B"], ["A", "B"]))
     assert str(api_errors.UnsupportedError("T", "ListResources")) == (

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.errors import CloudControlError, NoSuchResourceError, UnsupportedError
-from strongref.lookup import reading, tracing
-from strongref.lookup.base import Wanted
+from strongref.lookup import arn_search, reader
+from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import (
     AmbiguousError,
     MissingPropertyError,
     NoSuchAttributeError,
+    ResourceQueryError,
     TooManyError,
     UnknownTypeError,
-    WantedError,
 )
-from strongref.lookup.finding import attribute
+from strongref.lookup.query import ResourceQuery
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging, error, finder
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def arn(service: str, resource: str, region: str = REGION) -> str:
 
 
 def identifier(cloud: FakeCloudControl, type_name: str, physical_id: str, **known: str) -> str:
-    return finder(cloud).identifier(Wanted(type_name, physical_id=physical_id, properties=known))
+    return finder(cloud).identifier(ResourceQuery(type_name, physical_id=physical_id, properties=known))
 
 
 def cloud_of(type_name: str, *identifiers: str, needs: tuple[str, ...] = ()) -> FakeCloudControl:
@@ -90,7 +90,7 @@ def test_a_path_is_no_name_of_a_rule(physical_id: str) -> None:
 
 
 def test_a_rule_is_not_found_where_there_are_none() -> None:
-    with pytest.raises(NoSuchResourceError, match=r"No AWS::Events::Rule with physical id nightly in eu-west-1 \(0"):
+    with pytest.raises(NoSuchResourceError, match=r"No AWS::Events::Rule with physical ID nightly in eu-west-1 \(0"):
         identifier(cloud_of(RULE), RULE, "nightly")
 
 
@@ -137,7 +137,7 @@ def test_what_is_ones_id_and_anothers_name_is_the_one_that_is_called_so() -> Non
     cloud = FakeCloudControl({kind: made}, listed=[])
     assert identifier(cloud, kind, "api") == "second"
     assert identifier(cloud, kind, "web") == "first"
-    with pytest.raises(NoSuchResourceError, match=r"physical id second in eu-west-1 \(3 looked at\)"):
+    with pytest.raises(NoSuchResourceError, match=r"physical ID second in eu-west-1 \(3 looked at\)"):
         identifier(cloud, kind, "second")
 
 
@@ -153,7 +153,7 @@ def test_an_arn_is_taken_as_it_is() -> None:
 def test_a_name_is_found_among_the_arns_and_never_at_the_end_of_another_one() -> None:
     cloud = cloud_of(TOPIC, arn("sns", "other-topic"), arn("sns", "topic"), arn("sns", "topic-other"))
     assert identifier(cloud, TOPIC, "topic") == arn("sns", "topic")
-    with pytest.raises(NoSuchResourceError, match=r"No AWS::SNS::Topic with physical id opic in eu-west-1 \(3 looked"):
+    with pytest.raises(NoSuchResourceError, match=r"No AWS::SNS::Topic with physical ID opic in eu-west-1 \(3 looked"):
         identifier(cloud, TOPIC, "opic")
     for piece in ("sns", REGION, ACCOUNT, "arn", "aws", "other"):
         with pytest.raises(NoSuchResourceError):
@@ -199,7 +199,7 @@ def test_any_other_single_identifier_is_the_physical_id() -> None:
 
 def test_it_has_to_be_what_else_is_known_of_it() -> None:
     assert identifier(FakeCloudControl(), BUCKET, "photos", BucketName="photos") == "photos"
-    with pytest.raises(NoSuchResourceError, match="physical id photos and what else was given of it"):
+    with pytest.raises(NoSuchResourceError, match="physical ID photos and the given properties"):
         identifier(FakeCloudControl(), BUCKET, "photos", BucketName="other")
 
 
@@ -214,7 +214,7 @@ def test_a_whole_identifier_is_asked_for_first_and_alone() -> None:
     cloud = stages()
     assert identifier(cloud, STAGE, "abc|prod") == "abc|prod"
     assert cloud.calls == {"GetResource": 1}
-    with pytest.raises(NoSuchResourceError, match=r"physical id abc\|gone"):
+    with pytest.raises(NoSuchResourceError, match=r"physical ID abc\|gone"):
         identifier(cloud, STAGE, "abc|gone")
 
 
@@ -298,12 +298,12 @@ def test_a_service_that_asks_for_what_it_was_told_is_asked_no_more() -> None:
 
 def test_a_service_that_asks_for_one_after_another_is_asked_again_a_few_times_only() -> None:
     kind = "AWS::Logs::MetricFilter"
-    asked = [f"P{number}" for number in range(reading.ASKED_MOST + 3)]
+    asked = [f"P{number}" for number in range(reader.LIST_ATTEMPTS + 3)]
     cloud = cloud_of(kind, "group|errors", needs=tuple(asked))
     cloud.told_at_once = False
     with pytest.raises(MissingPropertyError):
         identifier(cloud, kind, "errors", **dict.fromkeys(asked, "x"))
-    assert cloud.calls["ListResources"] == reading.ASKED_MOST
+    assert cloud.calls["ListResources"] == reader.LIST_ATTEMPTS
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_inside_a_property_dots_lead() -> None:
 
 
 def by(cloud: FakeCloudControl, type_name: str, tagging: FakeTagging | None = None, **way: object) -> str:
-    return finder(cloud, tagging).identifier(Wanted(type_name, **way))  # type: ignore[arg-type]
+    return finder(cloud, tagging).identifier(ResourceQuery(type_name, **way))  # type: ignore[arg-type]
 
 
 def test_a_name_is_the_identifier_or_part_of_it_where_that_is_called_so() -> None:
@@ -379,8 +379,8 @@ def test_where_identifiers_have_no_names_each_resource_is_asked_for_its_own() ->
 
 
 def test_no_more_are_asked_than_is_reasonable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "READ_MOST", 2)
-    with pytest.raises(TooManyError, match="3 resources would have to be read one by one; at most 2 are"):
+    monkeypatch.setattr(arn_search, "MAX_READS", 2)
+    with pytest.raises(TooManyError, match="3 resources would have to be read one by one; the limit is 2"):
         by(apis(), "AWS::ApiGateway::RestApi", name="api1")
 
 
@@ -484,12 +484,12 @@ def test_an_arn_of_another_type_does_not_keep_from_finding_the_one_that_is_tagge
 
 def test_what_has_no_tags_is_not_looked_for_by_tags() -> None:
     for kind, tagging in (("AWS::Scheduler::Schedule", FakeTagging()), (BUCKET, None)):
-        with pytest.raises(WantedError, match="cannot be found by tags"):
+        with pytest.raises(ResourceQueryError, match="cannot be found by tags"):
             by(FakeCloudControl(), kind, tagging, tags={"app": "shop"})
 
 
 def test_too_many_tagged_resources_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strongref.lookup.searching.READ_MOST", 1)
+    monkeypatch.setattr("strongref.lookup.search.MAX_READS", 1)
     with pytest.raises(TooManyError):
         by(cloud_of(TOPIC), TOPIC, tagged(arn("sns", "a"), arn("sns", "b")), tags={"app": "shop"})
 
@@ -498,20 +498,20 @@ def test_too_many_tagged_resources_are_not_asked_for(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("wanted", "problem"),
+    ("query", "problem"),
     [
-        (Wanted(BUCKET), "nothing came"),
-        (Wanted(BUCKET, physical_id="a", name="b"), "physical id and name came"),
-        (Wanted(BUCKET, arn="arn:aws:s3:::a", tags={"a": "b"}), "ARN and tags came"),
-        (Wanted(BUCKET, physical_id=""), "an empty physical id came"),
-        (Wanted(BUCKET, name=""), "an empty name came"),
-        (Wanted(BUCKET, arn="photos"), "what came as an ARN is none"),
+        (ResourceQuery(BUCKET), "got nothing"),
+        (ResourceQuery(BUCKET, physical_id="a", name="b"), "got physical ID and name"),
+        (ResourceQuery(BUCKET, arn="arn:aws:s3:::a", tags={"a": "b"}), "got ARN and tags"),
+        (ResourceQuery(BUCKET, physical_id=""), "the physical ID must not be empty"),
+        (ResourceQuery(BUCKET, name=""), "the name must not be empty"),
+        (ResourceQuery(BUCKET, arn="photos"), "this is not an ARN"),
     ],
 )
-def test_a_resource_is_named_in_exactly_one_way(wanted: Wanted, problem: str) -> None:
+def test_a_resource_is_named_in_exactly_one_way(query: ResourceQuery, problem: str) -> None:
     cloud = FakeCloudControl()
-    with pytest.raises(WantedError, match=problem):
-        finder(cloud).find(wanted)
+    with pytest.raises(ResourceQueryError, match=problem):
+        finder(cloud).find(query)
     assert not cloud.calls
 
 
@@ -519,14 +519,14 @@ def test_a_type_that_does_not_support_it_is_told() -> None:
     with pytest.raises(UnsupportedError, match="AWS::SNS::Topic does not support ListResources of Cloud Control"):
         identifier(FakeCloudControl(), TOPIC, "news")
     with pytest.raises(UnsupportedError, match="AWS::S3::Bucket does not support GetResource"):
-        finder(FakeCloudControl()).find(Wanted(BUCKET, physical_id="photos"))
+        finder(FakeCloudControl()).find(ResourceQuery(BUCKET, physical_id="photos"))
     with pytest.raises(UnknownTypeError):
         identifier(FakeCloudControl(), "AWS::No::Such", "x")
 
 
 def test_what_there_is_none_of_is_told_with_where_and_how_many() -> None:
     with pytest.raises(NoSuchResourceError, match="No AWS::S3::Bucket with identifier photos in eu-west-1"):
-        finder(FakeCloudControl({BUCKET: {}})).find(Wanted(BUCKET, physical_id="photos"))
+        finder(FakeCloudControl({BUCKET: {}})).find(ResourceQuery(BUCKET, physical_id="photos"))
 
 
 def test_an_identifier_that_its_service_does_not_understand_is_none_of_its() -> None:
@@ -546,20 +546,20 @@ def test_each_list_and_each_resource_is_asked_for_once() -> None:
     cloud = cloud_of(TOPIC, arn("sns", "news"), arn("sns", "jobs"))
     looking = finder(cloud)
     for name in ("news", "jobs", "news"):
-        looking.find(Wanted(TOPIC, physical_id=name))
+        looking.find(ResourceQuery(TOPIC, physical_id=name))
     assert cloud.calls == {"ListResources": 2, "GetResource": 2}  # Two pages; each resource once.
     for _ in range(2):
         with pytest.raises(NoSuchResourceError):
-            looking.find(Wanted(TOPIC, physical_id=arn("sns", "gone")))
+            looking.find(ResourceQuery(TOPIC, physical_id=arn("sns", "gone")))
     assert cloud.calls["GetResource"] == 3
 
 
 def test_no_more_is_kept_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "RESOURCES_KEPT", 1)
+    monkeypatch.setattr(reader, "RESOURCES_CACHED", 1)
     cloud = cloud_of(BUCKET, "a", "b")
     looking = finder(cloud)
     for name in ("a", "a", "b", "a"):
-        looking.find(Wanted(BUCKET, physical_id=name))
+        looking.find(ResourceQuery(BUCKET, physical_id=name))
     assert cloud.calls["GetResource"] == 3
 
 
@@ -569,7 +569,7 @@ def test_no_more_is_kept_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_attribute_is_told_as_it_is_and_dots_lead_inside() -> None:
     kind = "AWS::RDS::DBInstance"
     told = {"Endpoint": {"Address": "db.example.com", "Port": 5432}, "MultiAZ": True, "Tags": [{"Key": "a"}]}
-    found = finder(FakeCloudControl({kind: {"db": told}})).find(Wanted(kind, physical_id="db"))
+    found = finder(FakeCloudControl({kind: {"db": told}})).find(ResourceQuery(kind, physical_id="db"))
     assert attribute(found, "Endpoint.Address") == "db.example.com"
     assert attribute(found, "Endpoint") == told["Endpoint"]
     assert attribute(found, "MultiAZ") is True
@@ -581,4 +581,4 @@ def test_an_attribute_is_told_as_it_is_and_dots_lead_inside() -> None:
     with pytest.raises(NoSuchAttributeError):
         attribute(found, "MultiAZ.Zone")
     with pytest.raises(NoSuchAttributeError, match="has none"):
-        attribute(finder(cloud_of(BUCKET, "a")).find(Wanted(BUCKET, physical_id="a")), "Arn")
+        attribute(finder(cloud_of(BUCKET, "a")).find(ResourceQuery(BUCKET, physical_id="a")), "Arn")

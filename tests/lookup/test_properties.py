@@ -1,13 +1,13 @@
-"""No physical id is ever matched to another resource's identifier.
+"""No physical ID is ever matched to another resource's identifier.
 
 The theorem, over whatever resources there are, which may be called like each other's beginnings, ends, parents, paths,
-accounts, regions and kinds: a look-up of a physical id, with what else is known, answers
+accounts, regions and kinds: a lookup of a physical ID, with what else is known, answers
 
-- with a resource only if that physical id is its own, what is known is true of it, and both are so of no other;
+- with a resource only if that physical ID is its own, what is known is true of it, and both are so of no other;
 - that there are several only if both are so of several;
 - that there is none only if they are so of none.
 
-What a resource's own physical id is, is said here once more, and in another way than in the package: each resource of
+What a resource's own physical ID is, is said here once more, and in another way than in the package: each resource of
 these worlds is made together with the physical ids that it answers to.
 """
 
@@ -22,18 +22,18 @@ from hypothesis import strategies as st
 
 from strongref.contract.arns import Arn
 from strongref.errors import NoSuchResourceError
-from strongref.lookup import identify, matching, searching, tracing
-from strongref.lookup.base import Wanted
+from strongref.lookup import arn_search, identify, matching, search
 from strongref.lookup.errors import AmbiguousError
-from strongref.lookup.matching import Fit
-from strongref.lookup.table import shape_of
+from strongref.lookup.matching import Match
+from strongref.lookup.query import ResourceQuery
+from strongref.lookup.resource_types import resource_type_of
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging, finder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from strongref.lookup.finding import Finder
-    from strongref.lookup.table import Shape
+    from strongref.lookup.finder import Finder
+    from strongref.lookup.resource_types import ResourceType
 
 PLAIN = ("a", "b", "aa", "ab", "a-b", "other-a", ACCOUNT, REGION, "sns", "arn", "policy", "rule", "default", "1")
 SLASHED = (*PLAIN, "a/b", "b/a", "a/a", "policy/a", "component/a", "component/b", "a:b", "x/a/b")
@@ -84,7 +84,7 @@ class World:
         parts = [name for name in made.properties if name in PARTS[self.type_name]]
         unknown = [name for name in parts if name not in self.known]
         left = (unknown or parts) if len(unknown) <= 1 else []
-        # A physical id may be the name of what the part is the ARN of, but not the reverse: that may be elsewhere.
+        # A physical ID may be the name of what the part is the ARN of, but not the reverse: that may be elsewhere.
         return {
             text for name in left for text in made.said(name) if text == made.properties[name] or "arn:" not in text
         }
@@ -120,7 +120,7 @@ def schedule_group(name: str) -> Made:
 
 
 def rule(bus: str, name: str) -> Made:
-    """The ARN of a rule, whose physical id is its name on the default bus, `bus|rule` on another one."""
+    """The ARN of a rule, whose physical ID is its name on the default bus, `bus|rule` on another one."""
     text = arn("events", f"rule/{name}" if bus == "default" else f"rule/{bus}/{name}")
     own = {f"{bus}|{name}"} | ({name} if bus == "default" else set())
     return Made(text, {"Arn": text, "Name": name}, frozenset(own))
@@ -160,7 +160,7 @@ KINDS: dict[str, st.SearchStrategy[Made]] = {
     "AWS::ECS::Service": st.builds(service, st.sampled_from(PLAIN), st.sampled_from(PLAIN), by_name=st.booleans()),
     "AWS::RAM::PrincipalAssociation": parts_of(2).map(composite(("ResourceShareArn", "Principal"), None)),
 }
-PARTS: dict[str, tuple[str, ...]] = {name: shape_of(name).identifier for name in KINDS}
+PARTS: dict[str, tuple[str, ...]] = {name: resource_type_of(name).identifier for name in KINDS}
 PARENTS = {"AWS::ApiGateway::Stage": ("RestApiId",)}
 """Without which resources are not listed."""
 
@@ -188,7 +188,7 @@ def worlds(draw: st.DrawFn) -> World:
     if "|" in target.identifier:
         names = PARTS[type_name]
         some = draw(st.lists(st.sampled_from(names), unique=True))
-        some += PARENTS.get(type_name, names[:1] if shape_of(type_name).own is None and not some else ())
+        some += PARENTS.get(type_name, names[:1] if resource_type_of(type_name).own is None and not some else ())
         forms = {name: sorted({*target.said(name), elsewhere(target.properties[name])}) for name in some}
         known = {name: draw(st.sampled_from(texts)) for name, texts in forms.items()}
     assume(physical_id and all(known.values()))
@@ -208,12 +208,12 @@ def elsewhere(text: str) -> str:
 
 
 def look_up(world: World) -> set[str]:
-    """What is meant, by a look-up's answer: one, none, or several resources."""
+    """What is meant, by a lookup's answer: one, none, or several resources."""
     cloud = FakeCloudControl({world.type_name: {}}, listed=[])
     for made in world.made:
         cloud.add(world.type_name, made.identifier, **made.properties)
-    wanted = Wanted(world.type_name, physical_id=world.physical_id, properties=world.known)
-    return answer(finder(cloud), wanted)
+    query = ResourceQuery(world.type_name, physical_id=world.physical_id, properties=world.known)
+    return answer(finder(cloud), query)
 
 
 @settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -238,7 +238,7 @@ class Kind:
     Attributes:
         name: the property that holds it.
         identify: an identifier, by three texts: a parent's, an id, and the name.
-        by_physical_id: whether a physical id is such a name, too.
+        by_physical_id: whether a physical ID is such a name, too.
         parent: the property that holds the parent, if it is part of the identifier.
     """
 
@@ -280,16 +280,16 @@ def test_a_name_leads_to_what_says_that_it_is_called_so_and_that_all_is_true_tha
     parents = [kind.parent] if type_name == "AWS::Cognito::UserPoolClient" else []
     names = parents + data.draw(st.lists(st.sampled_from(["VpcId", kind.parent or "VpcId"]), unique=True))
     known = {name: data.draw(st.sampled_from([made[target].says[name], "b"])) for name in names if name}
-    ways = [Wanted(type_name, name=wanted_name, properties=known)]
+    ways = [ResourceQuery(type_name, name=wanted_name, properties=known)]
     if kind.by_physical_id and not wanted_name.startswith("sg-"):
-        ways.append(Wanted(type_name, physical_id=wanted_name, properties=known))
+        ways.append(ResourceQuery(type_name, physical_id=wanted_name, properties=known))
     meant = {
         each.identifier
         for each in made.values()
         if each.name == wanted_name and all(each.says[name] == value for name, value in known.items())
     }
-    for wanted in ways:
-        assert answer(finder(cloud), wanted) == meant
+    for query in ways:
+        assert answer(finder(cloud), query) == meant
 
 
 def test_an_arn_that_ends_so_by_chance_does_not_hide_another_one_that_is_called_so() -> None:
@@ -297,7 +297,7 @@ def test_an_arn_that_ends_so_by_chance_does_not_hide_another_one_that_is_called_
     cloud = FakeCloudControl({"AWS::ImageBuilder::Component": {}}, listed=[])
     cloud.add("AWS::ImageBuilder::Component", first, Name="b")
     cloud.add("AWS::ImageBuilder::Component", second, Name="b")
-    assert answer(finder(cloud), Wanted("AWS::ImageBuilder::Component", name="b")) == {first, second}
+    assert answer(finder(cloud), ResourceQuery("AWS::ImageBuilder::Component", name="b")) == {first, second}
 
 
 ARNS = {
@@ -332,27 +332,27 @@ def test_an_arn_or_tags_lead_to_the_resource_that_has_them_and_to_no_other_type_
     meant = {identified[text] for text in chosen if text in identified}
 
     tagging = FakeTagging({text: {"app": "shop"} for text in chosen})
-    assert answer(finder(cloud, tagging), Wanted(type_name, tags={"app": "shop"})) == meant
+    assert answer(finder(cloud, tagging), ResourceQuery(type_name, tags={"app": "shop"})) == meant
     for text in chosen:
         there = {identified[text]} if text in identified else set()
-        assert answer(finder(cloud), Wanted(type_name, arn=text)) == there
-        assert answer(finder(cloud), Wanted(type_name, arn=text, account=ACCOUNT)) == there
+        assert answer(finder(cloud), ResourceQuery(type_name, arn=text)) == there
+        assert answer(finder(cloud), ResourceQuery(type_name, arn=text, account=ACCOUNT)) == there
         another = text.replace(f":{ACCOUNT}:", ":222222222222:", 1)
-        assert answer(finder(cloud), Wanted(type_name, arn=another, account=ACCOUNT)) == set()
+        assert answer(finder(cloud), ResourceQuery(type_name, arn=another, account=ACCOUNT)) == set()
 
 
-def answer(looking: Finder, wanted: Wanted) -> set[str]:
+def answer(looking: Finder, query: ResourceQuery) -> set[str]:
     """What is meant, as in `look_up`."""
     try:
-        return {looking.find(wanted).identifier}
+        return {looking.find(query).identifier}
     except NoSuchResourceError:
         return set()
     except AmbiguousError as error:
         return set(error.identifiers)
 
 
-def weaker(compare: Callable[[str, str], bool]) -> Callable[[str, str], Fit]:
-    return lambda part, physical_id: Fit.YES if compare(part, physical_id) else Fit.NO
+def weaker(compare: Callable[[str, str], bool]) -> Callable[[str, str], Match]:
+    return lambda part, physical_id: Match.YES if compare(part, physical_id) else Match.NO
 
 
 MUTANTS = {
@@ -370,21 +370,21 @@ MUTANTS = {
 
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS.keys())
 def test_another_resource_is_taken_for_it_as_soon_as_parts_are_compared_less_strictly(
-    mutant: Callable[[str, str], Fit], monkeypatch: pytest.MonkeyPatch
+    mutant: Callable[[str, str], Match], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matching, "_named", mutant)
+    monkeypatch.setattr(matching, "_match_part", mutant)
     assert another_is_taken()
 
 
-def any_part(shape: Shape, _known: object) -> list[int]:
-    return list(range(len(shape.identifier)))
+def any_part(resource_type: ResourceType, _known: object) -> list[int]:
+    return list(range(len(resource_type.identifier)))
 
 
-@pytest.mark.parametrize(("left_out", "instead"), [("telling", any_part), ("agrees", lambda *_: True)])
+@pytest.mark.parametrize(("left_out", "instead"), [("unique_positions", any_part), ("parts_agree", lambda *_: True)])
 def test_another_resource_is_taken_for_it_if_any_part_may_be_its_own_or_need_not_agree_with_what_is_known(
     left_out: str, instead: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (matching, identify, searching, tracing):
+    for module in (matching, identify, search, arn_search):
         if hasattr(module, left_out):
             monkeypatch.setattr(module, left_out, instead)
     assert another_is_taken()

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from strongref.lookup.overrides import STRATEGIES
-from strongref.lookup.table import Shape, shape_of, types
+from strongref.lookup.resource_types import ResourceType, resource_type_of, types
 
 _CLASS = re.compile(r"class Cfn\w+ extends")
 _TYPE = re.compile(r'CFN_RESOURCE_TYPE_NAME="([^"]+)"')
@@ -61,9 +61,9 @@ def refs() -> dict[str, str]:
     return {name: found[name] for name in types() if name in found}
 
 
-def is_part(shape: Shape, part: str, name: str) -> bool:
+def is_part(resource_type: ResourceType, part: str, name: str) -> bool:
     """Whether a class's property is that part of an identifier: `modelName` is the Name of a Model."""
-    thing, called = shape.type_name.rpartition("::")[2].lower(), part.rpartition(".")[2].lower()
+    thing, called = resource_type.type_name.rpartition("::")[2].lower(), part.rpartition(".")[2].lower()
     return name.lower().endswith(called) or called == thing + name.lower()
 
 
@@ -74,20 +74,21 @@ def test_nearly_all_types_have_a_class() -> None:
 def test_the_own_part_of_a_composite_identifier_is_what_ref_is_where_it_is_one_part() -> None:
     seen = 0
     for type_name, properties in refs().items():
-        shape, one = shape_of(type_name), _OF_REF.findall(properties)
-        if shape.is_composite and one:
+        resource_type, one = resource_type_of(type_name), _OF_REF.findall(properties)
+        if resource_type.is_composite and one:
             seen += 1
-            assert shape.own_part, type_name
-            alike = is_part(shape, shape.own_part, one[0]) or one[0] == "recordSetName"
-            assert alike, f"{type_name}: {shape.own_part}, {one[0]}"
+            assert resource_type.own_part, type_name
+            alike = is_part(resource_type, resource_type.own_part, one[0]) or one[0] == "recordSetName"
+            assert alike, f"{type_name}: {resource_type.own_part}, {one[0]}"
     assert seen > 30
 
 
 def test_a_single_identifier_is_what_ref_is_unless_the_type_has_a_rule_of_its_own() -> None:
     others = set()
     for type_name, properties in refs().items():
-        shape, one = shape_of(type_name), _OF_REF.findall(properties)
-        if properties and not shape.is_composite and not any(is_part(shape, shape.identifier[0], name) for name in one):
+        resource_type, one = resource_type_of(type_name), _OF_REF.findall(properties)
+        is_ref = any(is_part(resource_type, resource_type.identifier[0], name) for name in one)
+        if properties and not resource_type.is_composite and not is_ref:
             others.add(type_name)
     assert others - ELSEWHERE <= set(STRATEGIES)
     assert {"AWS::Events::Rule", "AWS::ElastiCache::User", "AWS::Batch::JobDefinition"} <= others

@@ -1,4 +1,4 @@
-"""The look-up's function: each event answered once, whatever comes of it, and nothing left behind or written down."""
+"""The lookup's function: each event answered once, whatever comes of it, and nothing left behind or written down."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from strongref.errors import (
     WaitInterruptedError,
 )
 from strongref.log import logger
-from strongref.lookup.base import Wanted
-from strongref.lookup.lookups import ResourceLookup
+from strongref.lookup.custom_resource import ResourceLookup
+from strongref.lookup.query import ResourceQuery
 from strongref.runtime.custom_resource import CustomResource
 from tests.support.response_server import FakeContext, ResponseServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from strongref.lookup.finding import Finder
+    from strongref.lookup.finder import Finder
     from strongref.protocol.time import Clock
 
 EVENTS = Path(__file__).parents[1] / "events"
@@ -48,7 +48,7 @@ class FakeFinder:
     """A region's resources: the same one whatever is wanted, or an error."""
 
     outcome: Resource | Exception = BUCKET
-    asked: list[tuple[str, Wanted]] = field(default_factory=list)
+    asked: list[tuple[str, ResourceQuery]] = field(default_factory=list)
     region: str = ""
 
     def within(self, region: str, clock: Clock) -> Finder:
@@ -56,8 +56,8 @@ class FakeFinder:
         self.region = region
         return cast("Finder", self)
 
-    def find(self, wanted: Wanted) -> Resource:
-        self.asked.append((self.region, wanted))
+    def find(self, query: ResourceQuery) -> Resource:
+        self.asked.append((self.region, query))
         if isinstance(self.outcome, Exception):
             raise self.outcome
         return self.outcome
@@ -113,7 +113,7 @@ def test_a_create_tells_the_attributes_that_it_is_asked_for(server: ResponseServ
         "Arn": "arn:aws:s3:::photos",
         "DomainName": "photos.s3.amazonaws.com",
     }
-    assert finder.asked == [("eu-west-1", Wanted("AWS::S3::Bucket", physical_id="photos", account=ACCOUNT))]
+    assert finder.asked == [("eu-west-1", ResourceQuery("AWS::S3::Bucket", physical_id="photos", account=ACCOUNT))]
 
 
 def test_without_attributes_all_that_can_be_returned_is(server: ResponseServer) -> None:
@@ -132,12 +132,12 @@ def test_an_update_looks_again_and_is_never_a_replacement(server: ResponseServer
     answer = sent(raw("update_lookup", server), finder, server)
     assert answer["PhysicalResourceId"] == PHYSICAL_ID
     assert answer["Data"]["Identifier"] == "arn:t"
-    assert finder.asked == [("eu-west-1", Wanted("AWS::S3::Bucket", name="albums", account=ACCOUNT))]
+    assert finder.asked == [("eu-west-1", ResourceQuery("AWS::S3::Bucket", name="albums", account=ACCOUNT))]
 
 
 @pytest.mark.parametrize("properties", [{}, {"TypeName": "nonsense"}, {"PhysicalId": ["a"], "Unknown": "1"}])
 def test_a_delete_has_nothing_to_do_and_asks_nobody(server: ResponseServer, properties: dict[str, object]) -> None:
-    finder = FakeFinder(NoSuchResourceError("AWS::S3::Bucket", "physical id photos", "us-east-1"))
+    finder = FakeFinder(NoSuchResourceError("AWS::S3::Bucket", "physical ID photos", "us-east-1"))
     answer = sent(raw("delete_lookup", server, **properties), finder, server)
     assert (answer["Status"], answer["PhysicalResourceId"], answer["Data"]) == ("SUCCESS", PHYSICAL_ID, {})
     assert finder.asked == []
@@ -147,16 +147,16 @@ def test_a_delete_has_nothing_to_do_and_asks_nobody(server: ResponseServer, prop
     ("outcome", "reason"),
     [
         (
-            NoSuchResourceError("AWS::S3::Bucket", "physical id photos", "eu-west-1"),
-            "No AWS::S3::Bucket with physical id photos in eu-west-1. Check it, the region and the account.",
+            NoSuchResourceError("AWS::S3::Bucket", "physical ID photos", "eu-west-1"),
+            "No AWS::S3::Bucket with physical ID photos in eu-west-1. Check it, the region and the account.",
         ),
         (
             LookUpDeniedError("GetResource", "AccessDeniedException", "AWS::S3::Bucket photos", "eu-west-1"),
             (
                 "GetResource of AWS::S3::Bucket photos in eu-west-1 was denied (AccessDeniedException). Cloud Control "
-                "reads with the permissions of the function's role: name a policy that allows to read AWS::S3::Bucket "
-                "in LookupPolicies, a parameter of strongref's installation, and see that neither PermissionsBoundary "
-                "nor a service control policy forbids it."
+                "reads with the permissions of the function's role: add a policy that allows to read AWS::S3::Bucket "
+                "to LookupPolicies, a parameter of strongref's installation, and check that neither "
+                "PermissionsBoundary nor a service control policy denies it."
             ),
         ),
     ],
@@ -185,15 +185,15 @@ def test_a_defect_is_answered_without_its_text_and_its_delete_asks_nobody(
 
 def test_a_bad_property_is_refused_before_anybody_is_asked(server: ResponseServer) -> None:
     answer = sent(raw("create_lookup", server, Name="photos"), finder := FakeFinder(), server)
-    assert answer["Reason"] == "PhysicalId and Name: one of PhysicalId, Arn, Name and Tags names a resource; keep one"
+    assert answer["Reason"] == "PhysicalId and Name: cannot be combined; give one of PhysicalId, Arn, Name and Tags"
     assert finder.asked == []
 
 
 @pytest.mark.parametrize(
     ("names", "way_out"),
     [
-        (["Policy", "Arn"], "Take Policy out of Attributes, into another look-up."),
-        (None, "Name those that are needed in Attributes. The largest are Policy."),
+        (["Policy", "Arn"], "Move Policy from Attributes to another lookup."),
+        (None, "List only the attributes that you need in Attributes. The largest are Policy."),
     ],
 )
 def test_what_does_not_fit_into_an_answer_is_refused(
@@ -202,14 +202,14 @@ def test_what_does_not_fit_into_an_answer_is_refused(
     large = Resource("AWS::S3::Bucket", "photos", {"Arn": "arn:aws:s3:::photos", "Policy": "x" * 4000})
     answer = sent(raw("create_lookup", server, Attributes=names), FakeFinder(large), server)
     assert answer["Status"] == "FAILED"
-    assert answer["Reason"].startswith("The attributes of this AWS::S3::Bucket are too large together for CloudForm")
+    assert answer["Reason"].startswith("The attributes of this AWS::S3::Bucket are too large for CloudFormation: the")
     assert answer["Reason"].endswith(way_out)
 
 
-def test_an_identifier_that_is_too_large_by_itself_is_told_too(server: ResponseServer) -> None:
+def test_an_identifier_that_is_too_large_by_itself_is_refused_too(server: ResponseServer) -> None:
     large = Resource("AWS::S3::Bucket", "\u00e9" * 1024, {})
     answer = sent(raw("create_lookup", server, Attributes=["Identifier"]), FakeFinder(large), server)
-    assert answer["Reason"].endswith("Take Identifier out of Attributes, into another look-up.")
+    assert answer["Reason"].endswith("Move Identifier from Attributes to another lookup.")
 
 
 def test_what_throttling_leaves_undone_goes_on_in_another_invocation(server: ResponseServer) -> None:

@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 
 from strongref.aws.cloud_control import Resource
 from strongref.errors import ErrorMetric, LookUpDeniedError
-from strongref.lookup.answer import NotAllowedToLookError, NotAnAttributeError, TooMuchToTellError, attributes
-from strongref.lookup.attributes import attribute
-from strongref.lookup.errors import NoSuchAttributeError
+from strongref.lookup.attributes import attribute, returned_attributes
+from strongref.lookup.errors import (
+    AttributesTooLargeError,
+    LookupPolicyError,
+    NoSuchAttributeError,
+    UnsupportedAttributeError,
+)
 
 QUEUE: dict[str, Any] = {
     "Arn": "arn:aws:sqs:us-east-1:111111111111:jobs",
@@ -32,8 +36,8 @@ def resource(**properties: object) -> Resource:
     return Resource("AWS::SQS::Queue", "jobs", properties)
 
 
-def test_without_names_every_string_and_list_of_strings_is_told() -> None:
-    assert attributes(resource(**QUEUE), None) == {
+def test_without_names_every_string_and_list_of_strings_is_returned() -> None:
+    assert returned_attributes(resource(**QUEUE), None) == {
         "Identifier": "jobs",
         "Arn": "arn:aws:sqs:us-east-1:111111111111:jobs",
         "DelaySeconds": "0",
@@ -45,20 +49,20 @@ def test_without_names_every_string_and_list_of_strings_is_told() -> None:
 
 
 def test_names_choose_and_that_of_a_map_means_all_that_is_inside() -> None:
-    assert attributes(resource(**QUEUE), ["Arn"]) == {"Identifier": "jobs", "Arn": QUEUE["Arn"]}
-    assert attributes(resource(**QUEUE), ["RedriveAllowPolicy", "Identifier"]) == {
+    assert returned_attributes(resource(**QUEUE), ["Arn"]) == {"Identifier": "jobs", "Arn": QUEUE["Arn"]}
+    assert returned_attributes(resource(**QUEUE), ["RedriveAllowPolicy", "Identifier"]) == {
         "Identifier": "jobs",
         "RedriveAllowPolicy.redrivePermission": "byQueue",
         "RedriveAllowPolicy.sourceQueueArns": ["a", "1", "true"],
     }
-    chosen = attributes(resource(**QUEUE), ["RedriveAllowPolicy.redrivePermission", "DelaySeconds"])
+    chosen = returned_attributes(resource(**QUEUE), ["RedriveAllowPolicy.redrivePermission", "DelaySeconds"])
     assert chosen == {"Identifier": "jobs", "RedriveAllowPolicy.redrivePermission": "byQueue", "DelaySeconds": "0"}
 
 
 def test_the_identifier_is_cloud_controls_whatever_the_resource_calls_so() -> None:
     named_so = resource(Identifier="mine", Arn="x")
-    assert attributes(named_so, None)["Identifier"] == "jobs"
-    assert attributes(named_so, ["Identifier"]) == {"Identifier": "jobs"}
+    assert returned_attributes(named_so, None)["Identifier"] == "jobs"
+    assert returned_attributes(named_so, ["Identifier"]) == {"Identifier": "jobs"}
 
 
 @pytest.mark.parametrize(
@@ -66,52 +70,52 @@ def test_the_identifier_is_cloud_controls_whatever_the_resource_calls_so() -> No
     [
         ("Tags", "a list of maps or of lists"),
         ("EmptyMap", "a map without a string in it"),
-        ("Nothing", "nothing"),
-        ("Gaps", "a list with nothing in a place"),
+        ("Nothing", "null"),
+        ("Gaps", "a list with null in it"),
     ],
 )
 def test_what_cannot_be_returned_is_refused_by_name(name: str, holds: str) -> None:
-    with pytest.raises(NotAnAttributeError) as refused:
-        attributes(resource(**QUEUE), ["Arn", name])
+    with pytest.raises(UnsupportedAttributeError) as refused:
+        returned_attributes(resource(**QUEUE), ["Arn", name])
     assert refused.value.counted is ErrorMetric.REJECTED
     assert str(refused.value) == (
-        f"{name} of AWS::SQS::Queue holds {holds}, which Fn::GetAtt cannot return: it returns strings, and lists of "
-        "them. Take it out of Attributes."
+        f"{name} of AWS::SQS::Queue is {holds}. Fn::GetAtt returns only strings and lists of strings. "
+        "Remove it from Attributes."
     )
 
 
 def test_what_is_not_there_is_refused_by_name() -> None:
     with pytest.raises(NoSuchAttributeError, match="has no attribute Arm"):
-        attributes(resource(**QUEUE), ["Arm"])
+        returned_attributes(resource(**QUEUE), ["Arm"])
 
 
 @pytest.mark.parametrize(
     ("named", "way_out"),
     [
-        (True, "Take Policy and Description out of Attributes, into another look-up."),
-        (False, "Name those that are needed in Attributes. The largest are Policy and Description."),
+        (True, "Move Policy and Description from Attributes to another lookup."),
+        (False, "List only the attributes that you need in Attributes. The largest are Policy and Description."),
     ],
 )
 def test_too_much_says_what_to_do(named: bool, way_out: str) -> None:
-    error = TooMuchToTellError("AWS::SQS::Queue", 5206, ["Policy", "Description"], named=named)
+    error = AttributesTooLargeError("AWS::SQS::Queue", 5206, ["Policy", "Description"], named=named)
     assert error.counted is ErrorMetric.REJECTED
     assert str(error) == (
-        "The attributes of this AWS::SQS::Queue are too large together for CloudFormation: an answer of 5206 bytes, "
-        f"4096 are allowed. {way_out}"
+        "The attributes of this AWS::SQS::Queue are too large for CloudFormation: the response has 5206 bytes, "
+        f"the limit is 4096. {way_out}"
     )
-    assert len(str(TooMuchToTellError("A" * 196, 10**9, ["x" * 2000] * 20, named=named))) < 1000
+    assert len(str(AttributesTooLargeError("A" * 196, 10**9, ["x" * 2000] * 20, named=named))) < 1000
 
 
-def test_who_may_not_look_is_told_where_to_allow_it() -> None:
+def test_a_denied_lookup_says_where_to_allow_it() -> None:
     denied = LookUpDeniedError("GetResource", "AccessDeniedException", "AWS::SQS::Queue jobs", "us-east-1")
-    assert str(NotAllowedToLookError(denied, "AWS::SQS::Queue")) == (
+    assert str(LookupPolicyError(denied, "AWS::SQS::Queue")) == (
         "GetResource of AWS::SQS::Queue jobs in us-east-1 was denied (AccessDeniedException). Cloud Control reads with "
-        "the permissions of the function's role: name a policy that allows to read AWS::SQS::Queue in LookupPolicies, "
-        "a parameter of strongref's installation, and see that neither PermissionsBoundary nor a service control "
-        "policy forbids it."
+        "the permissions of the function's role: add a policy that allows to read AWS::SQS::Queue to LookupPolicies, "
+        "a parameter of strongref's installation, and check that neither PermissionsBoundary nor a service control "
+        "policy denies it."
     )
     longest = LookUpDeniedError("ListResources", "AccessDeniedException", "A" * 196 + "x" * 1025, "ap-southeast-1")
-    assert len(str(NotAllowedToLookError(longest, "A" * 196))) < 1000
+    assert len(str(LookupPolicyError(longest, "A" * 196))) < 1000
 
 
 NAME = st.text("AbC_9", min_size=1, max_size=3)
@@ -131,13 +135,15 @@ def texts(value: object) -> object:
 
 
 @given(st.dictionaries(NAME, TREE, max_size=4))
-def test_what_is_told_is_what_stands_there_under_that_name_and_alone_the_same(properties: dict[str, Any]) -> None:
+def test_every_returned_attribute_is_the_resources_own(
+    properties: dict[str, Any],
+) -> None:
     found = resource(**properties)
-    told = attributes(found, None)
+    told = returned_attributes(found, None)
     for name, value in told.items():
         if name != "Identifier":
             assert texts(attribute(found, name)) == value
-            assert attributes(found, [name]) == {"Identifier": "jobs", name: value}
+            assert returned_attributes(found, [name]) == {"Identifier": "jobs", name: value}
     named = [name for name in told if name != "Identifier"]
-    assert attributes(found, named) == told
+    assert returned_attributes(found, named) == told
     json.dumps(told)

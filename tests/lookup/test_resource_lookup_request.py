@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from strongref.contract.names import StackArn
 from strongref.errors import BadRequestError, ErrorMetric, StrongRefError
-from strongref.lookup.base import Wanted
+from strongref.lookup.query import ResourceQuery
 from strongref.lookup.request import LookupRequest
 from tests.support.builders import ACCOUNT, WEB
 
@@ -39,7 +39,7 @@ def refusal(given: Mapping[str, object]) -> str:
 
 def test_what_is_left_out_has_a_default() -> None:
     assert parsed(**BUCKET, PhysicalId="photos") == LookupRequest(
-        Wanted("AWS::S3::Bucket", physical_id="photos", account=ACCOUNT), "us-east-1", None, ""
+        ResourceQuery("AWS::S3::Bucket", physical_id="photos", account=ACCOUNT), "us-east-1", None, ""
     )
 
 
@@ -54,21 +54,23 @@ def test_everything_that_can_be_given_is_read() -> None:
         Region="eu-west-1",
         Revision="2",
     )
-    wanted = Wanted("AWS::ApiGateway::Stage", physical_id="prod", properties={"RestApiId": "abc"}, account=ACCOUNT)
-    assert request == LookupRequest(wanted, "eu-west-1", ("DeploymentId", "Variables.Colour"), "2")
+    query = ResourceQuery(
+        "AWS::ApiGateway::Stage", physical_id="prod", properties={"RestApiId": "abc"}, account=ACCOUNT
+    )
+    assert request == LookupRequest(query, "eu-west-1", ("DeploymentId", "Variables.Colour"), "2")
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("given", "query"),
     [
-        ({"PhysicalId": "a b"}, Wanted("AWS::SNS::Topic", physical_id="a b")),
-        ({"Name": "news"}, Wanted("AWS::SNS::Topic", name="news")),
-        ({"Arn": ARN}, Wanted("AWS::SNS::Topic", arn=ARN)),
-        ({"Tags": {"team": "web", "use": ""}}, Wanted("AWS::SNS::Topic", tags={"team": "web", "use": ""})),
+        ({"PhysicalId": "a b"}, ResourceQuery("AWS::SNS::Topic", physical_id="a b")),
+        ({"Name": "news"}, ResourceQuery("AWS::SNS::Topic", name="news")),
+        ({"Arn": ARN}, ResourceQuery("AWS::SNS::Topic", arn=ARN)),
+        ({"Tags": {"team": "web", "use": ""}}, ResourceQuery("AWS::SNS::Topic", tags={"team": "web", "use": ""})),
     ],
 )
-def test_a_resource_is_named_in_one_of_four_ways(given: dict[str, object], wanted: Wanted) -> None:
-    assert parsed(**TOPIC, **given).wanted == replace(wanted, account=ACCOUNT)
+def test_a_resource_is_named_in_one_of_four_ways(given: dict[str, object], query: ResourceQuery) -> None:
+    assert parsed(**TOPIC, **given).query == replace(query, account=ACCOUNT)
 
 
 @pytest.mark.parametrize(
@@ -103,50 +105,50 @@ WAYS = "PhysicalId, Arn, Name and Tags"
                 "Region and Revision"
             ),
         ),
-        ({}, "TypeName: nothing came; a type of resource is needed, as in AWS::S3::Bucket"),
+        ({}, "TypeName: must be a resource type, as in AWS::S3::Bucket, got nothing"),
         (
             {"TypeName": "S3::Bucket", "Name": "a"},
-            "TypeName: 'S3::Bucket' came; a type of resource is needed, as in AWS::S3::Bucket",
+            "TypeName: must be a resource type, as in AWS::S3::Bucket, got 'S3::Bucket'",
         ),
         (
             {"TypeName": ["AWS::S3::Bucket"]},
-            "TypeName: a list came; a type of resource is needed, as in AWS::S3::Bucket",
+            "TypeName: must be a resource type, as in AWS::S3::Bucket, got a list",
         ),
-        (BUCKET, "PhysicalId: nothing says which resource; give it, or one of Arn, Name and Tags"),
-        ({**BUCKET, "Name": "a", "Tags": {"b": "c"}}, f"Name and Tags: one of {WAYS} names a resource; keep one"),
-        ({**BUCKET, "PhysicalId": "", "Arn": ""}, f"PhysicalId and Arn: one of {WAYS} names a resource; keep one"),
-        ({**BUCKET, "PhysicalId": " "}, "PhysicalId: an empty string came, which is no resource's"),
+        (BUCKET, "PhysicalId: must be given, or one of Arn, Name and Tags"),
+        ({**BUCKET, "Name": "a", "Tags": {"b": "c"}}, f"Name and Tags: cannot be combined; give one of {WAYS}"),
+        ({**BUCKET, "PhysicalId": "", "Arn": ""}, f"PhysicalId and Arn: cannot be combined; give one of {WAYS}"),
+        ({**BUCKET, "PhysicalId": " "}, "PhysicalId: must not be empty"),
         ({**BUCKET, "PhysicalId": ["a"]}, "PhysicalId: a string is needed, a list came"),
-        ({**BUCKET, "Name": "x" * 1025}, "Name: 1025 characters came; a resource's has at most 1024"),
-        ({**TOPIC, "Arn": "news"}, "Arn: 'news' came; an ARN is needed. Is it a PhysicalId, or a Name?"),
+        ({**BUCKET, "Name": "x" * 1025}, "Name: must have at most 1024 characters, got 1025"),
+        ({**TOPIC, "Arn": "news"}, "Arn: must be an ARN, got 'news'. Is it a PhysicalId, or a Name?"),
         (
             {**TOPIC, "Arn": "arn:aws:sns:eu-west-1:222222222222:news"},
             (
-                f"Arn: it is of account 222222222222; the function looks into the stack's own account ({ACCOUNT}) "
-                "only. Deploy this in a stack of that account, and export what is needed"
+                f"Arn: must be in the stack's own account ({ACCOUNT}), got an ARN of account 222222222222. Deploy "
+                "this lookup in a stack of that account, and export what you need"
             ),
         ),
         (
             {**TOPIC, "PhysicalId": "arn:aws:sns:eu-west-1:222222222222:news"},
             (
-                "PhysicalId: it is of account 222222222222; the function looks into the stack's own account "
-                f"({ACCOUNT}) only. Deploy this in a stack of that account, and export what is needed"
+                f"PhysicalId: must be in the stack's own account ({ACCOUNT}), got an ARN of account 222222222222. "
+                "Deploy this lookup in a stack of that account, and export what you need"
             ),
         ),
         (
             {**TOPIC, "Arn": ARN, "Region": "us-east-1"},
-            "Region: us-east-1 came, but the ARN is of eu-west-1; leave Region out",
+            "Region: must be the ARN's region, eu-west-1, got us-east-1; omit Region",
         ),
-        ({**TOPIC, "Tags": ["team"]}, "Tags: a map of keys to values is needed, a list came"),
-        ({**TOPIC, "Tags": {}}, "Tags: 0 tags came; from 1 to 50 can be asked for"),
-        ({**TOPIC, "Tags": {str(each): "" for each in range(51)}}, "Tags: 51 tags came; from 1 to 50 can be asked for"),
-        ({**TOPIC, "Tags": {"": "a"}}, "Tags: a key of 0 characters came; it has from 1 to 128"),
-        ({**TOPIC, "Tags": {"x" * 129: "a"}}, "Tags: a key of 129 characters came; it has from 1 to 128"),
-        ({**TOPIC, "Tags": {"team": "x" * 257}}, "Tags.team: 257 characters came; at most 256 fit"),
+        ({**TOPIC, "Tags": ["team"]}, "Tags: must be a map of keys to values, got a list"),
+        ({**TOPIC, "Tags": {}}, "Tags: must have 1 to 50 tags, got 0"),
+        ({**TOPIC, "Tags": {str(each): "" for each in range(51)}}, "Tags: must have 1 to 50 tags, got 51"),
+        ({**TOPIC, "Tags": {"": "a"}}, "Tags: must have keys of 1 to 128 characters, got one of 0"),
+        ({**TOPIC, "Tags": {"x" * 129: "a"}}, "Tags: must have keys of 1 to 128 characters, got one of 129"),
+        ({**TOPIC, "Tags": {"team": "x" * 257}}, "Tags.team: must have at most 256 characters, got 257"),
         ({**TOPIC, "Tags": {"team": {}}}, "Tags.team: a string is needed, a map came"),
         (
             {**BUCKET, "Name": "a", "Properties": "b"},
-            "Properties: a map of properties to their values is needed, 'b' came",
+            "Properties: must be a map of properties to values, got 'b'",
         ),
         (
             {**BUCKET, "Name": "a", "Properties": {"RestApiId": ["b"]}},
@@ -154,16 +156,16 @@ WAYS = "PhysicalId, Arn, Name and Tags"
         ),
         (
             {**BUCKET, "Name": "a", "Properties": {"RestApiId": ""}},
-            "Properties.RestApiId: an empty string came, which is no resource's",
+            "Properties.RestApiId: must not be empty",
         ),
         ({**BUCKET, "Name": "a", "Attributes": "Arn"}, "Attributes: a list of strings is needed, 'Arn' came"),
         (
             {**BUCKET, "Name": "a", "Attributes": []},
-            "Attributes: an empty list came; name an attribute, or leave it out for all of them",
+            "Attributes: must not be an empty list; omit it to return all attributes",
         ),
         (
             {**BUCKET, "Name": "a", "Attributes": ["Arn", "Endpoint."]},
-            "Attributes[1]: 'Endpoint.' came; an attribute's name is needed, as in Endpoint.Address",
+            "Attributes[1]: must be the name of an attribute, as in Endpoint.Address, got 'Endpoint.'",
         ),
         (
             {**BUCKET, "Name": "a", "Region": "Ireland"},
@@ -172,7 +174,7 @@ WAYS = "PhysicalId, Arn, Name and Tags"
         ({**BUCKET, "Name": "a", "Revision": ["2"]}, "Revision: a string is needed, a list came"),
     ],
 )
-def test_what_is_wrong_is_named_with_what_came_and_what_is_allowed(given: dict[str, object], text: str) -> None:
+def test_an_error_names_the_property_what_it_must_be_and_what_it_is(given: dict[str, object], text: str) -> None:
     assert refusal(given) == text
 
 
@@ -216,5 +218,5 @@ def test_whatever_comes_is_a_request_or_a_short_refusal_without_values(propertie
         assert len(str(outcome)) < 1000
         assert MARK not in str(outcome)
     else:
-        wanted = outcome.wanted
-        assert sum(map(bool, (wanted.physical_id, wanted.arn, wanted.name, wanted.tags))) == 1
+        query = outcome.query
+        assert sum(map(bool, (query.physical_id, query.arn, query.name, query.tags))) == 1

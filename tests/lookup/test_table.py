@@ -8,7 +8,7 @@ import pytest
 
 from strongref.lookup import overrides
 from strongref.lookup.errors import UnknownTypeError
-from strongref.lookup.table import FILE, Input, Shape, shape_of, types
+from strongref.lookup.resource_types import FILE, ListInput, ResourceType, resource_type_of, types
 from tests.support.documents import ROOT
 from tools.identifiers import SCHEMAS, line, table
 
@@ -34,11 +34,13 @@ def test_every_type_of_the_schemas_is_known() -> None:
 
 def test_every_line_can_be_read() -> None:
     for name in types():
-        shape = shape_of(name)
-        assert shape.type_name == overrides.REPLACED.get(name, name)
-        assert all(shape.identifier)
-        assert shape.own is None or (shape.is_composite and shape.own < len(shape.identifier))
-        assert set(shape.takes or ()) <= set(shape.identifier)
+        resource_type = resource_type_of(name)
+        assert resource_type.type_name == overrides.REPLACED.get(name, name)
+        assert all(resource_type.identifier)
+        assert resource_type.own is None or (
+            resource_type.is_composite and resource_type.own < len(resource_type.identifier)
+        )
+        assert set(resource_type.optional_inputs or ()) <= set(resource_type.identifier)
 
 
 def test_it_is_part_of_the_layer() -> None:
@@ -55,7 +57,7 @@ def test_it_is_part_of_the_layer() -> None:
     ],
 )
 def test_identifiers_stand_in_their_order(type_name: str, identifier: tuple[str, ...]) -> None:
-    assert shape_of(type_name).identifier == identifier
+    assert resource_type_of(type_name).identifier == identifier
 
 
 SEEN = {
@@ -108,7 +110,7 @@ SEEN = {
 
 @pytest.mark.parametrize("type_name", SEEN)
 def test_the_part_that_is_the_resources_own_is_what_ref_gives(type_name: str) -> None:
-    assert shape_of(type_name).own_part == SEEN[type_name]
+    assert resource_type_of(type_name).own_part == SEEN[type_name]
 
 
 @pytest.mark.parametrize(
@@ -116,27 +118,27 @@ def test_the_part_that_is_the_resources_own_is_what_ref_gives(type_name: str) ->
     ["AWS::ApiGateway::Method", "AWS::ApplicationAutoScaling::ScalableTarget", "AWS::EC2::VPCGatewayAttachment"],
 )
 def test_where_ref_gives_the_whole_identifier_no_part_is_the_resources_own(type_name: str) -> None:
-    assert shape_of(type_name).own_part is None
+    assert resource_type_of(type_name).own_part is None
 
 
 def test_every_override_is_of_a_type_that_there_is_and_of_its_own_parts() -> None:
     for type_name, understood in overrides.STRATEGIES.items():
-        assert set(understood) == {shape_of(type_name).identifier[0]}
+        assert set(understood) == {resource_type_of(type_name).identifier[0]}
     for type_name, own in overrides.OWN.items():
-        assert shape_of(type_name).own_part == own
+        assert resource_type_of(type_name).own_part == own
     for type_name, identifier in overrides.IDENTIFIERS.items():
-        assert shape_of(type_name).identifier == identifier
+        assert resource_type_of(type_name).identifier == identifier
         assert json.loads(FILE.read_text(encoding="utf-8"))[type_name]["identifier"] != list(identifier)
     assert set(overrides.DERIVED) <= set(types())
 
 
 def test_an_unknown_type_names_those_like_it() -> None:
     with pytest.raises(UnknownTypeError, match="Did you mean AWS::S3::Bucket"):
-        shape_of("AWS::S3::Buckets")
+        resource_type_of("AWS::S3::Buckets")
     with pytest.raises(UnknownTypeError, match="Did you mean AWS::S3::Bucket"):
-        shape_of("aws::s3::bucket")
+        resource_type_of("aws::s3::bucket")
     with pytest.raises(UnknownTypeError, match="as in AWS::S3::Bucket"):
-        shape_of("Custom::Something")
+        resource_type_of("Custom::Something")
 
 
 def schema(**more: object) -> dict[str, object]:
@@ -185,14 +187,14 @@ def test_the_own_part_is_left_out_where_nothing_tells_it() -> None:
 
 
 def test_an_input_may_be_given_another_propertys_value() -> None:
-    assert Input.parse("Arn=Workspace") == Input("Arn", "Workspace")
-    assert Input.parse("Arn") == Input("Arn", "Arn")
+    assert ListInput.parse("Arn=Workspace") == ListInput("Arn", "Workspace")
+    assert ListInput.parse("Arn") == ListInput("Arn", "Arn")
 
 
 def test_parts_are_told_apart_only_where_there_are_as_many_as_there_should_be() -> None:
-    shape = Shape("T", ("A", "B"))
-    assert shape.parts("a|b") == ("a", "b")
-    assert shape.parts("a|") == ("a", "")
-    assert shape.parts("a|b|c") is None
-    assert shape.parts("a") is None
-    assert Shape("T", ("A",)).parts("a|b") == ("a|b",)
+    resource_type = ResourceType("T", ("A", "B"))
+    assert resource_type.parts("a|b") == ("a", "b")
+    assert resource_type.parts("a|") == ("a", "")
+    assert resource_type.parts("a|b|c") is None
+    assert resource_type.parts("a") is None
+    assert ResourceType("T", ("A",)).parts("a|b") == ("a|b",)

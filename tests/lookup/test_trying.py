@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.errors import CloudControlError, LookUpDeniedError, NoSuchResourceError, UnsupportedError
-from strongref.lookup.base import LookupScope, Wanted
 from strongref.lookup.errors import MissingPropertyError, TooManyError
-from strongref.lookup.identify import tells_alone
-from strongref.lookup.table import shape_of
+from strongref.lookup.identify import is_unambiguous
+from strongref.lookup.query import LookupScope, ResourceQuery
+from strongref.lookup.resource_types import resource_type_of
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging, api, error, finder
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ def url(name: str) -> str:
     return f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{name}"
 
 
-def found(cloud: FakeCloudControl, told: FakeTagging | None = None, **way: Any) -> str:  # noqa: ANN401 (Wanted's)
+def found(cloud: FakeCloudControl, told: FakeTagging | None = None, **way: Any) -> str:  # noqa: ANN401 (ResourceQuery's)
     (type_name,) = cloud.resources
-    return finder(cloud, told).identifier(Wanted(type_name, **way))
+    return finder(cloud, told).identifier(ResourceQuery(type_name, **way))
 
 
 # Rules on a bus that is not listed.
@@ -199,7 +199,7 @@ def test_that_more_is_needed_is_told_unless_it_would_not_help() -> None:
     with pytest.raises(MissingPropertyError, match="ClusterName"):
         found(FakeCloudControl({kind: {}}), arn=text)
     with pytest.raises(UnsupportedError, match="GetResource"):
-        finder(FakeCloudControl()).identifier(Wanted(kind, arn=text))
+        finder(FakeCloudControl()).identifier(ResourceQuery(kind, arn=text))
 
 
 def test_where_an_arn_tells_the_identifier_the_many_are_not_read() -> None:
@@ -279,11 +279,11 @@ def test_an_api_key_is_known_by_its_arn(key: str) -> None:
 def test_a_physical_id_that_is_a_whole_identifier_tells_its_resource_alone(
     kind: str, physical_id: str, alone: bool
 ) -> None:
-    assert tells_alone(kind, physical_id) is alone
+    assert is_unambiguous(kind, physical_id) is alone
 
 
 def test_what_templates_tag_in_another_way_is_tagged() -> None:
-    assert shape_of("AWS::EC2::LaunchTemplate").tagged_by == ("ec2",)
+    assert resource_type_of("AWS::EC2::LaunchTemplate").tagged_by == ("ec2",)
 
 
 def test_a_list_that_gives_the_same_page_for_ever_ends() -> None:

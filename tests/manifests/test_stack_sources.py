@@ -11,7 +11,7 @@ import pytest
 from strongref.aws.cloud_control import Resource
 from strongref.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError
-from strongref.lookup.finding import Finder
+from strongref.lookup.finder import Finder
 from strongref_manifests.errors import OutputNotFetchedError, ResourceNotFoundError, UnknownAttributeError
 from strongref_manifests.sources.attributes import StackAttributes, finder_in
 from strongref_manifests.sources.nested import StackResource, StackResources
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.errors import StrongRefError
-    from strongref.lookup.base import Wanted
+    from strongref.lookup.query import ResourceQuery
     from strongref_toolkit.aws import Where
 
 TOPIC = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "told"}}
@@ -358,9 +358,9 @@ class Unsure(Finder):
 
     def __init__(self, error: StrongRefError) -> None:
         self.error = error
-        self.asked: list[Wanted] = []
+        self.asked: list[ResourceQuery] = []
 
-    def find(self, wanted: Wanted) -> Resource:
+    def find(self, wanted: ResourceQuery) -> Resource:
         self.asked.append(wanted)
         if "RestApiId" in wanted.hints:
             return Resource(wanted.type_name, "a|b", {"DeploymentId": "c"})

@@ -9,8 +9,8 @@ import pytest
 
 from strongref.aws.clients import Clients
 from strongref.errors import NoSuchResourceError, UnsupportedError
-from strongref.lookup.errors import AmbiguousError, TooManyError, WantedError
-from strongref.lookup.table import shape_of
+from strongref.lookup.errors import AmbiguousError, ResourceQueryError, TooManyError
+from strongref.lookup.resource_types import resource_type_of
 from strongref_objects.base import Text  # noqa: TC001 (types declare their members by it)
 from strongref_objects.declaring import REF, Declared, told
 from strongref_objects.identity_errors import NoSuchPartError, NotToldError, OtherArnError, OtherPartError
@@ -135,7 +135,7 @@ def test_no_vpc_and_several_of_them_are_told(tmp_path: Path, cloud: FakeCloudCon
     Net(cloud, tagging, "vpc-00000002", **SALES)
     with pytest.raises(AmbiguousError, match=r"tags department, stage could be vpc-00000001 and vpc-00000002"):
         lookup_vpc(environment(tmp_path), SALES)
-    with pytest.raises(WantedError):
+    with pytest.raises(ResourceQueryError):
         lookup_vpc(environment(tmp_path), {})
     assert not (tmp_path / "context.json").exists()
 
@@ -524,7 +524,7 @@ def test_what_is_given_wrongly_is_told_before_anything_is_asked(
 def test_tags_are_at_most_fifty_texts(
     tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging], tags: object, problem: str
 ) -> None:
-    with pytest.raises(WantedError, match=problem):
+    with pytest.raises(ResourceQueryError, match=problem):
         lookup_vpc(environment(tmp_path), cast("dict[str, str]", tags))
     assert aws[1].requests == []
     with pytest.raises(NoSuchResourceError):
@@ -676,4 +676,4 @@ def test_only_of_a_zones_name_a_dot_at_the_end_is_left_out(
 
 def test_every_ready_type_that_is_a_resource_can_be_tagged() -> None:
     tagged = [each for each in READY.values() if each.declared.type_name]
-    assert all(shape_of(str(each.declared.type_name)).tagged_by for each in tagged)
+    assert all(resource_type_of(str(each.declared.type_name)).tagged_by for each in tagged)

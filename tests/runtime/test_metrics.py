@@ -99,15 +99,15 @@ def test_a_function_starts_without_what_only_some_events_need(handler: str) -> N
     use_cases = {
         "exporter": "strongref.protocol.exports",
         "importer": "strongref.protocol.imports",
-        "lookup": "strongref.lookup.lookups",
+        "lookup": "strongref.lookup.custom_resource",
     }
     own = use_cases.pop(handler)
     assert own in loaded
     others = {
         "strongref.protocol.janitor",
         "strongref_cli",
-        "strongref.lookup.finding",
-        "strongref.lookup.table",
+        "strongref.lookup.finder",
+        "strongref.lookup.resource_types",
         "difflib",
     }
     assert loaded & {*use_cases.values(), *others} == set()

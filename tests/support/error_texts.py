@@ -17,13 +17,11 @@ from strongref.contract.requests import ExportRequest, ImportRequest
 from strongref.contract.response import ResponseTooLargeError
 from strongref.errors import InUse, LookUpDeniedError, StrongRefError
 from strongref.lookup import errors as lookup_errors
-from strongref.lookup.answer import NotAllowedToLookError, NotAnAttributeError, TooMuchToTellError
-from strongref.lookup.base import Wanted
-from strongref.lookup.finding import attribute
-from strongref.lookup.identify import described
+from strongref.lookup.arn_search import MAX_READS
+from strongref.lookup.attributes import attribute
+from strongref.lookup.query import ResourceQuery
 from strongref.lookup.request import LookupRequest
-from strongref.lookup.table import shape_of
-from strongref.lookup.tracing import READ_MOST
+from strongref.lookup.resource_types import resource_type_of
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
 from tests.support.cdk8s_errors import CASES as OF_CDK8S
 from tests.support.cdk_errors import CASES as OF_CDK
@@ -56,7 +54,7 @@ def refused_import(**properties: object) -> Callable[[], StrongRefError]:
     return lambda: _refusal(lambda: ImportRequest.parse(given, StackArn.parse(WEB)))
 
 
-def refused_look_up(**properties: object) -> Callable[[], StrongRefError]:
+def refused_lookup(**properties: object) -> Callable[[], StrongRefError]:
     given = {"TypeName": "AWS::S3::Bucket"} | properties
     return lambda: _refusal(lambda: LookupRequest.parse(given, StackArn.parse(WEB)))
 
@@ -138,44 +136,50 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "bad-shared": refused_import(Shared="yes"),
     "bad-strength": refused_import(Strength="firm"),
     "bad-shared-consumer": refused_import(Shared="true", Consumer="web"),
-    "look-up-none": lambda: errors.NoSuchResourceError("AWS::SNS::Topic", "physical id news", EU, 12),
-    "look-up-ambiguous": lambda: lookup_errors.AmbiguousError(
-        "AWS::Logs::MetricFilter", "physical id errors", ["web|errors", "shop|errors"]
+    "lookup-none": lambda: errors.NoSuchResourceError("AWS::SNS::Topic", "physical ID news", EU, 12),
+    "lookup-ambiguous": lambda: lookup_errors.AmbiguousError(
+        "AWS::Logs::MetricFilter", "physical ID errors", ["web|errors", "shop|errors"]
     ),
-    "look-up-missing": lambda: lookup_errors.MissingPropertyError(
+    "lookup-missing": lambda: lookup_errors.MissingPropertyError(
         "AWS::ElasticLoadBalancingV2::Listener", ["LoadBalancerArn"]
     ),
-    "look-up-missing-parts": lambda: lookup_errors.MissingPropertyError(
+    "lookup-missing-parts": lambda: lookup_errors.MissingPropertyError(
         "AWS::EC2::VPCDHCPOptionsAssociation", DHCP, DHCP
     ),
-    "look-up-unsupported": lambda: errors.UnsupportedError("AWS::IAM::Policy", "GetResource", EU),
-    "look-up-too-many": lambda: lookup_errors.TooManyError("AWS::ApiGateway::RestApi", "name shop", 240, READ_MOST),
-    "look-up-unknown-type": lambda: _refusal(lambda: shape_of("AWS::S3::Buckets")),
-    "look-up-wanted": lambda: _refusal(lambda: described(Wanted("AWS::S3::Bucket", physical_id="a", name="a"))),
-    "look-up-no-attribute": lambda: _refusal(
+    "lookup-unsupported": lambda: errors.UnsupportedError("AWS::IAM::Policy", "GetResource", EU),
+    "lookup-too-many": lambda: lookup_errors.TooManyError("AWS::ApiGateway::RestApi", "name shop", 240, MAX_READS),
+    "lookup-unknown-type": lambda: _refusal(lambda: resource_type_of("AWS::S3::Buckets")),
+    "lookup-wanted": lambda: _refusal(lambda: ResourceQuery("AWS::S3::Bucket", physical_id="a", name="a").describe()),
+    "lookup-no-attribute": lambda: _refusal(
         lambda: attribute(Resource("AWS::RDS::DBInstance", "web", {"Endpoint": {"Address": "x"}}), "Endpoint.Adress")
     ),
-    "look-up-failed": lambda: errors.CloudControlError(
+    "lookup-failed": lambda: errors.CloudControlError(
         "GetResource", "GeneralServiceException", "AWS::S3::Bucket photos", EU
     ),
-    "look-up-not-allowed": lambda: LookUpDeniedError("ListResources", "AccessDeniedException", "AWS::SNS::Topic", EU),
-    "bad-look-up-unknown-property": refused_look_up(Type="AWS::S3::Bucket"),
-    "bad-look-up-type": refused_look_up(TypeName="S3"),
-    "bad-look-up-nothing": refused_look_up(),
-    "bad-look-up-several": refused_look_up(PhysicalId="a", Name="a"),
-    "bad-look-up-empty": refused_look_up(PhysicalId=""),
-    "bad-look-up-arn": refused_look_up(Arn="news"),
-    "bad-look-up-account": refused_look_up(Arn="arn:aws:sns:us-east-1:222222222222:news"),
-    "bad-look-up-region": refused_look_up(Arn=f"arn:aws:sns:eu-west-1:{ACCOUNT}:news", Region=US),
-    "bad-look-up-tags": refused_look_up(Tags=[]),
-    "bad-look-up-attributes": refused_look_up(Name="a", Attributes=[]),
-    "look-up-denied": lambda: NotAllowedToLookError(
+    "lookup-not-allowed": lambda: LookUpDeniedError("ListResources", "AccessDeniedException", "AWS::SNS::Topic", EU),
+    "bad-lookup-unknown-property": refused_lookup(Type="AWS::S3::Bucket"),
+    "bad-lookup-type": refused_lookup(TypeName="S3"),
+    "bad-lookup-nothing": refused_lookup(),
+    "bad-lookup-several": refused_lookup(PhysicalId="a", Name="a"),
+    "bad-lookup-empty": refused_lookup(PhysicalId=""),
+    "bad-lookup-arn": refused_lookup(Arn="news"),
+    "bad-lookup-account": refused_lookup(Arn="arn:aws:sns:us-east-1:222222222222:news"),
+    "bad-lookup-region": refused_lookup(Arn=f"arn:aws:sns:eu-west-1:{ACCOUNT}:news", Region=US),
+    "bad-lookup-tags": refused_lookup(Tags=[]),
+    "bad-lookup-attributes": refused_lookup(Name="a", Attributes=[]),
+    "lookup-denied": lambda: lookup_errors.LookupPolicyError(
         LookUpDeniedError("GetResource", "AccessDeniedException", f"AWS::SQS::Queue {QUEUE}", "eu-west-1"),
         "AWS::SQS::Queue",
     ),
-    "look-up-too-large": lambda: TooMuchToTellError("AWS::Lambda::Function", 5206, LARGEST, named=False),
-    "look-up-too-large-named": lambda: TooMuchToTellError("AWS::Lambda::Function", 5206, LARGEST[:1], named=True),
-    "look-up-not-an-attribute": lambda: NotAnAttributeError("AWS::S3::Bucket", "Tags", "a list of maps or of lists"),
+    "lookup-too-large": lambda: lookup_errors.AttributesTooLargeError(
+        "AWS::Lambda::Function", 5206, LARGEST, named=False
+    ),
+    "lookup-too-large-named": lambda: lookup_errors.AttributesTooLargeError(
+        "AWS::Lambda::Function", 5206, LARGEST[:1], named=True
+    ),
+    "lookup-unsupported-attribute": lambda: lookup_errors.UnsupportedAttributeError(
+        "AWS::S3::Bucket", "Tags", "a list of maps or of lists"
+    ),
     **OF_RESOLVERS,
     **OF_CDK8S,
     **OF_REFS,

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.aws.cloud_control import CloudControlApi
 from strongref.aws.cloudformation import is_custom
 from strongref.errors import NoSuchResourceError, UnsupportedError
-from strongref.lookup.base import Wanted
+from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError
-from strongref.lookup.finding import Finder, attribute
-from strongref.lookup.identify import tells_alone
-from strongref.lookup.table import shape_of
+from strongref.lookup.finder import Finder
+from strongref.lookup.identify import is_unambiguous
+from strongref.lookup.query import ResourceQuery
+from strongref.lookup.resource_types import resource_type_of
 from strongref.text import some
 from strongref_manifests.errors import UnknownAttributeError
 from strongref_manifests.sources.nested import NESTED_STACK, StackResources
@@ -131,8 +132,8 @@ class StackAttributes:
         could be taken for another one of the same name, of another parent.
         """
         finder = self._finders.get(place.where, lambda: self._make_finder(self._aws, place.where))
-        wanted = Wanted(resource.type_name, physical_id=resource.physical_id, account=place.where.account)
-        if tells_alone(resource.type_name, resource.physical_id):
+        wanted = ResourceQuery(resource.type_name, physical_id=resource.physical_id, account=place.where.account)
+        if is_unambiguous(resource.type_name, resource.physical_id):
             try:
                 return finder.find(wanted)
             except (MissingPropertyError, AmbiguousError, NoSuchResourceError):
@@ -150,7 +151,7 @@ class StackAttributes:
         Raises:
             MissingPropertyError: the template cannot be read, or names the parent in a way that is not known here.
         """
-        shape, hidden = shape_of(type_name), self._templates.hidden(*place)
+        shape, hidden = resource_type_of(type_name), self._templates.hidden(*place)
         unread = not known and not hidden and self._templates.refusal(place.where, place.stack)
         missing = [part for part in shape.identifier if part in hidden or (unread and part != shape.own_part)]
         if missing and not shape.is_arn:

@@ -1,9 +1,9 @@
-"""From a physical id to a primary identifier: which of the rules holds. Pure; `finding` does what is to be done.
+"""From a physical ID to a primary identifier: which rule holds. Pure; `finder` makes the calls.
 
-1. What `overrides.STRATEGIES` says of a type.
-2. A single identifier that is an ARN: the physical id, if it is one; else what the physical id is the name of.
-3. Any other single identifier: the physical id.
-4. A composite one: what it is put together of, or what is found in a list.
+1. The type's own rule in `overrides.STRATEGIES`.
+2. A single identifier that is an ARN: the physical ID, if that is an ARN; otherwise the physical ID is its name.
+3. Any other single identifier: the physical ID.
+4. A composite identifier: joined from the physical ID and known properties, or searched in a list.
 """
 
 from __future__ import annotations
@@ -13,116 +13,123 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from strongref.contract.arns import Arn, is_arn
 from strongref.lookup import overrides
-from strongref.lookup.base import LookupScope
-from strongref.lookup.errors import MissingPropertyError, WantedError
-from strongref.lookup.matching import complete, put_together, telling, unknown_beside
-from strongref.lookup.overrides import Candidates, Identifier, Strategy
-from strongref.lookup.table import shape_of
+from strongref.lookup.errors import MissingPropertyError
+from strongref.lookup.matching import parts_agree, unique_positions
+from strongref.lookup.overrides import ArnResource, Candidates, Identifier, Strategy
+from strongref.lookup.query import LookupScope
+from strongref.lookup.resource_types import SEPARATOR, resource_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref.lookup.base import Wanted
-    from strongref.lookup.table import Shape
+    from strongref.lookup.resource_types import ResourceType
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """An identifier that is to be asked for: there is that resource, or there is none."""
+class WholeIdentifier:
+    """An identifier to read: that resource exists, or none does."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """What is to be found in the list of all resources.
+class ListSearch:
+    """A search in the list of all resources.
 
     Attributes:
-        physical_id: what fits the identifier.
-        first: an identifier that it may be, to be asked for before.
+        physical_id: matches the identifier.
+        likely: a possible identifier, to read before the search.
     """
 
     physical_id: str
-    first: str | None = None
+    likely: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
-    """What resources are to be asked for: whether that is their name. Their identifiers are no matter."""
+class NameSearch:
+    """A search by the resources' name property. Their identifiers do not matter."""
 
     name: str
 
 
-Way: TypeAlias = Identifier | Candidates | overrides.Resource | Asked | Listed | Called
+Interpretation: TypeAlias = Identifier | Candidates | ArnResource | WholeIdentifier | ListSearch | NameSearch
 
 
-def way_of(shape: Shape, physical_id: str, known: Mapping[str, str], here: LookupScope) -> Way:
-    """How a physical id becomes an identifier.
+def interpret(
+    resource_type: ResourceType, physical_id: str, known: Mapping[str, str], scope: LookupScope
+) -> Interpretation:
+    """How a physical ID leads to an identifier.
 
     Raises:
-        MissingPropertyError: it alone does not tell which resource is meant.
+        MissingPropertyError: the physical ID and the known properties are ambiguous.
     """
-    understood = overrides.understood(shape.type_name, shape.identifier[0], physical_id, known)
-    if understood is Strategy.AS_IS:
+    interpreted = _by_override(resource_type, physical_id, known)
+    if interpreted is Strategy.IDENTIFIER:
         return Identifier(physical_id)
-    if understood is Strategy.LOOK_UP:
-        return Called(physical_id)
-    if isinstance(understood, Candidates | Identifier) and _is_elsewhere(physical_id, understood, here):
-        return Asked(physical_id)
-    if understood is not None:
-        return understood
-    return _of_composite(shape, physical_id, known, here) if shape.is_composite else _of_single(shape, physical_id)
+    if interpreted is Strategy.NAME:
+        return NameSearch(physical_id)
+    if isinstance(interpreted, Candidates | Identifier) and _loses_region(physical_id, interpreted, scope):
+        return WholeIdentifier(physical_id)
+    if interpreted is not None:
+        return interpreted
+    if resource_type.is_composite:
+        return _interpret_composite(resource_type, physical_id, known, scope)
+    is_name = resource_type.is_arn and not is_arn(physical_id)
+    return ListSearch(physical_id) if is_name else Identifier(physical_id)
 
 
-def _is_elsewhere(physical_id: str, understood: Candidates | Identifier, here: LookupScope) -> bool:
-    """Whether an ARN of elsewhere has lost its place on the way: what is called so here is not what it names."""
-    arn, keeps = Arn.parse(physical_id), isinstance(understood, Identifier) and is_arn(understood.text)
-    return arn is not None and not here.may_contain(arn) and not keeps
-
-
-def _of_single(shape: Shape, physical_id: str) -> Way:
-    return Listed(physical_id) if shape.is_arn and not is_arn(physical_id) else Identifier(physical_id)
-
-
-def _of_composite(shape: Shape, physical_id: str, known: Mapping[str, str], here: LookupScope) -> Way:
-    whole = complete(shape, physical_id, known, here)
-    if whole:
-        return Asked(whole)
-    if not telling(shape, known):
-        raise MissingPropertyError(shape.type_name, unknown_beside(shape, known), shape.identifier)
-    return Listed(physical_id, put_together(shape, physical_id, known))
-
-
-def tells_alone(type_name: str, physical_id: str) -> bool:
-    """Whether a physical id tells its resource from all others of its type, with nothing else being known of it.
+def is_unambiguous(type_name: str, physical_id: str) -> bool:
+    """Whether a physical ID alone identifies a resource, without other known properties.
 
     Raises:
-        UnknownTypeError: no such type.
+        UnknownTypeError: the table has no such type.
     """
-    shape = shape_of(type_name)
-    understood = overrides.understood(shape.type_name, shape.identifier[0], physical_id, {})
-    if understood is not None:
-        return understood is not Strategy.LOOK_UP
-    return not shape.is_composite or complete(shape, physical_id, {}, LookupScope("")) is not None
+    resource_type = resource_type_of(type_name)
+    interpreted = _by_override(resource_type, physical_id, {})
+    if interpreted is not None:
+        return interpreted is not Strategy.NAME
+    return not resource_type.is_composite or is_whole(resource_type, physical_id, {}, LookupScope(""))
 
 
-WAYS = ("physical id", "ARN", "name", "tags")
+def _by_override(
+    resource_type: ResourceType, physical_id: str, known: Mapping[str, str]
+) -> overrides.Interpreted | None:
+    return overrides.interpret(resource_type.type_name, resource_type.identifier[0], physical_id, known)
 
 
-def described(wanted: Wanted) -> str:
-    """What is looked for, in words: `physical id web`. Of tags, only the keys.
+def _loses_region(physical_id: str, interpreted: Candidates | Identifier, scope: LookupScope) -> bool:
+    """Whether an ARN from elsewhere became an identifier without its region: a resource here may have the same."""
+    arn, is_kept = Arn.parse(physical_id), isinstance(interpreted, Identifier) and is_arn(interpreted.text)
+    return arn is not None and not scope.may_contain(arn) and not is_kept
 
-    Raises:
-        WantedError: it is not told in exactly one way, or with nothing in it.
+
+def _interpret_composite(
+    resource_type: ResourceType, physical_id: str, known: Mapping[str, str], scope: LookupScope
+) -> Interpretation:
+    if is_whole(resource_type, physical_id, known, scope):
+        return WholeIdentifier(physical_id)
+    if not unique_positions(resource_type, known):
+        missing = [part for part in resource_type.identifier if part not in known]
+        raise MissingPropertyError(resource_type.type_name, missing, resource_type.identifier)
+    return ListSearch(physical_id, join_parts(resource_type, physical_id, known))
+
+
+def is_whole(resource_type: ResourceType, physical_id: str, known: Mapping[str, str], scope: LookupScope) -> bool:
+    """Whether a physical ID is the whole composite identifier already: it has as many parts, and they agree.
+
+    A part may be empty, as the base path of an `AWS::ApiGateway::BasePathMapping`; not all of them.
     """
-    given = dict(zip(WAYS, (wanted.physical_id, wanted.arn, wanted.name, wanted.tags or None), strict=True))
-    told = {way: text for way, text in given.items() if text is not None}
-    if len(told) != 1:
-        came = " and ".join(told) or "nothing"
-        raise WantedError(wanted.type_name, f"one of physical id, ARN, name and tags is needed; {came} came")
-    ((way, text),) = told.items()
-    if not (text.strip() if isinstance(text, str) else text):
-        raise WantedError(wanted.type_name, f"an empty {way} came, which is that of no resource")
-    if way == "ARN" and not is_arn(str(text)):
-        raise WantedError(wanted.type_name, "what came as an ARN is none; give it as the physical id, or as the name")
-    return f"{way} {', '.join(wanted.tags) if way == 'tags' else text}"
+    parts = resource_type.parts(physical_id)
+    return parts is not None and any(parts) and parts_agree(resource_type, parts, known, scope)
+
+
+def join_parts(resource_type: ResourceType, physical_id: str, known: Mapping[str, str]) -> str | None:
+    """The identifier, if the physical ID is its only part that is not known; otherwise None."""
+    missing = [part for part in resource_type.identifier if part not in known]
+    if len(missing) > 1 or (not missing and physical_id not in (known[part] for part in resource_type.identifier)):
+        return None
+    if missing and missing != [resource_type.own_part] and known.get(resource_type.own_part or "") == physical_id:
+        return None  # It is the resource's own part, which is known, and not its parent's, which is not.
+    parts = [known.get(part, physical_id) for part in resource_type.identifier]
+    # Parts with separators in them could be those of another resource, joined in another way.
+    return None if any(SEPARATOR in part for part in parts) else SEPARATOR.join(parts)

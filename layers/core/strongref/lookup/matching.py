@@ -1,118 +1,132 @@
-"""Whether an identifier is the one that a physical id stands for. Pure; every rule is here.
+"""Whether a resource is the one that is looked for: its identifier, its properties and its tags. Pure.
 
-What it may never do is to take another resource's identifier for it: a part is compared as a whole, and of an ARN only
-what is its resource's own name. Where an ARN does not tell whether what stands at its end is the whole name, the
-resource itself is asked.
+No rule may match another resource's identifier: a part is compared as a whole, and of an ARN only the resource's own
+name. If an ARN does not say whether its last segment is the whole name, the resource's name property decides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from strongref.contract.arns import Arn
-from strongref.lookup.table import SEPARATOR
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
-    from strongref.lookup.base import LookupScope
-    from strongref.lookup.table import Shape
+    from strongref.aws.cloud_control import Resource
+    from strongref.lookup.query import LookupScope
+    from strongref.lookup.resource_types import ResourceType
 
 
-class Fit(IntEnum):
-    """Whether it is."""
+class Match(IntEnum):
+    """Whether an identifier belongs to a physical ID."""
 
     NO = 0
-    IF_CALLED_SO = 1
-    """It is, if that is what the resource says that its name is."""
+    IF_NAMED_SO = 1
+    """Yes, if the resource's name property says so."""
     YES = 2
 
 
-def fit(shape: Shape, identifier: str, physical_id: str, known: Mapping[str, str], here: LookupScope) -> Fit:
-    """Whether an identifier is that of the resource with a physical id.
+def match(
+    resource_type: ResourceType, identifier: str, physical_id: str, known: Mapping[str, str], scope: LookupScope
+) -> Match:
+    """Whether an identifier is that of the resource with a physical ID.
 
     Args:
-        shape: its type's.
-        identifier: of a resource that there is.
-        physical_id: what is looked for; an empty one fits nothing.
-        known: the resource's properties that are known; who differs in one of them is another resource.
-        here: where the resources are.
+        resource_type: of both.
+        identifier: of an existing resource.
+        physical_id: what is looked for; an empty one matches nothing.
+        known: the resource's known properties; a resource that differs in one of them does not match.
+        scope: where the resources are.
     """
-    parts = shape.parts(identifier)
-    if not physical_id or not (parts is None or agrees(shape, parts, known, here)):
-        return Fit.NO
+    parts = resource_type.parts(identifier)
+    if not physical_id or not (parts is None or parts_agree(resource_type, parts, known, scope)):
+        return Match.NO
     if identifier == physical_id:
-        return Fit.YES
+        return Match.YES
     if parts is None:
-        return Fit.NO
-    return max((_named(parts[position], physical_id) for position in telling(shape, known)), default=Fit.NO)
+        return Match.NO
+    positions = unique_positions(resource_type, known)
+    return max((_match_part(parts[position], physical_id) for position in positions), default=Match.NO)
 
 
-def telling(shape: Shape, known: Mapping[str, str]) -> list[int]:
-    """The positions at which a physical id tells a resource from all others.
+def unique_positions(resource_type: ResourceType, known: Mapping[str, str]) -> list[int]:
+    """The positions of the identifier whose value alone identifies the resource.
 
-    That is the one of the part that is its own. At any other, its siblings may have the same; there it tells only if
-    all the other parts are known.
+    These are the own part, and any other part if all the rest are known: siblings may share it.
     """
+    unknown = {position for position, part in enumerate(resource_type.identifier) if part not in known}
     return [
         position
-        for position in range(len(shape.identifier))
-        if position == shape.own or not _unknown(shape, position, known)
+        for position in range(len(resource_type.identifier))
+        if position == resource_type.own or unknown <= {position}
     ]
 
 
-def unknown_beside(shape: Shape, known: Mapping[str, str]) -> list[str]:
-    """The parts that would have to be known, where a physical id tells nothing by itself."""
-    return [part for part in shape.identifier if part not in known]
+def parts_agree(
+    resource_type: ResourceType, parts: tuple[str, ...], known: Mapping[str, str], scope: LookupScope
+) -> bool:
+    """Whether no part differs from the known properties."""
+    named = zip(resource_type.identifier, parts, strict=True)
+    return all(is_same_value(part, known[name], scope) for name, part in named if name in known)
 
 
-def _unknown(shape: Shape, position: int, known: Mapping[str, str]) -> list[str]:
-    return [part for other, part in enumerate(shape.identifier) if other != position and part not in known]
-
-
-def agrees(shape: Shape, parts: tuple[str, ...], known: Mapping[str, str], here: LookupScope) -> bool:
-    """Whether the parts are what is known of them."""
-    return all(
-        same(part, known[name], here) for name, part in zip(shape.identifier, parts, strict=True) if name in known
+def is_same_value(part: str, value: str, scope: LookupScope) -> bool:
+    """Whether both stand for the same: they are equal, or one is the ARN with the other as its name."""
+    if part == value:
+        return True
+    arn_of_part, arn_of_value = Arn.parse(part), Arn.parse(value)
+    if arn_of_part and not arn_of_value:
+        return arn_of_part.resource_id == value
+    return bool(
+        arn_of_value and not arn_of_part and arn_of_value.resource_id == part and scope.may_contain(arn_of_value)
     )
 
 
-def same(part: str, value: str, here: LookupScope) -> bool:
-    """Whether both stand for the same: as one may be the ARN of what the other is the name of."""
-    if part == value:
-        return True
-    of_part, of_value = Arn.parse(part), Arn.parse(value)
-    if of_part and not of_value:
-        return of_part.resource_id == value
-    return bool(of_value and not of_part and of_value.resource_id == part and here.may_contain(of_value))
-
-
-def _named(part: str, physical_id: str) -> Fit:
+def _match_part(part: str, physical_id: str) -> Match:
     arn = Arn.parse(part)
     if physical_id == part or (arn and physical_id == arn.resource_id):
-        return Fit.YES
-    return Fit.IF_CALLED_SO if arn and physical_id == arn.last_segment else Fit.NO
+        return Match.YES
+    return Match.IF_NAMED_SO if arn and physical_id == arn.last_segment else Match.NO
 
 
-def complete(shape: Shape, physical_id: str, known: Mapping[str, str], here: LookupScope) -> str | None:
-    """The whole identifier, if a physical id is one already: as many parts as it has.
+def differing_properties(resource: Resource, known: Mapping[str, str], scope: LookupScope) -> list[str]:
+    """The known properties that differ from the resource's own.
 
-    A part may be empty, as the base path of an `AWS::ApiGateway::BasePathMapping`; not all of them.
+    Properties that a resource does not have, or has as a list or a map, are not compared.
     """
-    parts = shape.parts(physical_id)
-    if parts is None or not any(parts) or not agrees(shape, parts, known, here):
-        return None
-    return physical_id
+    return [name for name, value in known.items() if not _agrees(_value_at(resource.properties, name), value, scope)]
 
 
-def put_together(shape: Shape, physical_id: str, known: Mapping[str, str]) -> str | None:
-    """The identifier, if a physical id is the only part of it that is not known otherwise."""
-    missing = [part for part in shape.identifier if part not in known]
-    if len(missing) > 1 or (not missing and physical_id not in (known[part] for part in shape.identifier)):
-        return None
-    if missing and missing != [shape.own_part] and known.get(shape.own_part or "") == physical_id:
-        return None  # It is the resource's own part, which is known, and not its parent's, which is not.
-    parts = [known.get(part, physical_id) for part in shape.identifier]
-    # Parts that hold separators could be those of another resource, put together in another way.
-    return None if any(SEPARATOR in part for part in parts) else SEPARATOR.join(parts)
+def _value_at(properties: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 (JSON)
+    found: Any = properties
+    for step in name.split("."):
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found
+
+
+def _agrees(own: object, value: str, scope: LookupScope) -> bool:
+    if isinstance(own, bool):
+        return str(own).lower() == value.lower()
+    if isinstance(own, int | float):
+        return value in (str(own), f"{own:g}", f"{own:.1f}")
+    return not isinstance(own, str) or is_same_value(own, value, scope)
+
+
+def has_tags(resource: Resource, tags: Mapping[str, str]) -> bool:
+    """Whether a resource has all of these tags among its properties."""
+    own = resource.properties.get("Tags")
+    if isinstance(own, list):
+        own = {each.get("Key"): each.get("Value") for each in own if isinstance(each, Mapping)}
+    return isinstance(own, Mapping) and all(own.get(key) == value for key, value in tags.items())
+
+
+def misspelled(resource_type: ResourceType, names: Iterable[str]) -> tuple[str, str] | None:
+    """A name that differs only in case from a property that the lookup needs, and the right spelling."""
+    required = (each.value_of for alternative in resource_type.required_inputs for each in alternative)
+    right = [*resource_type.identifier, *required]
+    by_lower_case = {name.lower(): name for name in right}
+    wrong = (name for name in names if name not in right and name.lower() in by_lower_case)
+    return next(((name, by_lower_case[name.lower()]) for name in wrong), None)

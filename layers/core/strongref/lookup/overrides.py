@@ -1,6 +1,6 @@
-"""What is different from what the schemas say, or from what holds for most types: as data. Pure.
+"""Where types differ from their schemas, or from the rules that hold for most types: as data. Pure.
 
-Each line has its reason beside it. To add one, see what `strongref lookup` answers, and what the type's `Ref` is.
+Each line has its reason next to it. To add one, compare the answer of `strongref lookup` with the type's `Ref`.
 """
 
 from __future__ import annotations
@@ -15,102 +15,103 @@ from strongref.contract.arns import Arn
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    Known: TypeAlias = Mapping[str, str]
+    Properties: TypeAlias = Mapping[str, str]
 
 
 class Strategy(Enum):
-    """How a physical id is to be understood."""
+    """What a physical ID is."""
 
-    AS_IS = "as is"
-    """It is the identifier."""
-    LOOK_UP = "look up"
-    """It is what the resource says that it is called: never its identifier."""
+    IDENTIFIER = "identifier"
+    """The identifier itself."""
+    NAME = "name"
+    """The resource's name, and never its identifier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """The identifier, found without asking."""
+    """The identifier, known without a call."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
-    """The last field of the ARN that is the identifier.
+class ArnResource:
+    """The resource of the ARN that is the identifier.
 
     Attributes:
         service: as in ARNs.
-        text: as in `rule/bus/name`; empty where there can be none.
-        native: another form of the identifier, which the type's own code takes as well.
-        hints: what is known for certain of the resource, and may help its list handler.
+        text: as in `rule/bus/name`; empty if no resource can match.
+        native: another form of the identifier, which the type's handler takes as well.
+        hints: properties that follow from the physical ID, and may help its list handler.
     """
 
     service: str
     text: str
     native: str
-    hints: Mapping[str, str]
+    hints: Properties
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What the identifier may be; it is if the resource does not say otherwise.
+    """Possible identifiers. A resource matches unless its own properties differ.
 
     Attributes:
         texts: the identifiers, the likeliest first.
-        says: what the resource says of itself, if it says it, by property.
+        properties: the resource's, if it has them.
     """
 
     texts: tuple[str, ...]
-    says: Mapping[str, str]
+    properties: Properties
 
 
-Understood: TypeAlias = Strategy | Identifier | Resource | Candidates
-Understanding: TypeAlias = "Strategy | Callable[[str, Known], Understood | None]"
+Interpreted: TypeAlias = Strategy | Identifier | ArnResource | Candidates
+Rule: TypeAlias = "Strategy | Callable[[str, Properties], Interpreted | None]"
 
 _DEFAULT_BUS = "default"
-_NO_RULE = Resource("events", "", "", {})
+_NO_RULE = ArnResource("events", "", "", {})
 
 
-def _rule(physical_id: str, known: Known) -> Understood:
-    """`bus|rule` of a rule on a bus of its own, `rule` of one on the default bus; the ARN says `rule/bus/rule`.
+def _rule(physical_id: str, known: Properties) -> Interpreted:
+    """`bus|rule` on a custom event bus, `rule` on the default one; the ARN has `rule/bus/rule` or `rule/rule`.
 
-    The type's own code takes both forms (AWS: aws-cloudformation-resource-providers-events, CompositePID), and lists
-    the default bus alone (ListHandler).
+    The type's handler takes both forms (AWS: aws-cloudformation-resource-providers-events, CompositePID), and lists
+    only the default bus (ListHandler).
     """
     bus, on_a_bus, name = physical_id.rpartition("|")
-    told = known.get("EventBusName", "")
+    known_bus = known.get("EventBusName", "")
     if not on_a_bus:
         if Arn.parse(physical_id):
-            return Strategy.AS_IS
-        bus = told
+            return Strategy.IDENTIFIER
+        bus = known_bus
     if "/" in name:
-        return _NO_RULE  # A rule's name holds none (AWS: PutRule, Name): this would be another bus's rule.
-    if told and _bus_of(told) != _bus_of(bus):
+        return _NO_RULE  # A rule's name has no slash (AWS: PutRule, Name): this would be a rule of another bus.
+    if known_bus and _name_in(known_bus) != _name_in(bus):
         return _NO_RULE
     of_bus = Arn.parse(bus)
     if of_bus:
         path = "" if of_bus.resource_id == _DEFAULT_BUS else f"{of_bus.resource_id}/"
         return Identifier(str(of_bus.with_resource(f"rule/{path}{name}")))
     if bus in ("", _DEFAULT_BUS):
-        return Resource("events", f"rule/{name}", name, {})
-    return Resource("events", f"rule/{bus}/{name}", f"{bus}|{name}", {"EventBusName": bus})
+        return ArnResource("events", f"rule/{name}", name, {})
+    return ArnResource("events", f"rule/{bus}/{name}", f"{bus}|{name}", {"EventBusName": bus})
 
 
-def _bus_of(text: str) -> str:
+def _name_in(text: str) -> str:
+    """The name in an ARN, or the text itself."""
     arn = Arn.parse(text)
     return arn.resource_id if arn else text
 
 
-def _job_definition(physical_id: str, _known: Known) -> Understood:
-    """An ARN that ends in `:<revision>`; its service knows the name alone, and tells which revision it is."""
+def _job_definition(physical_id: str, _known: Properties) -> Interpreted:
+    """An ARN that ends in `:<revision>`. The identifier is the name; the definition has its ARN as a property."""
     arn = Arn.parse(physical_id)
     if arn is None:
         return Identifier(physical_id)
     return Candidates((arn.resource_id.partition(":")[0],), {"JobDefinitionArn": physical_id})
 
 
-def _api_key(physical_id: str, _known: Known) -> Understood | None:
-    """`…:apis/<api>/apikey/<key>`; a key's id begins with `da2-`, which an ARN may lack."""
+def _api_key(physical_id: str, _known: Properties) -> Interpreted | None:
+    """`…:apis/<api>/apikey/<key>`; a key's ID begins with `da2-`, which an ARN may lack."""
     arn = Arn.parse(physical_id)
     found = _API_KEY.fullmatch(arn.resource) if arn else None
     if found is None:
@@ -121,51 +122,58 @@ def _api_key(physical_id: str, _known: Known) -> Understood | None:
 _API_KEY = re.compile(r"apis/([^/]+)/apikeys?/([^/]+)")
 
 
-def _prefix(physical_id: str, _known: Known) -> Understood:
-    """As the template has it; its service leaves out the slash at the end."""
+def _prefix(physical_id: str, _known: Properties) -> Interpreted:
+    """As in the template; the service removes the slash at the end."""
     return Identifier(physical_id.removesuffix("/"))
 
 
-def _propagation(physical_id: str, _known: Known) -> Understood:
-    """`attachment_table`; the identifier is `table|attachment`. Neither id holds an underscore."""
+def _propagation(physical_id: str, _known: Properties) -> Interpreted:
+    """`attachment_table`; the identifier is `table|attachment`. Neither ID has an underscore."""
     attachment, _, table = physical_id.partition("_")
     return Identifier(f"{table}|{attachment}" if table else physical_id)
 
 
-def _security_group(physical_id: str, _known: Known) -> Understood:
-    """The id, or the name where it was made in the default VPC without naming that."""
-    return Strategy.AS_IS if physical_id.startswith("sg-") else Strategy.LOOK_UP
+def _security_group(physical_id: str, _known: Properties) -> Interpreted:
+    """The ID, or the name if the template created it in the default VPC without naming the VPC."""
+    return Strategy.IDENTIFIER if physical_id.startswith("sg-") else Strategy.NAME
 
 
-STRATEGIES: Mapping[str, Mapping[str, Understanding]] = {
-    # `Ref` is a name or two; the identifier is an ARN with the bus in its path, which is no part of the name.
+STRATEGIES: Mapping[str, Mapping[str, Rule]] = {
+    # `Ref` is one name or two; the identifier is an ARN with the bus in its path, which is not part of the name.
     "AWS::Events::Rule": {"Arn": _rule},
     # `Ref` is an ARN, the identifier a name.
     "AWS::Batch::JobDefinition": {"JobDefinitionName": _job_definition},
     "AWS::ECR::RepositoryCreationTemplate": {"Prefix": _prefix},
-    # The only composite identifier whose parts `Ref` joins in another way.
+    # The only composite identifier whose parts `Ref` joins with another separator.
     "AWS::EC2::TransitGatewayRouteTablePropagation": {"TransitGatewayRouteTableId": _propagation},
     "AWS::EC2::SecurityGroup": {"Id": _security_group},
     # `Ref` is an ARN, the identifier is made of two of its parts.
     "AWS::AppSync::ApiKey": {"ApiId": _api_key},
-    # `Ref` is the user's name, which is not its id.
-    "AWS::ElastiCache::User": {"UserId": Strategy.LOOK_UP},
+    # `Ref` is the user's name, which is not its ID.
+    "AWS::ElastiCache::User": {"UserId": Strategy.NAME},
 }
 """By type and the first property of its identifier."""
 
 
-def understood(type_name: str, part: str, physical_id: str, known: Known) -> Understood | None:
-    """What is said of a type, whose identifier's first property is `part`; None if nothing is."""
-    strategy = STRATEGIES.get(type_name, {}).get(part)
-    return strategy(physical_id, known) if callable(strategy) else strategy
+def interpret(type_name: str, part: str, physical_id: str, known: Properties) -> Interpreted | None:
+    """What a physical ID is, by the rule of its type; None if the type has none.
+
+    Args:
+        type_name: as in `AWS::S3::Bucket`.
+        part: the first property of the type's identifier.
+        physical_id: CloudFormation's.
+        known: the resource's known properties.
+    """
+    rule = STRATEGIES.get(type_name, {}).get(part)
+    return rule(physical_id, known) if callable(rule) else rule
 
 
 IDENTIFIERS: Mapping[str, tuple[str, ...]] = {
-    # The schema says FunctionName, the importer that this is made after that it is the function's ARN. Where it is a
-    # name after all, that is the same as the ARN (`matching.same`).
+    # The schema says FunctionName; Pulumi's importer, whose rules these are, says the function's ARN. A name matches
+    # the ARN (`matching.is_same_value`).
     "AWS::Lambda::Permission": ("FunctionArn", "Id"),
 }
-"""Primary identifiers that are other ones than the schema says."""
+"""Primary identifiers that differ from the schema."""
 
 REPLACED: Mapping[str, str] = {
     "AWS::Serverless::Api": "AWS::ApiGateway::RestApi",
@@ -176,62 +184,62 @@ REPLACED: Mapping[str, str] = {
     "AWS::Serverless::SimpleTable": "AWS::DynamoDB::Table",
     "AWS::Serverless::StateMachine": "AWS::StepFunctions::StateMachine",
 }
-"""What SAM makes of its types before CloudFormation makes anything: the resource has the same physical id (AWS: SAM
-Developer Guide, generated resources)."""
+"""What SAM replaces its types with: the resource has the same physical ID (AWS: SAM Developer Guide, generated
+resources)."""
 
 OWN: Mapping[str, str] = {
-    # `Ref` is the address, which the service makes up as well as the allocation's id.
+    # `Ref` is the address. The service makes up both the address and the allocation's ID.
     "AWS::EC2::EIP": "PublicIp",
-    # `Ref` is the record's name; the set identifier is empty for most.
+    # `Ref` is the record's name; the set identifier of most records is empty.
     "AWS::Route53::RecordSet": "Name",
 }
 """The part of a composite identifier that is the resource's own, where the schema misleads."""
 
 TAGGED_BY: Mapping[str, tuple[str, ...]] = {
-    # Their schemas say that they have no tags: templates give them in another way, or not at all.
+    # Their schemas say that they have no tags: templates set tags in another way, or not at all.
     "AWS::Config::ConfigRule": ("config",),
     "AWS::EC2::LaunchTemplate": ("ec2",),
 }
-"""By type: the services, as they stand in ARNs, by which it is tagged."""
+"""By type: the services, as in ARNs, that tag it."""
 
 
-def _dimension(known: Known) -> str:
-    """The middle of a scalable target's physical id, `resource|dimension|namespace`."""
+def _dimension(known: Properties) -> str:
+    """The middle of a scalable target's physical ID, `resource|dimension|namespace`."""
     parts = known.get("ScalingTargetId", "").split("|")
     return parts[1] if len(parts) == 3 else ""  # noqa: PLR2004 (as above)
 
 
-def _namespace(known: Known) -> str:
-    """`ecs` of the dimension `ecs:service:DesiredCount`, or else the end of a scalable target's physical id."""
+def _namespace(known: Properties) -> str:
+    """`ecs` in the dimension `ecs:service:DesiredCount`, or the end of a scalable target's physical ID."""
     return known.get("ScalableDimension", "").partition(":")[0] or known.get("ScalingTargetId", "").rpartition("|")[2]
 
 
-def _function_name(known: Known) -> str:
-    function = known.get("FunctionArn", "")
-    arn = Arn.parse(function)
-    return arn.resource_id if arn else function
-
-
-DERIVED: Mapping[str, Mapping[str, Callable[[Known], str]]] = {
+DERIVED: Mapping[str, Mapping[str, Callable[[Properties], str]]] = {
     "AWS::ApplicationAutoScaling::ScalingPolicy": {"ServiceNamespace": _namespace, "ScalableDimension": _dimension},
     "AWS::ApplicationAutoScaling::ScalableTarget": {"ServiceNamespace": _namespace},
-    # A name stands for the ARN as well, and is the identifier's part if that is how the service has it.
+    # A name stands for the ARN as well, and is part of the identifier if the service has it so.
     "AWS::Lambda::Permission": {
-        "FunctionName": _function_name,
+        "FunctionName": lambda known: _name_in(known.get("FunctionArn", "")),
         "FunctionArn": lambda known: known.get("FunctionName", ""),
     },
 }
-"""Properties that follow from others; empty where they do not."""
+"""Properties that follow from others; empty if they do not."""
 
 
 def _permission(physical_id: str) -> tuple[str, str] | None:
-    """The function and the statement's id. Neither holds a separator (AWS: AddPermission)."""
+    """The function and the statement's ID. Neither has a separator in it (AWS: AddPermission)."""
     function, whole, statement = physical_id.rpartition("|")
     return (function, statement) if whole else None
 
 
 SPLIT: Mapping[str, Callable[[str], tuple[str, str] | None]] = {
-    # The service may have either form of the function in its identifiers.
     "AWS::Lambda::Permission": _permission,
 }
-"""Whole identifiers whose parent may stand in them by its name or by its ARN: the parent, and the own part."""
+"""Whole identifiers that may have their parent's name or its ARN in them: the parent, and the own part."""
+
+
+def with_derived(type_name: str, known: Properties) -> dict[str, str]:
+    """The known properties and those that follow from them, without empty values."""
+    given = {name: value for name, value in known.items() if value}
+    derived = {name: derive(given) for name, derive in DERIVED.get(type_name, {}).items() if name not in given}
+    return given | {name: value for name, value in derived.items() if value}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.event import Event
     from strongref.contract.response import Response
-    from strongref.lookup.finding import Finder
+    from strongref.lookup.finder import Finder
     from strongref.protocol.janitor import Janitor
     from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
@@ -70,8 +70,8 @@ def importer() -> CustomResourceFunction:
 
 
 def lookup() -> CustomResourceFunction:
-    """What the look-up's function does with each event."""
-    from strongref.lookup.lookups import ResourceLookup  # noqa: PLC0415 (as above)
+    """What the lookup function does with each event."""
+    from strongref.lookup.custom_resource import ResourceLookup  # noqa: PLC0415 (as above)
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
 
@@ -79,7 +79,7 @@ def lookup() -> CustomResourceFunction:
         # The events that find something need these, and the table of all types; a Delete does not.
         from strongref.aws.cloud_control import CloudControlApi  # noqa: PLC0415
         from strongref.aws.tagging import TaggingApi  # noqa: PLC0415
-        from strongref.lookup.finding import Finder  # noqa: PLC0415
+        from strongref.lookup.finder import Finder  # noqa: PLC0415
 
         return Finder(
             CloudControlApi(clients.cloudcontrol, region, limiter, clock),

@@ -1,4 +1,4 @@
-"""What the schemas say of each type, as `tools/identifiers.py` wrote it down, with our overrides on top."""
+"""What the schemas say of each resource type (`tools/identifiers.py` writes the table), with our overrides on top."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ SEPARATOR = "|"
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
-    """What a list handler asks for, and the property whose value it is given: mostly that of the same name."""
+class ListInput:
+    """A property that a list handler requires, and the property that has its value: mostly that of the same name."""
 
     name: str
     value_of: str
 
     @classmethod
-    def parse(cls, text: str) -> Input:
+    def parse(cls, text: str) -> ListInput:
         name, _, value_of = text.partition("=")
         return cls(name, value_of or name)
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ResourceType:
     """How resources of a type are identified and found.
 
     Attributes:
         type_name: as in `AWS::S3::Bucket`.
-        identifier: the properties of its primary identifier, in their order; dots lead into a property.
-        own: the position of the part that is the resource's own, not its parent's; None where that is not known.
-        needs: what its list handler asks for, as alternatives; empty where it asks for nothing.
-        takes: further parts of the identifier that the list handler takes; None where no input is described.
-        name: the property by which a resource tells its own name, if there is one.
-        arn: the same of its ARN.
-        tagged_by: the services, as they stand in ARNs, by which it is tagged; empty if it cannot be; None if unknown.
+        identifier: the properties of the primary identifier, in order; dots lead into a property.
+        own: the position of the part that is the resource's own, not its parent's; None if unknown.
+        required_inputs: what its list handler requires, as alternatives; empty if it requires nothing.
+        optional_inputs: further parts of the identifier that its list handler takes; None if no input is described.
+        name_property: the property that has the resource's name, if there is one.
+        arn_property: the property that has its ARN, if there is one.
+        tagged_by: the services, as in ARNs, that tag it; empty if it cannot be tagged; None if unknown.
     """
 
     type_name: str
     identifier: tuple[str, ...]
     own: int | None = None
-    needs: tuple[tuple[Input, ...], ...] = ()
-    takes: tuple[str, ...] | None = None
-    name: str | None = None
-    arn: str | None = None
+    required_inputs: tuple[tuple[ListInput, ...], ...] = ()
+    optional_inputs: tuple[str, ...] | None = None
+    name_property: str | None = None
+    arn_property: str | None = None
     tagged_by: tuple[str, ...] | None = None
 
     @property
@@ -63,35 +63,40 @@ class Shape:
 
     @property
     def own_part(self) -> str | None:
-        """The property that is the resource's own part; the whole identifier, if it is a single one."""
+        """The property that is the resource's own part: of a single identifier, the only one."""
         if not self.is_composite:
             return self.identifier[0]
         return None if self.own is None else self.identifier[self.own]
 
     @property
     def is_arn(self) -> bool:
-        """Whether the own part is an ARN, by what its property is called."""
+        """Whether the own part is an ARN, by the name of its property."""
         return (self.own_part or "").lower().endswith("arn")
 
     @property
     def is_named(self) -> bool:
         """Whether the own part is the resource's name."""
         own = self.own_part or ""
-        return own == self.name or (self.name is None and own.endswith("Name"))
+        return own == self.name_property or (self.name_property is None and own.endswith("Name"))
 
     def parts(self, identifier: str) -> tuple[str, ...] | None:
-        """The parts of an identifier, in order; None where they cannot be told apart, as one holds a separator."""
+        """The parts of an identifier, in order; None if a part holds a separator, so that they cannot be split."""
         if not self.is_composite:
             return (identifier,)
         parts = tuple(identifier.split(SEPARATOR))
         return parts if len(parts) == len(self.identifier) else None
 
+    def own_value(self, identifier: str) -> str | None:
+        """The own part of an identifier; None if it cannot be split, or if the own part is unknown."""
+        parts, own = self.parts(identifier), self.own if self.is_composite else 0
+        return parts[own] if parts and own is not None else None
 
-def shape_of(type_name: str) -> Shape:
-    """What is known of a type, or of the one that SAM makes of it.
+
+def resource_type_of(type_name: str) -> ResourceType:
+    """What is known of a type; of a SAM type, of the type that SAM replaces it with.
 
     Raises:
-        UnknownTypeError: no schema of that name was there when the table was made.
+        UnknownTypeError: the table has no such type.
     """
     type_name = REPLACED.get(type_name, type_name)
     line = _lines().get(type_name)
@@ -103,24 +108,24 @@ def shape_of(type_name: str) -> Shape:
         raise UnknownTypeError(type_name, [known[name] for name in close])
     identifier = IDENTIFIERS.get(type_name, tuple(line["identifier"]))
     own = identifier.index(OWN[type_name]) if type_name in OWN else line.get("own")
-    return Shape(
+    return ResourceType(
         type_name,
         identifier,
         own,
-        tuple(tuple(map(Input.parse, alternative)) for alternative in line.get("needs", ())),
-        _maybe(line, "takes"),
+        tuple(tuple(map(ListInput.parse, alternative)) for alternative in line.get("needs", ())),
+        _optional(line, "takes"),
         line.get("name"),
         line.get("arn"),
-        TAGGED_BY.get(type_name, _maybe(line, "tagged_by")),
+        TAGGED_BY.get(type_name, _optional(line, "tagged_by")),
     )
 
 
 def types() -> tuple[str, ...]:
-    """Every type that something is known of."""
+    """The name of every known type."""
     return (*_lines(), *REPLACED)
 
 
-def _maybe(line: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
+def _optional(line: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
     return tuple(line[key]) if key in line else None
 
 

@@ -1,0 +1,119 @@
+"""How ARNs name resources, type by type: as data. Pure.
+
+Most ARNs have the type's name as CloudFormation spells it, or its plural, and the resource's own part of the
+identifier. The exceptions are here, as in AWS's Service Authorization Reference (resource types defined by a service).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from strongref.contract.arns import Arn
+from strongref.lookup.errors import UnrelatedArnError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from strongref.lookup.resource_types import ResourceType
+
+ARN_IDENTIFIERS = frozenset({"AWS::SecretsManager::Secret", "AWS::CloudFormation::Stack"})
+"""Types whose identifier is an ARN although its property has another name."""
+
+RESOURCE_PATTERNS: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(pattern)
+    for name, pattern in {
+        "AWS::ApiGateway::Stage": r"/restapis/(?P<RestApiId>[^/]+)/stages/(?P<StageName>[^/]+)",
+        "AWS::ApiGatewayV2::Stage": r"/apis/(?P<ApiId>[^/]+)/stages/(?P<StageName>[^/]+)",
+        "AWS::EC2::EIP": r"elastic-ip/(?P<AllocationId>[^/]+)",
+        "AWS::EC2::FlowLog": r"vpc-flow-log/(?P<Id>[^/]+)",
+        "AWS::EC2::Host": r"dedicated-host/(?P<HostId>[^/]+)",
+        "AWS::EC2::KeyPair": r"key-pair/(?P<KeyPairId>[^/]+)",
+        "AWS::ElastiCache::CacheCluster": r"cluster:(?P<ClusterName>[^:]+)",
+        "AWS::ElasticBeanstalk::Environment": r"environment/(?P<ApplicationName>[^/]+)/(?P<EnvironmentName>[^/]+)",
+        "AWS::Glue::Table": r"table/(?P<DatabaseName>[^/]+)/(?P<Name>[^/]+)",
+    }.items()
+}
+"""By type: the resource of an ARN, whose groups are properties."""
+
+
+def _queue(arn: Arn) -> list[str]:
+    suffix = "amazonaws.com.cn" if arn.partition == "aws-cn" else "amazonaws.com"
+    return [f"https://sqs.{arn.region}.{suffix}/{arn.account}/{arn.resource}"]
+
+
+def _parameter(arn: Arn) -> list[str]:
+    """A name with a slash in it begins with one, which its ARN lacks. Any other name may begin with one."""
+    name = arn.resource_id
+    return [f"/{name}"] if "/" in name else [name, f"/{name}"]
+
+
+def _log_group(arn: Arn) -> list[str]:
+    return [arn.resource_id.removesuffix(":*")]
+
+
+IDENTIFIERS_FROM_ARN: Mapping[str, Callable[[Arn], list[str]]] = {
+    "AWS::Logs::LogGroup": _log_group,
+    "AWS::SQS::Queue": _queue,
+    "AWS::SSM::Parameter": _parameter,
+}
+"""By type: the identifiers that an ARN can stand for, where they have another form than the ARN's resource."""
+
+
+def identifiers_from_arn(resource_type: ResourceType, arn: Arn) -> Sequence[str]:
+    """The identifiers that a resource with this ARN may have: few, since each is read."""
+    convert = IDENTIFIERS_FROM_ARN.get(resource_type.type_name)
+    if convert:
+        return convert(arn)
+    pattern = RESOURCE_PATTERNS.get(resource_type.type_name)
+    if pattern:
+        found = pattern.fullmatch(arn.resource)
+        parts = [found.groupdict().get(part) for part in resource_type.identifier] if found else [None]
+        return ["|".join(map(str, parts))] if all(parts) else []
+    if resource_type.is_composite:
+        return []
+    # Where resources have their ARN among their properties, the last segment is worth a try: the ARN is compared.
+    return list(dict.fromkeys((arn.resource_id, arn.last_segment))) if resource_type.arn_property else [arn.resource_id]
+
+
+def properties_in_arn(resource_type: ResourceType, arn: Arn) -> Mapping[str, str] | None:
+    """The properties that an ARN of the type has in it; None if its format is not known."""
+    pattern = RESOURCE_PATTERNS.get(resource_type.type_name)
+    found = pattern.fullmatch(arn.resource) if pattern else None
+    return found.groupdict() if found else None
+
+
+def is_of_type(arn: Arn, resource_type: ResourceType) -> bool:
+    """Whether an ARN names the type: by its pattern, or as CloudFormation does but for case, hyphens and plural.
+
+    As `nat-gateway` for `NatGateway`, and `/restapis/` for `RestApi`.
+    """
+    _, service, kind = resource_type.type_name.lower().split("::")
+    if arn.service not in (service, *(resource_type.tagged_by or ())):
+        return False
+    pattern = RESOURCE_PATTERNS.get(resource_type.type_name)
+    if pattern:
+        return pattern.fullmatch(arn.resource) is not None
+    return arn.resource_type.replace("-", "").lower() in (kind, f"{kind}s")
+
+
+def check_type(arn: Arn, resource_type: ResourceType, region: str) -> None:
+    """Check that an ARN can be matched to a resource of the type.
+
+    Raises:
+        UnrelatedArnError: resources of the type do not have their ARN among their properties, and this one does not
+            name the type.
+    """
+    if not resource_type.arn_property and not is_of_type(arn, resource_type):
+        raise UnrelatedArnError(resource_type.type_name, str(arn), region)
+
+
+def arns_of_type(arns: Iterable[str], resource_type: ResourceType) -> list[str]:
+    """The ARNs that name the type; all of them if none does, since some services use another word."""
+    parsed = {text: Arn.parse(text) for text in arns}
+    return [text for text, arn in parsed.items() if arn and is_of_type(arn, resource_type)] or list(parsed)
+
+
+def is_same_arn(value: object, arn: str) -> bool:
+    """Whether a resource's own value is this ARN. A log group's may end in `:*`, which stands for its streams."""
+    return isinstance(value, str) and value.removesuffix(":*") == arn.removesuffix(":*")
