@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.macro.answering import answer
+from strongref.macro.event import transform_event
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    return answer(event, context)
+    return transform_event(event, context)

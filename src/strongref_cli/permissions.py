@@ -1,6 +1,6 @@
-"""What IAM has to allow for a template's references: for whoever deploys it, and for the functions behind it. Pure.
+"""The IAM policies that a template's references require: of its deployer and of the functions. Pure.
 
-What is known of a template decides how narrow the ARNs are: what only CloudFormation knows is a `*` in them.
+The ARNs are as narrow as the template allows: what only CloudFormation knows is a `*` in them.
 """
 
 from __future__ import annotations
@@ -11,30 +11,35 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope, Key, Producer, consumer_prefix
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
-from strongref_cli.template_facts import ANY, Known, Setting
+from strongref_cli.template_facts import ANY, DeploymentTarget, TemplateFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from strongref.macro.base import Node, Template
+    from strongref.macro.template import Node, Template
+
+
+_CHANGE = ("ssm:PutParameter", "ssm:DeleteParameters")
+_TAG = ("ssm:ListTagsForResource", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource")
+_READ_STACKS = ("cloudformation:DescribeStacks", "cloudformation:ListStackResources")
 
 
 class Principal(StrEnum):
-    """Who has to be allowed something."""
+    """Who needs a policy."""
 
     DEPLOYER = "deployer"
-    """Who deploys the template, or the role that CloudFormation is given for it."""
+    """The user or role that deploys the template, or CloudFormation's service role."""
     IMPORTER = "importer"
     """The role of the importer's function."""
     EXPORTER = "exporter"
     """The role of the exporter's function."""
 
 
-def policy(template: Template, principal: Principal, setting: Setting) -> dict[str, Node]:
+def policy(template: Template, principal: Principal, setting: DeploymentTarget) -> dict[str, Node]:
     """The policy that a principal needs for a template whose references have been transformed."""
-    known = Known(template, setting)
+    facts = TemplateFacts(template, setting)
     statements = {Principal.DEPLOYER: _deployer, Principal.IMPORTER: _importer, Principal.EXPORTER: _exporter}
-    made = statements[principal](known)
+    made = statements[principal](facts)
     return {"Version": "2012-10-17", "Statement": [each.document for each in made if each.resources]}
 
 
@@ -50,60 +55,36 @@ class _Statement:
         return {"Sid": self.sid, "Effect": "Allow", **listed}
 
 
-def _deployer(known: Known) -> list[_Statement]:
-    setting = known.setting
+def _deployer(facts: TemplateFacts) -> list[_Statement]:
+    setting = facts.setting
     functions = {IMPORT_TYPE: "Importer", EXPORT_TYPE: "Exporter"}
-    needed = [name for type_name, name in functions.items() if known.of_type(type_name)]
-    needed += ["Transformer"] if known.has_macro else []
-    invoked = [known.arn("lambda", setting.region, f"function:{setting.application}-{name}-*") for name in needed]
-    read = [known.parameter(setting.region, name) for name in known.dynamic()]
+    needed = [name for type_name, name in functions.items() if facts.of_type(type_name)]
+    needed += ["Transformer"] if facts.has_macro else []
+    invoked = [facts.arn("lambda", setting.region, f"function:{setting.application}-{name}-*") for name in needed]
+    read = [facts.parameter(setting.region, name) for name in facts.dynamic()]
     return [
         _Statement("Functions", ("lambda:InvokeFunction",), invoked),
         _Statement("DynamicReferences", ("ssm:GetParameters",), read),
     ]
 
 
-def _importer(known: Known) -> list[_Statement]:
-    region, stack = known.setting.region, known.setting.stack
-    scopes = list(known.imports())
-    if not scopes:
-        return []
-    values = [
-        known.parameter(region, name) for scope, names, weak in scopes if not weak for name in _values(scope, names)
-    ]
-    own = ExportScope(stack, Producer(ANY, ANY, ANY))
-    return [
+def _importer(facts: TemplateFacts) -> list[_Statement]:
+    region, stack = facts.setting.region, facts.setting.stack
+    imports = list(facts.imports())
+    scopes = [scope for scope, *_ in imports]
+    names = [name for scope, names, weak in imports if not weak for name in _values(scope, names)]
+    claimed = [facts.parameter(region, name) for name in names]
+    listed = [path for scope in scopes for root in (scope.values, scope.records) for path in facts.below(region, root)]
+    fences = [path for scope in scopes for path in facts.below(region, scope.fences)]
+    own_fences = facts.parameter(region, ExportScope(stack, Producer(ANY, ANY, ANY)).fences)
+    producers = [facts.stack(scope.producer.region, scope.producer.stack) for scope in scopes]
+    statements = [
         _Statement(
-            "Values",
-            (
-                "ssm:GetParameters",
-                "ssm:PutParameter",
-                "ssm:DeleteParameters",
-                "ssm:ListTagsForResource",
-                "ssm:AddTagsToResource",
-                "ssm:RemoveTagsFromResource",
-            ),
-            values,
+            "Values", ("ssm:GetParameters", *_CHANGE, *_TAG), [facts.parameter(region, each) for each in claimed]
         ),
-        _Statement(
-            "PathsAndRecords",
-            ("ssm:GetParametersByPath",),
-            [
-                each
-                for scope, *_ in scopes
-                for root in (scope.values, scope.records)
-                for each in known.below(region, root)
-            ],
-        ),
-        _Statement(
-            "Fences",
-            ("ssm:GetParametersByPath", "ssm:PutParameter", "ssm:DeleteParameters"),
-            [
-                *(each for scope, *_ in scopes for each in known.below(region, scope.fences)),
-                known.parameter(region, own.fences),
-            ],
-        ),
-        # When the stack is deleted: whatever is left below its prefix, unless somebody else claims it.
+        _Statement("PathsAndRecords", ("ssm:GetParametersByPath",), listed),
+        _Statement("Fences", ("ssm:GetParametersByPath", *_CHANGE), [*fences, own_fences]),
+        # When the stack is deleted: everything left below its prefix, unless another stack claims it.
         _Statement(
             "CleanUp",
             (
@@ -112,55 +93,32 @@ def _importer(known: Known) -> list[_Statement]:
                 "ssm:ListTagsForResource",
                 "ssm:RemoveTagsFromResource",
             ),
-            known.below(region, consumer_prefix(stack)),
+            facts.below(region, consumer_prefix(stack)),
         ),
-        _Statement(
-            "Producers",
-            ("cloudformation:DescribeStacks",),
-            [known.stack(scope.producer.region, scope.producer.stack) for scope, *_ in scopes],
-        ),
-        # Its own stack, and whoever claims what is to be cleaned up.
-        _Statement(
-            "Stacks",
-            ("cloudformation:DescribeStacks", "cloudformation:ListStackResources"),
-            [known.stack(region, ANY)],
-        ),
+        _Statement("Producers", ("cloudformation:DescribeStacks",), producers),
+        # Its own stack, and the stacks that claim what is to be cleaned up.
+        _Statement("Stacks", _READ_STACKS, [facts.stack(region, ANY)]),
     ]
+    return statements if imports else []
 
 
-def _exporter(known: Known) -> list[_Statement]:
-    scopes = list(known.exports())
+def _exporter(facts: TemplateFacts) -> list[_Statement]:
+    scopes = list(facts.exports())
 
     def everywhere(branch: str) -> list[str]:
-        return [each for region, scope in scopes for each in known.below(region, getattr(scope, branch))]
+        return [each for region, scope in scopes for each in facts.below(region, getattr(scope, branch))]
 
+    # Any stack may claim a value, and a value may belong to another stack.
+    claiming = [facts.stack(region, ANY) for region, _ in scopes]
+    producing = [facts.stack(scope.producer.region, scope.producer.stack) for _, scope in scopes]
     return [
-        _Statement(
-            "Values",
-            (
-                "ssm:GetParametersByPath",
-                "ssm:PutParameter",
-                "ssm:DeleteParameters",
-                "ssm:ListTagsForResource",
-                "ssm:AddTagsToResource",
-                "ssm:RemoveTagsFromResource",
-            ),
-            everywhere("values"),
-        ),
+        _Statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), everywhere("values")),
         _Statement(
             "RecordsAndFences",
-            ("ssm:GetParametersByPath", "ssm:PutParameter", "ssm:DeleteParameters"),
+            ("ssm:GetParametersByPath", *_CHANGE),
             [*everywhere("records"), *everywhere("fences")],
         ),
-        # Whoever claims a value, by whatever name, is asked after, and whether a value is another stack's.
-        _Statement(
-            "Stacks",
-            ("cloudformation:DescribeStacks", "cloudformation:ListStackResources"),
-            [
-                *(known.stack(region, ANY) for region, _ in scopes),
-                *(known.stack(scope.producer.region, scope.producer.stack) for _, scope in scopes),
-            ],
-        ),
+        _Statement("Stacks", _READ_STACKS, [*claiming, *producing]),
     ]
 
 
@@ -168,4 +126,4 @@ def _values(scope: ExportScope, names: list[str] | None) -> list[str]:
     if names is None:
         return [f"{scope.values}/*"]
     keys = [scope.value(Key(name.replace(".", "/"))) for name in names]
-    return [each for key in keys for each in (key, f"{key}/*")]  # a map's name stands for all below it
+    return [each for key in keys for each in (key, f"{key}/*")]  # A map's name stands for everything below it.

@@ -1,4 +1,4 @@
-"""A template, as far as it is known before it is deployed: what only CloudFormation knows is a `*`. Pure."""
+"""What a template says before it is deployed: what only CloudFormation knows is a `*`. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope, Producer
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE, Strength
-from strongref.macro.base import MACRO, is_function
+from strongref.macro.template import MACRO, is_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strongref.macro.base import Node, Template
+    from strongref.macro.template import Node, Template
 
 ANY = "*"
 
@@ -22,13 +22,13 @@ _DYNAMIC = re.compile(r"\{\{resolve:ssm(?:-secure)?:([A-Za-z0-9_./-]+)(?::[0-9]+
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """Where a template is to be deployed, as far as that is known.
+class DeploymentTarget:
+    """Where a template is deployed, as far as that is known.
 
     Attributes:
         stack: the stack's name; of a nested stack, the root's.
         parameters: values of the template's parameters, where they differ from their defaults.
-        application: the name of the stack that strongref itself is installed by.
+        application: the name of the stack that strongref itself is installed with.
     """
 
     region: str = ANY
@@ -39,16 +39,16 @@ class Setting:
     application: str = "strongref"
 
 
-class Known:
-    """What a template imports and exports, and where."""
+class TemplateFacts:
+    """The imports, exports and dynamic references of a template."""
 
-    def __init__(self, template: Template, setting: Setting) -> None:
+    def __init__(self, template: Template, setting: DeploymentTarget) -> None:
         self.setting = setting
         self._template = template
         given = {name: each for name, each in (template.get("Parameters") or {}).items() if isinstance(each, Mapping)}
         kinds = {name: str(each.get("Type", "")) for name, each in given.items()}
         defaults = {name: str(each["Default"]) for name, each in given.items() if "Default" in each}
-        # What stands for these is the name of somebody else's parameter, which has the value.
+        # The value of such a parameter is in another parameter, which it names.
         elsewhere = {name: ANY for name, kind in kinds.items() if kind.startswith("AWS::SSM::Parameter::Value<")}
         self._lists = {name for name, kind in kinds.items() if "List" in kind}
         own = {"Region": setting.region, "AccountId": setting.account, "StackName": setting.stack}
@@ -65,12 +65,12 @@ class Known:
         return self.arn("ssm", region, f"parameter/{name.removeprefix('/')}")
 
     def below(self, region: str, root: str) -> list[str]:
-        """A path, as it is asked for itself, and all parameters below it."""
+        """The ARNs of a path itself and of all parameters below it."""
         return [self.parameter(region, root), self.parameter(region, f"{root}/*")]
 
     @property
     def has_macro(self) -> bool:
-        """Whether CloudFormation is to call the macro for it."""
+        """Whether CloudFormation calls the macro for the template."""
         declared = self._template.get("Transform") or []
         names = [
             each.get("Name") if isinstance(each, Mapping) else each
@@ -83,7 +83,7 @@ class Known:
         return [each.get("Properties") or {} for each in _resources(self._template) if each.get("Type") == type_name]
 
     def imports(self) -> Iterator[tuple[ExportScope, list[str] | None, bool]]:
-        """What is imported, None for everything, and from where, and whether it is not claimed."""
+        """Each import: its scope, its names or None for all, and whether it is weak."""
         for given in self.of_type(IMPORT_TYPE):
             origin = given.get("From") or {}
             producer = Producer(
@@ -98,7 +98,7 @@ class Known:
             yield ExportScope(consumer, producer), wanted, given.get("Strength") == Strength.WEAK.value
 
     def exports(self) -> Iterator[tuple[str, ExportScope]]:
-        """Where is exported to: regions and places."""
+        """Each export: its region and its scope."""
         producer = Producer(self.setting.account, self.setting.region, self.setting.stack)
         for given in self.of_type(EXPORT_TYPE):
             for region in self.several(given.get("Region", self.setting.region)):
@@ -106,7 +106,7 @@ class Known:
                 yield region, ExportScope(consumer, producer)
 
     def dynamic(self) -> list[str]:
-        """The names of strongref's parameters that CloudFormation is to read for the template."""
+        """The names of strongref's parameters that CloudFormation reads for the template."""
         names = [name for text in _texts(self._template) for name in _DYNAMIC.findall(self._substituted(text))]
         return [name for name in names if name.startswith("/strongref/")]
 
@@ -119,7 +119,7 @@ class Known:
         return [item.strip() for item in text.split(",")] if is_list else [text]
 
     def text(self, node: Node) -> str:
-        """What a property is, `*` where only CloudFormation knows."""
+        """The text of a property; `*` if only CloudFormation knows it."""
         if isinstance(node, str | int):
             return str(node)
         if is_function(node):

@@ -20,7 +20,7 @@ from strongref_cli.permissions import (
     Principal,
     policy,
 )
-from strongref_cli.template_facts import Setting
+from strongref_cli.template_facts import DeploymentTarget
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.template_edits import changed, parameters
 from strongref_manifests.text.template_text import read
@@ -30,7 +30,7 @@ from strongref_toolkit.files import write
 if TYPE_CHECKING:
     import argparse
 
-    from strongref.macro.base import Plan
+    from strongref.macro.edits import TemplateEdits
     from strongref_cli.parsing import Commands
     from strongref_manifests.text.template_text import TemplateText
     from strongref_toolkit.toolbox import Toolbox
@@ -85,7 +85,7 @@ def _transform(asked: argparse.Namespace, _toolbox: Toolbox) -> int:
     return 0
 
 
-def _setting(asked: argparse.Namespace) -> Setting:
+def _setting(asked: argparse.Namespace) -> DeploymentTarget:
     if asked.out == "":
         raise UsageError("-o is empty: is a variable not set?")
     given = dict(each.partition("=")[::2] for each in asked.parameter)
@@ -105,10 +105,10 @@ def _setting(asked: argparse.Namespace) -> Setting:
                 raise UsageError(f"--{name}: {error.problem}") from None
     if given and not asked.iam:
         raise UsageError("--parameter is for --iam alone")
-    return Setting(parameters=given, **{name: value for name, value in told.items() if value is not None})
+    return DeploymentTarget(parameters=given, **{name: value for name, value in told.items() if value is not None})
 
 
-def _check_parameters(template: TemplateText, setting: Setting) -> None:
+def _check_parameters(template: TemplateText, setting: DeploymentTarget) -> None:
     known = template.content.get("Parameters") or {}
     unknown = [name for name in setting.parameters if name not in known]
     if unknown:
@@ -133,7 +133,7 @@ def _where(template: TemplateText, path: tuple[str | int, ...]) -> str:
     return f"{template.file}, line {line}" if line else template.file
 
 
-def _done(changes: Plan) -> str:
+def _done(changes: TemplateEdits) -> str:
     types = [each.value.get("Type") for each in changes.additions]
     told = [
         count(len(changes.replacements), "reference"),

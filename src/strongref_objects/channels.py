@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from strongref.contract.names import is_stack_name
 from strongref.contract.properties import parse_account, parse_label, parse_region
 from strongref.errors import BadRequestError
-from strongref.macro.splitting import DATA_BYTES, VALUE_BYTES
+from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
 from strongref_objects.errors import BadChannelError
 
 if TYPE_CHECKING:

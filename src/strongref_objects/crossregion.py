@@ -11,7 +11,7 @@ from strongref.contract.names import SHARED
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER, IMPORT_TYPE, IMPORTER, Strength
 from strongref.contract.values import attribute_name, parse_values
 from strongref.errors import BadRequestError
-from strongref.macro.splitting import DATA_BYTES, split
+from strongref.macro.imports import DATA_BYTES, split
 from strongref_objects.at_synthesis import AtSynthesis
 from strongref_objects.errors import BadValueError, NotHeldError
 from strongref_objects.naming import key_of, logical_id, shown

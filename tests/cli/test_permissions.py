@@ -12,7 +12,7 @@ from strongref_cli.permissions import (
     Principal,
     policy,
 )
-from strongref_cli.template_facts import Setting
+from strongref_cli.template_facts import DeploymentTarget
 from tests.docs.test_permissions import EU, US, Watched
 from tests.support.cloud import ACCOUNT
 from tests.support.macro import ref, resource, template, transformed
@@ -26,8 +26,8 @@ PRODUCER = template(
 CONSUMER = template(
     {"ARef": ref("Alb.Arn"), "BRef": ref("Cert", Shared=True), "CRef": ref("Cert", Shared=True, Strength="weak")}
 )
-AT_PRODUCER = Setting(EU, ACCOUNT, "network")
-AT_CONSUMER = Setting(US, ACCOUNT, "web")
+AT_PRODUCER = DeploymentTarget(EU, ACCOUNT, "network")
+AT_CONSUMER = DeploymentTarget(US, ACCOUNT, "web")
 
 
 def grants(given: dict[str, Any]) -> list[tuple[str, str]]:
@@ -84,7 +84,7 @@ def story() -> Watched:
     ],
 )
 def test_a_functions_policy_allows_every_call_that_is_made_for_the_template(
-    role: str, given: dict[str, Any], principal: Principal, setting: Setting
+    role: str, given: dict[str, Any], principal: Principal, setting: DeploymentTarget
 ) -> None:
     calls = [call for call in story().seen if call.role == role]
     allowed = grants(policy(transformed(given), principal, setting))
@@ -127,7 +127,7 @@ def test_what_an_ssm_parameter_has_is_not_known_and_what_is_no_parameter_is_pass
     kind = "AWS::SSM::Parameter::Value<String>"
     given["Parameters"] = {"Network": {"Type": kind, "Default": "/network/stack"}, "Odd": None}
     for known in ({}, {"Network": "/another"}):
-        setting = Setting(US, ACCOUNT, "web", parameters=known)
+        setting = DeploymentTarget(US, ACCOUNT, "web", parameters=known)
         made = policy(transformed(given), Principal.IMPORTER, setting)
         producers = next(each["Resource"] for each in made["Statement"] if each["Sid"] == "Producers")
         assert producers == [f"arn:aws:cloudformation:{EU}:{ACCOUNT}:stack/*/*"]
@@ -146,7 +146,7 @@ def test_what_an_ssm_parameter_has_is_not_known_and_what_is_no_parameter_is_pass
     ],
 )
 def test_nothing_of_another_consumer_or_another_stack_is_allowed(
-    principal: Principal, setting: Setting, given: dict[str, Any], others: list[tuple[str, str]]
+    principal: Principal, setting: DeploymentTarget, given: dict[str, Any], others: list[tuple[str, str]]
 ) -> None:
     allowed = grants(policy(transformed(given), principal, setting))
     for consumer, stack in others:
@@ -181,15 +181,17 @@ def test_who_deploys_may_invoke_what_the_template_needs_and_read_its_dynamic_ref
         ],
     }
     for declared in ("StrongRef", ["A", {"Name": "StrongRef", "Parameters": {}}]):
-        told = [each for _, each in grants(policy({**given, "Transform": declared}, Principal.DEPLOYER, Setting()))]
+        told = [
+            each for _, each in grants(policy({**given, "Transform": declared}, Principal.DEPLOYER, DeploymentTarget()))
+        ]
         assert told[0] == "arn:aws:lambda:*:*:function:strongref-Transformer-*"
-    exporting = policy(transformed(PRODUCER), Principal.DEPLOYER, Setting(application="refs"))
+    exporting = policy(transformed(PRODUCER), Principal.DEPLOYER, DeploymentTarget(application="refs"))
     assert [each for _, each in grants(exporting)] == ["arn:aws:lambda:*:*:function:refs-Exporter-*"]
 
 
 def test_a_template_without_references_needs_nothing() -> None:
     for principal in Principal:
-        assert policy(template({"A": 1}), principal, Setting())["Statement"] == []
+        assert policy(template({"A": 1}), principal, DeploymentTarget())["Statement"] == []
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,7 @@ def test_a_template_without_references_needs_nothing() -> None:
 def test_what_is_known_of_a_name_makes_the_policy_narrow(stack: object, known: str) -> None:
     given = template({"ARef": ref("A", stack)})
     given["Parameters"] = {"Network": {"Type": "String"}, "Other": {"Type": "String", "Default": "of-default"}}
-    setting = Setting(US, ACCOUNT, "web", parameters={"Network": "given"})
+    setting = DeploymentTarget(US, ACCOUNT, "web", parameters={"Network": "given"})
     resources = {
         each
         for action, each in grants(policy(transformed(given), Principal.IMPORTER, setting))
@@ -222,7 +224,7 @@ def test_imports_of_everything_and_those_in_loops_are_found() -> None:
         return {"Type": "Custom::CrossRegionImport", "Properties": {"From": {"Stack": "network"}, **more}}
 
     given = template(All=one(), **{"Fn::ForEach::X": ["X", ["a"], {"I${X}": one(Consumer="shop", Names=["A"])}]})
-    tags = sorted(paths(grants(policy(given, Principal.IMPORTER, Setting(US, ACCOUNT, "web", "aws-cn")))))
+    tags = sorted(paths(grants(policy(given, Principal.IMPORTER, DeploymentTarget(US, ACCOUNT, "web", "aws-cn")))))
     place = f"arn:aws-cn:ssm:{US}:{ACCOUNT}:parameter/strongref/exports"
     producer = f"{ACCOUNT}/{US}/network"
     assert tags == [f"{place}/shop/{producer}/A", f"{place}/shop/{producer}/A/*", f"{place}/web/{producer}/*"]

@@ -219,12 +219,12 @@ Resources:
     assert [line.partition(" (")[0] for line in told.err.splitlines()] == [
         (
             f"{path}, line 6: ResourceReferenceAndIDNotSupported: Service.Properties.ClusterRef: Cluster and "
-            "ClusterRef are given together; leave all but one of them out"
+            "ClusterRef cannot be combined; keep only one of them"
         ),
         f"{path}, line 11: Service.Properties.LoadBalancers[0].TargetGroupArnRef.From.Nmae: no such key",
         (
-            f"{path}, line 9: Service.Properties.LoadBalancers[0].TargetGroupArnRef.From.Name: the name of an export "
-            "is needed, as text"
+            f"{path}, line 9: Service.Properties.LoadBalancers[0].TargetGroupArnRef.From.Name: must be the name "
+            "of an export, as text and not a function; for a part of a map, as in Alb.Arn"
         ),
         "strongref: 3 problems. Nothing was written.",
     ]
@@ -239,8 +239,8 @@ def test_lines_are_told_of_json_too(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert cli.main(["transform", str(path)]) == 1
     assert capsys.readouterr().err.splitlines() == [
         (
-            f"{path}, line 10: A.Properties.B[1].XRef.From.Name: the name of an export is needed, as text (it cannot "
-            "be a function); for a part of a map as in Alb.Arn"
+            f"{path}, line 10: A.Properties.B[1].XRef.From.Name: must be the name of an export, as text and not a "
+            "function; for a part of a map, as in Alb.Arn"
         ),
         "strongref: 1 problem. Nothing was written.",
     ]
@@ -256,7 +256,7 @@ def test_lines_are_told_of_json_too(tmp_path: Path, capsys: pytest.CaptureFixtur
         ("\x00", ": it is no YAML (ReaderError)."),
         ('{"Resources": {}} {"a": 1}', ": there is more than one JSON document in it; a template is one."),
         ('{"Resources": }', ", line 1: Expecting value."),
-        ("Parameters: {}\n", "This is no template: it has no Resources."),
+        ("Parameters: {}\n", "This is not a template: it has no Resources."),
         ("a: 1\n---\nb: 2\n", ", line 2: "),
         ("[" * 3000, "it is nested too deeply"),
     ],

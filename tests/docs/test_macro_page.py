@@ -18,9 +18,9 @@ from strongref.contract.requests import ExportRequest, ImportRequest
 from strongref.errors import StrongRefError
 from strongref.macro import errors
 from strongref.macro.errors import TemplateError
-from strongref.macro.exporting import AS, KEYS
+from strongref.macro.export_properties import AS, KEYS
+from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, split
 from strongref.macro.references import FROM_KEYS, OPTIONS
-from strongref.macro.splitting import DATA_BYTES, VALUE_BYTES, split
 from strongref.macro.transform import Settings, plan
 from strongref_cli import _parser
 from strongref_cli.permissions import Principal

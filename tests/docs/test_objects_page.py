@@ -14,7 +14,7 @@ import pytest
 from strongref.contract.response import RESPONSE_LIMIT
 from strongref.contract.values import MAX_BYTES
 from strongref.errors import StrongRefError
-from strongref.macro.splitting import DATA_BYTES, VALUE_BYTES
+from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
 from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack, channels, errors, naming
 from strongref_objects.cloudformation import HOLDER, HOLDER_TYPE
 from strongref_objects.context_file import CONTEXT_FILE

@@ -9,7 +9,7 @@ import pytest
 from strongref.aws.retry_and_rate_limit import RateLimits
 from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.errors import ErrorMetric
-from strongref.macro.base import MACRO
+from strongref.macro.template import MACRO
 from strongref.metrics import NAMESPACE, SERVICE
 from tests.support.documents import ROOT
 from tests.support.installation import FUNCTIONS, LOG_ACTIONS, RESOURCES, TEMPLATE, WORKING, listed, statements

@@ -18,7 +18,7 @@ from strongref_cli.permissions import (
     Principal,
     policy,
 )
-from strongref_cli.template_facts import Setting
+from strongref_cli.template_facts import DeploymentTarget
 from tests.e2e.conftest import _installed
 from tests.e2e.templates import EMPTY, EU, US
 from tests.support.documents import ROOT, example, load
@@ -374,7 +374,7 @@ def test_who_deploys_needs_to_invoke_the_function_and_the_commands_policy_allows
     given = {"StackName": site.web, "TemplateBody": json.dumps(template), "Capabilities": ["CAPABILITY_AUTO_EXPAND"]}
     with pytest.raises(ClientError, match="is not authorized to perform: lambda:InvokeFunction"):
         client.create_stack(**given)
-    document = policy(template, Principal.DEPLOYER, Setting(US, aws.account))
+    document = policy(template, Principal.DEPLOYER, DeploymentTarget(US, aws.account))
     iam.put_user_policy(UserName=user, PolicyName="references", PolicyDocument=json.dumps(document))
     client.create_stack(**given)
     aws.wait(site.web, US, "CREATE_COMPLETE")
@@ -391,12 +391,12 @@ def test_the_functions_need_no_more_than_the_commands_policies_say(
         (
             producer,
             Principal.EXPORTER,
-            Setting(EU, NARROW_ACCOUNT, site.network, parameters={"ConsumerStack": site.web}),
+            DeploymentTarget(EU, NARROW_ACCOUNT, site.network, parameters={"ConsumerStack": site.web}),
         ),
         (
             consumer,
             Principal.IMPORTER,
-            Setting(US, NARROW_ACCOUNT, site.web, parameters={"NetworkStack": site.network}),
+            DeploymentTarget(US, NARROW_ACCOUNT, site.web, parameters={"NetworkStack": site.network}),
         ),
     ):
         document = policy(plan(template, Settings()).apply(template), principal, setting)

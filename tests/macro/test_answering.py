@@ -13,7 +13,7 @@ import pytest
 
 from handlers.macro.app import handler
 from strongref.log import logger
-from strongref.macro import answering
+from strongref.macro import event as macro_event
 from tests.support.macro import EXPORTS, IMPORTS, get, imports
 from tests.support.response_server import FakeContext
 
@@ -98,9 +98,9 @@ def test_everything_that_is_wrong_is_the_failures_message(told: Told) -> None:
         given["fragment"],
     )
     assert answer["errorMessage"].startswith(
-        "ResourceReferenceAndIDNotSupported: Service.Properties.ClusterRef: Cluster and ClusterRef are given together; "
+        "ResourceReferenceAndIDNotSupported: Service.Properties.ClusterRef: Cluster and ClusterRef cannot be combined; "
     )
-    assert "Service.Properties.LoadBalancers[0].TargetGroupArnRef.From.Name: the name of" in answer["errorMessage"]
+    assert "Service.Properties.LoadBalancers[0].TargetGroupArnRef.From.Name: must be the name" in answer["errorMessage"]
     assert HIDDEN not in answer["errorMessage"]
     (line,) = told.lines
     assert (line["message"], line["error"]) == ("Not transformed", "TransformFailedError")
@@ -116,7 +116,7 @@ def test_the_transforms_parameters_are_read(told: Told) -> None:
     refused = handler(event(params={"Bytes": 1}), FakeContext())
     assert (
         refused["errorMessage"]
-        == "Parameter Bytes of the transform StrongRef: there is no such one; allowed is ValueBytes."
+        == "Parameter Bytes of the transform StrongRef does not exist; the only one is ValueBytes."
     )
     assert told.counted == {"Rejections": 1}
 
@@ -127,14 +127,14 @@ def test_the_transforms_parameters_are_read(told: Told) -> None:
 def test_an_event_that_is_none_is_answered(given: dict[str, Any]) -> None:
     answer = handler(given, FakeContext())
     assert answer["status"] == "failure"
-    assert answer["errorMessage"].startswith("This is no template: ")
+    assert answer["errorMessage"].startswith("This is not a template: ")
 
 
 def test_a_defect_is_answered_without_its_text(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
     def broken(*_: object) -> None:
         raise KeyError(HIDDEN)
 
-    monkeypatch.setattr(answering, "plan", broken)
+    monkeypatch.setattr(macro_event, "plan", broken)
     answer = handler(event(), FakeContext())
     assert answer["errorMessage"] == "Internal error (KeyError). See the function's log, invocation function-request."
     assert told.counted == {"Errors": 1}

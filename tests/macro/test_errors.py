@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from strongref.macro import errors
-from strongref.macro.base import Plan
+from strongref.macro.edits import TemplateEdits
 from strongref.macro.errors import MacroError, NotATemplateError, TransformFailedError
 from strongref.macro.transform import Settings, plan
 from strongref.text import REASON_LIMIT
 from tests.support.macro import problems, ref, resource, template, transformed
 
 HIDDEN = "a-value-not-to-be-shown"
+MUST_BE_FROM = "must be a map with Stack and Name, and with Region and Account if they differ"
+MUST_BE_REFERENCE = "must be a reference, which is a map with From"
 GROUP = "Service.Properties.LoadBalancers[0].TargetGroupArnRef"
 
 
@@ -32,9 +34,9 @@ def without(key: str) -> dict[str, Any]:
     [
         (without("Stack"), ".From.Stack", "the exporting stack's name is missing"),
         (ref("A", ""), ".From.Stack", "the exporting stack's name is missing"),
-        (without("Name"), ".From.Name", "the name of an export is needed"),
-        (ref(""), ".From.Name", "the name of an export is needed"),
-        (ref({"Ref": "Name"}), ".From.Name", "the name of an export is needed, as text (it cannot be a function)"),
+        (without("Name"), ".From.Name", "must be the name of an export"),
+        (ref(""), ".From.Name", "must be the name of an export"),
+        (ref({"Ref": "Name"}), ".From.Name", "must be the name of an export, as text and not a function"),
         (ref("Cert Arn"), ".From.Name", "'Cert Arn' has characters other than letters, digits, _ and -"),
         (ref("A..B"), ".From.Name", "'' has characters other than"),
         (ref(".".join("ABCDEFGHIJ")), ".From.Name", "it is 10 levels deep; at most 9 are allowed"),
@@ -51,21 +53,33 @@ def without(key: str) -> dict[str, Any]:
             ".From.Regoin",
             "no such key (did you mean Region?); allowed are Stack, Region, Account and Name",
         ),
-        ({"From": "network.VpcId"}, ".From", "text came; a map with Stack and Name, and where they differ Region and "),
-        ({"From": {"Ref": "A"}}, ".From", "a function came; a map with Stack"),
+        (
+            {"From": "network.VpcId"},
+            ".From",
+            f"{MUST_BE_FROM}, got text",
+        ),
+        (
+            {"From": {"Ref": "A"}},
+            ".From",
+            f"{MUST_BE_FROM}, got a function",
+        ),
         (ref("A", Strenght="weak"), ".Strenght", "no such key (did you mean Strength?); allowed are From, Shared, "),
         (ref("A", Strength="firm"), ".Strength", "'firm' came; allowed are strong and weak"),
         (ref("A", Shared="yes"), ".Shared", "'yes' came; allowed are true and false"),
         (ref("A", Consumer="my web"), ".Consumer", "'my web' came; a stack's name or a label"),
-        (ref("A", Revision=[1]), ".Revision", "text is needed, a list came"),
-        (ref("A", Shared=True, Consumer="web"), ".Consumer", "it has no meaning with Shared: true"),
+        (ref("A", Revision=[1]), ".Revision", "must be text, got a list"),
+        (ref("A", Shared=True, Consumer="web"), ".Consumer", "cannot be combined with Shared: true"),
         ({"Form": {"Stack": "a", "Name": "b"}}, ".Form", "no such key (did you mean From?)"),
         ({"from": {"stack": "a", "name": "web"}}, ".from", "no such key (did you mean From?)"),
         ({"FROM": {"Name": "web"}}, ".FROM", "no such key (did you mean From?)"),
         ({"Stack": "a", "Name": "b"}, ".From", "the map From around Stack and Name is missing"),
-        ([ref("A")], "", "a list came; one reference is needed; for several write TargetGroupArnRefs"),
-        ({"Fn::If": ["C", ref("A"), {"A": 1}]}, ".Fn::If[2]", "a map came; a reference, which is a map with From, is"),
-        ({"Fn::If": ["C", ref("A"), None]}, ".Fn::If[2]", "nothing came; a reference"),
+        ([ref("A")], "", "must be one reference, got a list; for several, write TargetGroupArnRefs"),
+        (
+            {"Fn::If": ["C", ref("A"), {"A": 1}]},
+            ".Fn::If[2]",
+            f"{MUST_BE_REFERENCE}, got a map",
+        ),
+        ({"Fn::If": ["C", ref("A"), None]}, ".Fn::If[2]", f"{MUST_BE_REFERENCE}, got nothing"),
     ],
 )
 def test_a_mistake_is_told_with_its_place(node: object, where: str, told: str) -> None:
@@ -74,21 +88,21 @@ def test_a_mistake_is_told_with_its_place(node: object, where: str, told: str) -
 
 
 def test_the_property_and_its_reference_are_not_given_together() -> None:
-    told = "ResourceReferenceAndIDNotSupported: Service.Properties.VpcIdRef: VpcId and VpcIdRef are given together; "
-    assert problems(template({"VpcId": HIDDEN, "VpcIdRef": ref("A")})) == [f"{told}leave all but one of them out"]
+    told = "ResourceReferenceAndIDNotSupported: Service.Properties.VpcIdRef: VpcId and VpcIdRef cannot be combined; "
+    assert problems(template({"VpcId": HIDDEN, "VpcIdRef": ref("A")})) == [f"{told}keep only one of them"]
     (text,) = problems(template({"VpcIdRef": ref("A"), "VpcIdRefs": [ref("A")]}))
     assert text.startswith(
-        "ResourceReferenceAndIDNotSupported: Service.Properties.VpcIdRef: VpcIdRef and VpcIdRefs are"
+        "ResourceReferenceAndIDNotSupported: Service.Properties.VpcIdRef: VpcIdRef and VpcIdRefs cannot"
     )
     (text,) = problems(template({"A": 1, "ARefs": [ref("A")], "ARef": ref("A")}))
-    assert ": A, ARef and ARefs are given together" in text
+    assert ": A, ARef and ARefs cannot be combined" in text
 
 
 def test_one_reference_is_no_list() -> None:
     (text,) = problems(template({"SubnetIdsRefs": ref("SubnetIds")}))
     assert text == (
-        "Service.Properties.SubnetIdsRefs: one reference came; a list of references is needed; "
-        "for one export that is a list itself write SubnetIdsRef"
+        "Service.Properties.SubnetIdsRefs: must be a list of references, got one reference; "
+        "for one export that is a list itself, write SubnetIdsRef"
     )
 
 
@@ -103,7 +117,7 @@ def test_a_logical_id_that_would_be_too_long_is_told() -> None:
     loop = {"Fn::ForEach::T": ["Name", ["a"], {name: resource({}, Exports={"As": "${Name}"})}]}
     (text,) = problems(template(**loop))
     assert text.endswith(
-        "a logical id has at most 255 characters, this one would have 257; call the resource something shorter"
+        "a logical ID must have at most 255 characters, got 257; shorten the logical ID of the resource"
     )
 
 
@@ -113,8 +127,8 @@ def test_more_resources_than_a_template_may_have_are_told() -> None:
     assert problems(template(**{**plenty, **referring})) == []
     assert problems(template(**{**plenty, **referring, "Another": resource({})})) == [
         (
-            "Resources: with 1 Imports and Exports there are 501 resources, and a template has at most 500; part it, "
-            "or set ValueBytes to less"
+            "Resources: must be at most 500 resources, got 501 with 1 Imports and Exports; split the template, or "
+            "lower ValueBytes"
         )
     ]
 
@@ -158,11 +172,11 @@ def test_a_logical_id_that_is_needed_is_not_free() -> None:
     logical_id = next(each.key for each in plan(given, Settings()).additions)
     given["Resources"][logical_id] = resource({})
     assert problems(given) == [
-        f"{logical_id}: that name is needed for an Import of A; give what is called so another one"
+        f"{logical_id}: this name is reserved for an Import of A; rename the one in the template"
     ]
     given = template(Key=resource({}, Exports={"As": "Key"}), Exports44136fa3=resource({}))
     assert problems(given) == [
-        "Exports44136fa3: that name is needed for an Export that is made of Exports; give what is called so another one"
+        "Exports44136fa3: this name is reserved for an Export that the macro adds; rename the one in the template"
     ]
 
 
@@ -170,7 +184,7 @@ def test_a_condition_that_is_needed_is_something_else() -> None:
     given = template({"V": {"Fn::If": ["C", 1, {"XRef": ref("A")}]}})
     name = next(each.key for each in plan(given, Settings()).additions if each.path == ("Conditions",))
     (text,) = problems(given | {"Conditions": {name: {"Fn::Equals": [1, 2]}}})
-    assert text.startswith(f"Conditions.{name}: that name is needed for the condition of Imports")
+    assert text.startswith(f"Conditions.{name}: this name is reserved for the condition of Imports")
 
 
 @pytest.mark.parametrize("how", [{"Name": "StrongRef"}, [{"Name": "Other"}, {"Name": "StrongRef"}], "StrongRef"])
@@ -179,7 +193,7 @@ def test_the_macro_works_on_whole_templates_only(how: object, place: str) -> Non
     given = template({"Fn::Transform": how}) if place == "properties" else template(**{"Fn::Transform": how})
     where = "Service.Properties.Fn::Transform" if place == "properties" else "Fn::Transform"
     (text,) = problems(given)
-    assert text.startswith(f"{where}: StrongRef works on whole templates only, since it adds resources")
+    assert text.startswith(f"{where}: StrongRef works only on whole templates, since it adds resources")
 
 
 @pytest.mark.parametrize("fragment", [{}, {"Type": "AWS::SNS::Topic"}, {"Resources": []}, {"Resources": None}])
@@ -190,7 +204,7 @@ def test_a_part_of_a_template_is_none(fragment: dict[str, Any]) -> None:
 
 def test_members_that_are_no_maps_are_left_to_cloudformation() -> None:
     given = {"Resources": {"A": None, "B": [1], "Fn::ForEach::X": ["a"]}, "Outputs": {"C": 1}, "Globals": None}
-    assert plan(given, Settings()) == Plan()
+    assert plan(given, Settings()) == TemplateEdits()
 
 
 @pytest.mark.parametrize(
@@ -198,13 +212,13 @@ def test_members_that_are_no_maps_are_left_to_cloudformation() -> None:
     [
         (
             {"Valuebytes": 1},
-            "Parameter Valuebytes of the transform StrongRef: there is no such one; allowed is ValueBytes.",
+            "Parameter Valuebytes of the transform StrongRef does not exist; the only one is ValueBytes.",
         ),
-        ({"ValueBytes": 0}, "Parameter ValueBytes of the transform StrongRef: a number from 1 to 3296 is needed."),
-        ({"ValueBytes": "many"}, "Parameter ValueBytes of the transform StrongRef: a number from 1 to 3296 is needed."),
+        ({"ValueBytes": 0}, "Parameter ValueBytes of the transform StrongRef must be a number from 1 to 3296."),
+        ({"ValueBytes": "many"}, "Parameter ValueBytes of the transform StrongRef must be a number from 1 to 3296."),
         (
             {"ValueBytes": {"Ref": "A"}},
-            "Parameter ValueBytes of the transform StrongRef: a number from 1 to 3296 is needed.",
+            "Parameter ValueBytes of the transform StrongRef must be a number from 1 to 3296.",
         ),
     ],
 )
@@ -231,7 +245,7 @@ def test_every_error_fits_whatever_it_names() -> None:
         "MissingKeyError": long,
         "UnknownKeyError": [long],
         "LoopError": long,
-        "TakenError": long,
+        "NameInUseError": long,
         "BadPropertyError": long,
         "WrongShapeError": (long, long),
     }

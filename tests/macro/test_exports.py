@@ -9,7 +9,7 @@ import pytest
 
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest
-from strongref.macro.exporting import KEYS
+from strongref.macro.export_properties import KEYS
 from tests.support.builders import NETWORK
 from tests.support.macro import EXPORTS, IMPORTS, get, problems, ref, resource, template, transformed
 
@@ -111,12 +111,12 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("web", "Alb.Exports: text came; a map with Values, or with the name to export it As, is needed"),
-        ({"Ref": "A"}, "Alb.Exports: a function came; a map with Values"),
-        (None, "Alb.Exports: nothing came; a map with Values"),
+        ("web", "Alb.Exports: must be a map with Values, or with the name to export it As, got text"),
+        ({"Ref": "A"}, "Alb.Exports: must be a map with Values, or with the name to export it As, got a function"),
+        (None, "Alb.Exports: must be a map with Values, or with the name to export it As, got nothing"),
         ({}, "Alb.Exports.Values: a map of names to values, or the name to export it As, is missing"),
         ({"Values": {}, "Regoin": "x"}, "Alb.Exports.Regoin: no such key (did you mean Region?); allowed are Region, "),
-        ({"Values": []}, "Alb.Exports.Values: a list came; a map of names to values is needed"),
+        ({"Values": []}, "Alb.Exports.Values: must be a map of names to values, got a list"),
         ({"Values": {"A b": "x"}}, "Alb.Exports.Values.A b: 'A b' has characters other than letters, digits, _ and -"),
         ({"Values": {"A": {"B c": "x"}}}, "Alb.Exports.Values.A.B c: 'B c' has characters other than"),
         ({"Values": {"A": ""}}, "Alb.Exports.Values.A: it is empty, and Parameter Store holds no empty value"),
@@ -128,9 +128,12 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
         ({"Values": {"A": "x"}, "SecureKeys": "A"}, "Alb.Exports.SecureKeys: a list of strings is needed, 'A' came"),
         ({"As": "A b"}, "Alb.Exports.As: 'A b' has characters other than"),
         ({"As": {"Ref": "A"}}, "Alb.Exports.As: a string is needed, a map came"),
-        ({"As": "A", "Values": {}}, "Alb.Exports.Values: an empty map exports nothing"),
+        ({"As": "A", "Values": {}}, "Alb.Exports.Values: must not be empty; remove it or add a value"),
         ({"As": "A", "SecureKeys": {"Ref": "X"}}, "Alb.Exports.SecureKeys: a list of strings is needed, a map came"),
-        ({"As": "A", "Region": []}, "Alb.Exports.Region: an empty list came; name a region"),
+        (
+            {"As": "A", "Region": []},
+            "Alb.Exports.Region: must not be an empty list; omit it for the stack's own region",
+        ),
         ({"As": "A", "Region": "Ireland"}, "Alb.Exports.Region: 'Ireland' came; a region's code is needed"),
         ({"As": "A", "Account": 1}, "Alb.Exports.Account: '1' came; an account is twelve digits, in quotes"),
         ({"As": "A", "Consumer": "_x"}, "Alb.Exports.Consumer: '_x' came; a stack's name or a label"),

@@ -167,14 +167,14 @@ def test_the_export_comes_after_the_resources_that_its_values_do_not_refer_to() 
 )
 def test_two_that_do_not_agree_are_told_with_both_places(one: object, other: object, told: str) -> None:
     (text,) = problems(template(A=exporting(one), B=exporting([other]))) or [""]
-    there, _, rest = text.partition(" says otherwise about ")
-    assert set(there.split(": ")) == {"A.Exports", "B.Exports[0]"}
-    assert rest.startswith(f"{told}, and one Export is made of both")
+    paths, _, rest = text.partition(" in ")
+    assert set(paths.split(": differs from ")) == {"A.Exports", "B.Exports[0]"}
+    assert rest.startswith(f"{told}, and both go into one Export")
 
 
 def test_on_change_that_is_left_out_by_the_first_is_told_as_well() -> None:
     (text,) = problems(template(A=exporting({"As": "A"}), B=exporting({"As": "B", "OnChange": "propagate"})))
-    assert text.startswith("A.Exports: B.Exports says otherwise about OnChange")
+    assert text.startswith("A.Exports: differs from B.Exports in OnChange")
 
 
 def test_a_revision_may_be_given_by_one_of_them() -> None:
@@ -185,7 +185,9 @@ def test_a_revision_may_be_given_by_one_of_them() -> None:
 def test_values_that_are_a_function_stand_alone() -> None:
     function = {"Values": {"Fn::If": ["C", {"A": "a"}, {}]}}
     (text,) = problems(template(A=exporting(function), B=exporting({"As": "B"})))
-    assert text.startswith("A.Exports.Values: a function came; other resources export to the same target as well")
+    assert text.startswith(
+        "A.Exports.Values: must be a map of names to values, since other resources export to the same target, got"
+    )
 
 
 # Loops.
@@ -226,7 +228,7 @@ def test_in_a_loop_names_and_targets_may_depend_on_its_variable(given: dict[str,
 def test_what_every_turn_of_a_loop_would_export_alike_is_refused() -> None:
     (text,) = problems(template(**in_loop({"As": "T", "Values": {"Arn": {"Ref": "Topic${Name}"}}})))
     assert text.startswith("Fn::ForEach::Topics[2].Topic${Name}.Exports: neither its names nor its Region, Account or")
-    assert text.endswith("write ${Name} into one of them")
+    assert text.endswith("use ${Name} in one of them")
 
 
 def test_what_is_wrong_in_a_loop_is_told_with_the_names_as_they_are_written() -> None:

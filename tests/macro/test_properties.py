@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from strongref.macro.base import Plan
 from strongref.macro.conditions import When
+from strongref.macro.edits import TemplateEdits
 from strongref.macro.transform import Settings, plan
 from strongref_manifests.text.template_edits import changed
 from strongref_manifests.text.template_text import read
@@ -110,7 +110,7 @@ def templates(values: st.SearchStrategy[Any], *, exporting: bool = True) -> st.S
 @given(templates(UNTOUCHED, exporting=False))
 def test_a_template_without_references_comes_back_as_it_was(template: dict[str, Any]) -> None:
     changes = plan(template, Settings())
-    assert changes == Plan()
+    assert changes == TemplateEdits()
     assert changes.apply(template) == template
 
 
@@ -120,7 +120,7 @@ def test_what_was_transformed_is_left_as_it_is(template: dict[str, Any]) -> None
     before = deepcopy(template)
     done = plan(template, Settings()).apply(template)
     assert template == before
-    assert plan(done, Settings()) == Plan()
+    assert plan(done, Settings()) == TemplateEdits()
     assert json.loads(json.dumps(done)) == done
 
 

@@ -11,7 +11,7 @@ from strongref.contract.event import ResponseTarget
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ImportRequest
 from strongref.contract.response import RESPONSE_LIMIT, Response, ResponseStatus, encode
-from strongref.macro.splitting import DATA_BYTES, VALUE_BYTES, split
+from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, split
 from strongref.protocol.imports import physical_id
 from tests.support.macro import imports, ref, template
 

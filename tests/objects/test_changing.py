@@ -13,7 +13,7 @@ from strongref.contract.event import RequestType
 from strongref.contract.names import Key
 from strongref.contract.response import RESPONSE_LIMIT, Response, ResponseStatus, ResponseTooLargeError, encode
 from strongref.errors import StrongRefError
-from strongref.macro.splitting import DATA_BYTES, VALUE_BYTES
+from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
 from strongref_objects import CrossRegion, PlainTarget, ResolveType, Stack
 from strongref_objects.context_file import reset
 from strongref_objects.crossregion import Imports

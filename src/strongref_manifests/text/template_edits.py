@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strongref.macro.base import MACRO, Addition
+from strongref.macro.edits import Addition
+from strongref.macro.template import MACRO
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.template_text import canonical, to_json
 from strongref_manifests.text.template_text import content as read_content
@@ -16,7 +17,8 @@ from strongref_manifests.text.template_writing import block, flow, scalar
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strongref.macro.base import Path, Plan, Removal, Replacement
+    from strongref.macro.edits import Removal, Replacement, TemplateEdits
+    from strongref.macro.template import Path
     from strongref_manifests.text.template_text import Place, TemplateText
 
 _TRANSFORM = "Transform"
@@ -44,7 +46,7 @@ def parameters(content: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def changed(template: TemplateText, plan: Plan) -> str:
+def changed(template: TemplateText, plan: TemplateEdits) -> str:
     """The text with a plan carried out, and without the macro in its section `Transform`.
 
     Raises:

@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from strongref.macro.base import is_function
+from strongref.macro.template import is_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strongref.macro.base import Node
+    from strongref.macro.template import Node
 
 _WIDTH = 110
 """Columns that a value on one line may reach."""

@@ -1,13 +1,12 @@
-"""`Transform: StrongRef`: the same references in CloudFormation templates, made resources of this suite.
+"""`Transform: StrongRef`: references in CloudFormation templates, transformed into resources of strongref.
 
-In this order, and all of it pure, from a template as plain data (JSON's types, functions in their long forms):
+All of it is pure, from a template as plain data (JSON's types, functions in their long forms), in this order:
 
-1. `walking.find` goes through the template and finds every reference and every `Exports`, or all that is wrong.
-2. `exporting.parts` reads what each resource exports, `merging.exports` puts that together into Exports, by target.
-   `grouping.imports` puts references together into Imports, by producer and by condition, `splitting.split` sees that
-   the answer of each stays within CloudFormation's limit.
-3. `transform.plan` makes a `base.Plan` of it: what is replaced, taken out and added, and where.
-4. `base.Plan.apply` does that to plain data; `strongref transform` does the same to the text of a file.
+1. `scan.scan` finds every reference and every `Exports` of a template, and all of their problems.
+2. `export_properties.export_parts` reads what each resource exports, and `exports.exports` merges that by target.
+   `imports.imports` groups references by producer and by condition, within CloudFormation's limit for a response.
+3. `transform.plan` makes `edits.TemplateEdits` of it: what is replaced, removed and added, and where.
+4. `TemplateEdits.apply` edits plain data; `strongref transform` applies the same edits to the text of a file.
 
-`answering.answer` is what CloudFormation calls, and `permissions` tells what a template needs.
+CloudFormation calls `event.transform_event`.
 """

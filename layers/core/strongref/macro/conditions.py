@@ -1,4 +1,4 @@
-"""Under which conditions of a template something is used, and what an Import for it alone is made under. Pure."""
+"""The conditions of a template under which a value is used, and the condition of its Import. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from strongref.macro.base import Node
+    from strongref.macro.template import Node
 
 _AND_MOST = 10
 """Conditions in one `Fn::And` (AWS: CloudFormation, condition functions)."""
@@ -17,30 +17,30 @@ _AND_MOST = 10
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """Conditions that have to hold together; none of them: always.
+    """Conditions that must hold together; without any, always.
 
     Attributes:
-        holds: names of conditions, each with whether it is to be true.
+        holds: names of conditions, each with the value that it must have.
     """
 
     holds: frozenset[tuple[str, bool]] = frozenset()
 
     def also(self, condition: str, *, true: bool = True) -> When:
-        """These, and one more."""
+        """These conditions and one more."""
         return When(self.holds | {(condition, true)})
 
     def covers(self, other: When) -> bool:
-        """Whether these hold wherever the others do."""
+        """Whether these conditions hold in every case in which the others do."""
         return self.holds <= other.holds
 
     @property
     def order(self) -> list[tuple[str, bool]]:
-        """The same for the same conditions, and something to sort by."""
+        """A sort key that is the same for the same conditions."""
         return sorted(self.holds)
 
     @property
     def name(self) -> str | None:
-        """The condition that says it: the template's own, if it is that alone; None for always."""
+        """The name of the combined condition: the template's own if there is only that one; None for always."""
         if not self.holds:
             return None
         if len(self.holds) == 1:
@@ -51,7 +51,7 @@ class When:
 
     @property
     def definition(self) -> Node | None:
-        """What that condition has to be defined as; None if the template has it."""
+        """The definition of the combined condition; None if the template has it already."""
         if self.name is None or (self.name, True) in self.holds:
             return None
         return _all(
@@ -66,7 +66,7 @@ ALWAYS = When()
 
 
 def weakest(given: Collection[When]) -> list[When]:
-    """Those of several that no other one of them covers, in their order."""
+    """Those that no other one covers, sorted."""
     different = set(given)
     return sorted(
         (each for each in different if not any(other != each and other.covers(each) for other in different)),

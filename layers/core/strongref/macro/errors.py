@@ -1,6 +1,7 @@
-"""What can be wrong with the references of a template. Texts name logical ids, properties and keys, and never a value.
+"""What can be wrong with the references and exports of a template.
 
-Where ACK's controllers have an error for the same mistake, it has the same name here.
+Errors name logical IDs, properties and keys, and never a value. An error that ACK's controllers also have carries
+ACK's name.
 """
 
 from __future__ import annotations
@@ -12,42 +13,41 @@ from strongref.errors import ErrorMetric, StrongRefError
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, some
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
-    from strongref.macro.base import Path
+    from strongref.macro.template import Path
 
 _SHOWN = 200
 """Characters of a path or a name in a text."""
 
 
 class MacroError(StrongRefError):
-    """The root of what is told about templates with references: somebody asked for what cannot be."""
+    """The root of errors about templates that the macro cannot transform."""
 
     counted = ErrorMetric.REJECTED
 
 
+@dataclass(eq=False)
 class TemplateError(MacroError):
-    """Something is wrong in one place of a template.
+    """A problem at one path of a template.
 
     Attributes:
-        path: where, from the template's top.
-        name: what ACK's controllers call it; empty where they have no such error.
+        path: from the template's top.
+        name: ACK's name of the error; empty if ACK has no such error.
     """
 
     name: ClassVar[str] = ""
 
-    def __init__(self, path: Path, *data: object) -> None:
-        super().__init__(path, *data)
-        self.path = path
+    path: Path
 
     @property
     def where(self) -> str:
-        """The place, as in `Service.Properties.LoadBalancers[0].TargetGroupArnRef`."""
+        """The path, as in `Service.Properties.LoadBalancers[0].TargetGroupArnRef`."""
         return dotted(self.path)
 
     @property
     def problem(self) -> str:
-        """What is wrong there, without the place."""
+        """What is wrong there, without the path."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -55,58 +55,55 @@ class TemplateError(MacroError):
         return f"{name}{cut(self.where, _SHOWN)}: {cut(self.problem, NAMES_LIMIT)}"
 
 
+@dataclass(eq=False)
 class ReferenceAndIDError(TemplateError):
-    """A property is given, and a reference for it as well.
+    """A property has both a value and a reference.
 
     Attributes:
-        given: all the keys that say what it is, as in `TargetGroupArn` and `TargetGroupArnRef`.
+        given: the keys that set the property, as in `TargetGroupArn` and `TargetGroupArnRef`.
     """
 
     name = "ResourceReferenceAndIDNotSupported"
 
-    def __init__(self, path: Path, given: Sequence[str]) -> None:
-        super().__init__(path, given)
-        self.given = given
+    given: Sequence[str]
 
     @property
     def problem(self) -> str:
-        return f"{cut(some(self.given), _SHOWN)} are given together; leave all but one of them out"
+        return f"{cut(some(self.given), _SHOWN)} cannot be combined; keep only one of them"
 
 
-class EmptyReferenceError(TemplateError):
-    """A reference does not say what it refers to."""
+class MissingExportNameError(TemplateError):
+    """A reference does not name an export."""
 
     @property
     def problem(self) -> str:
-        return "the name of an export is needed, as text (it cannot be a function); for a part of a map as in Alb.Arn"
+        return "must be the name of an export, as text and not a function; for a part of a map, as in Alb.Arn"
 
 
+@dataclass(eq=False)
 class MissingKeyError(TemplateError):
-    """Something that has to be there is not.
+    """A required key is missing.
 
     Attributes:
-        what: it is, as in `the exporting stack's name`.
+        what: is missing, as in `the exporting stack's name`.
     """
 
-    def __init__(self, path: Path, what: str) -> None:
-        super().__init__(path, what)
-        self.what = what
+    what: str
 
     @property
     def problem(self) -> str:
         return f"{self.what} is missing"
 
 
+@dataclass(eq=False)
 class UnknownKeyError(TemplateError):
-    """A key that nothing is known of.
+    """An unknown key.
 
     Attributes:
-        allowed: what may stand there.
+        allowed: the known ones.
     """
 
-    def __init__(self, path: Path, allowed: Sequence[str]) -> None:
-        super().__init__(path, allowed)
-        self.allowed = allowed
+    allowed: Sequence[str]
 
     @property
     def problem(self) -> str:
@@ -118,131 +115,126 @@ class UnknownKeyError(TemplateError):
         return f"no such key{meant}; allowed are {some(self.allowed, len(self.allowed))}"
 
 
+@dataclass(eq=False)
 class WrongShapeError(TemplateError):
-    """Something else came than is needed.
+    """A map, a list, text or a function where something else must be.
 
     Attributes:
-        came: in a word, as in `a list`.
-        wanted: what is needed, and what to do.
+        got: what it is, in a word, as in `a list`.
+        expected: what it must be, as in `a map of names to values`.
+        hint: the next step; may be empty.
     """
 
-    def __init__(self, path: Path, came: str, wanted: str) -> None:
-        super().__init__(path, came, wanted)
-        self.came = came
-        self.wanted = wanted
+    got: str
+    expected: str
+    hint: str = ""
 
     @property
     def problem(self) -> str:
-        return f"{self.came} came; {self.wanted}"
+        return f"must be {self.expected}, got {self.got}{f'; {self.hint}' if self.hint else ''}"
 
 
+@dataclass(eq=False)
 class BadPropertyError(TemplateError):
-    """The importer or the exporter would refuse it, by their own rules.
+    """A property that the importer or the exporter would refuse.
 
     Attributes:
-        told: in their words, as in `'Ireland' came; a region's code is needed, as in us-east-1`.
+        reason: in their words, as in `must be a region code such as us-east-1, got 'Ireland'`.
     """
 
-    def __init__(self, path: Path, told: str) -> None:
-        super().__init__(path, told)
-        self.told = told
+    reason: str
 
     @property
     def problem(self) -> str:
-        return self.told
+        return self.reason
 
 
+@dataclass(eq=False)
 class LoopError(TemplateError):
-    """A reference depends on the variable of a loop, which is known only once the loop is gone.
+    """A reference depends on the variable of a loop, which has no value before the loop is expanded.
 
     Attributes:
         variable: of the `Fn::ForEach`.
     """
 
-    def __init__(self, path: Path, variable: str) -> None:
-        super().__init__(path, variable)
-        self.variable = variable
+    variable: str
 
     @property
     def problem(self) -> str:
         return (
-            f"it depends on {cut(self.variable, _SHOWN // 2)} of Fn::ForEach, which CloudFormation goes through after "
-            "this transform; write those references out"
+            f"it depends on {cut(self.variable, _SHOWN // 2)} of Fn::ForEach, which CloudFormation expands after this "
+            "transform; write these references out"
         )
 
 
+@dataclass(eq=False)
 class SameInLoopError(TemplateError):
-    """Every turn of a loop would export the same.
+    """Every iteration of a loop would export the same.
 
     Attributes:
         variable: of the `Fn::ForEach`.
     """
 
-    def __init__(self, path: Path, variable: str) -> None:
-        super().__init__(path, variable)
-        self.variable = variable
+    variable: str
 
     @property
     def problem(self) -> str:
         variable = cut(self.variable, _SHOWN // 2)
         return (
-            f"neither its names nor its Region, Account or Consumer depend on {variable} of Fn::ForEach, so that every "
-            f"turn would export the same; write ${{{variable}}} into one of them"
+            f"neither its names nor its Region, Account or Consumer depend on {variable} of Fn::ForEach, so every "
+            f"iteration would export the same; use ${{{variable}}} in one of them"
         )
 
 
+@dataclass(eq=False)
 class ConflictError(TemplateError):
-    """Two resources export to the same target, and do not agree.
+    """Two resources export to the same target, and differ.
 
     Attributes:
-        other: where the first of them says it.
-        what: they do not agree about, as in `the value of WebAlb.Arn`.
+        other: the path of the first of them.
+        what: they differ in, as in `the value of WebAlb.Arn`.
     """
 
-    def __init__(self, path: Path, other: Path, what: str) -> None:
-        super().__init__(path, other, what)
-        self.other = other
-        self.what = what
+    other: Path
+    what: str
 
     @property
     def problem(self) -> str:
         return (
-            f"{cut(dotted(self.other), _SHOWN)} says otherwise about {cut(self.what, _SHOWN)}, and one Export is made "
-            "of both, since their Region, Account and Consumer are the same; let them agree, or give a value another "
-            "name"
+            f"differs from {cut(dotted(self.other), _SHOWN)} in {cut(self.what, _SHOWN)}, and both go into one Export, "
+            "since their Region, Account and Consumer are the same; make them equal, or rename one value"
         )
 
 
-class TakenError(TemplateError):
-    """The template has something else under a logical id, or a condition's name, that is made here.
+@dataclass(eq=False)
+class NameInUseError(TemplateError):
+    """The template has something else under a logical ID, or a condition's name, that the macro needs.
 
     Attributes:
-        made: what was to be called so, as in `the Export of Certificate`.
+        made: what needs the name, as in `the Export of Certificate`.
     """
 
-    def __init__(self, path: Path, made: str) -> None:
-        super().__init__(path, made)
-        self.made = made
+    made: str
 
     @property
     def problem(self) -> str:
-        return f"that name is needed for {cut(self.made, _SHOWN)}; give what is called so another one"
+        return f"this name is reserved for {cut(self.made, _SHOWN)}; rename the one in the template"
 
 
 class PartError(TemplateError):
-    """The macro was asked to work on a part of a template, where Imports cannot be added."""
+    """The macro was called on a part of a template, where Imports cannot be added."""
 
     @property
     def problem(self) -> str:
         return (
-            "StrongRef works on whole templates only, since it adds resources; take it out of Fn::Transform and put it "
-            "into the section Transform"
+            "StrongRef works only on whole templates, since it adds resources; move it from Fn::Transform to the "
+            "Transform section"
         )
 
 
 @dataclass(eq=False)
 class BadParameterError(MacroError):
-    """A parameter of the transform that cannot be understood.
+    """A bad parameter of the transform.
 
     Attributes:
         parameter: its name.
@@ -253,43 +245,42 @@ class BadParameterError(MacroError):
     problem: str
 
     def __str__(self) -> str:
-        return f"Parameter {cut(self.parameter, _SHOWN)} of the transform StrongRef: {cut(self.problem, NAMES_LIMIT)}."
+        return f"Parameter {cut(self.parameter, _SHOWN)} of the transform StrongRef {cut(self.problem, NAMES_LIMIT)}."
 
 
 @dataclass(eq=False)
 class NotATemplateError(MacroError):
-    """What came is no template at all, or CloudFormation's event is none."""
+    """The input is not a template, or the event is not one of CloudFormation's."""
 
     problem: str
 
     def __str__(self) -> str:
-        return f"This is no template: {cut(self.problem, NAMES_LIMIT)}."
+        return f"This is not a template: {cut(self.problem, NAMES_LIMIT)}."
 
 
+@dataclass(eq=False)
 class TransformFailedError(MacroError):
-    """All that is wrong with a template's references.
+    """All problems of a template.
 
     Attributes:
         problems: in the order of the template.
     """
 
-    def __init__(self, problems: Collection[TemplateError]) -> None:
-        super().__init__(problems)
-        self.problems = tuple(problems)
+    problems: Sequence[TemplateError]
 
     def __str__(self) -> str:
-        """As many as there is room for: CloudFormation shows it in one line."""
-        told = ""
+        """As many as fit: CloudFormation shows them in one line."""
+        text = ""
         for number, each in enumerate(self.problems):
             left = len(self.problems) - number
-            more = f"{told}{each}. "
-            if told and len(more) > REASON_LIMIT - 80:
-                return f"{told}And {left} more: strongref transform --check shows all."
-            told = more
-        return told.strip()
+            more = f"{text}{each}. "
+            if text and len(more) > REASON_LIMIT - 80:
+                return f"{text}And {left} more: strongref transform --check shows all."
+            text = more
+        return text.strip()
 
 
 def dotted(path: Path) -> str:
-    """A path as people write it: from the logical id on, if it leads into a resource."""
+    """A path as people write it: from the logical ID on, if it leads into a resource."""
     steps = path[1:] if path[:1] == ("Resources",) and len(path) > 1 else path
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")

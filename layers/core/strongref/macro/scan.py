@@ -1,4 +1,4 @@
-"""Goes through a template and finds every reference and every `Exports`, with the conditions above it. Pure."""
+"""Scans a template for references and `Exports`, with the conditions and loops around them. Pure."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from strongref.macro.base import IF, MACRO, Plan, Replacement, came, is_function
 from strongref.macro.conditions import ALWAYS
+from strongref.macro.edits import Replacement, TemplateEdits
 from strongref.macro.errors import LoopError, PartError, ReferenceAndIDError, TemplateError, WrongShapeError
-from strongref.macro.loops import loop, mentions
-from strongref.macro.references import MANY, ONE, Reference, branches, is_reference, parse, stem
+from strongref.macro.references import MANY, ONE, TemplateReference, branches, is_reference, parse, stem
+from strongref.macro.template import IF, MACRO, came, is_function, loop, mentions
 
 if TYPE_CHECKING:
-    from strongref.macro.base import Node, Path, Template
     from strongref.macro.conditions import When
+    from strongref.macro.template import Node, Path, Template
 
-_ONE_WANTED = "a reference, which is a map with From, is needed"
+_REFERENCE = "a reference, which is a map with From"
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
-    """Stands where the imported value comes in, until it is known which Import that is from."""
+class ImportedValue:
+    """Placeholder for an imported value until its Import is known."""
 
-    reference: Reference
+    reference: TemplateReference
     when: When
 
 
 @dataclass(frozen=True, slots=True)
-class Exporting:
+class ResourceExports:
     """The `Exports` of a resource.
 
     Attributes:
-        path: of the map that the resource stands in.
+        path: of the map that has the resource.
         logical_id: the resource's.
-        given: what stands there.
+        given: the value of `Exports`.
         condition: of the resource, if it has one.
         loops: the variables of the loops around the resource.
     """
@@ -47,39 +47,39 @@ class Exporting:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What is in a template.
+class TemplateScan:
+    """The references and exports of a template, and their problems.
 
     Attributes:
-        replacements: of references, with slots in their values.
-        slots: all of them, those in exports included.
-        exporting: in the order of the template, with slots.
+        replacements: of references, with imported values as placeholders.
+        imported: all imported values, including those in exports.
+        exports: of resources, in the order of the template, with imported values as placeholders.
     """
 
     replacements: list[Replacement] = field(default_factory=list)
-    slots: list[Slot] = field(default_factory=list)
-    exporting: list[Exporting] = field(default_factory=list)
+    imported: list[ImportedValue] = field(default_factory=list)
+    exports: list[ResourceExports] = field(default_factory=list)
     problems: list[TemplateError] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class _Around:
-    """What is known of a place: the conditions that it is used under, and the variables of the loops around it."""
+class _Context:
+    """Where the scan is: the conditions that apply, and the variables of the loops around it."""
 
     when: When = ALWAYS
     loops: tuple[str, ...] = ()
 
-    def under(self, condition: object, *, true: bool = True) -> _Around:
+    def under(self, condition: object, *, true: bool = True) -> _Context:
         return replace(self, when=self.when.also(condition, true=true)) if isinstance(condition, str) else self
 
-    def inside(self, loop: Node) -> _Around:
+    def inside(self, loop: Node) -> _Context:
         return replace(self, loops=(*self.loops, str(loop[0])))
 
 
-def find(template: Template) -> Found:
-    """What there is to do with a template, and all that stands against it."""
-    walk = _Walk()
-    top = _Around()
+def scan(template: Template) -> TemplateScan:
+    """Scan a template."""
+    walk = _Scanner()
+    top = _Context()
     for section in ("Globals", "Resources", "Outputs"):
         below = template.get(section)
         if section == "Globals":
@@ -89,12 +89,12 @@ def find(template: Template) -> Found:
     return walk.found
 
 
-class _Walk:
+class _Scanner:
     def __init__(self) -> None:
-        self.found = Found()
+        self.found = TemplateScan()
 
-    def members(self, given: Mapping[str, Node], path: Path, around: _Around) -> None:
-        """The resources or the outputs of a template, those in loops included."""
+    def members(self, given: Mapping[str, Node], path: Path, around: _Context) -> None:
+        """Scan the resources or the outputs of a template, including those in loops."""
         for key, below in given.items():
             if body := loop(key, below):
                 self.members(body, (*path, key, 2), around.inside(below))
@@ -103,7 +103,7 @@ class _Walk:
             elif isinstance(below, Mapping):
                 self._member(key, below, path, around)
 
-    def _member(self, name: str, given: Mapping[str, Node], path: Path, around: _Around) -> None:
+    def _member(self, name: str, given: Mapping[str, Node], path: Path, around: _Context) -> None:
         within = around.under(given.get("Condition"))
         if path[0] == "Outputs":
             self.inside(given, (*path, name), within)
@@ -113,10 +113,10 @@ class _Walk:
             body = self._changed(given["Exports"], (*path, name, "Exports"), within)
             condition = given.get("Condition")
             named = condition if isinstance(condition, str) else None
-            self.found.exporting.append(Exporting(path, name, body, named, around.loops))
+            self.found.exports.append(ResourceExports(path, name, body, named, around.loops))
 
-    def inside(self, node: Node, path: Path, around: _Around) -> None:
-        """Whatever is below a resource's properties."""
+    def inside(self, node: Node, path: Path, around: _Context) -> None:
+        """Scan a value at or below a resource's properties."""
         if isinstance(node, list):
             for number, item in enumerate(node):
                 self.inside(item, (*path, number), around)
@@ -127,7 +127,7 @@ class _Walk:
         elif isinstance(node, Mapping):
             self._map(node, path, around)
 
-    def _map(self, node: Mapping[str, Node], path: Path, around: _Around) -> None:
+    def _map(self, node: Mapping[str, Node], path: Path, around: _Context) -> None:
         for key, below in node.items():
             named = stem(key)
             if named and is_reference(below):
@@ -141,28 +141,28 @@ class _Walk:
                 self.inside(below, (*path, key), around)
 
     def _reference(  # noqa: PLR0913
-        self, beside: Mapping[str, Node], path: Path, becomes: str, node: Node, around: _Around, *, many: bool
+        self, siblings: Mapping[str, Node], path: Path, becomes: str, node: Node, around: _Context, *, many: bool
     ) -> None:
         key = str(path[-1])
-        given = [each for each in (becomes, f"{becomes}{ONE}", f"{becomes}{MANY}") if each in beside]
-        if len(given) > 1 and key == next(each for each in given if each != becomes):  # once, even for two references
+        given = [each for each in (becomes, f"{becomes}{ONE}", f"{becomes}{MANY}") if each in siblings]
+        if len(given) > 1 and key == next(each for each in given if each != becomes):  # Once, even for two references.
             self.found.problems.append(ReferenceAndIDError(path, given))
         value = self._list(node, path, around) if many else self._one(node, path, around)
         self.found.replacements.append(Replacement(path[:-1], key, becomes, value))
 
-    def _list(self, node: Node, path: Path, around: _Around) -> Node:
-        """The value of a list of references; what is no reference in it stays."""
+    def _list(self, node: Node, path: Path, around: _Context) -> Node:
+        """The value of a list of references; other items stay as they are."""
         if choice := branches(node):
             return self._chosen(choice, path, around, many=True)
         if isinstance(node, list):
             return [self._one(item, (*path, number), around) for number, item in enumerate(node)]
         if is_reference(node):
-            wanted = f"a list of references is needed; for one export that is a list itself write {_single(path)}"
-            self.found.problems.append(WrongShapeError(path, "one reference", wanted))
+            hint = f"for one export that is a list itself, write {_single(path)}"
+            self.found.problems.append(WrongShapeError(path, "one reference", "a list of references", hint))
             return self._one(node, path, around)
         return self._changed(node, path, around)
 
-    def _one(self, node: Node, path: Path, around: _Around) -> Node:
+    def _one(self, node: Node, path: Path, around: _Context) -> Node:
         if choice := branches(node):
             return self._chosen(choice, path, around, many=False)
         if isinstance(node, Mapping) and is_reference(node):
@@ -170,11 +170,11 @@ class _Walk:
         if is_function(node) or isinstance(node, str | int | float):
             return self._changed(node, path, around)
         nested = isinstance(node, list) and is_reference(node)
-        wanted = f"one reference is needed; for several write {_several_of(path)}" if nested else _ONE_WANTED
-        self.found.problems.append(WrongShapeError(path, came(node), wanted))
+        expected, hint = ("one reference", f"for several, write {_several_of(path)}") if nested else (_REFERENCE, "")
+        self.found.problems.append(WrongShapeError(path, came(node), expected, hint))
         return self._list(node, path, around) if nested else None
 
-    def _chosen(self, choice: tuple[object, Node, Node], path: Path, around: _Around, *, many: bool) -> Node:
+    def _chosen(self, choice: tuple[object, Node, Node], path: Path, around: _Context, *, many: bool) -> Node:
         condition, *both = choice
         take = self._list if many else self._one
         values = [
@@ -183,31 +183,30 @@ class _Walk:
         ]
         return {IF: [condition, *values]}
 
-    def _parsed(self, node: Mapping[str, Node], path: Path, around: _Around) -> Node:
+    def _parsed(self, node: Mapping[str, Node], path: Path, around: _Context) -> Node:
         for variable in around.loops:
-            told = [node, sorted(around.when.holds)]
-            if mentions(told, variable):
+            if mentions([node, sorted(around.when.holds)], variable):
                 self.found.problems.append(LoopError(path, variable))
                 return None
         reference, problems = parse(path, node)
         self.found.problems.extend(problems)
         if reference is None or problems:
             return None
-        slot = Slot(reference, around.when)
-        self.found.slots.append(slot)
-        return slot
+        value = ImportedValue(reference, around.when)
+        self.found.imported.append(value)
+        return value
 
-    def _changed(self, node: Node, path: Path, around: _Around) -> Node:
-        """A value with the references within it replaced, where it is taken elsewhere as a whole."""
-        own = _Walk()
+    def _changed(self, node: Node, path: Path, around: _Context) -> Node:
+        """A value with the references in it replaced, for values that move as a whole."""
+        own = _Scanner()
         own.inside(node, path, around)
-        self.found.slots.extend(own.found.slots)
+        self.found.imported.extend(own.found.imported)
         self.found.problems.extend(own.found.problems)
         if not own.found.replacements:
             return node
         cut = len(path)
         moved = tuple(replace(each, path=each.path[cut:]) for each in own.found.replacements)
-        return Plan(moved).rebuilt(node)
+        return TemplateEdits(moved).rebuilt(node)
 
     def _no_part(self, given: Node, path: Path) -> None:
         names = [each.get("Name") if isinstance(each, Mapping) else each for each in _several(given)]

@@ -1,8 +1,8 @@
-"""CloudFormation's macro event, answered: the template with its references made Imports, or what is wrong with it.
+"""Handles CloudFormation's macro event: returns the transformed template, or what is wrong with it.
 
-The contract is AWS's (CloudFormation User Guide, create a macro definition): whatever is not `success` is a failure,
-and `errorMessage` is shown as the reason of the stack or the change set. The event has the values of the template's
-parameters, which may be secret: they are not read and not logged.
+The contract is AWS's (CloudFormation User Guide, create a macro definition): any status but `success` is a failure, and
+the stack or the change set shows `errorMessage` as its reason. The event has the values of the template's parameters,
+which may be secret: they are not read and not logged.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 
-def answer(event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """The answer to an event; nothing is raised, since CloudFormation would not show why."""
+def transform_event(event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """The response to an event. Nothing is raised, since CloudFormation would not show the error."""
     begin(context.aws_request_id)
     request = event.get("requestId", "")
     logger.append_keys(request=request)
@@ -29,7 +29,7 @@ def answer(event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
         return {"requestId": request, "status": "success", "fragment": _transformed(event)}
     except StrongRefError as error:
         problem = error
-    except Exception as error:  # noqa: BLE001 (Lambda would log its text, which may hold values)
+    except Exception as error:  # noqa: BLE001 (Lambda would log its text, which may have values in it)
         problem = defect(error, context.aws_request_id)
     logger.info("Not transformed", extra={"error": type(problem).__name__})
     count({problem.counted.value: 1})
@@ -39,8 +39,7 @@ def answer(event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
 def _transformed(event: Mapping[str, Any]) -> dict[str, Any]:
     fragment = event.get("fragment")
     if not isinstance(fragment, Mapping):
-        raise NotATemplateError("the event of CloudFormation has no fragment that is a map")
-    changes = plan(fragment, Settings.parse(event.get("params") or {}))
-    made = len(changes.additions)
-    logger.info("Transformed", extra={"references": len(changes.replacements), "added": made})
-    return changes.apply(fragment)
+        raise NotATemplateError("the event's fragment must be a map")
+    edits = plan(fragment, Settings.parse(event.get("params") or {}))
+    logger.info("Transformed", extra={"references": len(edits.replacements), "added": len(edits.additions)})
+    return edits.apply(fragment)

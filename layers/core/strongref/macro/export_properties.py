@@ -1,4 +1,4 @@
-"""Exports: what a resource's `Exports` says, and to whom, or all that is wrong with it. Pure."""
+"""The `Exports` of a resource, checked: what it exports and to which target, or all of its problems. Pure."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ from strongref.contract.properties import (
 from strongref.contract.requests import OnChange
 from strongref.contract.values import check_levels, levels, parse_values
 from strongref.errors import BadRequestError
-from strongref.macro.base import came, is_function
 from strongref.macro.errors import BadPropertyError, MissingKeyError, SameInLoopError, UnknownKeyError, WrongShapeError
-from strongref.macro.loops import mentions, sampled
 from strongref.macro.references import plain
-from strongref.macro.walking import Slot
+from strongref.macro.scan import ImportedValue
+from strongref.macro.template import came, is_function, mentions, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from strongref.macro.base import Node, Path
     from strongref.macro.errors import TemplateError
-    from strongref.macro.walking import Exporting
+    from strongref.macro.scan import ResourceExports
+    from strongref.macro.template import Node, Path
 
 AS, VALUES, SECURE = "As", "Values", "SecureKeys"
 NAMES = (AS, SECURE)
-"""What has to be known before the template is deployed."""
+"""Keys whose values must be known before the template is deployed."""
 TARGET_KEYS = ("Region", "Account", "Consumer")
 OPTIONS = ("OnChange", "Revision")
 KEYS = (*TARGET_KEYS, VALUES, SECURE, *OPTIONS)
@@ -41,54 +40,54 @@ KEYS = (*TARGET_KEYS, VALUES, SECURE, *OPTIONS)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """For whom something is exported: what several resources may have in common.
+class ExportTarget:
+    """Where a value is exported to: several resources may share a target.
 
     Attributes:
-        text: the exporter's `Region`, `Account` and `Consumer`, as JSON: regions in one order, a single one as text.
+        text: the exporter's `Region`, `Account` and `Consumer`, as JSON: regions sorted, a single one as text.
     """
 
     text: str
 
     @classmethod
-    def of(cls, given: Mapping[str, Node]) -> Target:
-        told = {key: plain(given[key]) for key in TARGET_KEYS if key in given}
-        if isinstance(told.get("Region"), list):
-            different = {json.dumps(each, sort_keys=True): each for each in told["Region"]}
+    def of(cls, given: Mapping[str, Node]) -> ExportTarget:
+        target = {key: plain(given[key]) for key in TARGET_KEYS if key in given}
+        if isinstance(target.get("Region"), list):
+            different = {json.dumps(each, sort_keys=True): each for each in target["Region"]}
             regions = [different[text] for text in sorted(different)]
             single = len(regions) == 1 and isinstance(regions[0], str)
-            told["Region"] = regions[0] if single else regions
-        return cls(json.dumps(told, separators=(",", ":")))
+            target["Region"] = regions[0] if single else regions
+        return cls(json.dumps(target, separators=(",", ":")))
 
     @property
     def properties(self) -> dict[str, Node]:
-        """The same as they stand in a template."""
+        """The exporter's properties, as in a template."""
         read: dict[str, Node] = json.loads(self.text)
         return read
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """What one `Exports`, or one item of it, adds to the Export for a target.
+class ExportPart:
+    """What one `Exports`, or one item of it, adds to the Export of a target.
 
     Attributes:
-        at: where it stands.
+        at: its path.
         found: the resource's `Exports`.
-        values: the exporter's, which may have slots.
-        secure: keys of them.
-        options: the exporter's properties that hold for all of an Export.
+        values: the exporter's, which may have imported values.
+        secure: keys of secure values.
+        options: the exporter's properties that apply to the whole Export.
     """
 
     at: Path
-    found: Exporting
-    target: Target
+    found: ResourceExports
+    target: ExportTarget
     values: Node = field(repr=False)
     secure: tuple[str, ...] = ()
     options: Mapping[str, Node] = field(default_factory=dict)
 
 
-def parts(found: Exporting) -> tuple[list[Part], list[TemplateError]]:
-    """What a resource exports: one part, or one for each item of a list; or all that is wrong with them."""
+def export_parts(found: ResourceExports) -> tuple[list[ExportPart], list[TemplateError]]:
+    """What a resource exports: one part, or one for each item of a list; and all problems."""
     at = (*found.path, found.logical_id, "Exports")
     several = isinstance(found.given, list)
     made, problems = [], []
@@ -100,12 +99,14 @@ def parts(found: Exporting) -> tuple[list[Part], list[TemplateError]]:
             prefix = f"{given[AS]}." if AS in given else ""
             secure = tuple(f"{prefix}{each}" for each in given.get(SECURE, []))
             options = {key: plain(given[key]) for key in OPTIONS if key in given}
-            made.append(Part(where, found, Target.of(given), _values(given, found.logical_id), secure, options))
+            made.append(
+                ExportPart(where, found, ExportTarget.of(given), _values(given, found.logical_id), secure, options)
+            )
     return made, problems
 
 
 def _values(given: Mapping[str, Node], logical_id: str) -> Node:
-    """With `As` the values stand below that name, or are the resource itself."""
+    """With `As`, the values are below that name, or are the resource's `Ref`."""
     if AS not in given:
         return given[VALUES]
     below = given.get(VALUES, {"Ref": logical_id})
@@ -116,7 +117,7 @@ def _values(given: Mapping[str, Node], logical_id: str) -> Node:
 
 def _problems(path: Path, given: Node, loops: tuple[str, ...]) -> Iterator[TemplateError]:
     if not isinstance(given, Mapping) or is_function(given):
-        yield WrongShapeError(path, came(given), "a map with Values, or with the name to export it As, is needed")
+        yield WrongShapeError(path, came(given), "a map with Values, or with the name to export it As")
         return
     yield from (UnknownKeyError((*path, key), (*KEYS, AS)) for key in given if key not in (*KEYS, AS))
     if AS not in given and VALUES not in given:
@@ -125,30 +126,30 @@ def _problems(path: Path, given: Node, loops: tuple[str, ...]) -> Iterator[Templ
     for key, rule in _RULES.items():
         is_open = key in ("Region", "Account") and any(mentions(given.get(key), variable) for variable in loops)
         if key in given and not is_open and (key in NAMES or not is_function(given[key])):
-            yield from _told((*path, key), rule, key, sample[key])
+            yield from _check((*path, key), rule, key, sample[key])
     values = given.get(VALUES)
-    yield from _same_in_every_turn(path, given, loops)
+    yield from _same_in_every_iteration(path, given, loops)
     if VALUES not in given or is_function(values) or (AS in given and not isinstance(values, Mapping)):
         return
     if not isinstance(values, Mapping):
-        yield WrongShapeError((*path, VALUES), came(values), "a map of names to values is needed")
+        yield WrongShapeError((*path, VALUES), came(values), "a map of names to values")
         return
     if AS in given and not values:
-        yield BadPropertyError((*path, VALUES), "an empty map exports nothing; take it out or give it a value")
+        yield BadPropertyError((*path, VALUES), "must not be empty; remove it or add a value")
     for name, value in values.items():
-        yield from _told((*path, VALUES, name), _one_value, sampled(name, loops), sampled(value, loops))
+        yield from _check((*path, VALUES, name), _one_value, sampled(name, loops), sampled(value, loops))
     secure = sample.get(SECURE, [])
     if isinstance(secure, list) and all(isinstance(each, str) for each in secure):
         keys = [each.replace(".", "/") for each in secure]
-        yield from _told((*path, SECURE), lambda _, given: _secured(given, keys), SECURE, sample[VALUES])
+        yield from _check((*path, SECURE), lambda _, given: _secured(given, keys), SECURE, sample[VALUES])
 
 
-def _same_in_every_turn(path: Path, given: Mapping[str, Node], loops: Iterable[str]) -> Iterator[TemplateError]:
-    """In a loop each turn has to export something else, or to somebody else."""
+def _same_in_every_iteration(path: Path, given: Mapping[str, Node], loops: Iterable[str]) -> Iterator[TemplateError]:
+    """In a loop, each iteration must export other names, or to another target."""
     if is_function(given.get(VALUES)) and AS not in given:
         return
-    told = [given.get(AS), *(given.get(key) for key in TARGET_KEYS), *_names(given.get(VALUES))]
-    yield from (SameInLoopError(path, variable) for variable in loops if not mentions(told, variable))
+    target_and_names = [given.get(AS), *(given.get(key) for key in TARGET_KEYS), *_names(given.get(VALUES))]
+    yield from (SameInLoopError(path, variable) for variable in loops if not mentions(target_and_names, variable))
 
 
 def _names(values: Node) -> Iterator[str]:
@@ -158,7 +159,7 @@ def _names(values: Node) -> Iterator[str]:
             yield from _names(below)
 
 
-def _told(path: Path, rule: Callable[[str, Node], object], key: str, given: Node) -> Iterator[TemplateError]:
+def _check(path: Path, rule: Callable[[str, Node], object], key: str, given: Node) -> Iterator[TemplateError]:
     try:
         rule(key, given)
     except BadRequestError as error:
@@ -171,7 +172,7 @@ def _one_value(name: str, given: Node) -> None:
 
 
 def _secured(values: Mapping[str, Node], keys: list[str]) -> None:
-    """Whether the secure keys are there. What is wrong with the values themselves is told of each."""
+    """Check that the secure keys exist. Problems of the values themselves are found one by one."""
     try:
         parse_values(VALUES, _sample(values), keys)
     except BadRequestError as error:
@@ -185,7 +186,7 @@ def _as(prop: str, given: Node) -> None:
 
 def _regions(prop: str, given: Node) -> None:
     if given == []:
-        raise BadRequestError(prop, "an empty list came; name a region, or leave it out for the stack's own")
+        raise BadRequestError(prop, "must not be an empty list; omit it for the stack's own region")
     for each in given if isinstance(given, list) else [given]:
         if not is_function(each):
             parse_region(prop, each)
@@ -206,8 +207,8 @@ _RULES: Mapping[str, Callable[[str, Node], object]] = {
 
 
 def _sample(given: Node) -> Node:
-    """A value as the exporter gets it, as far as that is known: any text where a function or an import stands."""
-    if isinstance(given, Slot) or is_function(given):
+    """A value as the exporter gets it, with some text in place of functions and imported values."""
+    if isinstance(given, ImportedValue) or is_function(given):
         return "x"
     if isinstance(given, Mapping):
         return {key: _sample(below) for key, below in given.items()}

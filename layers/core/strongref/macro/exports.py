@@ -1,0 +1,202 @@
+"""Exports: what several resources export to the same target, merged into one. Pure.
+
+There is one Export for a target rather than one for a resource, and values under a condition rather than an Export
+under a condition. The reason: CloudFormation deletes resources that a template no longer has after an update is over,
+and accepts no refusal then. An Export with fewer values is updated before that, and may refuse.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from strongref.contract.requests import EXPORT_TYPE, EXPORTER
+from strongref.macro.errors import ConflictError, WrongShapeError
+from strongref.macro.export_properties import OPTIONS, SECURE, VALUES, ExportTarget
+from strongref.macro.template import IF, NO_VALUE, is_function, make_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from strongref.macro.errors import TemplateError
+    from strongref.macro.export_properties import ExportPart
+    from strongref.macro.template import Node, Path
+
+
+@dataclass(frozen=True, slots=True)
+class MacroExport:
+    """An Export that the macro adds.
+
+    Attributes:
+        origins: the paths of the `Exports` in it.
+        path: of the map that gets it.
+        resource: as in a template; the values may have imported values in them.
+    """
+
+    origins: tuple[Path, ...]
+    path: Path
+    logical_id: str
+    resource: dict[str, Node] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Conditional:
+    """A value of one resource, and the condition under which the resource exists."""
+
+    at: Path
+    condition: str | None
+    node: Node = field(repr=False)
+
+    def with_node(self, node: Node) -> _Conditional:
+        return _Conditional(self.at, self.condition, node)
+
+    def assuming(self, condition: str) -> _Conditional:
+        """The same value, given that this condition holds."""
+        return _Conditional(self.at, None if self.condition == condition else self.condition, self.node)
+
+
+def exports(parts: Iterable[ExportPart]) -> tuple[list[MacroExport], list[TemplateError]]:
+    """The Exports, in the order of their targets, and all conflicts.
+
+    In a loop there is one for each resource, since the iterations are not known here.
+    """
+    groups: dict[tuple[str, Path, str], list[ExportPart]] = defaultdict(list)
+    for part in parts:
+        own = part.found.logical_id if part.found.loops else ""
+        groups[part.target.text, part.found.path, own].append(part)
+    problems: list[TemplateError] = []
+    made: list[MacroExport] = []
+    for (target, path, own), group in groups.items():
+        problems += _disagreements(group)
+        consumer = ExportTarget(target).properties.get("Consumer", "")
+        logical_id = make_id(f"{own}Exports", "" if own else consumer, target)
+        resource = {} if problems else _resource(group)
+        made.append(MacroExport(tuple(part.at for part in group), path, logical_id, resource))
+    return made, problems
+
+
+def _resource(group: Sequence[ExportPart]) -> dict[str, Node]:
+    given = [_given(part, part.values) for part in group]
+    options = {key: part.options[key] for part in reversed(group) for key in OPTIONS if key in part.options}
+    keys: dict[str, list[_Conditional]] = {}
+    for part in group:
+        for key in part.secure:
+            keys.setdefault(key, []).append(_given(part, key))
+    secure = {SECURE: [_merged(each) for each in keys.values()]} if keys else {}
+    properties = {"ServiceToken": EXPORTER, **group[0].target.properties, VALUES: _top(given), **secure, **options}
+    return {"Type": EXPORT_TYPE, **_after(group), "Properties": properties}
+
+
+def _given(part: ExportPart, node: Node) -> _Conditional:
+    return _Conditional(part.at, part.found.condition, node)
+
+
+def _top(given: Sequence[_Conditional]) -> Node:
+    """`Values`: a map of names. Each may be absent under its condition, so the map itself may be empty."""
+    if is_function(given[0].node):  # Then it is the only one.
+        condition = given[0].condition
+        return {IF: [condition, given[0].node, {}]} if condition else given[0].node
+    return _by_key(given)
+
+
+def _by_key(given: Sequence[_Conditional]) -> dict[str, Node]:
+    keys: dict[str, list[_Conditional]] = {}
+    for each in given:
+        for key, below in each.node.items():
+            keys.setdefault(key, []).append(each.with_node(below))
+    return {key: _merged(several) for key, several in keys.items()}
+
+
+def _merged(given: Sequence[_Conditional]) -> Node:
+    """One value of several resources that agree: present if any of them is.
+
+    A map is present only if it is not empty: the exporter refuses empty maps.
+    """
+    if all(each.condition for each in given):
+        first = min(str(each.condition) for each in given)
+        others = [each for each in given if each.condition != first]
+        holds = _merged([each.assuming(first) for each in given])
+        return {IF: [first, holds, _merged(others) if others else NO_VALUE]}
+    always = next(each.node for each in given if not each.condition)
+    return always if all(_same(each.node, always) for each in given) else _by_key(given)
+
+
+def _disagreements(group: Sequence[ExportPart]) -> Iterator[TemplateError]:
+    for key in OPTIONS:
+        first = next((part for part in group if key in part.options), None)
+        for part in group:
+            if first is None:
+                break
+            default = None if key == "OnChange" else first.options[key]
+            if part.options.get(key, default) != first.options[key]:
+                yield ConflictError(part.at, first.at, key)
+    functions = [part for part in group if is_function(part.values)]
+    if functions and len(group) > 1:
+        expected = "a map of names to values, since other resources export to the same target"
+        yield from (WrongShapeError((*part.at, VALUES), "a function", expected) for part in functions)
+    else:
+        yield from _different((), [_given(part, part.values) for part in group])
+
+
+def _different(name: tuple[str, ...], given: Sequence[_Conditional]) -> Iterator[TemplateError]:
+    """Values that two resources give and that differ: whether their conditions exclude each other is not known here."""
+    first, *others = given
+    if all(_same(first.node, each.node) for each in others):
+        return
+    if not all(map(_is_map, (each.node for each in given))):
+        other = next(each for each in others if not _same(first.node, each.node))
+        yield ConflictError(other.at, first.at, f"the value of {'.'.join(name)}")
+        return
+    for key in dict.fromkeys(key for each in given for key in each.node):
+        yield from _different((*name, key), [each.with_node(each.node[key]) for each in given if key in each.node])
+
+
+def _is_map(node: Node) -> bool:
+    return isinstance(node, Mapping) and not is_function(node)
+
+
+def _same(one: Node, other: Node) -> bool:
+    return repr(one) == repr(other)  # `==` would say that True is 1.
+
+
+def _after(group: Sequence[ExportPart]) -> dict[str, Node]:
+    """What makes CloudFormation delete the Export before its resources, if its values do not: they are in use.
+
+    `DependsOn` takes no resource with a condition. A function in the metadata does.
+    """
+    by_resource: dict[str, ExportPart] = {}
+    for part in group:
+        by_resource.setdefault(part.found.logical_id, part)
+    apart = {
+        name: part.found.condition
+        for name, part in by_resource.items()
+        if not any(_refers(each.values, name) for each in group)
+    }
+    always = [name for name, condition in apart.items() if not condition]
+    perhaps = [{IF: [condition, {"Ref": name}, NO_VALUE]} for name, condition in apart.items() if condition]
+    return {
+        **({"DependsOn": always} if always else {}),
+        **({"Metadata": {"Exports": perhaps}} if perhaps else {}),
+    }
+
+
+def _refers(node: Node, logical_id: str) -> bool:
+    """Whether a value depends on a resource under all conditions."""
+    if isinstance(node, list):
+        return any(_refers(item, logical_id) for item in node)
+    if not isinstance(node, Mapping) or IF in node:
+        return False
+    return any(_names(key, below, logical_id) or _refers(below, logical_id) for key, below in node.items())
+
+
+def _names(function: str, argument: Node, logical_id: str) -> bool:
+    """Whether a function itself refers to a resource, and not something inside it."""
+    first = str(argument[0] if isinstance(argument, list) and argument else argument)
+    refers = {
+        "Ref": [logical_id == first],
+        "Fn::GetAtt": [logical_id == first, first.startswith(f"{logical_id}.")],
+        "Fn::Sub": [f"${{{logical_id}{end}" in first for end in ("}", ".")],
+    }
+    return any(refers.get(function, ()))

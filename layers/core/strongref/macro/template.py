@@ -1,0 +1,111 @@
+"""Templates as plain data: functions, logical IDs, and loops. Pure.
+
+CloudFormation expands `Fn::ForEach` after this transform, so the variable of a loop has no value here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Path: TypeAlias = tuple[str | int, ...]
+"""The keys and positions that lead to something, from the template's top."""
+
+Node: TypeAlias = Any
+"""A value in a template: JSON's types, functions in their long forms."""
+
+Template: TypeAlias = Mapping[str, Node]
+
+MACRO = "StrongRef"
+"""The macro's name in templates."""
+
+IF = "Fn::If"
+NO_VALUE = {"Ref": "AWS::NoValue"}
+FOR_EACH = "Fn::ForEach::"
+
+_READABLE = 40
+"""Characters of a name in a logical ID: a response has the logical ID in it twice."""
+
+_PARTS = 3
+_SAMPLE = "x"
+
+
+def is_function(node: Node) -> bool:
+    """Whether this is a function of CloudFormation, in its long form."""
+    if not isinstance(node, Mapping) or len(node) != 1:
+        return False
+    (name,) = node
+    return name in ("Ref", "Condition") or (isinstance(name, str) and name.startswith("Fn::"))
+
+
+def came(node: Node) -> str:
+    """What a value is, in a word: the value itself may be secret."""
+    if is_function(node):
+        return "a function"
+    names = {dict: "a map", list: "a list", str: "text", type(None): "nothing", bool: "a boolean"}
+    return names.get(type(node), "a number")
+
+
+def make_id(kind: str, named: Node, identity: str) -> str:
+    """A readable logical ID that is stable, and unique to what it stands for.
+
+    Args:
+        kind: its beginning.
+        named: its readable part; of a function `Ref`, what it refers to.
+        identity: everything that makes the resource what it is.
+    """
+    if isinstance(named, Mapping):
+        named = named.get("Ref", "")
+    text = re.sub(r"[^A-Za-z0-9]", "", str(named).title() if str(named).islower() else str(named))
+    return f"{kind}{text[:1].upper()}{text[1:_READABLE]}{sha256(identity.encode()).hexdigest()[:8]}"
+
+
+def loop(key: str, node: Node) -> Mapping[str, Node] | None:
+    """What an iteration of a loop yields; None if this is not a loop."""
+    is_loop = isinstance(key, str) and key.startswith(FOR_EACH) and isinstance(node, list) and len(node) == _PARTS
+    return node[2] if is_loop and isinstance(node[2], Mapping) else None
+
+
+def mentions(node: Node, variable: str) -> bool:
+    """Whether a value depends on the variable of a loop; keys of maps do not count."""
+    return any(
+        text == variable if is_ref else _in_text(variable).search(text) is not None for is_ref, text in _texts(node)
+    )
+
+
+def sampled(node: Node, variables: Iterable[str]) -> Node:
+    """A sample of what a loop yields: a letter in the place of each variable, in keys as well."""
+    variables = tuple(variables)
+    if not variables:
+        return node
+    if isinstance(node, str):
+        for variable in variables:
+            node = _in_text(variable).sub(_SAMPLE, node)
+        return node
+    if isinstance(node, Mapping):
+        return {sampled(key, variables): sampled(below, variables) for key, below in node.items()}
+    return [sampled(item, variables) for item in node] if isinstance(node, list) else node
+
+
+def _in_text(variable: str) -> re.Pattern[str]:
+    return re.compile(rf"[$&]\{{{re.escape(variable)}\}}")
+
+
+def _texts(node: Node) -> Iterator[tuple[bool, str]]:
+    """Each text, and whether it is the argument of a `Ref`."""
+    if isinstance(node, str):
+        yield False, node
+    elif isinstance(node, Mapping):
+        for key, below in node.items():
+            if key == "Ref":
+                yield True, str(below)
+            else:
+                yield from _texts(below)
+    elif isinstance(node, list | tuple):
+        for item in node:
+            yield from _texts(item)
