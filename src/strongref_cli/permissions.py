@@ -79,9 +79,7 @@ def _importer(facts: TemplateFacts) -> list[_Statement]:
     own_fences = facts.parameter(region, ExportScope(stack, Producer(ANY, ANY, ANY)).fences)
     producers = [facts.stack(scope.producer.region, scope.producer.stack) for scope in scopes]
     statements = [
-        _Statement(
-            "Values", ("ssm:GetParameters", *_CHANGE, *_TAG), [facts.parameter(region, each) for each in claimed]
-        ),
+        _Statement("Values", ("ssm:GetParameters", *_CHANGE, *_TAG), claimed),
         _Statement("PathsAndRecords", ("ssm:GetParametersByPath",), listed),
         _Statement("Fences", ("ssm:GetParametersByPath", *_CHANGE), [*fences, own_fences]),
         # When the stack is deleted: everything left below its prefix, unless another stack claims it.
