@@ -109,7 +109,7 @@ def test_what_is_not_asked_rightly_ends_with_2(run: Run, arguments: list[str], t
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([TOPIC, "gone"], "No AWS::SNS::Topic with physical ID gone in eu-west-1 (2 looked at)"),
+        ([TOPIC, "gone"], "No AWS::SNS::Topic with physical ID gone in eu-west-1 (2 checked)"),
         ([STAGE, "prod"], "AWS::ApiGateway::Stage cannot be looked up without RestApiId"),
         ([DATABASE, "web", "--attribute", "Endpoint.Adress"], "Did you mean Endpoint.Address"),
         (["AWS::SNS::Topics", "news"], "Did you mean AWS::SNS::Topic"),

@@ -297,11 +297,11 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.Captu
         (["--iam", "deployer", "--parameter", "Acount=b"], "--parameter: the template has no Acount"),
         (
             ["--iam", "deployer", "--region", "Ireland"],
-            "--region: 'Ireland' came; a region's code is needed, as in us-east-1",
+            "--region: must be a region code such as us-east-1, got 'Ireland'",
         ),
         (
             ["--iam", "deployer", "--account", "12"],
-            "--account: '12' came; an account is twelve digits, in quotes",
+            "--account: must be an account's twelve digits, in quotes, got '12'",
         ),
         (["-o", ""], "-o is empty: is a variable not set?"),
     ],

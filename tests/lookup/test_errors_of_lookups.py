@@ -57,5 +57,5 @@ def test_the_next_step_is_shown() -> None:
     assert "whole identifier" not in str(errors.MissingPropertyError("T", ["A"]))
     assert "Or give its whole identifier, A|B." in str(errors.MissingPropertyError("T", ["A", "B"], ["A", "B"]))
     assert str(api_errors.UnsupportedError("T", "ListResources")) == (
-        "T does not support ListResources of Cloud Control. Give its complete primary identifier as the physical id."
+        "T does not support ListResources of Cloud Control. Give its complete primary identifier as the physical ID."
     )

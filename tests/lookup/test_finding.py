@@ -79,7 +79,7 @@ def test_a_rule_that_is_not_listed_is_asked_for_beside_those_that_are() -> None:
     cloud.add(RULE, hidden)
     cloud.list_resources = lambda **_: {**listed, "NextToken": None}  # type: ignore[method-assign]
     assert identifier(cloud, RULE, "hidden|nightly") == hidden
-    with pytest.raises(NoSuchResourceError, match="2 looked at"):
+    with pytest.raises(NoSuchResourceError, match="2 checked"):
         identifier(cloud, RULE, "gone|nightly")
 
 
@@ -137,7 +137,7 @@ def test_what_is_ones_id_and_anothers_name_is_the_one_that_is_called_so() -> Non
     cloud = FakeCloudControl({kind: made}, listed=[])
     assert identifier(cloud, kind, "api") == "second"
     assert identifier(cloud, kind, "web") == "first"
-    with pytest.raises(NoSuchResourceError, match=r"physical ID second in eu-west-1 \(3 looked at\)"):
+    with pytest.raises(NoSuchResourceError, match=r"physical ID second in eu-west-1 \(3 checked\)"):
         identifier(cloud, kind, "second")
 
 
@@ -153,7 +153,7 @@ def test_an_arn_is_taken_as_it_is() -> None:
 def test_a_name_is_found_among_the_arns_and_never_at_the_end_of_another_one() -> None:
     cloud = cloud_of(TOPIC, arn("sns", "other-topic"), arn("sns", "topic"), arn("sns", "topic-other"))
     assert identifier(cloud, TOPIC, "topic") == arn("sns", "topic")
-    with pytest.raises(NoSuchResourceError, match=r"No AWS::SNS::Topic with physical ID opic in eu-west-1 \(3 looked"):
+    with pytest.raises(NoSuchResourceError, match=r"No AWS::SNS::Topic with physical ID opic in eu-west-1 \(3 checked"):
         identifier(cloud, TOPIC, "opic")
     for piece in ("sns", REGION, ACCOUNT, "arn", "aws", "other"):
         with pytest.raises(NoSuchResourceError):
@@ -455,7 +455,7 @@ def test_tags_lead_to_the_one_resource_of_the_type_that_has_them() -> None:
     assert tagging.requests[0]["ResourceTypeFilters"] == ["sns"]
     with pytest.raises(AmbiguousError):
         by(cloud, TOPIC, tagging, tags={"app": "shop"})
-    with pytest.raises(NoSuchResourceError, match=r"tags app in eu-west-1 \(0 looked at\)"):
+    with pytest.raises(NoSuchResourceError, match=r"tags app in eu-west-1 \(0 checked\)"):
         by(cloud, TOPIC, tagging, tags={"app": "other"})
 
 

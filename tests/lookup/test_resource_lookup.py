@@ -148,7 +148,7 @@ def test_a_delete_has_nothing_to_do_and_asks_nobody(server: ResponseServer, prop
     [
         (
             NoSuchResourceError("AWS::S3::Bucket", "physical ID photos", "eu-west-1"),
-            "No AWS::S3::Bucket with physical ID photos in eu-west-1. Check it, the region and the account.",
+            "No AWS::S3::Bucket with physical ID photos in eu-west-1. Check the name, the region and the account.",
         ),
         (
             LookUpDeniedError("GetResource", "AccessDeniedException", "AWS::S3::Bucket photos", "eu-west-1"),

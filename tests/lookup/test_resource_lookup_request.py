@@ -101,77 +101,77 @@ WAYS = "PhysicalId, Arn, Name and Tags"
         (
             {"Type": "AWS::S3::Bucket"},
             (
-                "Type: no such property; allowed are TypeName, PhysicalId, Arn, Name, Tags, Properties, Attributes, "
+                "Type is unknown; must be one of TypeName, PhysicalId, Arn, Name, Tags, Properties, Attributes, "
                 "Region and Revision"
             ),
         ),
-        ({}, "TypeName: must be a resource type, as in AWS::S3::Bucket, got nothing"),
+        ({}, "TypeName is missing; must be a resource type, as in AWS::S3::Bucket"),
         (
             {"TypeName": "S3::Bucket", "Name": "a"},
-            "TypeName: must be a resource type, as in AWS::S3::Bucket, got 'S3::Bucket'",
+            "TypeName must be a resource type, as in AWS::S3::Bucket, got 'S3::Bucket'",
         ),
         (
             {"TypeName": ["AWS::S3::Bucket"]},
-            "TypeName: must be a resource type, as in AWS::S3::Bucket, got a list",
+            "TypeName must be a resource type, as in AWS::S3::Bucket, got a list",
         ),
-        (BUCKET, "PhysicalId: must be given, or one of Arn, Name and Tags"),
+        (BUCKET, "PhysicalId must be given, or one of Arn, Name and Tags"),
         ({**BUCKET, "Name": "a", "Tags": {"b": "c"}}, f"Name and Tags: cannot be combined; give one of {WAYS}"),
-        ({**BUCKET, "PhysicalId": "", "Arn": ""}, f"PhysicalId and Arn: cannot be combined; give one of {WAYS}"),
-        ({**BUCKET, "PhysicalId": " "}, "PhysicalId: must not be empty"),
-        ({**BUCKET, "PhysicalId": ["a"]}, "PhysicalId: a string is needed, a list came"),
-        ({**BUCKET, "Name": "x" * 1025}, "Name: must have at most 1024 characters, got 1025"),
-        ({**TOPIC, "Arn": "news"}, "Arn: must be an ARN, got 'news'. Is it a PhysicalId, or a Name?"),
+        ({**BUCKET, "PhysicalId": "a", "Arn": ARN}, f"PhysicalId and Arn: cannot be combined; give one of {WAYS}"),
+        ({**BUCKET, "PhysicalId": " "}, "PhysicalId must not be empty"),
+        ({**BUCKET, "PhysicalId": ["a"]}, "PhysicalId must be a string, got a list"),
+        ({**BUCKET, "Name": "x" * 1025}, "Name must have at most 1024 characters, got 1025"),
+        ({**TOPIC, "Arn": "news"}, "Arn must be an ARN, got 'news'. Is it a PhysicalId, or a Name?"),
         (
             {**TOPIC, "Arn": "arn:aws:sns:eu-west-1:222222222222:news"},
             (
-                f"Arn: must be in the stack's own account ({ACCOUNT}), got an ARN of account 222222222222. Deploy "
+                f"Arn must be in the stack's own account ({ACCOUNT}), got an ARN of account 222222222222. Deploy "
                 "this lookup in a stack of that account, and export what you need"
             ),
         ),
         (
             {**TOPIC, "PhysicalId": "arn:aws:sns:eu-west-1:222222222222:news"},
             (
-                f"PhysicalId: must be in the stack's own account ({ACCOUNT}), got an ARN of account 222222222222. "
+                f"PhysicalId must be in the stack's own account ({ACCOUNT}), got an ARN of account 222222222222. "
                 "Deploy this lookup in a stack of that account, and export what you need"
             ),
         ),
         (
             {**TOPIC, "Arn": ARN, "Region": "us-east-1"},
-            "Region: must be the ARN's region, eu-west-1, got us-east-1; omit Region",
+            "Region must be the ARN's region, eu-west-1, got us-east-1; omit Region",
         ),
-        ({**TOPIC, "Tags": ["team"]}, "Tags: must be a map of keys to values, got a list"),
-        ({**TOPIC, "Tags": {}}, "Tags: must have 1 to 50 tags, got 0"),
-        ({**TOPIC, "Tags": {str(each): "" for each in range(51)}}, "Tags: must have 1 to 50 tags, got 51"),
-        ({**TOPIC, "Tags": {"": "a"}}, "Tags: must have keys of 1 to 128 characters, got one of 0"),
-        ({**TOPIC, "Tags": {"x" * 129: "a"}}, "Tags: must have keys of 1 to 128 characters, got one of 129"),
-        ({**TOPIC, "Tags": {"team": "x" * 257}}, "Tags.team: must have at most 256 characters, got 257"),
-        ({**TOPIC, "Tags": {"team": {}}}, "Tags.team: a string is needed, a map came"),
+        ({**TOPIC, "Tags": ["team"]}, "Tags must be a map of keys to values, got a list"),
+        ({**TOPIC, "Tags": {}}, "Tags must have 1 to 50 tags, got 0"),
+        ({**TOPIC, "Tags": {str(each): "" for each in range(51)}}, "Tags must have 1 to 50 tags, got 51"),
+        ({**TOPIC, "Tags": {"": "a"}}, "Tags must have keys of 1 to 128 characters, got one of 0"),
+        ({**TOPIC, "Tags": {"x" * 129: "a"}}, "Tags must have keys of 1 to 128 characters, got one of 129"),
+        ({**TOPIC, "Tags": {"team": "x" * 257}}, "Tags.team must have at most 256 characters, got 257"),
+        ({**TOPIC, "Tags": {"team": {}}}, "Tags.team must be a string, got a map"),
         (
             {**BUCKET, "Name": "a", "Properties": "b"},
-            "Properties: must be a map of properties to values, got 'b'",
+            "Properties must be a map of properties to values, got 'b'",
         ),
         (
             {**BUCKET, "Name": "a", "Properties": {"RestApiId": ["b"]}},
-            "Properties.RestApiId: a string is needed, a list came",
+            "Properties.RestApiId must be a string, got a list",
         ),
         (
             {**BUCKET, "Name": "a", "Properties": {"RestApiId": ""}},
-            "Properties.RestApiId: must not be empty",
+            "Properties.RestApiId must not be empty",
         ),
-        ({**BUCKET, "Name": "a", "Attributes": "Arn"}, "Attributes: a list of strings is needed, 'Arn' came"),
+        ({**BUCKET, "Name": "a", "Attributes": "Arn"}, "Attributes must be a list of strings, got 'Arn'"),
         (
             {**BUCKET, "Name": "a", "Attributes": []},
-            "Attributes: must not be an empty list; omit it to return all attributes",
+            "Attributes must not be an empty list; omit it to return all attributes",
         ),
         (
             {**BUCKET, "Name": "a", "Attributes": ["Arn", "Endpoint."]},
-            "Attributes[1]: must be the name of an attribute, as in Endpoint.Address, got 'Endpoint.'",
+            "Attributes[1] must be the name of an attribute, as in Endpoint.Address, got 'Endpoint.'",
         ),
         (
             {**BUCKET, "Name": "a", "Region": "Ireland"},
-            "Region: 'Ireland' came; a region's code is needed, as in us-east-1",
+            "Region must be a region code such as us-east-1, got 'Ireland'",
         ),
-        ({**BUCKET, "Name": "a", "Revision": ["2"]}, "Revision: a string is needed, a list came"),
+        ({**BUCKET, "Name": "a", "Revision": ["2"]}, "Revision must be a string, got a list"),
     ],
 )
 def test_an_error_names_the_property_what_it_must_be_and_what_it_is(given: dict[str, object], text: str) -> None:

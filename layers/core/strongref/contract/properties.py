@@ -160,11 +160,4 @@ def _path(within: str, name: str) -> str:
     return f"{within}.{name}" if within else name
 
 
-def check_names(given: Properties, allowed: tuple[str, ...]) -> None:
-    """Refuse properties of other names than these and CloudFormation's own."""
-    unknown = [name for name in given if name not in allowed and name not in _CLOUDFORMATIONS_OWN]
-    if unknown:
-        raise _unknown("", unknown, allowed)
-
-
 shape = shown

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.contract.arns import Arn, is_arn
-from strongref.contract.properties import check_names, parse_region, parse_strings, parse_text, shape, shown
+from strongref.contract.properties import (
+    Property,
+    Table,
+    must_be,
+    parse_region,
+    parse_strings,
+    parse_text,
+    shown,
+)
+from strongref.contract.properties import read as read_properties
 from strongref.errors import BadRequestError
 from strongref.lookup.query import ResourceQuery
 from strongref.text import cut
@@ -28,6 +37,75 @@ MAX_TAGS, MAX_TAG_KEY, MAX_TAG_VALUE = 50, 128, 256
 
 _TYPE = re.compile(r"[A-Za-z0-9]{2,64}::[A-Za-z0-9]{2,64}::[A-Za-z0-9]{2,64}")
 """AWS: Cloud Control API, GetResource, TypeName."""
+_TYPE_NAME = "a resource type, as in AWS::S3::Bucket"
+
+
+def _type_name(prop: str, given: object) -> str:
+    if not isinstance(given, str) or not _TYPE.fullmatch(given):
+        raise must_be(prop, _TYPE_NAME, given)
+    return given
+
+
+def _identifier(prop: str, given: object) -> str:
+    text = parse_text(prop, given)
+    if not text.strip():
+        raise BadRequestError(prop, "must not be empty")
+    if len(text) > MAX_IDENTIFIER:
+        raise BadRequestError(prop, f"must have at most {MAX_IDENTIFIER} characters, got {len(text)}")
+    return text
+
+
+def _arn(prop: str, given: object) -> str:
+    arn = _identifier(prop, given)
+    if not is_arn(arn) or "\n" in arn:
+        raise BadRequestError(prop, f"must be an ARN, got {shown(arn)}. Is it a PhysicalId, or a Name?")
+    return arn
+
+
+def _tags(prop: str, given: object) -> dict[str, str]:
+    if not isinstance(given, Mapping):
+        raise must_be(prop, "a map of keys to values", given)
+    if not 1 <= len(given) <= MAX_TAGS:
+        raise BadRequestError(prop, f"must have 1 to {MAX_TAGS} tags, got {len(given)}")
+    tags = {}
+    for key, value in given.items():
+        if not 1 <= len(key) <= MAX_TAG_KEY:
+            raise BadRequestError(prop, f"must have keys of 1 to {MAX_TAG_KEY} characters, got one of {len(key)}")
+        tags[key] = parse_text(f"{prop}.{key}", value)
+        if len(tags[key]) > MAX_TAG_VALUE:
+            raise BadRequestError(
+                f"{prop}.{key}", f"must have at most {MAX_TAG_VALUE} characters, got {len(tags[key])}"
+            )
+    return tags
+
+
+def _properties(prop: str, given: object) -> dict[str, str]:
+    if not isinstance(given, Mapping):
+        raise must_be(prop, "a map of properties to values", given)
+    return {name: _identifier(f"{prop}.{name}", value) for name, value in given.items()}
+
+
+def _attributes(prop: str, given: object) -> tuple[str, ...]:
+    names = parse_strings(prop, given)
+    if not names:
+        raise BadRequestError(prop, "must not be an empty list; omit it to return all attributes")
+    for number, name in enumerate(names):
+        if not all(name.split(".")):
+            raise must_be(f"{prop}[{number}]", "the name of an attribute, as in Endpoint.Address", name)
+    return tuple(dict.fromkeys(names))
+
+
+_LOOKUP: Table = {
+    "TypeName": Property(_type_name, required=_TYPE_NAME),
+    "PhysicalId": Property(_identifier),
+    "Arn": Property(_arn),
+    "Name": Property(_identifier),
+    "Tags": Property(_tags, {}),
+    "Properties": Property(_properties, {}),
+    "Attributes": Property(_attributes),
+    "Region": Property(parse_region),
+    "Revision": Property(parse_text, ""),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +131,23 @@ class LookupRequest:
         Raises:
             BadRequestError: with the property, what it must be and what it is.
         """
-        check_names(given, ("TypeName", *WAYS, "Properties", "Attributes", "Region", "Revision"))
-        type_name = _type_name(given.get("TypeName"))
+        read = read_properties(given, _LOOKUP)
         way = _way(given)
-        arn = _arn(given["Arn"]) if way == "Arn" else None
-        physical_id = _identifier(way, given[way]) if way == "PhysicalId" else None
-        _check_account(way, arn or physical_id, stack)
+        _check_account(way, read["Arn"] or read["PhysicalId"], stack)
         return cls(
             query=ResourceQuery(
-                type_name=type_name,
-                physical_id=physical_id,
-                arn=arn,
-                name=_identifier(way, given[way]) if way == "Name" else None,
-                tags=_tags(given[way]) if way == "Tags" else {},
-                properties=_properties(given.get("Properties", {})),
+                type_name=read["TypeName"],
+                physical_id=read["PhysicalId"],
+                arn=read["Arn"],
+                name=read["Name"],
+                tags=read["Tags"],
+                properties=read["Properties"],
                 account=stack.account,
             ),
-            region=_region(given, arn, stack),
-            attributes=_attributes(given["Attributes"]) if "Attributes" in given else None,
-            revision=parse_text("Revision", given.get("Revision", "")),
+            region=_region(read["Region"], read["Arn"], stack),
+            attributes=read["Attributes"],
+            revision=read["Revision"],
         )
-
-
-def _type_name(given: object) -> str:
-    if not isinstance(given, str) or not _TYPE.fullmatch(given):
-        raise BadRequestError("TypeName", f"must be a resource type, as in AWS::S3::Bucket, got {shown(given)}")
-    return given
 
 
 def _way(given: Properties) -> str:
@@ -91,22 +160,6 @@ def _way(given: Properties) -> str:
     return ways[0]
 
 
-def _identifier(prop: str, given: object) -> str:
-    text = parse_text(prop, given)
-    if not text.strip():
-        raise BadRequestError(prop, "must not be empty")
-    if len(text) > MAX_IDENTIFIER:
-        raise BadRequestError(prop, f"must have at most {MAX_IDENTIFIER} characters, got {len(text)}")
-    return text
-
-
-def _arn(given: object) -> str:
-    arn = _identifier("Arn", given)
-    if not is_arn(arn) or "\n" in arn:
-        raise BadRequestError("Arn", f"must be an ARN, got {shown(arn)}. Is it a PhysicalId, or a Name?")
-    return arn
-
-
 def _check_account(way: str, identifier: str | None, stack: StackArn) -> None:
     arn = Arn.parse(identifier or "")
     if arn and arn.is_in_account_other_than(stack.account):
@@ -117,43 +170,11 @@ def _check_account(way: str, identifier: str | None, stack: StackArn) -> None:
         )
 
 
-def _region(given: Properties, arn: str | None, stack: StackArn) -> str:
+def _region(given: str | None, arn: str | None, stack: StackArn) -> str:
     """The given region, or the ARN's, or the stack's own. ARNs of global services have no region."""
     parsed = Arn.parse(arn or "")
     arn_region = parsed.region if parsed else ""
-    region = parse_region("Region", given["Region"]) if "Region" in given else arn_region or stack.region
+    region = given or arn_region or stack.region
     if arn_region not in ("", region):
         raise BadRequestError("Region", f"must be the ARN's region, {cut(arn_region, 60)}, got {region}; omit Region")
     return region
-
-
-def _tags(given: object) -> dict[str, str]:
-    if not isinstance(given, Mapping):
-        raise BadRequestError("Tags", f"must be a map of keys to values, got {shape(given)}")
-    if not 1 <= len(given) <= MAX_TAGS:
-        raise BadRequestError("Tags", f"must have 1 to {MAX_TAGS} tags, got {len(given)}")
-    tags = {}
-    for key, value in given.items():
-        if not 1 <= len(key) <= MAX_TAG_KEY:
-            raise BadRequestError("Tags", f"must have keys of 1 to {MAX_TAG_KEY} characters, got one of {len(key)}")
-        tags[key] = parse_text(f"Tags.{key}", value)
-        if len(tags[key]) > MAX_TAG_VALUE:
-            raise BadRequestError(f"Tags.{key}", f"must have at most {MAX_TAG_VALUE} characters, got {len(tags[key])}")
-    return tags
-
-
-def _properties(given: object) -> dict[str, str]:
-    if not isinstance(given, Mapping):
-        raise BadRequestError("Properties", f"must be a map of properties to values, got {shape(given)}")
-    return {name: _identifier(f"Properties.{name}", value) for name, value in given.items()}
-
-
-def _attributes(given: object) -> tuple[str, ...]:
-    names = parse_strings("Attributes", given)
-    if not names:
-        raise BadRequestError("Attributes", "must not be an empty list; omit it to return all attributes")
-    for number, name in enumerate(names):
-        if not all(name.split(".")):
-            problem = f"must be the name of an attribute, as in Endpoint.Address, got {shown(name)}"
-            raise BadRequestError(f"Attributes[{number}]", problem)
-    return tuple(dict.fromkeys(names))
