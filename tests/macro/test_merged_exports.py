@@ -233,6 +233,5 @@ def test_what_every_turn_of_a_loop_would_export_alike_is_refused() -> None:
 
 def test_what_is_wrong_in_a_loop_is_told_with_the_names_as_they_are_written() -> None:
     (text,) = problems(template(**in_loop({"Values": {"${Name}": {"a b": "x"}}})))
-    assert text.startswith(
-        "Fn::ForEach::Topics[2].Topic${Name}.Exports.Values.${Name}.a b: must consist of letters, digits, _ and -, got 'a b'"
-    )
+    problem = "must consist of letters, digits, _ and -, got 'a b'"
+    assert text.startswith(f"Fn::ForEach::Topics[2].Topic${{Name}}.Exports.Values.${{Name}}.a b: {problem}")
