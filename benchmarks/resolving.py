@@ -40,7 +40,7 @@ _REPETITIONS = 5
 _RUN_SECONDS = 300
 
 _RUN = "import sys; from strongref_cli import main; sys.exit(main(sys.argv[1:]))"
-_FORGET = "from strongref_manifests.sources.base import Once; Once.get = lambda self, key, ask: ask(); "
+_FORGET = "from strongref_toolkit.memo import Memo; Memo.get = lambda self, key, ask: ask(); "
 _SIDES = {"once": ("Each stack once", _RUN), "anew": ("Each value again", _FORGET + _RUN)}
 
 

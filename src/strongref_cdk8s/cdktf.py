@@ -22,8 +22,8 @@ from strongref_cdk8s.errors import (
 )
 from strongref_cdk8s.pieces import leaves
 from strongref_cdk8s.resolver import CloudResolver, Mark, NotWhole, is_of_library
-from strongref_manifests.terraform.addresses import Reference, Resource
-from strongref_manifests.terraform.errors import BadAddressError, NoSuchAddressError
+from strongref_manifests.errors import BadAddressError, NoSuchAddressError
+from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource
 from strongref_manifests.terraform.source import StateReader, TerraformStates
 from strongref_toolkit import toolbox
 from strongref_toolkit.json_values import (
@@ -135,7 +135,7 @@ class CdkTfResolver(CloudResolver):
             return given
         owner = self._expressions.stack_of(value)
         try:
-            reference = Reference.parse(expression)
+            reference = TerraformReference.parse(expression)
         except BadAddressError:
             found = self._output(expression, owner)
         else:
@@ -163,7 +163,7 @@ class CdkTfResolver(CloudResolver):
                 errors.append(error)
         raise errors[0]
 
-    def _state_with(self, reference: Reference, owner: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
+    def _state_with(self, reference: TerraformReference, owner: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
         """Where the state is that has what is referred to: its own stack's."""
         if not self._stacks:
             if owner is not None and self._only not in (None, owner):
@@ -175,7 +175,7 @@ class CdkTfResolver(CloudResolver):
                 if each.construct is owner:
                     return each.state
             raise StackNotGivenError(f"${{{reference}}}", str(owner.node.path))
-        address = reference.target.whole if isinstance(reference.target, Resource) else str(reference.target)
+        address = reference.target.whole if isinstance(reference.target, TerraformResource) else str(reference.target)
         defining = [each for each in self._stacks if len(self._stacks) == 1 or each.defines(address)]
         if not defining:
             raise NotAReferenceError(f"${{{reference}}}")

@@ -11,8 +11,8 @@ import jsii
 from strongref.errors import StrongRefError
 from strongref_cdk8s.pieces import Piece, text_of, with_values
 from strongref_cdk8s.running import Run, Spot
-from strongref_manifests.chain import as_text
 from strongref_manifests.errors import SeveralError, TokenInKeyError
+from strongref_manifests.resolution.resolvers import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

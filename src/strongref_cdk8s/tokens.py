@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from strongref.contract.names import SHARED
 from strongref_cdk8s.errors import UnknownSchemeError
 from strongref_cdk8s.resolver import CloudResolver, Mark, NotWhole
-from strongref_manifests import wiring
 from strongref_manifests.errors import BadTokenError, NotEnabledError
+from strongref_manifests.resolution import wiring
 from strongref_manifests.tokens import TF, Token, parse, tokens_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from strongref_manifests.sources.base import Source
+    from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.json_values import Json
 
 
@@ -47,7 +47,7 @@ class TokenResolver(CloudResolver):
         for scheme in schemes:
             if scheme not in (*wiring.BY_DEFAULT, *wiring.ON_DEMAND):
                 raise UnknownSchemeError(scheme, wiring.ON_DEMAND)
-        self._sources: Mapping[str, Source] = {
+        self._sources: Mapping[str, TokenSource] = {
             source.scheme: source
             for source in wiring.sources(
                 schemes, tf=list(tf), consumer=consumer, sensitive=sensitive, region=region, role=role

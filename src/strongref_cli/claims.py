@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.names import ManifestSet
 from strongref.contract.properties import parse_label
 from strongref.errors import BadRequestError
-from strongref_manifests.manifest_set import SetClaims
+from strongref_manifests.manifest_set import ManifestSetClaims
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.toolbox import regions
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CLAIM, UNCLAIM = "--claim", "--unclaim"
 
 
-def set_claims(option: str, name: str, asked: argparse.Namespace, toolbox: Toolbox) -> SetClaims:
+def set_claims(option: str, name: str, asked: argparse.Namespace, toolbox: Toolbox) -> ManifestSetClaims:
     """What the set of that name claims in the run's region.
 
     Raises:
@@ -34,7 +34,7 @@ def set_claims(option: str, name: str, asked: argparse.Namespace, toolbox: Toolb
         problem = str(error)
     else:
         account = toolbox.accounts(region, None).own
-        return SetClaims(toolbox.ports(account), toolbox.clock, region, ManifestSet(account, name))
+        return ManifestSetClaims(toolbox.ports(account), toolbox.clock, region, ManifestSet(account, name))
     raise UsageError(problem)
 
 

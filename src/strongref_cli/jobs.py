@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.text import os_problem
 from strongref_cli.output import put_out
-from strongref_manifests import files
 from strongref_manifests.errors import InputError, ManifestError
 from strongref_manifests.manifest_set import HalfWrittenError
+from strongref_manifests.resolution import files
 from strongref_manifests.text.manifests import FORMATS, read
 from strongref_toolkit.errors import UsageError, WriteFailedError
 from strongref_toolkit.files import write
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from strongref_manifests.files import Input
+    from strongref_manifests.resolution.files import InputFile
     from strongref_manifests.text.manifests import Manifest
 
 STANDARD = "-"
@@ -60,7 +60,7 @@ class Job(NamedTuple):
         targets: where each is written to; none where nothing is, or to standard output.
     """
 
-    inputs: Sequence[Input]
+    inputs: Sequence[InputFile]
     targets: Sequence[Path]
 
     @classmethod
@@ -85,7 +85,7 @@ class Job(NamedTuple):
         return cls(inputs, [each.path for each in inputs] if asked.in_place else ())
 
 
-def read_all(inputs: Sequence[Input], *, tokens_only: bool = False) -> tuple[list[Manifest], list[ManifestError]]:
+def read_all(inputs: Sequence[InputFile], *, tokens_only: bool = False) -> tuple[list[Manifest], list[ManifestError]]:
     """The manifests, and why some cannot be read; without files, standard input is one."""
     manifests: list[Manifest] = []
     unread: list[ManifestError] = []
@@ -97,7 +97,7 @@ def read_all(inputs: Sequence[Input], *, tokens_only: bool = False) -> tuple[lis
     return manifests, unread
 
 
-def _read(given: Input | None, *, tokens_only: bool) -> Manifest:
+def _read(given: InputFile | None, *, tokens_only: bool) -> Manifest:
     if given is None:
         return read("standard input", sys.stdin.buffer.read(), tokens_only=tokens_only)
     try:

@@ -13,8 +13,8 @@ from strongref_cli.claims import CLAIM, set_claims
 from strongref_cli.jobs import STANDARD, Job, Result, add_arguments, check_not_empty, count, read_all
 from strongref_cli.output import put_out
 from strongref_cli.parsing import register
-from strongref_manifests import files
 from strongref_manifests.errors import InputError
+from strongref_manifests.resolution import files
 from strongref_refs.manifests import DEFAULT_NAMESPACE, Found, ManifestObjects, objects_in, place
 from strongref_refs.manifests_writing import Placed, rewritten
 from strongref_refs.resolution import ReferenceResolver
@@ -176,7 +176,7 @@ class _Run(NamedTuple):
 
 
 def _run(
-    asked: argparse.Namespace, job: Job, others: Sequence[files.Input], kinds: Sequence[Kind], toolbox: Toolbox
+    asked: argparse.Namespace, job: Job, others: Sequence[files.InputFile], kinds: Sequence[Kind], toolbox: Toolbox
 ) -> int:
     stacks = StackSources(
         consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, toolbox=toolbox

@@ -10,12 +10,12 @@ from strongref.contract.names import SHARED, is_level
 from strongref_cli.claims import CLAIM, UNCLAIM, set_claims, unclaim
 from strongref_cli.jobs import Job, Result, add_arguments, check_not_empty, count, read_all
 from strongref_cli.parsing import register
-from strongref_manifests.chain import TokenResolver
 from strongref_manifests.errors import InputError
-from strongref_manifests.run import resolve
-from strongref_manifests.sources.exports import Exports
+from strongref_manifests.resolution.resolvers import SchemeResolver
+from strongref_manifests.resolution.run import resolve
+from strongref_manifests.resolution.wiring import BY_DEFAULT, ON_DEMAND, sources
+from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.tokens import EXPORT
-from strongref_manifests.wiring import BY_DEFAULT, ON_DEMAND, sources
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from strongref.contract.values import Value
     from strongref_cli.parsing import Commands
-    from strongref_manifests.run import Outcome
-    from strongref_manifests.sources.base import Source
+    from strongref_manifests.resolution.run import ResolveResult
+    from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.published_exports import Use
     from strongref_toolkit.toolbox import Toolbox
 
@@ -94,7 +94,7 @@ def _check_given(asked: argparse.Namespace) -> None:
         )
 
 
-def _sources(asked: argparse.Namespace, toolbox: Toolbox) -> list[Source]:
+def _sources(asked: argparse.Namespace, toolbox: Toolbox) -> list[TokenSource]:
     """A source for each scheme that is to be resolved."""
     schemes = {scheme for given in asked.schemes for scheme in given.split(",")} | (
         set() if asked.claim is None else {EXPORT}
@@ -118,7 +118,7 @@ def _sources(asked: argparse.Namespace, toolbox: Toolbox) -> list[Source]:
 def _run(asked: argparse.Namespace, job: Job, toolbox: Toolbox, limiter: CountingLimiter) -> int:
     claims = None if asked.claim is None else set_claims(CLAIM, asked.claim, asked, toolbox)
     given = _sources(asked, toolbox)
-    tokens = TokenResolver(given, strict=asked.strict)
+    tokens = SchemeResolver(given, strict=asked.strict)
     manifests, unread = read_all(job.inputs, tokens_only=not asked.strict)
     outcome = resolve(manifests, tokens)
     for problem in [*unread, *outcome.failures]:
@@ -126,7 +126,7 @@ def _run(asked: argparse.Namespace, job: Job, toolbox: Toolbox, limiter: Countin
     if unread or outcome.failures:
         sys.stderr.write(f"strongref: {_failed(len(unread), len(outcome.failures))}. Nothing was written.\n")
         return 1
-    exports = next((source for source in given if isinstance(source, Exports)), None)
+    exports = next((source for source in given if isinstance(source, ExportSource)), None)
     result = Result(job, asked.in_place)
     if claims and exports and not asked.check:
 
@@ -156,7 +156,7 @@ def _failed(unread: int, failures: int) -> str:
     return " and ".join(told)
 
 
-def _done(outcome: Outcome, files: int, calls: int) -> str:
+def _done(outcome: ResolveResult, files: int, calls: int) -> str:
     return ", ".join(
         [
             count(files, "file"),

@@ -38,7 +38,7 @@ class UnreadableLedgerError(StrongRefError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class ClaimLedger:
     """One ledger.
 
     Attributes:

@@ -19,7 +19,7 @@ from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.missing import ImportingAccount
 from strongref.protocol.time import Sooner
-from strongref_manifests.ledger import Ledger
+from strongref_manifests.ledger import ClaimLedger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 @dataclass(eq=False)
-class SetBusyError(StrongRefError):
+class ManifestSetBusyError(StrongRefError):
     """Somebody else is working on the same set of manifests."""
 
     counted = ErrorMetric.REJECTED
@@ -78,7 +78,7 @@ class HalfWrittenError(StrongRefError):
 
 
 @dataclass(frozen=True, slots=True)
-class SetClaims:
+class ManifestSetClaims:
     """What one set claims in a region.
 
     Attributes:
@@ -119,7 +119,7 @@ class SetClaims:
         """
         return self._alone(lambda alone: alone._let_go_of_all())  # noqa: SLF001 (as above)
 
-    def _alone(self, work: Callable[[SetClaims], T]) -> T:
+    def _alone(self, work: Callable[[ManifestSetClaims], T]) -> T:
         """Have the same do something that begins no call after the time of the set's fence."""
 
         def at(posts: list[FencedStore]) -> T:
@@ -131,8 +131,8 @@ class SetClaims:
         sites = [(self.region, self.manifests.scope(self.region))]
         name = self.manifests.name
 
-        def busy(other: Fence) -> SetBusyError:
-            return SetBusyError(name, str(other))
+        def busy(other: Fence) -> ManifestSetBusyError:
+            return ManifestSetBusyError(name, str(other))
 
         return behind_fences(self.ports, self.clock, sites, self._holder, at, busy=busy)
 
@@ -145,8 +145,8 @@ class SetClaims:
         return self.ports.stores(self.region, self.clock)
 
     @property
-    def _ledger(self) -> Ledger:
-        return Ledger(self._store, self.manifests.ledger, self.ports.token)
+    def _ledger(self) -> ClaimLedger:
+        return ClaimLedger(self._store, self.manifests.ledger, self.ports.token)
 
     def _hold(self, used: frozenset[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:
         ledger = self._ledger

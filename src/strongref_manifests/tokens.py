@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from strongref_manifests.errors import BadTokenError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from strongref_toolkit.json_values import Json
 
 CFN = "cfn"
 CFN_ATTR = "cfn-attr"
@@ -70,6 +72,31 @@ class Token:
 
 Part: TypeAlias = "Token | str"
 """Of a text: a token, or what stands between two of them."""
+
+
+class TokenSource(Protocol):
+    """Fetches what the tokens of one scheme stand for. It lives for one run, and asks nothing twice.
+
+    Attributes:
+        scheme: one of `tokens.FORMS`.
+    """
+
+    scheme: str
+
+    def prefetch(self, tokens: Iterable[Token]) -> None:
+        """Ask in batches, if that is how it can be asked, for all of a run's tokens of this scheme, before any `fetch`.
+
+        It raises nothing: what cannot be had is told by `fetch`.
+        """
+        ...
+
+    def fetch(self, token: Token) -> Json:
+        """The value.
+
+        Raises:
+            StrongRefError: there is none, or it could not be asked for; the same each time.
+        """
+        ...
 
 
 def parse(text: str) -> list[Part]:

@@ -20,7 +20,7 @@ from strongref_toolkit.errors import NoRegionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from strongref_manifests.sources.base import Source
+    from strongref_manifests.tokens import TokenSource
 
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _NESTED = re.compile(rf"{_STACK.pattern}(?:\.[A-Za-z0-9]+)*")
@@ -59,7 +59,7 @@ class _StackReference(Token):
 class StackValues:
     """The values of stacks and their exports; as `base.Values`."""
 
-    def __init__(self, source: Callable[[str], Source]) -> None:
+    def __init__(self, source: Callable[[str], TokenSource]) -> None:
         """Make one, for one run.
 
         Args:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strongref.text import os_problem
-from strongref_manifests import files
 from strongref_manifests.errors import InputError, ManifestError
-from strongref_manifests.sources.exports import Exports
+from strongref_manifests.resolution import files
+from strongref_manifests.resolution.wiring import sources
+from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.text.manifests import FORMATS, read
 from strongref_manifests.tokens import EXPORT
-from strongref_manifests.wiring import sources
 from strongref_refs.config import load
 from strongref_refs.crds import CRD_KIND, Crds
 from strongref_refs.errors import GeneratorError, NoClientError, ServiceUnknownError
@@ -24,7 +24,7 @@ from strongref_toolkit.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from strongref_manifests.sources.base import Source
+    from strongref_manifests.tokens import TokenSource
     from strongref_refs.base import Generator, ObjectSource
     from strongref_refs.manifests import Found
     from strongref_toolkit.toolbox import Toolbox
@@ -122,10 +122,10 @@ class StackSources:
         role: str | None,
         toolbox: Toolbox,
     ) -> None:
-        """As `strongref_manifests.wiring.sources`."""
+        """As `strongref_manifests.resolution.wiring.sources`."""
 
         @cache
-        def source(scheme: str) -> Source:
+        def source(scheme: str) -> TokenSource:
             made = sources(
                 {scheme} & {EXPORT},
                 tf=(),
@@ -141,12 +141,12 @@ class StackSources:
         self.values = StackValues(source)
 
     @property
-    def exports(self) -> Exports:
+    def exports(self) -> ExportSource:
         """The source of exports.
 
         Raises:
             UsageError: there is no region to read them in.
         """
         exports = self._source(EXPORT)
-        assert isinstance(exports, Exports)  # noqa: S101 (what `sources` makes of that scheme)
+        assert isinstance(exports, ExportSource)  # noqa: S101 (what `sources` makes of that scheme)
         return exports

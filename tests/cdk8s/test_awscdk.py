@@ -18,10 +18,9 @@ from strongref.aws.retry_and_rate_limit import RateLimiter
 from strongref_cdk8s import AwsCdkResolver, TokenResolver
 from strongref_cdk8s.errors import told
 from strongref_cdk8s.running import Run
-from strongref_manifests.errors import OutputNotFetchedError
+from strongref_manifests.errors import NoSuchStateError, OutputNotFetchedError, SensitiveError
 from strongref_manifests.sources.attributes import StackAttributes
 from strongref_manifests.sources.outputs import StackOutputs
-from strongref_manifests.terraform.errors import NoSuchStateError, SensitiveError
 from strongref_toolkit.errors import NoWayInError
 from tests.support.cdk8s_apps import Manifests
 

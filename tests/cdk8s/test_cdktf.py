@@ -24,7 +24,7 @@ from strongref_cdk8s.errors import (
     SeveralStacksError,
 )
 from strongref_manifests.terraform.source import StateReader
-from strongref_manifests.terraform.states import State, read_state
+from strongref_manifests.terraform.states import TerraformState, read_state
 from strongref_toolkit.errors import ResolveError
 from tests.support.cdk8s_apps import Manifests
 from tests.support.node import NODE
@@ -160,7 +160,7 @@ def test_a_state_is_where_the_stack_s_own_backend_keeps_it(
 ) -> None:
     read: list[str] = []
 
-    def reading(_reader: StateReader, where: str) -> State:
+    def reading(_reader: StateReader, where: str) -> TerraformState:
         read.append(where)
         return read_state(STATE.read_bytes(), where)
 

@@ -18,7 +18,7 @@ from moto import mock_aws
 import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
 from strongref.runtime.wiring import exporter
-from strongref_manifests.manifest_set import SetClaims
+from strongref_manifests.manifest_set import ManifestSetClaims
 from strongref_toolkit import files
 from tests.support.documents import ROOT
 from tests.support.fake_ssm import FakeClock
@@ -616,13 +616,13 @@ class TestClaiming:
         """The stack changes the value after it was read, and before it is claimed."""
         export({"SubnetIds": ["subnet-1"]})
         link.write_text(self.MANIFEST)
-        hold = SetClaims.hold
+        hold = ManifestSetClaims.hold
 
-        def late(claims: SetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
+        def late(claims: ManifestSetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
             export({"SubnetIds": ["subnet-9"]})
             hold(claims, used, write)
 
-        monkeypatch.setattr(SetClaims, "hold", late)
+        monkeypatch.setattr(ManifestSetClaims, "hold", late)
         assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop") == 0
         assert "subnetIDs: [subnet-9]" in (tmp_path / "out/link.yaml").read_text()
 
@@ -635,13 +635,13 @@ class TestClaiming:
             "apiVersion: apigatewayv2.services.k8s.aws/v1alpha1\nkind: Integration\nmetadata: {name: a}\n"
             "spec:\n  apiRef: {from: {stack: network, name: Api}}\n"
         )
-        hold = SetClaims.hold
+        hold = ManifestSetClaims.hold
 
-        def late(claims: SetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
+        def late(claims: ManifestSetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
             export({"Api": ["api-1", "api-2"]})
             hold(claims, used, write)
 
-        monkeypatch.setattr(SetClaims, "hold", late)
+        monkeypatch.setattr(ManifestSetClaims, "hold", late)
         assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop") == 1
         output = [
             line for line in capsys.readouterr().err.splitlines() if not line.startswith("{")
@@ -657,12 +657,12 @@ class TestClaiming:
         out = Stream()
         monkeypatch.setattr("sys.stdin", Stream(self.MANIFEST.encode()))
         monkeypatch.setattr("sys.stdout", out)
-        hold = SetClaims.hold
+        hold = ManifestSetClaims.hold
 
-        def twice(claims: SetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
+        def twice(claims: ManifestSetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
             hold(claims, used, lambda held: (write(held), write(held))[0])
 
-        monkeypatch.setattr(SetClaims, "hold", twice)
+        monkeypatch.setattr(ManifestSetClaims, "hold", twice)
         assert refs("resolve", "-", "--claim", "shop") == 0
         assert out.buffer.getvalue().decode().count("subnetIDs: [subnet-1]") == 1
 

@@ -12,7 +12,7 @@ import cdk8s
 import pytest
 
 from strongref_cdk8s import AwsCdkResolver, CdkTfResolver, TokenResolver
-from strongref_manifests.terraform.addresses import Reference
+from strongref_manifests.terraform.addresses import TerraformReference
 from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.node import NODE
 
@@ -94,4 +94,4 @@ def test_the_documented_references_can_be_read() -> None:
     assert len(references) == 9
     for reference in references:
         text = reference.replace("….", "aws_s3_bucket.site.")
-        assert str(Reference.parse(text)) == text
+        assert str(TerraformReference.parse(text)) == text

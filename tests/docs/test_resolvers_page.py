@@ -9,8 +9,9 @@ import pytest
 
 from strongref.errors import StrongRefError
 from strongref_cli import resolve as command
-from strongref_manifests import errors, wiring
+from strongref_manifests import errors
 from strongref_manifests.leftovers import leftover
+from strongref_manifests.resolution import wiring
 from strongref_manifests.tokens import FORMS, NOWHERE, Token, parse
 from strongref_toolkit import errors as toolkit_errors
 from tests.support.documents import ROOT, blocks, names_in, rows
@@ -71,7 +72,7 @@ LONG = "x" * 3000
         errors.BadTokenError(LONG, CASES["resolve-token"]().args[1]),
         errors.NotEnabledError(LONG, "--tf STATE"),
         errors.TokenInKeyError(LONG),
-        errors.NotTextError(LONG, "nothing (null)", "inside a longer text"),
+        errors.TokenNotTextError(LONG, "nothing (null)", "inside a longer text"),
         errors.LooksUnresolvedError(LONG, "a dynamic reference of CloudFormation"),
         toolkit_errors.FetchFailedError("DescribeStackResource", LONG, "us-gov-west-1", "ValidationException"),
         errors.OutputNotFetchedError(LONG, LONG, LONG),

@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strongref_manifests.base import ResolutionContext
-from strongref_manifests.chain import Chain, TokenResolver
 from strongref_manifests.errors import (
     BadTokenError,
     LooksUnresolvedError,
     NotEnabledError,
-    NotTextError,
     SeveralError,
     TokenInKeyError,
+    TokenNotTextError,
 )
-from strongref_manifests.run import resolve
+from strongref_manifests.resolution.resolvers import ResolutionContext, ResolverChain, SchemeResolver
+from strongref_manifests.resolution.run import resolve
 from strongref_manifests.text.manifests import JSON, YAML, read
 from strongref_toolkit.errors import ResolveError
 from strongref_toolkit.memo import Memo
@@ -64,8 +63,8 @@ class Louder:
         return f"{value}! ({context.path})" if isinstance(value, str) else value
 
 
-def resolver(strict: bool = False, **values: Json) -> TokenResolver:
-    return TokenResolver([Values({f"s.{name}": value for name, value in values.items()})], strict=strict)
+def resolver(strict: bool = False, **values: Json) -> SchemeResolver:
+    return SchemeResolver([Values({f"s.{name}": value for name, value in values.items()})], strict=strict)
 
 
 @pytest.mark.parametrize("value", ["text", 8080, 1.5, True, None, ["a", "b"], {"a": {"b": "c"}}, "${cfn:s.Other}", ""])
@@ -85,7 +84,7 @@ def test_tokens_within_text_give_text() -> None:
     ("value", "came"), [(["a"], "a list"), ({"a": "b"}, "a map"), (None, "nothing (null)")], ids=str
 )
 def test_what_is_no_single_value_cannot_stand_within_text(value: Json, came: str) -> None:
-    with pytest.raises(NotTextError) as refused:
+    with pytest.raises(TokenNotTextError) as refused:
         resolver(V=value).resolve(CONTEXT, "x ${cfn:s.V}")
     assert str(refused.value).startswith(f"${{cfn:s.V}} is {came}, which cannot stand inside a longer text.")
 
@@ -129,10 +128,10 @@ def test_nothing_is_resolved_in_keys_and_nothing_in_them_is_overlooked() -> None
 
 
 def test_resolvers_are_asked_in_order_until_there_is_no_single_value() -> None:
-    chain = Chain([resolver(A="a", L=["x"]), Louder()])
+    chain = ResolverChain([resolver(A="a", L=["x"]), Louder()])
     assert chain.resolve(CONTEXT, "${cfn:s.A}") == "a! (spec.env[0].value)"
     assert chain.resolve(CONTEXT, "${cfn:s.L}") == ["x"]
-    assert Chain([Louder(), resolver(A="a")]).resolve(CONTEXT, "${cfn:s.A}") == "a! (spec.env[0].value)"
+    assert ResolverChain([Louder(), resolver(A="a")]).resolve(CONTEXT, "${cfn:s.A}") == "a! (spec.env[0].value)"
     assert chain.resolve(CONTEXT, None) is None
 
 
@@ -142,7 +141,7 @@ def test_a_run_tells_its_sources_all_tokens_once_before_it_asks_for_the_first() 
         read("a.yaml", b"x: ${cfn:s.A} ${cfn:s.B}\ny: ${cfn:s.A}\nz: ${cfn:s", YAML),
         read("b.json", b'"${cfn:s.A}"', JSON),
     ]
-    outcome = resolve(files, TokenResolver([source]))
+    outcome = resolve(files, SchemeResolver([source]))
     assert source.told == [["${cfn:s.A}", "${cfn:s.B}"]]
     assert [str(each) for each in outcome.failures] == [
         "a.yaml, document 1, z: ${cfn:s is no token: it has no } on its line. For the text itself write $${ for ${."

@@ -12,7 +12,7 @@ from strongref.contract.values import Kind, Value
 from strongref.errors import ChangingError
 from strongref.protocol.time import Patience
 from strongref_manifests.errors import BadTokenError
-from strongref_manifests.sources.exports import Exports
+from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.tokens import Token
 from strongref_toolkit.aws import Aws
 from strongref_toolkit.errors import NotExportedError, SecureValueError
@@ -50,10 +50,10 @@ def cloud() -> Cloud:
     return cloud
 
 
-def source(cloud: Cloud, consumer: str = SHARED, *, region: str = US, sensitive: bool = False) -> Exports:
+def source(cloud: Cloud, consumer: str = SHARED, *, region: str = US, sensitive: bool = False) -> ExportSource:
     aws = Aws(cast("Accounts", Own()), RateLimiter(RateLimits()), cloud.clock, region)
     patience = Patience(3, 2, lambda: 0.5)
-    return Exports(aws, cloud.stores(region, cloud.clock), cloud.clock, patience, consumer, sensitive=sensitive)
+    return ExportSource(aws, cloud.stores(region, cloud.clock), cloud.clock, patience, consumer, sensitive=sensitive)
 
 
 def token(reference: str, region: str | None = EU, account: str | None = None) -> Token:

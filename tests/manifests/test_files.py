@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
-from strongref_manifests import files
 from strongref_manifests.errors import InputError
+from strongref_manifests.resolution import files
 from strongref_toolkit.errors import WriteFailedError
 from strongref_toolkit.files import write
 

@@ -24,8 +24,8 @@ from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.missing import ImportingAccount
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
-from strongref_manifests.ledger import PAGE_BYTES, Ledger, UnreadableLedgerError
-from strongref_manifests.manifest_set import HalfWrittenError, NothingUsedError, SetBusyError, SetClaims
+from strongref_manifests.ledger import PAGE_BYTES, ClaimLedger, UnreadableLedgerError
+from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetBusyError, ManifestSetClaims, NothingUsedError
 from tests.support.cloud import ACCOUNT, Cloud
 
 if TYPE_CHECKING:
@@ -68,9 +68,9 @@ class World:
         properties = {"Region": US, "Consumer": "cluster", "Values": dict(values), **more}
         self.cloud.deploy("network", EU, {"Exports": properties})
 
-    def set(self, name: str = "shop", patience: float = 10) -> SetClaims:
+    def set(self, name: str = "shop", patience: float = 10) -> ManifestSetClaims:
         ports = Ports(self.cloud.stores, self.cloud, Patience(patience, 2, lambda: 0.5), self.cloud.token)
-        return SetClaims(ports, self.cloud.clock, US, replace(SHOP, name=name))
+        return ManifestSetClaims(ports, self.cloud.clock, US, replace(SHOP, name=name))
 
     def hold(self, *used: Use, write: Callable[[Mapping[Use, Value]], None] | None = None) -> dict[str, str]:
         """What was written, by key."""
@@ -158,7 +158,7 @@ def test_of_a_run_that_wrote_a_part_all_is_held_until_the_next_one(world: World)
     world.hold(A)
 
     def half(_values: Mapping[Use, Value]) -> None:
-        raise HalfWrittenError(SetBusyError("x", "y"))
+        raise HalfWrittenError(ManifestSetBusyError("x", "y"))
 
     with pytest.raises(HalfWrittenError):
         world.hold(B, write=half)
@@ -231,7 +231,8 @@ def test_two_sets_hold_apart(world: World) -> None:
 
 def test_one_run_at_a_time_works_on_a_set(world: World) -> None:
     def meanwhile(_values: Mapping[Use, Value]) -> None:
-        with pytest.raises(SetBusyError, match=r"manifests shop are being changed right now \(by the manifests shop"):
+        told = r"manifests shop are being changed right now \(by the manifests shop"
+        with pytest.raises(ManifestSetBusyError, match=told):
             world.set(patience=0).hold([B], lambda _: pytest.fail("written"))
         world.set("other", patience=0).hold([B], lambda _: None)
 
@@ -273,7 +274,7 @@ def test_a_set_gives_way_to_an_exporter_at_work(world: World) -> None:
     def meanwhile(_posts: object) -> None:
         with pytest.raises(StrongRefError, match="are being changed right now") as refused:
             world.set(patience=0).hold([A], lambda _: pytest.fail("written"))
-        assert not isinstance(refused.value, SetBusyError)
+        assert not isinstance(refused.value, ManifestSetBusyError)
 
     ports = world.set().ports
     behind_fences(
@@ -326,7 +327,7 @@ names = st.sets(st.text("abc/", min_size=1, max_size=300), max_size=60)
 @given(st.lists(names, min_size=1, max_size=4))
 def test_a_ledger_says_what_it_was_told_last_in_pages_that_fit(told: list[set[str]]) -> None:
     cloud = Cloud()
-    ledger = Ledger(cloud.stores(US, cloud.clock), SHOP.ledger, cloud.token)
+    ledger = ClaimLedger(cloud.stores(US, cloud.clock), SHOP.ledger, cloud.token)
     for each in told:
         ledger.add(each)
         assert ledger.read() >= each

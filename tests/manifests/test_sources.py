@@ -12,11 +12,11 @@ from botocore.exceptions import ClientError
 
 from strongref_manifests.errors import BadTokenError, NoSuchParameterError, NoSuchVariableError, SecretNotReadError
 from strongref_manifests.sources.attributes import StackAttributes
-from strongref_manifests.sources.environment import Environment
+from strongref_manifests.sources.environment import EnvironmentSource
 from strongref_manifests.sources.nested import StackResources
 from strongref_manifests.sources.outputs import StackOutputs
-from strongref_manifests.sources.parameters import Parameters
-from strongref_manifests.sources.secretsmanager import Secrets
+from strongref_manifests.sources.parameters import ParameterSource
+from strongref_manifests.sources.secretsmanager import SecretSource
 from strongref_manifests.tokens import Token
 from strongref_toolkit.accounts import Accounts
 from strongref_toolkit.aws import Where
@@ -56,7 +56,7 @@ def test_parameters_are_read_in_tens_and_lists_are_lists(clients: Watched) -> No
     for number in range(23):
         put(f"/a/{number}", f"value {number}")
     put("/list", "a,b", "StringList", US)
-    source = Parameters(aws_of(clients))
+    source = ParameterSource(aws_of(clients))
     tokens = [token(f"${{ssm:/a/{number}}}") for number in range(23)]
     source.prefetch([*tokens, *tokens, token(f"${{ssm:/list@{US}}}"), token("${ssm:/a b}")])
     source.prefetch(tokens)
@@ -70,7 +70,7 @@ def test_a_parameter_may_be_asked_for_by_version_and_label(clients: Watched) -> 
     put("/a", "first")
     ssm.put_parameter(Name="/a", Value="second", Type="String", Overwrite=True)
     ssm.label_parameter_version(Name="/a", ParameterVersion=1, Labels=["old"])
-    source = Parameters(aws_of(clients))
+    source = ParameterSource(aws_of(clients))
     assert [source.fetch(token(each)) for each in ("${ssm:/a}", "${ssm:/a:1}", "${ssm:/a:old}")] == [
         "second",
         "first",
@@ -80,20 +80,20 @@ def test_a_parameter_may_be_asked_for_by_version_and_label(clients: Watched) -> 
 
 def test_a_parameter_that_is_missing_or_secret_is_told(clients: Watched) -> None:
     put("/secret", HIDDEN, "SecureString")
-    source = Parameters(aws_of(clients))
+    source = ParameterSource(aws_of(clients))
     with pytest.raises(NoSuchParameterError, match="There is no parameter /gone in eu-west-1"):
         source.fetch(token("${ssm:/gone}"))
     with pytest.raises(SecureValueError, match=r"\$\{ssm:/secret\} is a SecureString. Give --sensitive") as refused:
         source.fetch(token("${ssm:/secret}"))
     assert HIDDEN not in str(refused.value)
-    assert Parameters(aws_of(clients), sensitive=True).fetch(token("${ssm:/secret}")) == HIDDEN
+    assert ParameterSource(aws_of(clients), sensitive=True).fetch(token("${ssm:/secret}")) == HIDDEN
 
 
 def test_a_parameter_that_may_not_be_read_does_not_take_others_with_it(clients: Watched) -> None:
     for name in ("/a", "/b", "/c"):
         put(name, name)
     denied(clients, "GetParameters", "AccessDeniedException", only=lambda params: b"/b" in params["body"])
-    source = Parameters(aws_of(clients))
+    source = ParameterSource(aws_of(clients))
     source.prefetch([token(f"${{ssm:{name}}}") for name in ("/a", "/b", "/c")])
     assert [source.fetch(token(f"${{ssm:{name}}}")) for name in ("/a", "/c")] == ["/a", "/c"]
     with pytest.raises(FetchFailedError, match="GetParameters of /b in eu-west-1 failed: AccessDeniedException"):
@@ -102,7 +102,7 @@ def test_a_parameter_that_may_not_be_read_does_not_take_others_with_it(clients: 
 
 def test_another_error_is_that_of_all_parameters_of_the_call(clients: Watched) -> None:
     denied(clients, "GetParameters", "ValidationException")
-    source = Parameters(aws_of(clients))
+    source = ParameterSource(aws_of(clients))
     source.prefetch([token("${ssm:/a}"), token("${ssm:/b}")])
     for name in ("/a", "/b"):
         with pytest.raises(FetchFailedError, match="GetParameters of /a and 1 more in eu-west-1 failed"):
@@ -110,7 +110,7 @@ def test_another_error_is_that_of_all_parameters_of_the_call(clients: Watched) -
 
 
 def test_an_account_without_a_way_in_is_told_where_it_is_asked_for(clients: Watched) -> None:
-    source = Parameters(aws_of(clients))
+    source = ParameterSource(aws_of(clients))
     source.prefetch([token(f"${{ssm:/a#{OTHER}}}")])
     with pytest.raises(NoWayInError):
         source.fetch(token(f"${{ssm:/a#{OTHER}}}"))
@@ -120,16 +120,16 @@ def test_an_account_without_a_way_in_is_told_where_it_is_asked_for(clients: Watc
 def test_without_a_region_a_token_has_to_name_one(clients: Watched, text: str) -> None:
     put("/a", "a", region=US)
     aws = aws_of(clients, None)
-    source = {"ssm": Parameters, "cfn": StackOutputs, "secret": Secrets}[token(text).scheme](aws)
+    source = {"ssm": ParameterSource, "cfn": StackOutputs, "secret": SecretSource}[token(text).scheme](aws)
     source.prefetch([token(text)])
     with pytest.raises(NoRegionError, match="give --region, set AWS_REGION, or write @REGION"):
         source.fetch(token(text))
-    assert Parameters(aws).fetch(token(f"${{ssm:/a@{US}}}")) == "a"
+    assert ParameterSource(aws).fetch(token(f"${{ssm:/a@{US}}}")) == "a"
 
 
 def test_a_region_that_cannot_be_one_is_told_by_the_name_of_the_error(clients: Watched) -> None:
     with pytest.raises(FetchFailedError, match=r"GetParameters of /a in \* failed: InvalidRegionError"):
-        Parameters(aws_of(clients, "*")).fetch(token("${ssm:/a}"))
+        ParameterSource(aws_of(clients, "*")).fetch(token("${ssm:/a}"))
 
 
 def test_a_caller_nobody_knows_is_told(clients: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ def secret(name: str, text: str | bytes, region: str = EU) -> str:
 def test_a_secret_is_read_once_whole_or_by_the_key_of_its_json(clients: Watched) -> None:
     held = json.dumps({"user": "admin", "port": 5432, "a:b}": "odd", 'q"': "quoted"})
     arn = secret("db/me@example.com", held, US)
-    source = Secrets(aws_of(clients))
+    source = SecretSource(aws_of(clients))
     source.prefetch([])
     for reference, value in (
         ("db/me@example.com@us-east-1", held),
@@ -169,7 +169,7 @@ def test_a_secret_is_read_once_whole_or_by_the_key_of_its_json(clients: Watched)
 
 def test_a_secret_whose_name_ends_as_if_in_a_region_is_had_by_its_name_in_quotes(clients: Watched) -> None:
     secret("db@us-east-1", "here")
-    assert Secrets(aws_of(clients)).fetch(token('${secret:"db@us-east-1"}')) == "here"
+    assert SecretSource(aws_of(clients)).fetch(token('${secret:"db@us-east-1"}')) == "here"
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_a_secret_that_does_not_hold_what_is_asked_for_is_told(clients: Watched,
         "odd",
         f'{{"deep": {"[" * 102}{"]" * 102}, "large": 1e999, "list": [{{"a": NaN}}], "fits": {"[" * 101}{"]" * 101}}}',
     )
-    assert Secrets(aws_of(clients)).fetch(token("${secret:odd:fits}"))
+    assert SecretSource(aws_of(clients)).fetch(token("${secret:odd:fits}"))
     with pytest.raises(SecretNotReadError) as refused:
-        Secrets(aws_of(clients)).fetch(token(f"${{secret:{name}}}"))
+        SecretSource(aws_of(clients)).fetch(token(f"${{secret:{name}}}"))
     assert str(refused.value).startswith(told)
     error: BaseException | None = refused.value
     while error:
@@ -207,11 +207,11 @@ def test_a_secret_that_does_not_hold_what_is_asked_for_is_told(clients: Watched,
 def test_a_secret_that_may_not_be_read_is_told(clients: Watched) -> None:
     denied(clients, "GetSecretValue", "AccessDeniedException")
     with pytest.raises(FetchFailedError, match="GetSecretValue of secret db in eu-west-1 failed: AccessDenied"):
-        Secrets(aws_of(clients)).fetch(token("${secret:db}"))
+        SecretSource(aws_of(clients)).fetch(token("${secret:db}"))
 
 
 def test_a_variable_is_read_and_a_missing_one_told() -> None:
-    source = Environment({"NAME": "value", "EMPTY": "", "BROKEN": "\udcff"})
+    source = EnvironmentSource({"NAME": "value", "EMPTY": "", "BROKEN": "\udcff"})
     source.prefetch([])
     assert [source.fetch(Token("env", name)) for name in ("NAME", "EMPTY")] == ["value", ""]
     with pytest.raises(NoSuchVariableError, match="The environment variable GONE is not set"):
@@ -232,7 +232,13 @@ def test_a_reference_that_a_source_does_not_understand_is_told(clients: Watched,
     aws = aws_of(clients)
     resources = StackResources(aws)
     outputs = StackOutputs(aws, resources)
-    sources = (outputs, StackAttributes(aws, resources, outputs), Parameters(aws), Secrets(aws), Environment({}))
+    sources = (
+        outputs,
+        StackAttributes(aws, resources, outputs),
+        ParameterSource(aws),
+        SecretSource(aws),
+        EnvironmentSource({}),
+    )
     (source,) = [each for each in sources if each.scheme == token(text).scheme]
     with pytest.raises(BadTokenError, match="is no token: it should look like"):
         source.fetch(token(text))

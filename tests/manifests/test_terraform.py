@@ -19,20 +19,20 @@ from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.errors import ErrorMetric, StrongRefError
 from strongref.text import REASON_LIMIT
 from strongref_cdk8s import errors as cdk8s_errors
-from strongref_manifests.terraform import errors as terraform_errors
-from strongref_manifests.terraform.addresses import Reference, Resource
-from strongref_manifests.terraform.errors import (
+from strongref_manifests import errors
+from strongref_manifests.errors import (
     BadAddressError,
     NoSuchAddressError,
-    NoSuchAttributeError,
+    NoSuchStateAttributeError,
     NoSuchStateError,
     NotAStateError,
     SensitiveError,
     StateNotReadError,
     UnsetError,
 )
+from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource
 from strongref_manifests.terraform.source import StateReader, TerraformStates
-from strongref_manifests.terraform.states import State, read_state
+from strongref_manifests.terraform.states import TerraformState, read_state
 from strongref_manifests.terraform.values import value_of
 from strongref_manifests.tokens import TF, Token
 from strongref_toolkit.accounts import Accounts
@@ -52,12 +52,12 @@ SECRETS = ("correct-horse", "battery-staple", "k-9f2c1e", "$2a$10$abc")
 EU: Literal["eu-west-1"] = "eu-west-1"
 
 
-def state(name: str = STORED) -> State:
+def state(name: str = STORED) -> TerraformState:
     return read_state((STATES / name).read_bytes(), name)
 
 
 def value(reference: str, name: str = STORED, *, sensitive: bool = False) -> Json:
-    return value_of(state(name), Reference.parse(reference), sensitive=sensitive)
+    return value_of(state(name), TerraformReference.parse(reference), sensitive=sensitive)
 
 
 def changed(name: str, change: Callable[[dict[str, Any]], object]) -> bytes:
@@ -137,7 +137,7 @@ def test_what_is_in_something_sensitive_is_not_even_told_to_be_missing(name: str
     """Its keys may be secrets themselves."""
     with pytest.raises(SensitiveError):
         value("output.password.nothing", name)
-    with pytest.raises(NoSuchAttributeError, match="is a single value"):
+    with pytest.raises(NoSuchStateAttributeError, match="is a single value"):
         value("output.password.nothing", name, sensitive=True)
 
 
@@ -202,7 +202,7 @@ def test_an_unknown_address_names_the_closest() -> None:
     ],
 )
 def test_what_is_not_there_is_told_with_what_is(reference: str, there: str) -> None:
-    with pytest.raises(NoSuchAttributeError, match=there):
+    with pytest.raises(NoSuchStateAttributeError, match=there):
         value(reference)
 
 
@@ -285,7 +285,7 @@ def test_a_state_that_holds_nothing_is_one() -> None:
     empty = b'{"version":4,"terraform_version":"1.9.8","serial":1,"lineage":"x","outputs":{},"resources":[]}'
     for content in (empty, b'{"format_version":"1.0"}'):
         with pytest.raises(NoSuchAddressError, match="It holds no resources and no outputs"):
-            value_of(read_state(content, "empty"), Reference.parse("output.x"), sensitive=False)
+            value_of(read_state(content, "empty"), TerraformReference.parse("output.x"), sensitive=False)
 
 
 def test_numbers_may_be_written_as_floats_and_unknown_steps_hide_more_rather_than_less() -> None:
@@ -296,9 +296,11 @@ def test_numbers_may_be_written_as_floats_and_unknown_steps_hide_more_rather_tha
         marked[3]["value"] = {"value": True, "type": "bool"}
 
     held = read_state(changed(STORED, change), "x")
-    assert value_of(held, Reference.parse("aws_s3_bucket.logs[0].bucket"), sensitive=False) == "logs-0"
+    assert value_of(held, TerraformReference.parse("aws_s3_bucket.logs[0].bucket"), sensitive=False) == "logs-0"
     with pytest.raises(SensitiveError):
-        value_of(held, Reference.parse("aws_lambda_function.api.environment[0].variables.STAGE"), sensitive=False)
+        value_of(
+            held, TerraformReference.parse("aws_lambda_function.api.environment[0].variables.STAGE"), sensitive=False
+        )
 
 
 @pytest.mark.parametrize(
@@ -346,7 +348,7 @@ def test_a_state_file_s_attributes_that_are_called_like_secrets_are_taken_for_se
         site = next(each for each in it["values"]["root_module"]["resources"] if each["name"] == "site")
         site["values"]["nested"] = [{attribute: given}]
 
-    reference = Reference.parse("aws_s3_bucket.site.nested")
+    reference = TerraformReference.parse("aws_s3_bucket.site.nested")
     file = read_state(changed(STORED, stored), "x")
     if guarded:
         with pytest.raises(SensitiveError):
@@ -374,8 +376,8 @@ def test_so_are_those_that_are_secrets_in_resources_of_one_type(kind: str, attri
         return json.dumps({"version": 4, "lineage": "x", "resources": [made]}).encode()
 
     with pytest.raises(SensitiveError):
-        value_of(read_state(resource(kind), "x"), Reference.parse(f"{kind}.n.{attribute}"), sensitive=False)
-    open_one = value_of(read_state(resource("t"), "x"), Reference.parse("t.n.open"), sensitive=False)
+        value_of(read_state(resource(kind), "x"), TerraformReference.parse(f"{kind}.n.{attribute}"), sensitive=False)
+    open_one = value_of(read_state(resource("t"), "x"), TerraformReference.parse("t.n.open"), sensitive=False)
     assert open_one == {attribute: "y"}
 
 
@@ -468,7 +470,7 @@ def test_a_mark_that_leads_to_nothing_any_more_hides_what_it_is_in() -> None:
     attributes = {"a": {"value": {"k": "SECRET"}, "type": ["map", "string"]}, "b": "open", "c": ["open"]}
     held = read_state(as_stored(attributes, {("a", "value", "k"), ("c", 0, "d"), ("e", "f")}), "x")
     for path, there in (("a.k", False), ("a", False), ("b", True), ("c", False)):
-        assert outcome(held, Reference.parse(f"t.n.{path}"))[0] is there
+        assert outcome(held, TerraformReference.parse(f"t.n.{path}"))[0] is there
 
 
 scalars = st.none() | st.booleans() | st.integers(0, 9) | st.from_regex(r"open [a-z]{4}", fullmatch=True)
@@ -537,14 +539,14 @@ def test_whatever_is_marked_as_sensitive_is_never_given_out_and_all_else_is(
     attributes = with_secrets(tree, marked)
     held = read_state(written(attributes, marked), "x")
     for path in paths:
-        reference = Reference(Resource((), "managed", "t", "n"), path)
+        reference = TerraformReference(TerraformResource((), "managed", "t", "n"), path)
         concerned = any(path[: len(each)] == each or each[: len(path)] == path for each in marked)
         given_out, told = outcome(held, reference)
         assert given_out != concerned
         assert "SECRET" not in told
 
 
-def outcome(held: State, reference: Reference) -> tuple[bool, str]:
+def outcome(held: TerraformState, reference: TerraformReference) -> tuple[bool, str]:
     """Whether something was not kept back, and what was told."""
     try:
         return True, str(value_of(held, reference, sensitive=False))
@@ -560,16 +562,16 @@ LONG = "x" * 5000
 @pytest.mark.parametrize(
     "error",
     [
-        terraform_errors.BadAddressError(LONG, "it has no end"),
-        terraform_errors.NotAStateError(LONG, LONG),
-        terraform_errors.StateNotReadError(LONG, LONG),
-        terraform_errors.NoSuchStateError(LONG, [LONG] * 9),
-        terraform_errors.StateTwiceError(LONG),
-        terraform_errors.NoSuchAddressError(LONG, LONG, [LONG] * 9, indexed=True, holds="1 resource"),
-        terraform_errors.NoSuchAddressError(LONG, LONG, [LONG] * 9, indexed=False, holds="1 resource"),
-        terraform_errors.NoSuchAttributeError(LONG, LONG, LONG),
-        terraform_errors.UnsetError(LONG),
-        terraform_errors.SensitiveError(LONG, LONG),
+        errors.BadAddressError(LONG, "it has no end"),
+        errors.NotAStateError(LONG, LONG),
+        errors.StateNotReadError(LONG, LONG),
+        errors.NoSuchStateError(LONG, [LONG] * 9),
+        errors.StateTwiceError(LONG),
+        errors.NoSuchAddressError(LONG, LONG, [LONG] * 9, indexed=True, holds="1 resource"),
+        errors.NoSuchAddressError(LONG, LONG, [LONG] * 9, indexed=False, holds="1 resource"),
+        errors.NoSuchStateAttributeError(LONG, LONG, LONG),
+        errors.UnsetError(LONG),
+        errors.SensitiveError(LONG, LONG),
         cdk8s_errors.OutputNotDefinedError(LONG, app_is_needed=True),
         cdk8s_errors.UnreadableTokenError(LONG, LONG),
         cdk8s_errors.NotANumberError(LONG, LONG),
@@ -641,7 +643,7 @@ def test_a_file_that_cannot_be_read_says_so_each_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("given", "told"), [("{}", "have no name"), ("net={}", "are named net")])
 def test_two_states_of_one_name_are_refused(given: str, told: str) -> None:
-    with pytest.raises(terraform_errors.StateTwiceError, match=f"Two Terraform states {told}. Give all but one a name"):
+    with pytest.raises(errors.StateTwiceError, match=f"Two Terraform states {told}. Give all but one a name"):
         source(given.format(STATES / STORED), given.format(STATES / SHOWN))
 
 

@@ -7,16 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.text import REASON_LIMIT
-from strongref_manifests.terraform.addresses import Module, Output, Reference, Resource, modules_in
-from strongref_manifests.terraform.errors import BadAddressError
+from strongref_manifests.errors import BadAddressError
+from strongref_manifests.terraform.addresses import (
+    TerraformModule,
+    TerraformOutput,
+    TerraformReference,
+    TerraformResource,
+    modules_in,
+)
 from strongref_manifests.tokens import TF, Token, parse
 
 names = st.from_regex(r"[A-Za-z_é][A-Za-z0-9_é-]{0,8}", fullmatch=True)
 positions = st.integers(0, 10**6)
 keys = positions | st.text(max_size=12)
-modules = st.lists(st.builds(Module, names, st.none() | keys), max_size=3).map(tuple)
+modules = st.lists(st.builds(TerraformModule, names, st.none() | keys), max_size=3).map(tuple)
 resources = st.builds(
-    Resource,
+    TerraformResource,
     modules,
     st.sampled_from(["managed", "data"]),
     names.filter(lambda name: name not in ("data", "module", "output", "var", "local", "each", "count")),
@@ -24,18 +30,18 @@ resources = st.builds(
     st.none() | keys,
 )
 paths = st.lists(names | keys, max_size=4).map(tuple)
-references = st.builds(Reference, st.builds(Output, names), paths) | st.builds(
-    lambda resource, first, more: Reference(resource, (first, *more)), resources, names, paths
+references = st.builds(TerraformReference, st.builds(TerraformOutput, names), paths) | st.builds(
+    lambda resource, first, more: TerraformReference(resource, (first, *more)), resources, names, paths
 )
 
 
 @given(references)
-def test_what_is_written_is_read_again(reference: Reference) -> None:
-    assert Reference.parse(str(reference)) == reference
+def test_what_is_written_is_read_again(reference: TerraformReference) -> None:
+    assert TerraformReference.parse(str(reference)) == reference
 
 
 @given(references.filter(lambda reference: str(reference).isprintable()))
-def test_every_address_can_stand_in_a_token(reference: Reference) -> None:
+def test_every_address_can_stand_in_a_token(reference: TerraformReference) -> None:
     """Whatever the keys in it are: quoted, they may hold what would end a token, or its region."""
     token = Token(TF, str(reference))
     assert parse(f"a{token}b") == ["a", token, "b"]
@@ -43,7 +49,7 @@ def test_every_address_can_stand_in_a_token(reference: Reference) -> None:
 
 def _refusal(text: str) -> str | None:
     try:
-        Reference.parse(text)
+        TerraformReference.parse(text)
     except BadAddressError as error:
         return str(error)
     return None
@@ -53,49 +59,49 @@ def _refusal(text: str) -> str | None:
 def test_any_other_text_is_refused_with_a_reason_and_nothing_else(text: str) -> None:
     refused = _refusal(text)
     if refused is None:
-        assert str(Reference.parse(str(Reference.parse(text)))) == str(Reference.parse(text))
+        assert str(TerraformReference.parse(str(TerraformReference.parse(text)))) == str(TerraformReference.parse(text))
     else:
         assert refused.startswith(f"{text} is no address of a value in a Terraform state: ")
         assert len(refused) < REASON_LIMIT
 
 
 @given(modules)
-def test_the_address_of_a_module_is_read_as_its_levels(levels: tuple[Module, ...]) -> None:
+def test_the_address_of_a_module_is_read_as_its_levels(levels: tuple[TerraformModule, ...]) -> None:
     assert modules_in(".".join(map(str, levels))) == levels
 
 
 @pytest.mark.parametrize(
     ("text", "target", "path"),
     [
-        ("output.bucket", Output("bucket"), ()),
-        ("output.database.port", Output("database"), ("port",)),
-        ('output.database["a b"][0].1', Output("database"), ("a b", 0, 1)),
-        ("aws_s3_bucket.b.bucket", Resource((), "managed", "aws_s3_bucket", "b"), ("bucket",)),
-        ("aws_s3_bucket.b[0].bucket", Resource((), "managed", "aws_s3_bucket", "b", 0), ("bucket",)),
-        ("aws_s3_bucket.b.0.bucket", Resource((), "managed", "aws_s3_bucket", "b", 0), ("bucket",)),
+        ("output.bucket", TerraformOutput("bucket"), ()),
+        ("output.database.port", TerraformOutput("database"), ("port",)),
+        ('output.database["a b"][0].1', TerraformOutput("database"), ("a b", 0, 1)),
+        ("aws_s3_bucket.b.bucket", TerraformResource((), "managed", "aws_s3_bucket", "b"), ("bucket",)),
+        ("aws_s3_bucket.b[0].bucket", TerraformResource((), "managed", "aws_s3_bucket", "b", 0), ("bucket",)),
+        ("aws_s3_bucket.b.0.bucket", TerraformResource((), "managed", "aws_s3_bucket", "b", 0), ("bucket",)),
         (
             'module.x["k"].aws_s3_bucket.b["a.b"].tags.Name',
-            Resource((Module("x", "k"),), "managed", "aws_s3_bucket", "b", "a.b"),
+            TerraformResource((TerraformModule("x", "k"),), "managed", "aws_s3_bucket", "b", "a.b"),
             ("tags", "Name"),
         ),
         (
             "module.x.module.y[1].data.aws_vpc.main.id",
-            Resource((Module("x"), Module("y", 1)), "data", "aws_vpc", "main"),
+            TerraformResource((TerraformModule("x"), TerraformModule("y", 1)), "data", "aws_vpc", "main"),
             ("id",),
         ),
         (
             r'aws_x.b["\"\\\n\u00e9\U0001f600$${%%{$$"].id',
-            Resource((), "managed", "aws_x", "b", '"\\\né😀${%{$$'),
+            TerraformResource((), "managed", "aws_x", "b", '"\\\né😀${%{$$'),
             ("id",),
         ),
     ],
 )
 def test_each_form_of_an_address_is_understood(
-    text: str, target: Output | Resource, path: tuple[str | int, ...]
+    text: str, target: TerraformOutput | TerraformResource, path: tuple[str | int, ...]
 ) -> None:
-    understood = Reference(target, path)
-    assert Reference.parse(text) == understood
-    assert Reference.parse(str(understood)) == understood
+    understood = TerraformReference(target, path)
+    assert TerraformReference.parse(text) == understood
+    assert TerraformReference.parse(str(understood)) == understood
 
 
 @pytest.mark.parametrize(
@@ -126,7 +132,7 @@ def test_each_form_of_an_address_is_understood(
 )
 def test_what_is_no_address_is_refused_with_its_reason(text: str, reason: str) -> None:
     with pytest.raises(BadAddressError) as refused:
-        Reference.parse(text)
+        TerraformReference.parse(text)
     assert reason in str(refused.value)
 
 

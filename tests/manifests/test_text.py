@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref_manifests.base import ResolutionContext
-from strongref_manifests.errors import ManifestError, NotTextError
+from strongref_manifests.errors import ManifestError, TokenNotTextError
+from strongref_manifests.resolution.resolvers import ResolutionContext
 from strongref_manifests.text.documents import Format
 from strongref_manifests.text.manifests import JSON, YAML, Manifest, read
 
@@ -289,9 +289,9 @@ def test_a_tag_makes_text_of_a_number() -> None:
     assert replaced(manifest, 8080) == 'a: !!str "8080"\n'
     assert replaced(manifest, True) == 'a: !!str "true"\n'
     for value in (["a"], {"a": "b"}, None):
-        with pytest.raises(NotTextError, match="which cannot stand behind a tag"):
+        with pytest.raises(TokenNotTextError, match="which cannot stand behind a tag"):
             replaced(manifest, value)
-    with pytest.raises(NotTextError):
+    with pytest.raises(TokenNotTextError):
         replaced(yaml_of("a: !thing MARK\n"), 8080)
 
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from strongref.errors import StrongRefError
 from strongref_cdk8s import errors
-from strongref_manifests.errors import NoSuchVariableError
-from strongref_manifests.terraform import errors as terraform_errors
-from strongref_manifests.terraform.addresses import Reference
+from strongref_manifests.errors import NoSuchStateError, NoSuchVariableError, StateNotReadError, StateTwiceError
+from strongref_manifests.terraform.addresses import TerraformReference
 from strongref_manifests.terraform.states import read_state
 from strongref_manifests.terraform.values import value_of
 from strongref_toolkit.errors import SelectError
@@ -32,7 +31,9 @@ def _told(do: Callable[[], object]) -> StrongRefError:
 def _of_state(reference: str) -> Callable[[], StrongRefError]:
     file = "site.tfstate"
     content = (ROOT / "tests/terraform" / file).read_bytes()
-    return lambda: _told(lambda: value_of(read_state(content, file), Reference.parse(reference), sensitive=False))
+    return lambda: _told(
+        lambda: value_of(read_state(content, file), TerraformReference.parse(reference), sensitive=False)
+    )
 
 
 CASES: Mapping[str, Callable[[], StrongRefError]] = {
@@ -68,10 +69,10 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "terraform-instances": _of_state("aws_s3_bucket.logs.bucket"),
     "terraform-no-attribute": _of_state("aws_s3_bucket.site.arm"),
     "terraform-null": _of_state("aws_s3_bucket.site.acl"),
-    "terraform-address": lambda: _told(lambda: Reference.parse("module.network.vpc_id")),
-    "terraform-twice": lambda: terraform_errors.StateTwiceError(""),
-    "terraform-no-such-state": lambda: terraform_errors.NoSuchStateError("network", [""]),
-    "terraform-unread": lambda: terraform_errors.StateNotReadError(
+    "terraform-address": lambda: _told(lambda: TerraformReference.parse("module.network.vpc_id")),
+    "terraform-twice": lambda: StateTwiceError(""),
+    "terraform-no-such-state": lambda: NoSuchStateError("network", [""]),
+    "terraform-unread": lambda: StateNotReadError(
         "s3://states/site.tfstate", "there is no such object in the bucket; a workspace's is at env:/WORKSPACE/KEY"
     ),
     "terraform-version": lambda: _told(lambda: read_state(b'{"version":3,"lineage":"x"}', "old.tfstate")),

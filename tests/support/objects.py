@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.protocol.time import Patience
-from strongref_manifests.sources.exports import Exports
+from strongref_manifests.sources.exports import ExportSource
 from strongref_objects import PlainTarget, Stack, Synthesis
 from strongref_objects.cloudformation import Exported
 from strongref_objects.parameters import _found
@@ -159,7 +159,7 @@ class _Here(Synthesis):
                 return _found(store, *rest)
             assert kind == "strongref"
             aws = Aws(cast("Accounts", _Own()), RateLimiter(RateLimits()), cloud.clock, None)
-            return Exports(aws, store, cloud.clock, Patience(3, 2, lambda: 0.5), *rest)
+            return ExportSource(aws, store, cloud.clock, Patience(3, 2, lambda: 0.5), *rest)
 
         return super().once(what, answer)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from strongref.errors import StrongRefError
-    from strongref_manifests.sources.base import Source
+    from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.json_values import Json
 
 GENERATOR = ROOT / "examples/refs/apigatewayv2-controller/generator.yaml"
@@ -72,7 +72,7 @@ def refused(spec: str, value: Json = "", kind: str = "VPCLink", group: str = API
     """What is wrong with an object of these fields, where stacks export that value."""
 
     def make() -> StrongRefError:
-        source: Source = _Stack(value)
+        source: TokenSource = _Stack(value)
         generator = load(GENERATOR.read_text(), str(GENERATOR))
         resolver = ReferenceResolver(generator.kinds, ManifestObjects(_OBJECTS), StackValues(lambda _: source))
         content = {

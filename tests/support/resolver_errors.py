@@ -9,10 +9,10 @@ from strongref.contract.fence import Fence
 from strongref.contract.names import ManifestSet
 from strongref.errors import ExportsInUseError, InUse
 from strongref_manifests import errors
-from strongref_manifests.chain import INSIDE
 from strongref_manifests.ledger import UnreadableLedgerError
 from strongref_manifests.leftovers import leftover
-from strongref_manifests.manifest_set import NothingUsedError, SetBusyError
+from strongref_manifests.manifest_set import ManifestSetBusyError, NothingUsedError
+from strongref_manifests.resolution.resolvers import INSIDE
 from strongref_manifests.text.manifests import YAML, read
 from strongref_manifests.tokens import Token, malformed
 from strongref_toolkit import errors as toolkit_errors
@@ -62,14 +62,14 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "resolve-sensitive": lambda: toolkit_errors.SecureValueError("${ssm:/db/password}"),
     "resolve-token": lambda: malformed(Token("cfn", "my_stack.Output")),
     "resolve-key": lambda: errors.TokenInKeyError("${cfn:aws.BucketName}"),
-    "resolve-text": lambda: errors.NotTextError("${export:network.SubnetIds}", "a list", INSIDE),
+    "resolve-text": lambda: errors.TokenNotTextError("${export:network.SubnetIds}", "a list", INSIDE),
     "resolve-strict": lambda: errors.LooksUnresolvedError(*(leftover("${Token[TOKEN.12]}") or ("", ""))),
     "resolve-manifest": _unreadable,
     "resolve-input": lambda: errors.InputError(
         "kubernetes/reports.yaml would be written over: give another folder with -o, or --in-place"
     ),
     "resolve-claimed": lambda: ExportsInUseError([InUse("SubnetIds", "changed", (str(SHOP),))]),
-    "resolve-set-busy": lambda: SetBusyError(
+    "resolve-set-busy": lambda: ManifestSetBusyError(
         SHOP.name, str(Fence(f"the manifests {SHOP.name}", datetime(2026, 10, 8, 12, tzinfo=UTC)))
     ),
     "resolve-nothing-used": lambda: NothingUsedError(SHOP.name, 2),

@@ -43,7 +43,7 @@ _OUTPUTS = "Outputs"
 _REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\.([A-Za-z0-9]+(?:\.[A-Za-z0-9_]+)+)")
 
 
-class _Place(NamedTuple):
+class _Location(NamedTuple):
     """Where a resource is: the arguments of `StackTemplates.properties`."""
 
     where: Where
@@ -101,13 +101,13 @@ class StackAttributes:
             if rest == [REF]:
                 return resource.physical_id
             if resource.type_name != NESTED_STACK or len(rest) == 1:
-                return self._attribute(_Place(where, at, logical_id), resource, ".".join(rest))
+                return self._attribute(_Location(where, at, logical_id), resource, ".".join(rest))
             leading.append(logical_id)
             if rest[0] == _OUTPUTS:
                 return self._outputs.value(".".join(leading), ".".join(rest[1:]), token.region, token.account)
             at, path = resource.physical_id, rest
 
-    def _attribute(self, place: _Place, resource: StackResource, name: str) -> Json:
+    def _attribute(self, place: _Location, resource: StackResource, name: str) -> Json:
         if is_custom(resource.type_name):
             raise UnknownAttributeError(name, place.logical_id, resource.type_name)
         try:
@@ -125,7 +125,7 @@ class StackAttributes:
             return value
         raise UnknownAttributeError(name, place.logical_id, resource.type_name, why)
 
-    def _find(self, place: _Place, resource: StackResource) -> Resource:
+    def _find(self, place: _Location, resource: StackResource) -> Resource:
         """The resource by its physical id; if that does not do, by what its template says of it as well.
 
         By both at once where the physical id is a part of an identifier, or a name: by that alone, one that is gone
@@ -142,10 +142,10 @@ class StackAttributes:
                     raise
         else:
             known = self._templates.properties(*place)
-            self._see_that_its_parents_are_told(place, resource.type_name, known)
+            self._check_parents_known(place, resource.type_name, known)
         return finder.find(replace(wanted, hints=known))
 
-    def _see_that_its_parents_are_told(self, place: _Place, type_name: str, known: Mapping[str, str]) -> None:
+    def _check_parents_known(self, place: _Location, type_name: str, known: Mapping[str, str]) -> None:
         """A name tells a resource among those of its parent only, an ARN everywhere.
 
         Raises:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class Environment:
+class EnvironmentSource:
     """The source of `env` tokens."""
 
     scheme = ENV

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\.([A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*)")
 
 
-class Exports(PublishedExports):
+class ExportSource(PublishedExports):
     """The source of `export` tokens."""
 
     scheme = EXPORT

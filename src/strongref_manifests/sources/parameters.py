@@ -31,7 +31,7 @@ _DENIED = frozenset({"AccessDeniedException", "AccessDenied", "InvalidKeyId"})
 """Codes by which one parameter that may not be read, or not decrypted, fails a whole call."""
 
 
-class Parameters:
+class ParameterSource:
     """The source of `ssm` tokens."""
 
     scheme = SSM

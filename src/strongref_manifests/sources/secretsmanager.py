@@ -36,7 +36,7 @@ _DEEPEST = 100
 _TOO_DEEP = "its JSON is nested too deeply"
 
 
-class Secrets:
+class SecretSource:
     """The source of `secret` tokens."""
 
     scheme = SECRET

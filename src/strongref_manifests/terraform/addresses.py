@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from strongref_manifests.terraform.errors import BadAddressError
+from strongref_manifests.errors import BadAddressError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +43,7 @@ _NOT_IN_A_STATE = {
 }
 
 
-class Module(NamedTuple):
+class TerraformModule(NamedTuple):
     """One level of a module's address."""
 
     name: str
@@ -54,7 +54,7 @@ class Module(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class TerraformOutput:
     """An output of the root module: a state holds no others."""
 
     name: str
@@ -64,7 +64,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class TerraformResource:
     """One instance of a resource.
 
     Attributes:
@@ -75,7 +75,7 @@ class Resource:
         key: which of its instances.
     """
 
-    modules: tuple[Module, ...]
+    modules: tuple[TerraformModule, ...]
     mode: str
     type: str
     name: str
@@ -95,7 +95,7 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class TerraformReference:
     """What is asked of a state: something that it holds, and what leads into that.
 
     Attributes:
@@ -103,11 +103,11 @@ class Reference:
         path: into it; a resource's begins with the name of an attribute.
     """
 
-    target: Output | Resource
+    target: TerraformOutput | TerraformResource
     path: Path = ()
 
     @classmethod
-    def parse(cls, text: str) -> Reference:
+    def parse(cls, text: str) -> TerraformReference:
         """Read a reference.
 
         Raises:
@@ -116,7 +116,7 @@ class Reference:
         steps = _steps(text, text)
         if steps[0] == "output":
             names, rest = _names(text, steps[1:], "the output's name")
-            return cls(Output(names[0]), tuple(map(_plain, rest)))
+            return cls(TerraformOutput(names[0]), tuple(map(_plain, rest)))
         resource, rest = _resource(text, steps)
         if not rest or isinstance(rest[0], _Index):
             raise BadAddressError(text, "it ends where an attribute's name should follow, as in aws_s3_bucket.b.arn")
@@ -135,7 +135,7 @@ class _Index(NamedTuple):
 _Step: TypeAlias = "str | _Index"
 
 
-def modules_in(text: str) -> tuple[Module, ...]:
+def modules_in(text: str) -> tuple[TerraformModule, ...]:
     """The levels of a module's own address; none for the root module's, which is empty.
 
     Raises:
@@ -171,7 +171,7 @@ def _steps(whole: str, text: str) -> tuple[_Step, ...]:
     return tuple(steps)
 
 
-def _resource(text: str, steps: tuple[_Step, ...]) -> tuple[Resource, tuple[_Step, ...]]:
+def _resource(text: str, steps: tuple[_Step, ...]) -> tuple[TerraformResource, tuple[_Step, ...]]:
     modules, rest = _modules(text, steps)
     if not modules and rest[0] in _NOT_IN_A_STATE:
         what = _NOT_IN_A_STATE[str(rest[0])]
@@ -183,15 +183,15 @@ def _resource(text: str, steps: tuple[_Step, ...]) -> tuple[Resource, tuple[_Ste
         )
     (type_name, name), rest = _names(text, rest[mode == DATA :], "a resource's type", "a resource's name")
     key, rest = _key(rest)
-    return Resource(modules, mode, type_name, name, key), rest
+    return TerraformResource(modules, mode, type_name, name, key), rest
 
 
-def _modules(text: str, steps: tuple[_Step, ...]) -> tuple[tuple[Module, ...], tuple[_Step, ...]]:
-    modules: list[Module] = []
+def _modules(text: str, steps: tuple[_Step, ...]) -> tuple[tuple[TerraformModule, ...], tuple[_Step, ...]]:
+    modules: list[TerraformModule] = []
     while steps and steps[0] == "module":
         (name,), steps = _names(text, steps[1:], "a module's name")
         key, steps = _key(steps)
-        modules.append(Module(name, key))
+        modules.append(TerraformModule(name, key))
     return tuple(modules), steps
 
 

@@ -13,8 +13,8 @@ from botocore.exceptions import BotoCoreError
 
 from strongref.aws.clients import Clients
 from strongref.text import os_problem
-from strongref_manifests.terraform.addresses import Reference
-from strongref_manifests.terraform.errors import NoSuchStateError, StateNotReadError, StateTwiceError
+from strongref_manifests.errors import NoSuchStateError, StateNotReadError, StateTwiceError
+from strongref_manifests.terraform.addresses import TerraformReference
 from strongref_manifests.terraform.states import read_state
 from strongref_manifests.terraform.values import value_of
 from strongref_manifests.tokens import TF
@@ -24,7 +24,7 @@ from strongref_toolkit.memo import Memo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from strongref_manifests.terraform.states import State
+    from strongref_manifests.terraform.states import TerraformState
     from strongref_manifests.tokens import Token
     from strongref_toolkit.aws import Aws
     from strongref_toolkit.json_values import Json
@@ -50,7 +50,7 @@ class StateReader:
         """
         self._aws = aws
 
-    def read(self, where: str) -> State:
+    def read(self, where: str) -> TerraformState:
         """The state that is there.
 
         Raises:
@@ -115,7 +115,7 @@ class TerraformStates:
             self._given[name] = where
         self._reader = reader
         self._sensitive = sensitive
-        self._states: Memo[str, State] = Memo()
+        self._states: Memo[str, TerraformState] = Memo()
 
     def prefetch(self, tokens: Iterable[Token]) -> None:
         """Nothing: a state comes as a whole."""
@@ -136,7 +136,7 @@ class TerraformStates:
             ResolveError: as `StateReader.read` and `terraform_values.value_of`.
         """
         name, asked = _named(reference, "/")
-        parsed = Reference.parse(asked)
+        parsed = TerraformReference.parse(asked)
         if name not in self._given:
             raise NoSuchStateError(name, list(self._given))
         where = self._given[name]

@@ -2,7 +2,7 @@
 
 A state file has version 4 since Terraform 0.12 (Terraform: internal/states/statefile/version4.go). What
 `terraform show -json` prints has a format of its own, 1.x (Terraform: internal/command/jsonstate/state.go). Both say
-which parts of a value are sensitive; only the latter knows what providers declare to be: see `terraform_secrets`.
+which parts of a value are sensitive; only the latter knows what providers declare to be: see `secrets`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from strongref_manifests.terraform.addresses import DATA, MANAGED, Output, Resource, modules_in
-from strongref_manifests.terraform.errors import BadAddressError, NotAStateError
+from strongref_manifests.errors import BadAddressError, NotAStateError
+from strongref_manifests.terraform.addresses import DATA, MANAGED, TerraformOutput, TerraformResource, modules_in
 from strongref_manifests.terraform.secrets import secrets_in
-from strongref_manifests.terraform.types import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,9 +24,17 @@ if TYPE_CHECKING:
 STATE_VERSION = 4
 SHOWN_FORMAT = "1."
 
+_WRAPPED = {"value", "type"}
+_SINGLE: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "number": (int, float, str),  # One that no float can hold is written as text.
+    "bool": (bool,),
+    "dynamic": (),  # Only of null nothing else is known.
+}
+
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class StateValue:
     """What a state holds under one address.
 
     Attributes:
@@ -40,18 +47,18 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class TerraformState:
     """A state: what it holds by address, and where it was read from. Objects that are to be destroyed are not in it."""
 
     where: str
-    held: Mapping[Output | Resource, Held]
+    held: Mapping[TerraformOutput | TerraformResource, StateValue]
 
 
 class _MalformedError(Exception):
     """Something in a state is not of the form that it should be."""
 
 
-def read_state(content: bytes, where: str) -> State:
+def read_state(content: bytes, where: str) -> TerraformState:
     """A state from either of its forms.
 
     Args:
@@ -69,13 +76,13 @@ def read_state(content: bytes, where: str) -> State:
         problem = "it is not JSON"
     else:
         try:
-            return State(where, _held(given))
+            return TerraformState(where, _held(given))
         except _MalformedError as error:
             problem = str(error)
     raise NotAStateError(where, problem)
 
 
-def _held(given: object) -> dict[Output | Resource, Held]:
+def _held(given: object) -> dict[TerraformOutput | TerraformResource, StateValue]:
     if not isinstance(given, dict):
         raise _MalformedError("it is no JSON object")
     if "encrypted_data" in given or "encryption_version" in given:
@@ -94,7 +101,7 @@ def _held(given: object) -> dict[Output | Resource, Held]:
     return dict(_stored(given))
 
 
-def _stored(given: Mapping[str, Any]) -> Iterator[tuple[Output | Resource, Held]]:
+def _stored(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | TerraformResource, StateValue]]:
     """A state file's content."""
     yield from _outputs(_of(dict, given, "outputs", {}))
     for number, resource in enumerate(_of(list, given, "resources", [])):
@@ -105,14 +112,14 @@ def _stored(given: Mapping[str, Any]) -> Iterator[tuple[Output | Resource, Held]
             flat = "attributes" not in each and bool(_of(dict, each, "attributes_flat", {}, at))
             if flat:
                 raise _MalformedError(f"{at} was written by Terraform 0.11; terraform apply writes it anew")
-            attributes = {name: plain(value) for name, value in _of(dict, each, "attributes", {}, at).items()}
+            attributes = {name: _untyped(value) for name, value in _of(dict, each, "attributes", {}, at).items()}
             paths = _of(list, each, "sensitive_attributes", [], at)
             marked = {_leading(_marked(path, at), attributes) for path in paths}
             address = _address(resource, _of(str, resource, "module", "", at), each.get("index_key"), at)
-            yield address, Held(attributes, frozenset(marked | set(secrets_in(address.type, attributes))))
+            yield address, StateValue(attributes, frozenset(marked | set(secrets_in(address.type, attributes))))
 
 
-def _shown(given: Mapping[str, Any]) -> Iterator[tuple[Output | Resource, Held]]:
+def _shown(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | TerraformResource, StateValue]]:
     """What `terraform show -json` prints; without any values for a state that holds nothing."""
     version = given["format_version"]
     if "planned_values" in given:
@@ -125,7 +132,7 @@ def _shown(given: Mapping[str, Any]) -> Iterator[tuple[Output | Resource, Held]]
     yield from _module(_of(dict, values, "root_module", {}))
 
 
-def _module(module: Mapping[str, Any]) -> Iterator[tuple[Output | Resource, Held]]:
+def _module(module: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | TerraformResource, StateValue]]:
     name = _of(str, module, "address", "")
     at = name or "root_module"
     for resource in _of(list, module, "resources", [], at):
@@ -133,28 +140,28 @@ def _module(module: Mapping[str, Any]) -> Iterator[tuple[Output | Resource, Held
             continue
         address = _address(resource, name, resource.get("index"), at)
         attributes = _of(dict, resource, "values", {}, at)
-        yield address, Held(attributes, frozenset(_true_in(resource.get("sensitive_values", {}))))
+        yield address, StateValue(attributes, frozenset(_true_in(resource.get("sensitive_values", {}))))
     for child in _of(list, module, "child_modules", [], at):
         if not isinstance(child, dict):
             raise _MalformedError(f"{at}.child_modules does not have a state's form")
         yield from _module(child)
 
 
-def _outputs(given: Mapping[str, Any]) -> Iterator[tuple[Output, Held]]:
+def _outputs(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput, StateValue]]:
     for name, output in given.items():
         at = f"outputs.{name}"
         sensitive = _of(bool, output, "sensitive", False, at)
-        yield Output(name), Held(output.get("value"), frozenset({()} if sensitive else ()))
+        yield TerraformOutput(name), StateValue(output.get("value"), frozenset({()} if sensitive else ()))
 
 
-def _address(resource: Mapping[str, Any], module: str, key: object, at: str) -> Resource:
+def _address(resource: Mapping[str, Any], module: str, key: object, at: str) -> TerraformResource:
     mode, type_name, name = (_of(str, resource, each, "", at) for each in ("mode", "type", "name"))
     if isinstance(key, float) and key.is_integer():
         key = int(key)
     if mode not in (MANAGED, DATA) or not type_name or not name or isinstance(key, bool | float | list | dict):
         raise _MalformedError(f"{at} does not have a state's form")
     try:
-        return Resource(modules_in(module), mode, type_name, name, key if isinstance(key, int | str) else None)
+        return TerraformResource(modules_in(module), mode, type_name, name, key if isinstance(key, int | str) else None)
     except BadAddressError:
         raise _MalformedError(f"{at} is in a module whose address cannot be read") from None
 
@@ -207,3 +214,37 @@ def _of(kind: type[Any], given: object, name: str, default: object, at: str = ""
     if not isinstance(given, dict) or not isinstance(default if found is None else found, kind):
         raise _MalformedError(f"{f'{at}.' if at else ''}{name} does not have a state's form")
     return default if found is None else found
+
+
+def _untyped(value: Json) -> Json:
+    """A value without the types that a state file stores with parts of it.
+
+    Where a provider's schema leaves an attribute's type open, as for `terraform_data`'s input, the file stores the
+    value with its type: `{"value": …, "type": …}` (go-cty: cty/json, marshalDynamic).
+    """
+    if isinstance(value, dict):
+        if value.keys() == _WRAPPED and _is_of_type(value["value"], value["type"]):
+            unwrapped: Json = value["value"]
+            return unwrapped
+        return {key: _untyped(below) for key, below in value.items()}
+    return [_untyped(item) for item in value] if isinstance(value, list) else value
+
+
+def _is_of_type(value: Json, kind: Json) -> bool:
+    """Whether something is a type, as go-cty writes them, and a value is of that type; null is of any."""
+    match kind:
+        case "string" | "number" | "bool" | "dynamic":
+            fits = isinstance(value, _SINGLE[kind]) and (kind == "bool" or not isinstance(value, bool))
+        case ["list" | "set", element]:
+            fits = isinstance(value, list) and all(_is_of_type(each, element) for each in value)
+        case ["map", element]:
+            fits = isinstance(value, dict) and all(_is_of_type(each, element) for each in value.values())
+        case ["tuple", [*elements]]:
+            fits = isinstance(value, list) and len(value) == len(elements) and all(map(_is_of_type, value, elements))
+        case ["object", dict() as attributes, *_]:  # The names of optional ones may follow.
+            fits = isinstance(value, dict) and all(
+                name in attributes and _is_of_type(below, attributes[name]) for name, below in value.items()
+            )
+        case _:
+            return False
+    return fits or value is None

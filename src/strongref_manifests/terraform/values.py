@@ -6,16 +6,16 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from strongref.text import some
-from strongref_manifests.terraform.addresses import Resource, path_text
-from strongref_manifests.terraform.errors import NoSuchAddressError, NoSuchAttributeError, SensitiveError, UnsetError
+from strongref_manifests.errors import NoSuchAddressError, NoSuchStateAttributeError, SensitiveError, UnsetError
+from strongref_manifests.terraform.addresses import TerraformResource, path_text
 
 if TYPE_CHECKING:
-    from strongref_manifests.terraform.addresses import Output, Path, Reference
-    from strongref_manifests.terraform.states import Held, State
+    from strongref_manifests.terraform.addresses import Path, TerraformOutput, TerraformReference
+    from strongref_manifests.terraform.states import StateValue, TerraformState
     from strongref_toolkit.json_values import Json
 
 
-def value_of(state: State, reference: Reference, *, sensitive: bool) -> Json:
+def value_of(state: TerraformState, reference: TerraformReference, *, sensitive: bool) -> Json:
     """The value that a reference means; a number, a boolean, a list or a map where it is one.
 
     Args:
@@ -61,29 +61,29 @@ def _into(address: str, path: Path, value: Json, step: str | int) -> tuple[Path,
         there = f"is a list of {len(value)}, which are counted from [0]" if value else "is an empty list"
     else:
         there = "is null" if value is None else "is a single value"
-    raise NoSuchAttributeError(address, path_text([step]), there)
+    raise NoSuchStateAttributeError(address, path_text([step]), there)
 
 
-def _check_all(held: Held, reference: Reference, path: Path) -> None:
+def _check_all(held: StateValue, reference: TerraformReference, path: Path) -> None:
     if any(path[: len(marked)] == marked for marked in held.sensitive):
         raise SensitiveError(str(reference))
 
 
-def _check_parts(held: Held, reference: Reference, path: Path) -> None:
+def _check_parts(held: StateValue, reference: TerraformReference, path: Path) -> None:
     within = sorted(path_text(marked[len(path) :]) for marked in held.sensitive if marked[: len(path)] == path)
     if within:
         raise SensitiveError(str(reference), some(within, 3))
 
 
-def _no_such(state: State, target: Output | Resource) -> NoSuchAddressError:
+def _no_such(state: TerraformState, target: TerraformOutput | TerraformResource) -> NoSuchAddressError:
     """With the instances of the same resource, if it is only the keys that differ, or with what is called like it."""
     instances = [
         str(each)
         for each in state.held
-        if isinstance(target, Resource) and isinstance(each, Resource) and each.whole == target.whole
+        if isinstance(target, TerraformResource) and isinstance(each, TerraformResource) and each.whole == target.whole
     ]
     close = instances or get_close_matches(str(target), map(str, state.held), 3)
-    outputs = sum(not isinstance(each, Resource) for each in state.held)
+    outputs = sum(not isinstance(each, TerraformResource) for each in state.held)
     holds = f"{_counted(len(state.held) - outputs, 'resource')} and {_counted(outputs, 'output')}"
     return NoSuchAddressError(str(target), state.where, close, indexed=bool(instances), holds=holds)
 

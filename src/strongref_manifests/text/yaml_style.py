@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from strongref_manifests.errors import NotTextError
+from strongref_manifests.errors import TokenNotTextError
 
 if TYPE_CHECKING:
     from strongref_manifests.text.documents import Spot
@@ -79,7 +79,7 @@ def flow(value: Json) -> str:
 def _as_text(spot: Spot, value: Json) -> str:
     if not spot.text_only or not isinstance(value, bool | int | float):
         came = "a list" if isinstance(value, list) else "a map" if isinstance(value, dict) else "no text"
-        raise NotTextError(str(spot.value), came, "behind a tag")
+        raise TokenNotTextError(str(spot.value), came, "behind a tag")
     return json.dumps(value)
 
 

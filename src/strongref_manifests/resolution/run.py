@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, cast
 
 from strongref.errors import StrongRefError
 from strongref.text import cut
-from strongref_manifests.base import ResolutionContext
-from strongref_manifests.chain import Chain
 from strongref_manifests.errors import SeveralError
+from strongref_manifests.resolution.resolvers import ResolutionContext, ResolverChain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from strongref_manifests.base import Resolver
-    from strongref_manifests.chain import TokenResolver
+    from strongref_manifests.resolution.resolvers import Resolver, SchemeResolver
     from strongref_manifests.text.documents import Spot
     from strongref_manifests.text.manifests import Manifest
     from strongref_toolkit.json_values import Json
@@ -46,7 +44,7 @@ class Failure:
 
 
 @dataclass(slots=True)
-class Outcome:
+class ResolveResult:
     """What a run has come to.
 
     Attributes:
@@ -62,7 +60,7 @@ class Outcome:
     values: int = 0
 
 
-def resolve(manifests: Sequence[Manifest], tokens: TokenResolver, others: Sequence[Resolver] = ()) -> Outcome:
+def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver, others: Sequence[Resolver] = ()) -> ResolveResult:
     """Resolve every value of every manifest.
 
     Args:
@@ -71,8 +69,8 @@ def resolve(manifests: Sequence[Manifest], tokens: TokenResolver, others: Sequen
         others: resolvers that come after it.
     """
     tokens.prefetch(spot.value for manifest in manifests for spot in manifest.parsed.spots if not spot.is_key)
-    chain = Chain([tokens, *others])
-    outcome = Outcome()
+    chain = ResolverChain([tokens, *others])
+    outcome = ResolveResult()
     for manifest in manifests:
         values: dict[Spot, Json] = {}
         failures: list[Failure] = []

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref_manifests.sources.attributes import StackAttributes
-from strongref_manifests.sources.environment import Environment
-from strongref_manifests.sources.exports import Exports
+from strongref_manifests.sources.environment import EnvironmentSource
+from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.sources.nested import StackResources
 from strongref_manifests.sources.outputs import StackOutputs
-from strongref_manifests.sources.parameters import Parameters
-from strongref_manifests.sources.secretsmanager import Secrets
+from strongref_manifests.sources.parameters import ParameterSource
+from strongref_manifests.sources.secretsmanager import SecretSource
 from strongref_manifests.terraform.source import StateReader, TerraformStates
 from strongref_manifests.tokens import CFN, CFN_ATTR, ENV, EXPORT, SECRET, SSM
 from strongref_toolkit.toolbox import Toolbox, aws, regions
@@ -18,7 +18,7 @@ from strongref_toolkit.toolbox import Toolbox, aws, regions
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from strongref_manifests.sources.base import Source
+    from strongref_manifests.tokens import TokenSource
 
 BY_DEFAULT = (CFN, CFN_ATTR)
 ON_DEMAND = (EXPORT, SSM, SECRET, ENV)
@@ -34,7 +34,7 @@ def sources(  # noqa: PLR0913 (as the command's options)
     region: str | None,
     role: str | None,
     toolbox: Toolbox | None = None,
-) -> list[Source]:
+) -> list[TokenSource]:
     """A source for each scheme that is to be resolved: `BY_DEFAULT`, and what is asked for.
 
     Args:
@@ -54,18 +54,18 @@ def sources(  # noqa: PLR0913 (as the command's options)
     resources = StackResources(called)
     outputs = StackOutputs(called, resources)
 
-    def exports() -> Source:
+    def exports() -> TokenSource:
         ports = toolbox.ports()
         store = ports.stores(regions([called.region] if called.region else None)[0], toolbox.clock)
-        return Exports(called, store, toolbox.clock, ports.patience, consumer, sensitive=sensitive)
+        return ExportSource(called, store, toolbox.clock, ports.patience, consumer, sensitive=sensitive)
 
-    on_demand: Mapping[str, Callable[[], Source]] = {
+    on_demand: Mapping[str, Callable[[], TokenSource]] = {
         EXPORT: exports,
-        SSM: lambda: Parameters(called, sensitive=sensitive),
-        SECRET: lambda: Secrets(called),
-        ENV: Environment,
+        SSM: lambda: ParameterSource(called, sensitive=sensitive),
+        SECRET: lambda: SecretSource(called),
+        ENV: EnvironmentSource,
     }
-    made: list[Source] = [outputs, StackAttributes(called, resources, outputs)]
+    made: list[TokenSource] = [outputs, StackAttributes(called, resources, outputs)]
     made += [on_demand[scheme]() for scheme in ON_DEMAND if scheme in schemes]
     if tf:
         made.append(TerraformStates(tf, StateReader(lambda: called), sensitive=sensitive))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from strongref.errors import StrongRefError
 from strongref_manifests.errors import (
     LooksUnresolvedError,
     NotEnabledError,
-    NotTextError,
     SeveralError,
     TokenInKeyError,
+    TokenNotTextError,
 )
 from strongref_manifests.leftovers import leftover
 from strongref_manifests.tokens import TF, Token, beside, parse, tokens_in
@@ -20,15 +21,51 @@ from strongref_manifests.tokens import TF, Token, beside, parse, tokens_in
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from strongref_manifests.base import (
-        ResolutionContext,
-        Resolver,
-    )
-    from strongref_manifests.sources.base import Source
+    from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.json_values import (
         Json,
         Primitive,
     )
+
+_PLAIN = re.compile(r'[^\s."\[\]]+')
+"""A key that needs no quotes in a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionContext:
+    """Where a value stands.
+
+    Attributes:
+        obj: the object that is being written, whole: a manifest's document.
+        key: the keys and positions that lead to the value in it, as in `("spec", "containers", 0, "image")`.
+    """
+
+    obj: Mapping[str, Json]
+    key: tuple[str | int, ...]
+
+    @property
+    def path(self) -> str:
+        """`spec.containers[0].image`, `metadata.annotations["example.com/queue"]`."""
+        return "".join(map(_step, self.key)).removeprefix(".")
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, str) and _PLAIN.fullmatch(step):
+        return f".{step}"
+    return f"[{json.dumps(step, ensure_ascii=False)}]"
+
+
+class Resolver(Protocol):
+    """One step of a chain: each gets what the one before it returned."""
+
+    def resolve(self, context: ResolutionContext, value: Primitive) -> Json:
+        """What is to be written in the place of a value; the value itself where it is none of this resolver's.
+
+        Raises:
+            StrongRefError: what the value stands for cannot be found; the run fails, and nothing is written.
+        """
+        ...
+
 
 INSIDE = "inside a longer text"
 
@@ -36,7 +73,7 @@ _HOW = {TF: "--tf STATE"}
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class ResolverChain:
     """Resolvers that are asked one after the other, each about what the one before it returned.
 
     What is no longer a single value (a list, a map) is nobody's to resolve any more.
@@ -58,20 +95,20 @@ class Chain:
         return result
 
 
-class TokenResolver:
+class SchemeResolver:
     """Resolves `${cfn:…}` and its like, by a source for each scheme. It lives for one run.
 
     What a token stands for is written as it is: nothing in it is taken for a token again.
     """
 
-    def __init__(self, sources: Iterable[Source], *, strict: bool = False) -> None:
+    def __init__(self, sources: Iterable[TokenSource], *, strict: bool = False) -> None:
         """Make one.
 
         Args:
             sources: of the schemes that are resolved; a token of another one is an error.
             strict: whether what looks like somebody else's token is an error, too.
         """
-        self._sources: Mapping[str, Source] = {source.scheme: source for source in sources}
+        self._sources: Mapping[str, TokenSource] = {source.scheme: source for source in sources}
         self._strict = strict
 
     def prefetch(self, values: Iterable[Primitive]) -> None:
@@ -152,4 +189,4 @@ def as_text(token: str, value: Json) -> str:
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     came = "nothing (null)" if value is None else "a list" if isinstance(value, list) else "a map"
-    raise NotTextError(token, came, INSIDE)
+    raise TokenNotTextError(token, came, INSIDE)

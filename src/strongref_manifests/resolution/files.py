@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ENDINGS = tuple(FORMATS)
 
 
-class Input(NamedTuple):
+class InputFile(NamedTuple):
     """A file to be resolved.
 
     Attributes:
@@ -30,7 +30,7 @@ class Input(NamedTuple):
     name: Path
 
 
-def find(given: Iterable[str], out: Path | None) -> list[Input]:
+def find(given: Iterable[str], out: Path | None) -> list[InputFile]:
     """The files that were given, and those of folders: by their ending, in order, hidden ones and folders apart.
 
     Each is found once, however often it was given. Links are followed, and a folder within itself is left out.
@@ -42,14 +42,14 @@ def find(given: Iterable[str], out: Path | None) -> list[Input]:
     Raises:
         InputError: something is not there, cannot be looked into, or is of no known kind; or a folder has no manifest.
     """
-    found: list[Input] = []
+    found: list[InputFile] = []
     known: set[Path] = set()
     avoided = frozenset([_real(out)] if out else ())
     for each in given:
         path = Path(each)
         is_folder = _is_folder(path)
         if is_folder:
-            new = [Input(one, one.relative_to(path)) for one in _below(path, avoided)]
+            new = [InputFile(one, one.relative_to(path)) for one in _below(path, avoided)]
             if not new:
                 raise InputError(f"{path} has no manifest in it: no file that ends in {', '.join(ENDINGS)}")
         elif is_folder is None:
@@ -57,7 +57,7 @@ def find(given: Iterable[str], out: Path | None) -> list[Input]:
         elif path.suffix.lower() not in ENDINGS:
             raise InputError(f"{path} is no manifest by its name: it ends in none of {', '.join(ENDINGS)}")
         else:
-            new = [Input(path, Path(path.name))]
+            new = [InputFile(path, Path(path.name))]
         found += [one for one in new if _entry(one.path) not in known]
         known |= {_entry(one.path) for one in new}
     return found
@@ -101,7 +101,7 @@ def _entry(path: Path) -> Path:
     return _real(path.parent) / path.name
 
 
-def targets(inputs: Sequence[Input], out: Path) -> list[Path]:
+def targets(inputs: Sequence[InputFile], out: Path) -> list[Path]:
     """Where each is written to below a folder.
 
     Raises:
@@ -111,7 +111,7 @@ def targets(inputs: Sequence[Input], out: Path) -> list[Path]:
         raise InputError(f"{out} is no folder: give one to write to with -o")
     wanted = [out / each.name for each in inputs]
     sources = {_real(each.path) for each in inputs}
-    taken: dict[Path, Input] = {}
+    taken: dict[Path, InputFile] = {}
     for path, each in zip(wanted, inputs, strict=True):
         if _real(path) in sources:
             raise InputError(f"{path} would be written over: give another folder with -o, or --in-place")
