@@ -15,8 +15,8 @@ from strongref_cli.output import put_out
 from strongref_cli.parsing import register
 from strongref_manifests.errors import InputError
 from strongref_manifests.resolution import files
-from strongref_refs.manifests import DEFAULT_NAMESPACE, Found, ManifestObjects, objects_in, place
-from strongref_refs.manifests_writing import Placed, rewritten
+from strongref_refs.manifests import DEFAULT_NAMESPACE, ManifestObject, ManifestObjects, location, objects_in
+from strongref_refs.manifests_writing import PlacedEdit, rewritten
 from strongref_refs.resolution import ReferenceResolver
 from strongref_refs.wiring import StackSources, cluster, generators
 from strongref_toolkit.errors import UsageError
@@ -141,7 +141,7 @@ class _Attempt:
     """
 
     texts: list[str] = field(default_factory=list)
-    conditions: list[tuple[Found, Subject, Condition]] = field(default_factory=list)
+    conditions: list[tuple[ManifestObject, Subject, Condition]] = field(default_factory=list)
     filled: int = 0
     failures: list[_Failure] = field(default_factory=list)
 
@@ -159,18 +159,18 @@ class _Run(NamedTuple):
         resolver = ReferenceResolver(self.kinds, self.objects, self.values, namespace=self.namespace)
         attempt = _Attempt()
         for manifest in self.manifests:
-            placed: list[Placed] = []
+            placed: list[PlacedEdit] = []
             for found in objects_in(manifest):
                 outcome = resolver.resolve(found.content)
                 attempt.failures += [_Failure(found.where, problem) for problem in outcome.problems]
-                placed += [Placed(found.document, found.path, edit, str(outcome.subject)) for edit in outcome.edits]
+                placed += [PlacedEdit(found.document, found.path, edit, str(outcome.subject)) for edit in outcome.edits]
                 if outcome.condition:
                     attempt.conditions.append((found, outcome.subject, outcome.condition))
             attempt.filled += len(placed)
             written = rewritten(manifest, placed)
             attempt.texts.append(written.text)
             attempt.failures += [
-                _Failure(place(manifest.file, problem.change.document), problem.error) for problem in written.problems
+                _Failure(location(manifest.file, each.change.document), each.error) for each in written.problems
             ]
         return attempt
 

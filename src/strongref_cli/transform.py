@@ -23,7 +23,7 @@ from strongref_cli.permissions import (
 from strongref_cli.template_facts import DeploymentTarget
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.template_edits import changed, parameters
-from strongref_manifests.text.template_text import read
+from strongref_manifests.text.templates import read
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.files import write
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from strongref.macro.edits import TemplateEdits
     from strongref_cli.parsing import Commands
-    from strongref_manifests.text.template_text import TemplateText
+    from strongref_manifests.text.templates import TemplateText
     from strongref_toolkit.toolbox import Toolbox
 
 
@@ -124,7 +124,7 @@ def _text(template: str, name: str) -> str:
         try:
             return raw.decode()
         except UnicodeDecodeError:
-            problem = "it is no text in UTF-8"
+            problem = "it is not text in UTF-8"
     raise ManifestError(name, None, problem)
 
 

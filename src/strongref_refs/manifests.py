@@ -25,7 +25,7 @@ _Id = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ManifestObject:
     """An object of a manifest.
 
     Attributes:
@@ -61,7 +61,7 @@ class Found:
     @property
     def where(self) -> str:
         """Of whom something is told: `app/link.yaml, document 2`."""
-        return place(self.file, self.document)
+        return location(self.file, self.document)
 
     def _metadata(self, key: str) -> str | None:
         metadata = self.content.get("metadata")
@@ -69,18 +69,18 @@ class Found:
         return value if isinstance(value, str) and value else None
 
 
-def place(file: str, document: int) -> str:
+def location(file: str, document: int) -> str:
     """As `Found.where`."""
     return f"{file}, document {document}"
 
 
-def objects_in(file: File) -> Iterator[Found]:
+def objects_in(file: File) -> Iterator[ManifestObject]:
     """The objects of a manifest, those of its lists (as `kubectl get` prints them) included; nothing else is one."""
     for document in file.parsed.documents:
         yield from _objects(file.file, document.number, (), document.content)
 
 
-def _objects(file: str, document: int, path: tuple[str | int, ...], content: Json) -> Iterator[Found]:
+def _objects(file: str, document: int, path: tuple[str | int, ...], content: Json) -> Iterator[ManifestObject]:
     if not isinstance(content, Mapping):
         return
     kind, version, items = content.get("kind"), content.get("apiVersion"), content.get("items")
@@ -90,22 +90,22 @@ def _objects(file: str, document: int, path: tuple[str | int, ...], content: Jso
         for number, item in enumerate(items):
             yield from _objects(file, document, (*path, "items", number), item)
         return
-    yield Found(file, document, path, cast("Manifest", content))
+    yield ManifestObject(file, document, path, cast("Manifest", content))
 
 
 class ManifestObjects:
     """Referenced objects that are in manifests."""
 
-    def __init__(self, *tiers: Iterable[Found], namespace: str = DEFAULT_NAMESPACE) -> None:
+    def __init__(self, *tiers: Iterable[ManifestObject], namespace: str = DEFAULT_NAMESPACE) -> None:
         """Make the source.
 
         Args:
             *tiers: objects; where the same one is in several tiers, the first of these has it.
             namespace: of objects that name none.
         """
-        self._tiers: list[dict[_Id, list[Found]]] = []
+        self._tiers: list[dict[_Id, list[ManifestObject]]] = []
         for tier in tiers:
-            known: dict[_Id, list[Found]] = defaultdict(list)
+            known: dict[_Id, list[ManifestObject]] = defaultdict(list)
             for found in tier:
                 known[found.group, found.kind, found.namespace or namespace, found.name or ""].append(found)
             self._tiers.append(known)

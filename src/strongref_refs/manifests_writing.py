@@ -2,7 +2,7 @@
 
 A reference field's key becomes that of the field, and each `from` becomes the value that it stands for. Comments stay,
 those within a reference behind its value; so do order, indentation, quotes elsewhere, anchors and line ends. What was
-written is read again, and has to say what is meant: otherwise nothing is written.
+written is read again and must say what is meant: otherwise nothing is written.
 """
 
 from __future__ import annotations
@@ -14,25 +14,47 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref_manifests.errors import ManifestError
-from strongref_manifests.text.documents import Spot
+from strongref_manifests.text.nodes import (
+    COMMENT,
+    Collection,
+    Scalar,
+    TextEdit,
+    comments_between,
+    line_break,
+    line_of,
+    spliced,
+)
+from strongref_manifests.text.templates import canonical
 from strongref_refs.base import path_text
 from strongref_refs.errors import UnwritableReferenceError
-from strongref_refs.manifests_regions import COMMENT, NEAR, Region, Regions, Unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from strongref_manifests.text.manifests import Manifest
-    from strongref_refs.manifests_regions import Path
+    from strongref_manifests.text.nodes import Document, Node, Path
     from strongref_refs.resolution import Edit
 
+_NEAR = 1000
+"""Characters in which the dash before an item of a list is looked for."""
+
 _DASH = re.compile(r"^( *)-(?=\s)\s*\Z", re.MULTILINE)
+_BETWEEN = re.compile(r"[\s:,\[-]*")
+"""What may stand between a key and its references, and between two of them: no anchor and no tag."""
+_OPENING = re.compile(r"[\s{]*")
+"""What may stand between the beginning of a reference and its first key."""
+_REFERENCE_DEPTH = 2
+"""Levels below a reference field: `from`, and what is in it."""
 _EMPTY_LINE = re.compile(r"[ \t]*:[ \t]*(?:\[\s*\]|null|~)?[ \t]*(?:(?<=\s)#[^\r\n]*)?(?:\r?\n|\Z)")
 _EMPTY_IN_FLOW = re.compile(r"\s*:\s*(?:\[\s*\]|null|~)\s*(?:,\s*)?")
 """What stands behind the key of a field without a value: a line's rest, or between brackets."""
 
 
-class Placed(NamedTuple):
+class Unwritable(Exception):  # noqa: N818 (reported as an `UnwritableReferenceError` where the object is known)
+    """A text is not written in a way in which a change can be made."""
+
+
+class PlacedEdit(NamedTuple):
     """A change of a manifest.
 
     Attributes:
@@ -74,26 +96,17 @@ class Rewritten(NamedTuple):
 class Problem(NamedTuple):
     """A change that cannot be made, and why."""
 
-    change: Placed
+    change: PlacedEdit
     error: UnwritableReferenceError
 
 
-class _Piece(NamedTuple):
-    """What stands in the place of a part of the text."""
-
-    start: int
-    end: int
-    text: str
-
-
-def rewritten(manifest: Manifest, changes: Sequence[Placed]) -> Rewritten:
+def rewritten(manifest: Manifest, changes: Sequence[PlacedEdit]) -> Rewritten:
     """The manifest's text with some changes made; without any, the text as it is."""
-    regions = Regions(manifest)
-    made: list[tuple[Placed, list[_Piece]]] = []
-    failed: list[Placed] = []
+    made: list[tuple[PlacedEdit, list[TextEdit]]] = []
+    failed: list[PlacedEdit] = []
     for change in changes:
         try:
-            made.append((change, _Writing(regions, change).pieces()))
+            made.append((change, _Writing(manifest, change).edits()))
         except Unwritable:
             failed.append(change)
     if changes and not failed:
@@ -101,14 +114,14 @@ def rewritten(manifest: Manifest, changes: Sequence[Placed]) -> Rewritten:
         if _says(manifest, text, _wanted(manifest, changes)):
             return Rewritten(text)
         failed = [_misread(manifest, made)]
-    return Rewritten(manifest.text, [Problem(change, _error(regions, change)) for change in failed])
+    return Rewritten(manifest.text, [Problem(change, _error(manifest, change)) for change in failed])
 
 
-def _text(manifest: Manifest, made: Sequence[tuple[Placed, Sequence[_Piece]]]) -> str:
-    return _spliced(manifest.text, sorted(piece for _, pieces in made for piece in pieces))
+def _text(manifest: Manifest, made: Sequence[tuple[PlacedEdit, Sequence[TextEdit]]]) -> str:
+    return spliced(manifest.text, [edit for _, edits in made for edit in edits])
 
 
-def _misread(manifest: Manifest, made: Sequence[tuple[Placed, Sequence[_Piece]]]) -> Placed:
+def _misread(manifest: Manifest, made: Sequence[tuple[PlacedEdit, Sequence[TextEdit]]]) -> PlacedEdit:
     """The first of some changes that is not read as what is meant. Reading takes long: so they are halved."""
     while len(made) > 1:
         half = made[: len(made) // 2]
@@ -117,113 +130,136 @@ def _misread(manifest: Manifest, made: Sequence[tuple[Placed, Sequence[_Piece]]]
     return made[0][0]
 
 
-def _error(regions: Regions, change: Placed) -> UnwritableReferenceError:
-    key = regions.key(change.document, change.reference)
-    line = regions.text.count("\n", 0, key.start) + 1 if key else None
+def _error(manifest: Manifest, change: PlacedEdit) -> UnwritableReferenceError:
+    entry = _document(manifest, change).entry(change.reference)
+    line = line_of(manifest.text, entry.start) if entry else None
     return UnwritableReferenceError(change.whose, path_text((*change.edit.container, change.edit.reference_step)), line)
+
+
+def _document(manifest: Manifest, change: PlacedEdit) -> Document:
+    return manifest.parsed.documents[change.document - 1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Writing:
     """One change of a text."""
 
-    regions: Regions
-    change: Placed
+    manifest: Manifest
+    change: PlacedEdit
 
-    def pieces(self) -> list[_Piece]:
-        """What is to stand where."""
-        document, path, edit = self.change.document, self.change.reference, self.change.edit
-        key = self.regions.key(document, path)
-        if not key:
-            raise Unwritable  # it stands behind an alias
-        inside = self.regions.inside(document, path)
-        flow = self.regions.in_flow(key)
-        name = self.regions.manifest.format.written(key, self._text, edit.step)
-        field = [*self._empty(flow=flow), _Piece(key.start, key.end, name)]
+    def edits(self) -> list[TextEdit]:
+        """The edits of the text that make the change.
+
+        Raises:
+            Unwritable: the reference is written with anchors, aliases or tags, or in another odd way.
+        """
+        edit = self.change.edit
+        key, node = self._key_and_value(self.change.reference)
+        name = self.manifest.format.in_style(key, self._text, edit.step)
+        field = [*self._emptied(), TextEdit(key.text_start, key.end, name)]
         if isinstance(edit.value, str):
-            region = self.regions.region(inside, flow=flow)
-            self.regions.check_between(key, [region])
-            return [*field, self._single(key, region, edit.value)]
-        flow = flow or "[" in COMMENT.sub("", self._text[key.end : inside[0].start])
-        items: dict[object, list[Spot]] = {}
-        for spot in inside:
-            items.setdefault(spot.key[len(path)], []).append(spot)
-        found = [self.regions.region(spots, flow=flow) for spots in items.values()]
-        self.regions.check_between(key, found)
+            self._check([key, node])
+            return [*field, self._single(key, node, edit.value)]
+        items = [entry.node for entry in node.entries] if isinstance(node, Collection) else []
+        self._check([key, *items])
         counts = edit.counts or (1,) * len(edit.value)
-        if len(found) != len(counts):
-            raise Unwritable  # one of them stands behind an alias
+        if not items or len(items) != len(counts):
+            raise Unwritable
         values = iter(edit.value)
-        return [*field, *(self._item(each, list(islice(values, n))) for each, n in zip(found, counts, strict=True))]
+        return [*field, *(self._item(each, list(islice(values, n))) for each, n in zip(items, counts, strict=True))]
 
     @property
     def _text(self) -> str:
-        return self.regions.text
+        return self.manifest.text
 
-    def _empty(self, *, flow: bool) -> list[_Piece]:
+    def _key_and_value(self, path: Path) -> tuple[Scalar, Node]:
+        entry = _document(self.manifest, self.change).entry(path)
+        if not entry or not isinstance(entry.key, Scalar):
+            raise Unwritable  # it stands behind an alias
+        return entry.key, entry.node
+
+    def _check(self, nodes: Sequence[Node]) -> None:
+        """Nothing stands around a key's references that what is written would be read with, and they are plain maps."""
+        key, *references = nodes
+        at = key.end
+        for node in references:
+            first = next(node.scalars(), None)
+            if not isinstance(node, Collection) or not isinstance(node.value, dict) or not first:
+                raise Unwritable
+            between, opening = (self._text[at : node.start], self._text[node.start : first.start])
+            if not _BETWEEN.fullmatch(COMMENT.sub("", between)) or not _OPENING.fullmatch(COMMENT.sub("", opening)):
+                raise Unwritable
+            if _depth(node) > _REFERENCE_DEPTH:
+                raise Unwritable
+            at = node.end
+
+    def _emptied(self) -> list[TextEdit]:
         """The field itself, if it stands there as well: empty, since both would be refused otherwise."""
-        key = self.regions.key(self.change.document, self.change.field)
-        if not key:
+        entry = _document(self.manifest, self.change).entry(self.change.field)
+        if not entry or not isinstance(entry.key, Scalar):
             return []
-        found = (_EMPTY_IN_FLOW if flow else _EMPTY_LINE).match(self._text, key.end)
+        key = entry.key
+        found = (_EMPTY_IN_FLOW if key.flow else _EMPTY_LINE).match(self._text, key.end)
         if not found:
             raise Unwritable
-        before = self._text[: key.start]
-        if flow:
-            return [_Piece(key.start if "," in found[0] else len(before.rstrip().removesuffix(",")), found.end(), "")]
+        before = self._text[: key.text_start]
+        if key.flow:
+            start = key.text_start if "," in found[0] else len(before.rstrip().removesuffix(","))
+            return [TextEdit(start, found.end(), "")]
         line = before.rstrip(" ")
         if line and line[-1] != "\n":
             raise Unwritable
         comment = "".join(COMMENT.findall(found[0])[:1])
         left = f"{before[len(line) :]}{comment}{found[0][len(found[0].rstrip()) :]}" if comment else ""
-        return [_Piece(len(line), found.end(), left)]
+        return [TextEdit(len(line), found.end(), left)]
 
-    def _single(self, key: Spot, region: Region, value: str) -> _Piece:
+    def _single(self, key: Node, reference: Node, value: str) -> TextEdit:
         """What stands behind the key of a reference that is no list: on the key's own line, wherever it stood."""
-        gap = self._text[key.end : region.start]
-        written = self._written(region, value)
+        gap = self._text[key.end : reference.start]
+        written = self._written(reference, value)
         if "\n" not in gap:
-            return _Piece(region.start, region.end, self._commented(region, [], written))
+            return TextEdit(reference.start, reference.end, self._commented(reference, [], written))
         before, _, after = gap.partition(":")
-        return _Piece(key.end, region.end, f"{before}: {self._commented(region, COMMENT.findall(after), written)}")
+        text = f"{before}: {self._commented(reference, COMMENT.findall(after), written)}"
+        return TextEdit(key.end, reference.end, text)
 
-    def _item(self, region: Region, values: Sequence[str]) -> _Piece:
+    def _item(self, reference: Node, values: Sequence[str]) -> TextEdit:
         """What stands in the place of an item of a list: one value, or several."""
-        first, *others = (self._written(region, value) for value in values)
-        if region.flow or not others:
-            return _Piece(region.start, region.end, self._commented(region, [], ", ".join([first, *others])))
-        dash = _DASH.search(COMMENT.sub("", self._text[max(0, region.start - NEAR) : region.start]))
+        first, *others = (self._written(reference, value) for value in values)
+        start, end = reference.start, reference.end
+        if reference.flow or not others:
+            return TextEdit(start, end, self._commented(reference, [], ", ".join([first, *others])))
+        dash = _DASH.search(COMMENT.sub("", self._text[max(0, start - _NEAR) : start]))
         if not dash:
             raise Unwritable
-        more = "".join(f"{self.regions.line_end}{dash[1]}- {other}" for other in others)
-        return _Piece(region.start, region.end, self._commented(region, [], first) + more)
+        more = "".join(f"{line_break(self._text)}{dash[1]}- {other}" for other in others)
+        return TextEdit(start, end, self._commented(reference, [], first) + more)
 
-    def _commented(self, region: Region, before: Sequence[str], written: str) -> str:
+    def _commented(self, reference: Node, before: Sequence[str], written: str) -> str:
         """A value with the comments that stood before and within what it replaces."""
-        comments = [*before, *region.comments(self._text)]
+        inside = comments_between(self._text, reference.start, reference.end, reference.scalars())
+        comments = [*before, *inside]
         if not comments:
             return written
-        line = self._text[self._text.rfind("\n", 0, region.start) + 1 : region.start]
+        line = self._text[self._text.rfind("\n", 0, reference.start) + 1 : reference.start]
         indent = line[: len(line) - len(line.lstrip())]
         # What follows in brackets would be part of the comment.
-        after = f"{self.regions.line_end}{indent}" if region.flow else ""
+        after = f"{line_break(self._text)}{indent}" if reference.flow else ""
         return f"{written} {' '.join(comments)}{after}"
 
-    def _written(self, region: Region, value: str) -> str:
-        spot = Spot(self.change.document, self.change.field, "", region.start, region.end, flow=region.flow)
-        return self.regions.manifest.format.written(spot, self._text, value)
+    def _written(self, reference: Node, value: str) -> str:
+        start, end = reference.start, reference.end
+        place = Scalar(value="", text="", start=start, text_start=start, end=end, flow=reference.flow)
+        return self.manifest.format.in_style(place, self._text, value)
 
 
-def _spliced(text: str, pieces: Sequence[_Piece]) -> str:
-    parts: list[str] = []
-    at = 0
-    for start, end, new in pieces:
-        parts += [text[at:start], new]
-        at = end
-    return "".join([*parts, text[at:]])
+def _depth(node: Node) -> int:
+    """How many levels there are below a node."""
+    below = [_depth(entry.node) for entry in node.entries] if isinstance(node, Collection) else []
+    return 1 + max(below, default=0) if isinstance(node, Collection) else 0
 
 
-def _wanted(manifest: Manifest, changes: Sequence[Placed]) -> list[Any]:
+def _wanted(manifest: Manifest, changes: Sequence[PlacedEdit]) -> list[Any]:
     """What the documents are to say."""
     contents: list[Any] = [deepcopy(document.content) for document in manifest.parsed.documents]
     for document, path, edit, _ in changes:
@@ -241,13 +277,4 @@ def _says(manifest: Manifest, text: str, wanted: Sequence[Any]) -> bool:
         found = [document.content for document in manifest.format.parse(manifest.file, text).documents]
     except ManifestError:
         return False
-    return _same(found, list(wanted))
-
-
-def _same(one: Any, other: Any) -> bool:  # noqa: ANN401 (JSON)
-    """Equal, and of the same types: a number is no boolean, and 1 not 1.0."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
-    return type(one) is type(other) and bool(one == other)
+    return canonical(found) == canonical(list(wanted))

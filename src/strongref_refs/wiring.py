@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from strongref_manifests.tokens import TokenSource
     from strongref_refs.base import Generator, ObjectSource
-    from strongref_refs.manifests import Found
+    from strongref_refs.manifests import ManifestObject
     from strongref_toolkit.toolbox import Toolbox
 
 
@@ -71,7 +71,7 @@ def _generator(path: str, service: str | None, shapes: Crds | None) -> Generator
         return load(text, str(Path(path).resolve()), service, shapes)
 
 
-def _crds(given: Sequence[str]) -> Iterator[Found]:
+def _crds(given: Sequence[str]) -> Iterator[ManifestObject]:
     try:
         found = files.find(given, None)
     except InputError as error:
@@ -82,7 +82,7 @@ def _crds(given: Sequence[str]) -> Iterator[Found]:
     yield from known
 
 
-def _crds_in(path: Path) -> list[Found]:
+def _crds_in(path: Path) -> list[ManifestObject]:
     try:
         content = path.read_bytes()
     except OSError as error:

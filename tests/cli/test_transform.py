@@ -12,7 +12,7 @@ import pytest
 import strongref_cli as cli
 from strongref.macro.transform import Settings, plan
 from strongref_manifests.text.template_edits import changed
-from strongref_manifests.text.template_text import read
+from strongref_manifests.text.templates import read
 from tests.support.macro import imports
 
 if TYPE_CHECKING:
@@ -253,12 +253,12 @@ def test_lines_are_told_of_json_too(tmp_path: Path, capsys: pytest.CaptureFixtur
         ("Resources: {}\nResources: {}\n", ", line 2: the key Resources stands twice in one map."),
         ("- a\n", ": it is no template: there is no map in it."),
         ("", ": it is no template: there is no map in it."),
-        ("\x00", ": it is no YAML (ReaderError)."),
-        ('{"Resources": {}} {"a": 1}', ": there is more than one JSON document in it; a template is one."),
+        ("\x00", ": it is not YAML (ReaderError)."),
+        ('{"Resources": {}} {"a": 1}', ", line 1: there is more than one document in it; a template is one."),
         ('{"Resources": }', ", line 1: Expecting value."),
         ("Parameters: {}\n", "This is not a template: it has no Resources."),
-        ("a: 1\n---\nb: 2\n", ", line 2: "),
-        ("[" * 3000, "it is nested too deeply"),
+        ("a: 1\n---\nb: 2\n", ", line 2: there is more than one document in it; a template is one."),
+        (f"a: {'[' * 3000}{']' * 3000}", "it is nested too deeply"),
     ],
 )
 def test_what_is_no_template_is_told(text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -283,7 +283,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().err.endswith("none.yaml: no such file or directory.\n")
     (tmp_path / "binary").write_bytes(b"\xff")
     assert cli.main(["transform", str(tmp_path / "binary")]) == 1
-    assert capsys.readouterr().err.endswith("binary: it is no text in UTF-8.\n")
+    assert capsys.readouterr().err.endswith("binary: it is not text in UTF-8.\n")
 
 
 @pytest.mark.parametrize(

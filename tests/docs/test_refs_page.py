@@ -17,7 +17,7 @@ from strongref_refs import cluster, cluster_api, cluster_config, errors
 from strongref_refs.base import ObjectKey
 from strongref_refs.config import load
 from strongref_refs.manifests import DEFAULT_NAMESPACE, ManifestObjects, objects_in
-from strongref_refs.manifests_writing import Placed, rewritten
+from strongref_refs.manifests_writing import PlacedEdit, rewritten
 from strongref_refs.resolution import Condition, ReferenceResolver
 from strongref_refs.stacks import KEYS, parse
 from tests.support.documents import ROOT, blocks, names_in, rows
@@ -100,7 +100,7 @@ def test_what_the_example_becomes_is_what_is_shown() -> None:
     (found,) = objects_in(manifest)
     outcome = resolver.resolve(found.content)
     assert outcome.problems == ()
-    assert block("yaml resolved") == rewritten(manifest, [Placed(1, (), edit) for edit in outcome.edits]).text
+    assert block("yaml resolved") == rewritten(manifest, [PlacedEdit(1, (), edit) for edit in outcome.edits]).text
 
 
 @pytest.mark.parametrize(("name", "language"), [("fields", "output fields"), ("rbac", "yaml rbac")])

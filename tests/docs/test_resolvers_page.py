@@ -14,6 +14,7 @@ from strongref_manifests.leftovers import leftover
 from strongref_manifests.resolution import wiring
 from strongref_manifests.tokens import FORMS, NOWHERE, Token, parse
 from strongref_toolkit import errors as toolkit_errors
+from tests.support.cdk8s_errors import CASES as CDK8S_CASES
 from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.resolver_errors import CASES
 
@@ -59,7 +60,7 @@ def test_every_error_of_tokens_and_manifests_is_shown() -> None:
     }
     within_others = {toolkit_errors.ResolveError, errors.SeveralError, errors.StackNotFoundError, errors.NotAStackError}
     elsewhere = {toolkit_errors.UsageError, toolkit_errors.UnknownCallerError, toolkit_errors.SelectError}
-    shown = {type(make()) for make in CASES.values()}
+    shown = {type(make()) for make in (*CASES.values(), *CDK8S_CASES.values())}  # docs/cdk8s.md shows Terraform's
     assert kinds - within_others - elsewhere <= shown
 
 

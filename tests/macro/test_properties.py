@@ -13,7 +13,7 @@ from strongref.macro.conditions import When
 from strongref.macro.edits import TemplateEdits
 from strongref.macro.transform import Settings, plan
 from strongref_manifests.text.template_edits import changed
-from strongref_manifests.text.template_text import read
+from strongref_manifests.text.templates import read
 from tests.support.macro import IMPORTS, ref, resource
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import strongref_cli as cli
 from strongref.macro.transform import Settings, plan
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.template_edits import changed
-from strongref_manifests.text.template_text import content, read
+from strongref_manifests.text.templates import content, read
 from tests.support.macro import IMPORTS
 
 if TYPE_CHECKING:

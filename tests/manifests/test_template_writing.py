@@ -9,8 +9,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from strongref_manifests.text.template_text import canonical, content
 from strongref_manifests.text.template_writing import Bare, block, flow
+from strongref_manifests.text.templates import canonical, content
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00\ufeff"))
 ODD = st.sampled_from(

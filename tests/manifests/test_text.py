@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from strongref_manifests.errors import ManifestError, TokenNotTextError
 from strongref_manifests.resolution.resolvers import ResolutionContext
-from strongref_manifests.text.documents import Format
-from strongref_manifests.text.manifests import JSON, YAML, Manifest, read
+from strongref_manifests.text.manifests import JSON, YAML, Format, Manifest, read
 
 if TYPE_CHECKING:
-    from strongref_manifests.text.documents import Spot
+    from strongref_manifests.text.nodes import Scalar
     from strongref_toolkit.json_values import Json
 
 MARK = "MARK"
@@ -59,8 +58,8 @@ def yaml_of(text: str) -> Manifest:
     return read("a.yaml", text.encode(), YAML)
 
 
-def path(spot: Spot) -> str:
-    return ResolutionContext({}, spot.key).path
+def path(scalar: Scalar) -> str:
+    return ResolutionContext({}, scalar.path).path
 
 
 def _no_second_try(*_: object) -> str:
@@ -69,7 +68,7 @@ def _no_second_try(*_: object) -> str:
 
 def at_once(manifest: Manifest) -> Manifest:
     """A manifest that has to be written rightly at once: being read again is for what nobody has thought of."""
-    form = Format(manifest.format.parse, manifest.format.written, _no_second_try)
+    form = Format(manifest.format.parse, manifest.format.in_style, _no_second_try)
     return Manifest(manifest.file, manifest.text, form, manifest.parsed)
 
 
@@ -77,9 +76,9 @@ def replaced(manifest: Manifest, value: Json, mark: str = MARK) -> str:
     """The manifest's text with a value in the place of each mark."""
     return manifest.replaced(
         {
-            spot: spot.value.replace(mark, value) if isinstance(value, str) else value
-            for spot in manifest.parsed.spots
-            if isinstance(spot.value, str) and mark in spot.value and not spot.is_key
+            scalar: scalar.value.replace(mark, value) if isinstance(value, str) else value
+            for scalar in manifest.parsed.scalars
+            if isinstance(scalar.value, str) and mark in scalar.value and not scalar.is_key
         }
     )
 
@@ -238,8 +237,8 @@ def test_a_value_of_any_type_keeps_it(place: str, value: Json) -> None:
 @given(value=VALUES)
 def test_a_value_of_any_type_keeps_it_in_json(value: Json) -> None:
     manifest = read("a.json", b'["MARK"]', JSON)
-    (spot,) = manifest.parsed.spots
-    assert json.dumps(json.loads(manifest.replaced({spot: value}))) == json.dumps([value])
+    (scalar,) = manifest.parsed.scalars
+    assert json.dumps(json.loads(manifest.replaced({scalar: value}))) == json.dumps([value])
 
 
 def test_what_has_no_tokens_comes_out_byte_for_byte() -> None:
@@ -297,7 +296,9 @@ def test_a_tag_makes_text_of_a_number() -> None:
 
 def test_where_each_value_stands_is_known() -> None:
     manifest = yaml_of("a:\n- b: 1\n  ? [c, {d: e}]\n  : f\n- &x g\n- *x\n---\n- .5\n---\n# nothing\n---\nroot\n")
-    assert [(spot.document, path(spot), spot.value) for spot in manifest.parsed.spots if not spot.is_key] == [
+    assert [
+        (scalar.document, path(scalar), scalar.value) for scalar in manifest.parsed.scalars if not scalar.is_key
+    ] == [
         (1, "a[0].b", 1),
         (1, "a[0].?", "f"),
         (1, "a[1]", "g"),
@@ -311,7 +312,7 @@ def test_where_each_value_stands_is_known() -> None:
         "root",
     ]
     stream = read("a.json", b'\xef\xbb\xbf{"a": [1, {"b": "c"}], "d": null}\n"e"\n', JSON)
-    assert [(spot.document, path(spot), spot.value) for spot in stream.parsed.spots if not spot.is_key] == [
+    assert [(each.document, path(each), each.value) for each in stream.parsed.scalars if not each.is_key] == [
         (1, "a[0]", 1),
         (1, "a[1].b", "c"),
         (1, "d", None),
@@ -331,8 +332,8 @@ def test_where_each_value_stands_is_known() -> None:
         ("a.yaml", b"a: 1\nb:\n  a: 1\n  b: 2\n  a: 3\n", "a.yaml, line 5: the key a stands twice in one map"),
         ("a.yaml", b"a: *b\n", "a.yaml, line 1: no anchor b stands before the alias *b"),
         ("a.yaml", b"a: &b 1\n---\na: *b\n", "a.yaml, line 3: no anchor b stands before the alias *b"),
-        ("a.yaml", b"a: \x07\n", "a.yaml: it is no YAML (ReaderError)"),
-        ("a.yaml", b"a: 1\nb: \xff\n", "a.yaml, line 2: it is no text in UTF-8"),
+        ("a.yaml", b"a: \x07\n", "a.yaml: it is not YAML (ReaderError)"),
+        ("a.yaml", b"a: 1\nb: \xff\n", "a.yaml, line 2: it is not text in UTF-8"),
         ("a.json", b'{"a": 1,\n"b" 2}', "a.json, line 2: Expecting ':' delimiter"),
         ("a.json", b"", "a.json, line 1: Expecting value"),
         ("a.json", b"[NaN]", "a number that JSON does not know"),
@@ -387,7 +388,10 @@ def test_a_token_that_lacks_quotes_between_brackets_is_told(text: str) -> None:
 
 def test_what_stands_in_a_complex_key_is_a_key() -> None:
     manifest = yaml_of("? ['MARK', {a: [MARK]}]\n: b\nc: d\n")
-    assert [(path(spot), spot.value) for spot in manifest.parsed.spots if not spot.is_key] == [("?", "b"), ("c", "d")]
+    assert [(path(scalar), scalar.value) for scalar in manifest.parsed.scalars if not scalar.is_key] == [
+        ("?", "b"),
+        ("c", "d"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -422,13 +426,14 @@ def test_yaml_without_tokens_is_not_looked_into_where_only_tokens_matter(text: s
     ],
 )
 def test_a_token_is_looked_for_in_whatever_way_it_may_be_written(text: str) -> None:
-    assert read("a.yaml", text.encode(), tokens_only=True).parsed == read("a.yaml", text.encode()).parsed
-    assert read("a.yaml", text.encode(), tokens_only=True).parsed.spots
+    quick, whole = (read("a.yaml", text.encode(), tokens_only=only).parsed for only in (True, False))
+    assert [(path(each), each.value) for each in quick.scalars] == [(path(each), each.value) for each in whole.scalars]
+    assert quick.scalars
 
 
 def test_merge_keys_and_numbers_without_end_are_read() -> None:
     manifest = yaml_of(f"a: &x {{b: 1}}\nc:\n  <<: *x\n  <<: *x\n  d: {'9' * 5000}\n")
-    assert manifest.parsed.spots[-1].value == "9" * 5000
+    assert manifest.parsed.scalars[-1].value == "9" * 5000
 
 
 @pytest.mark.parametrize(
@@ -441,12 +446,12 @@ def test_a_file_without_a_name_is_json_if_it_can_be(data: bytes, form: Format) -
 
 def test_nothing_is_written_that_would_not_be_read_again_as_it_is() -> None:
     manifest = yaml_of("first: 1\nsecond: MARK\n")
-    spot = manifest.parsed.spots[-1]
+    scalar = manifest.parsed.scalars[-1]
     broken = Format(YAML.parse, lambda *_: "[", lambda *_: "other")
     with pytest.raises(ManifestError, match=r"a\.yaml, line 2: values cannot be written there"):
-        Manifest(manifest.file, manifest.text, broken, manifest.parsed).replaced({spot: "value"})
-    mended = Format(YAML.parse, lambda *_: "other", YAML.plainly)
-    text = Manifest(manifest.file, manifest.text, mended, manifest.parsed).replaced({spot: "value"})
+        Manifest(manifest.file, manifest.text, broken, manifest.parsed).replaced({scalar: "value"})
+    mended = Format(YAML.parse, lambda *_: "other", YAML.in_one_line)
+    text = Manifest(manifest.file, manifest.text, mended, manifest.parsed).replaced({scalar: "value"})
     assert text == 'first: 1\nsecond: "value"\n'
 
 

@@ -13,19 +13,19 @@ from strongref_manifests.text.manifests import JSON, YAML, read
 from strongref_refs import manifests_writing
 from strongref_refs.base import ObjectKey
 from strongref_refs.errors import AmbiguousObjectError, NoSuchObjectError
-from strongref_refs.manifests import Found, ManifestObjects, objects_in
-from strongref_refs.manifests_writing import Placed, Rewritten, rewritten
+from strongref_refs.manifests import ManifestObject, ManifestObjects, objects_in
+from strongref_refs.manifests_writing import PlacedEdit, Rewritten, rewritten
 from strongref_refs.resolution import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref_manifests.text.documents import Format
+    from strongref_manifests.text.manifests import Format
 
 EC2 = "ec2.services.k8s.aws"
 
 
-def found_in(text: str, form: Format = YAML) -> list[Found]:
+def found_in(text: str, form: Format = YAML) -> list[ManifestObject]:
     return list(objects_in(read("a.yaml", text.encode(), form)))
 
 
@@ -122,7 +122,7 @@ def write(text: str, *edits: Edit, form: Format = YAML, document: int = 1) -> st
 
 def attempt(text: str, *edits: Edit, form: Format = YAML, document: int = 1) -> Rewritten:
     manifest = read("a.yaml", text.encode(), form)
-    return rewritten(manifest, [Placed(document, (), edit, "API default/a") for edit in edits])
+    return rewritten(manifest, [PlacedEdit(document, (), edit, "API default/a") for edit in edits])
 
 
 def refused(text: str, *edits: Edit) -> list[str]:
@@ -235,7 +235,7 @@ class TestWriting:
         listed = read(
             "a.yaml", b"items:\n- spec: {apiRef: {from: {name: a}}}\n- spec: {apiRef: {from: {name: a}}}\n", YAML
         )
-        assert rewritten(listed, [Placed(1, ("items", 1), ONE)]).text.endswith(
+        assert rewritten(listed, [PlacedEdit(1, ("items", 1), ONE)]).text.endswith(
             "- spec: {apiRef: {from: {name: a}}}\n- spec: {apiID: abc123}\n"
         )
 

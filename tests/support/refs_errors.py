@@ -10,8 +10,8 @@ from strongref_manifests.text.manifests import read
 from strongref_refs import errors
 from strongref_refs.base import Field, FieldReference, Kind, ObjectKey, Subject
 from strongref_refs.config import load
-from strongref_refs.manifests import Found, ManifestObjects
-from strongref_refs.manifests_writing import Placed, rewritten
+from strongref_refs.manifests import ManifestObject, ManifestObjects
+from strongref_refs.manifests_writing import PlacedEdit, rewritten
 from strongref_refs.resolution import Edit, ReferenceResolver
 from strongref_refs.stacks import StackValues
 from strongref_refs.validation import check
@@ -31,7 +31,7 @@ GROUP = ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "web")
 GET = f"get securitygroups.{EC2} default/web"
 
 
-def _object(kind: str, name: str, conditions: Mapping[str, str], **status: Any) -> Found:  # noqa: ANN401
+def _object(kind: str, name: str, conditions: Mapping[str, str], **status: Any) -> ManifestObject:  # noqa: ANN401
     listed = [{"type": f"ACK.{each}", "status": value} for each, value in conditions.items()]
     content = {
         "apiVersion": f"{EC2}/v1alpha1",
@@ -39,7 +39,7 @@ def _object(kind: str, name: str, conditions: Mapping[str, str], **status: Any) 
         "metadata": {"name": name},
         "status": {"conditions": listed, **status},
     }
-    return Found("objects.yaml", 1, (), content)
+    return ManifestObject("objects.yaml", 1, (), content)
 
 
 _SYNCED = {"ResourceSynced": "True"}
@@ -131,7 +131,7 @@ def _by_hook() -> StrongRefError:
 def _unwritable() -> StrongRefError:
     manifest = read("app/link.yaml", b"kind: VPCLink\nspec:\n  subnetRefs: &subnets [{from: {name: a}}]\n")
     edit = Edit(("spec",), "subnetRefs", "subnetIDs", ("subnet-1",))
-    (problem,) = rewritten(manifest, [Placed(1, (), edit, "VPCLink default/orders")]).problems
+    (problem,) = rewritten(manifest, [PlacedEdit(1, (), edit, "VPCLink default/orders")]).problems
     return problem.error
 
 

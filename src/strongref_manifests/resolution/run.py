@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from strongref_manifests.resolution.resolvers import Resolver, SchemeResolver
-    from strongref_manifests.text.documents import Spot
     from strongref_manifests.text.manifests import Manifest
+    from strongref_manifests.text.nodes import Scalar
     from strongref_toolkit.json_values import Json
 
 
@@ -68,25 +68,25 @@ def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver, others: Seque
         tokens: resolves our own tokens; it is asked first.
         others: resolvers that come after it.
     """
-    tokens.prefetch(spot.value for manifest in manifests for spot in manifest.parsed.spots if not spot.is_key)
+    tokens.prefetch(each.value for manifest in manifests for each in manifest.parsed.scalars if not each.is_key)
     chain = ResolverChain([tokens, *others])
     outcome = ResolveResult()
     for manifest in manifests:
-        values: dict[Spot, Json] = {}
+        values: dict[Scalar, Json] = {}
         failures: list[Failure] = []
-        for spot in manifest.parsed.spots:
-            context = _context(manifest, spot)
+        for scalar in manifest.parsed.scalars:
+            context = _context(manifest, scalar)
             try:
-                if spot.is_key:
-                    tokens.check_key(str(spot.value))
+                if scalar.is_key:
+                    tokens.check_key(str(scalar.value))
                     continue
-                value = chain.resolve(context, spot.value)
-                if (type(value), value) != (type(spot.value), spot.value):
-                    manifest.format.written(spot, manifest.text, value)  # or raise that it cannot be
-                    values[spot] = value
+                value = chain.resolve(context, scalar.value)
+                if (type(value), value) != (type(scalar.value), scalar.value):
+                    manifest.format.in_style(scalar, manifest.text, value)  # or raise that it cannot be
+                    values[scalar] = value
             except StrongRefError as error:
                 path = context.path or WHOLE
-                failures += [Failure(manifest.file, spot.document, path, each) for each in _each(error)]
+                failures += [Failure(manifest.file, scalar.document, path, each) for each in _each(error)]
         outcome.documents += len(manifest.parsed.documents)
         outcome.values += len(values)
         outcome.failures += failures
@@ -94,9 +94,9 @@ def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver, others: Seque
     return outcome
 
 
-def _context(manifest: Manifest, spot: Spot) -> ResolutionContext:
-    content = manifest.parsed.documents[spot.document - 1].content
-    return ResolutionContext(cast("Mapping[str, Json]", content), spot.key)
+def _context(manifest: Manifest, scalar: Scalar) -> ResolutionContext:
+    content = manifest.parsed.documents[scalar.document - 1].content
+    return ResolutionContext(cast("Mapping[str, Json]", content), scalar.path)
 
 
 def _each(error: StrongRefError) -> Iterator[StrongRefError]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from strongref.aws.clients import Clients
 from strongref.errors import StrongRefError
 from strongref_manifests.sources.nested import ABSENT
-from strongref_manifests.text.template_text import content
+from strongref_manifests.text.templates import content
 from strongref_toolkit.errors import FetchFailedError
 from strongref_toolkit.memo import Memo
 

@@ -5,29 +5,44 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref_manifests.errors import ManifestError
-from strongref_manifests.text import json_text, yaml_style, yaml_text
-from strongref_manifests.text.documents import Document, Format, Parsed, spliced
+from strongref_manifests.text import json_reader, styles, yaml_reader
+from strongref_manifests.text.nodes import Document, Parsed, TextEdit, line_of, spliced
+from strongref_manifests.tokens import FORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from strongref_manifests.text.documents import Spot
+    from strongref_manifests.text.nodes import Scalar
     from strongref_toolkit.json_values import Json
 
-YAML = Format(yaml_text.parse, yaml_style.written, yaml_style.plainly)
-JSON = Format(json_text.parse, json_text.written, json_text.plainly)
-
-FORMATS = {".yaml": YAML, ".yml": YAML, ".json": JSON}
-"""By the ending of a file's name."""
+_TOKEN = re.compile(rf"\$\{{(?:{'|'.join(FORMS)}):")
 
 _TOKENS = re.compile(r"\$(?:\{|\\[\r\n])|\\(?:x|u00|U000000)(?:24|7b)", re.IGNORECASE)
 """Where a token or `$${` can be: `${`, also with a line break or an escape for one of the two in it."""
 
 _MARKER = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 """The beginning of a document; nothing else stands so at the beginning of a line (YAML 1.2.2, 9.1.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How manifests are written.
+
+    Attributes:
+        parse: reads a text, from a file's name (for errors) and its text; it raises `ManifestError` where the text is
+            not of this format.
+        in_style: a value in the style of the scalar of a text that it replaces, if possible; it raises `ResolveError`
+            where no such value can stand.
+        in_one_line: the same without regard to style: on one line, text in quotes.
+    """
+
+    parse: Callable[[str, str], Parsed]
+    in_style: Callable[[Scalar, str, Json], str]
+    in_one_line: Callable[[Scalar, str, Json], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,36 +61,40 @@ class Manifest:
     format: Format
     parsed: Parsed
 
-    def replaced(self, values: Mapping[Spot, Json]) -> str:
-        """The text with other values in some spots; without any, the text as it is.
+    def replaced(self, values: Mapping[Scalar, Json]) -> str:
+        """The text with other values in some places; without any, the text as it is.
 
-        It is read again before it is given away: nothing else has changed, and the new values are read as they are.
+        The result is read again to make sure: nothing else has changed, and the new values are read as they are.
 
         Raises:
-            ResolveError: a value cannot be written where it is to stand.
+            ResolveError: a value cannot be written in its place.
         """
         if not values:
             return self.text
-        for write in (self.format.written, self.format.plainly):
-            text = spliced(self.text, {spot: write(spot, self.text, value) for spot, value in values.items()})
+        for write in (self.format.in_style, self.format.in_one_line):
+            text = spliced(
+                self.text,
+                [TextEdit(each.text_start, each.end, write(each, self.text, new)) for each, new in values.items()],
+            )
             if self._reads(text, values):
                 return text
-        line = self.text.count("\n", 0, min(spot.start for spot in values)) + 1
+        line = line_of(self.text, min(scalar.text_start for scalar in values))
         raise ManifestError(self.file, line, "values cannot be written there so that they are read again as they are")
 
-    def _reads(self, text: str, values: Mapping[Spot, Json]) -> bool:
+    def _reads(self, text: str, values: Mapping[Scalar, Json]) -> bool:
         try:
             parsed = self.format.parse(self.file, text)
         except ManifestError:
             return False
         wanted: list[Json] = []
-        for spot in self.parsed.spots:
-            if spot in values:
-                value = values[spot]
-                wanted += [json.dumps(value)] if spot.text_only and _is_number(value) else _leaves(value)
+        for scalar in self.parsed.scalars:
+            if scalar in values:
+                value = values[scalar]
+                is_number = isinstance(value, bool | int | float)
+                wanted += [json.dumps(value)] if scalar.text_only and is_number else _leaves(value)
             else:
-                wanted.append(spot.value)
-        found = [spot.value for spot in parsed.spots]
+                wanted.append(scalar.value)
+        found = [scalar.value for scalar in parsed.scalars]
         return [(type(each), each) for each in found] == [(type(each), each) for each in wanted]
 
 
@@ -86,8 +105,8 @@ def read(file: str, data: bytes, form: Format | None = None, *, tokens_only: boo
         file: its name, for people.
         data: all of it.
         form: how it is written; by default JSON if it begins as JSON does and can be read as such, else YAML.
-        tokens_only: whether it is only for our own tokens' sake: YAML without any is not looked into any further, since
-            that takes seconds for each MB, and nothing in such a file changes, whatever it is.
+        tokens_only: whether only tokens matter: YAML without any is not read any further, since that takes seconds for
+            each MB, and nothing in such a file changes, whatever it is.
 
     Raises:
         ManifestError: it is not written so.
@@ -95,30 +114,26 @@ def read(file: str, data: bytes, form: Format | None = None, *, tokens_only: boo
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        failed = ManifestError(file, data.count(b"\n", 0, error.start) + 1, "it is no text in UTF-8")
+        failed = ManifestError(file, data.count(b"\n", 0, error.start) + 1, "it is not text in UTF-8")
     else:
         if form is YAML and tokens_only and not _TOKENS.search(text):
-            return Manifest(file, text, form, Parsed(_documents(text), ()))
+            return Manifest(file, text, form, Parsed(_unread_documents(text), ()))
         if form:
             return Manifest(file, text, form, form.parse(file, text))
         if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
             try:
                 return read(file, data, JSON)
             except ManifestError:
-                pass  # YAML in brackets, or neither: then its error is told
+                pass  # YAML in brackets, or neither: then the error of YAML is reported
         return read(file, data, YAML, tokens_only=tokens_only)
     raise failed
 
 
-def _documents(text: str) -> list[Document]:
+def _unread_documents(text: str) -> list[Document]:
     """Those of a text in YAML whose content does not matter."""
     before, *others = _MARKER.split(text)
     first = [before] if re.search(r"^[^#%\s]", before.replace("\ufeff", ""), re.MULTILINE) else []
-    return [Document(number, None) for number, _ in enumerate([*first, *others], 1)]
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, bool | int | float)
+    return [Document(number) for number, _ in enumerate([*first, *others], 1)]
 
 
 def _leaves(value: Json) -> Iterator[Json]:
@@ -132,3 +147,19 @@ def _leaves(value: Json) -> Iterator[Json]:
             yield from _leaves(item)
     else:
         yield value
+
+
+def _explain(text: str, at: int) -> str:
+    """What may lie behind a problem of YAML."""
+    if at and _TOKEN.match(text, at - 1):  # whose { began a map
+        return '. Between brackets a token needs quotes, as in ["${cfn:STACK.OUTPUT}"]'
+    if "{{" in text and "}}" in text:
+        return ". It looks like a template: render it first, as in helm template … | strongref resolve -"
+    return ""
+
+
+YAML = Format(partial(yaml_reader.parse, explain=_explain), styles.in_style, styles.in_one_line)
+JSON = Format(json_reader.parse, styles.in_json, styles.in_json)
+
+FORMATS = {".yaml": YAML, ".yml": YAML, ".json": JSON}
+"""By the ending of a file's name."""

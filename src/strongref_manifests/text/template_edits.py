@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from strongref.macro.edits import Addition
 from strongref.macro.template import MACRO
 from strongref_manifests.errors import ManifestError
-from strongref_manifests.text.template_text import canonical, to_json
-from strongref_manifests.text.template_text import content as read_content
+from strongref_manifests.text.nodes import (
+    Alias,
+    Collection,
+    Entry,
+    Node,
+    TextEdit,
+    comments_between,
+    line_break,
+    spliced,
+)
 from strongref_manifests.text.template_writing import block, flow, scalar
+from strongref_manifests.text.templates import canonical, to_json
+from strongref_manifests.text.templates import content as read_content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from strongref.macro.edits import Removal, Replacement, TemplateEdits
-    from strongref.macro.template import Path
-    from strongref_manifests.text.template_text import Place, TemplateText
+    from strongref_manifests.text.nodes import Path
+    from strongref_manifests.text.templates import TemplateEntry, TemplateText
 
 _TRANSFORM = "Transform"
-_COMMENT = re.compile(r"(?<=\s)#[^\r\n]*")
 _EMPTY = re.compile(r"""["']?\w+["']?[ ]*:(?:[ ]*(?:\{\s*\}|null|~))?""")
 """A section with nothing in it."""
 _RESOURCE_DEPTH = 2
 """Levels of a resource that have a line for each key: its own, and its properties."""
-
-
-class _Piece(NamedTuple):
-    """A part of a text, and what stands in its place from now on."""
-
-    start: int
-    end: int
-    text: str
 
 
 def parameters(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,16 +61,16 @@ def changed(template: TemplateText, plan: TemplateEdits) -> str:
     if template.is_json:
         return to_json(content, template.text) if ours or plan else template.text
     edits = _Edits(template)
-    pieces = [
+    text_edits = [
         *map(edits.replacement, plan.replacements),
         *map(edits.removal, plan.removals),
         *edits.additions(plan.additions),
         *(edits.transform(listed) if ours else []),
     ]
-    result = _spliced(template.text, pieces)
+    result = spliced(template.text, text_edits)
     if (ours or plan) and canonical(read_content(result)) != canonical(content):
-        told = "its references cannot be replaced in the style in which it is written"
-        raise ManifestError(template.file, None, f"{told}; write it in a plainer one, or as JSON")
+        problem = "its references cannot be replaced in the style in which it is written"
+        raise ManifestError(template.file, None, f"{problem}; write it in a plainer one, or as JSON")
     return result
 
 
@@ -84,173 +82,150 @@ def _is_ours(each: object) -> bool:
     return each == MACRO or (isinstance(each, Mapping) and each.get("Name") == MACRO)
 
 
-def _spliced(text: str, pieces: list[_Piece]) -> str:
-    parts, at = [], 0
-    for piece in sorted(pieces, key=lambda each: (each.start, each.end)):
-        parts += [text[at : piece.start], piece.text]
-        at = piece.end
-    return "".join([*parts, text[at:]])
-
-
 class _Edits:
+    """The edits of a template's text that carry a plan out."""
+
     def __init__(self, template: TemplateText) -> None:
         self._template = template
         self._text = template.text
-        self._order = list(template.places)
-        self._numbers = {path: number for number, path in enumerate(self._order)}
+        self._line_break = line_break(template.text)
 
-    def replacement(self, change: Replacement) -> _Piece:
-        place = self._place((*change.path, change.key))
-        quote = self._text[place.start] if self._text[place.start] in "\"'" else ""
+    def replacement(self, change: Replacement) -> TextEdit:
+        found = self._entry((*change.path, change.key))
+        quote = self._text[found.start] if self._text[found.start] in "\"'" else ""
         key = f"{quote}{change.becomes}{quote}" if quote else scalar(change.becomes)
-        comments = [] if place.flow else self._comments((*change.path, change.key))
-        above = "".join(f"{comment}{self._line_break}{' ' * place.column}" for comment in comments)
-        return _Piece(place.start, place.end, f"{above}{key}: {flow(change.value)}")
+        comments = [] if found.flow else self._comments(found.entry)
+        above = "".join(f"{comment}{self._line_break}{' ' * self._column(found.start)}" for comment in comments)
+        return TextEdit(found.start, found.end, f"{above}{key}: {flow(change.value)}")
 
-    def removal(self, change: Removal) -> _Piece:
-        return self._without((*change.path, change.key))
+    def removal(self, change: Removal) -> TextEdit:
+        return self._without(self._entry((*change.path, change.key)))
 
-    def additions(self, changes: tuple[Addition, ...]) -> list[_Piece]:
-        """One piece for each map that something is added to."""
+    def additions(self, changes: tuple[Addition, ...]) -> list[TextEdit]:
+        """One edit for each map that something is added to."""
         by_path: dict[Path, list[Addition]] = {}
         for each in changes:
             by_path.setdefault(each.path, []).append(each)
         return [self._added(path, new) for path, new in by_path.items()]
 
-    def transform(self, listed: list[Any]) -> list[_Piece]:
+    def transform(self, listed: list[Any]) -> list[TextEdit]:
         """The section without the macro; without anything left, no such section. Comments above stay."""
         ours = [number for number, each in enumerate(listed) if _is_ours(each)]
         if len(ours) == len(listed):
-            return [self._without((_TRANSFORM,), with_comments=False)]
-        return [self._without_item((_TRANSFORM, number)) for number in ours]
+            return [self._without(self._entry((_TRANSFORM,)), with_comments=False)]
+        return [self._without_item(self._entry((_TRANSFORM, number))) for number in ours]
 
-    def _place(self, path: Path) -> Place:
-        place = self._template.places[path]
-        if place.shared:
+    def _entry(self, path: Path) -> TemplateEntry:
+        found = self._template.entries[path]
+        if found.shared:
             raise ManifestError(
                 self._template.file,
                 self._template.line(path),
                 "what is to change stands under an anchor that is used elsewhere too; write it out in both places",
             )
-        return place
+        return found
 
-    def _without(self, path: Path, *, with_comments: bool = True) -> _Piece:
+    def _without(self, found: TemplateEntry, *, with_comments: bool = True) -> TextEdit:
         """A key and what stands under it taken out: with its lines, or with a comma."""
-        place = self._place(path)
-        if place.flow:
-            return self._without_comma(path)
-        begin = self._text.rfind("\n", 0, self._above(place)[1] if with_comments else place.start)
-        end = self._line_end(place.end)
+        if found.flow:
+            return self._without_comma(found)
+        begin = self._text.rfind("\n", 0, self._above(found.start)[1] if with_comments else found.start)
+        end = self._line_end(found.end)
         if begin >= 0:
-            return _Piece(begin, end, "")
-        return _Piece(1 if self._text[0] == "\ufeff" else 0, min(end + 1, len(self._text)), "")
+            return TextEdit(begin, end, "")
+        return TextEdit(1 if self._text[0] == "\ufeff" else 0, min(end + 1, len(self._text)), "")
 
-    def _without_item(self, path: Path) -> _Piece:
+    def _without_item(self, found: TemplateEntry) -> TextEdit:
         """An item of a list: the same."""
-        place = self._place(path)
-        if place.flow:
-            return self._without_comma(path)
-        begin = self._text.rfind("\n", 0, self._text.rfind("-", 0, place.start))
-        return _Piece(begin, self._line_end(place.end), "")
+        if found.flow:
+            return self._without_comma(found)
+        begin = self._text.rfind("\n", 0, self._text.rfind("-", 0, found.start))
+        return TextEdit(begin, self._line_end(found.end), "")
 
-    def _without_comma(self, path: Path) -> _Piece:
-        place = self._place(path)
-        beside = self._children(path[:-1])
-        at = beside.index(place)
+    @staticmethod
+    def _without_comma(found: TemplateEntry) -> TextEdit:
+        siblings = found.above.entries
+        at = siblings.index(found.entry)
         if at:
-            return _Piece(beside[at - 1].end, place.end, "")
-        return _Piece(place.start, beside[1].start if len(beside) > 1 else place.end, "")
+            return TextEdit(siblings[at - 1].end, found.end, "")
+        return TextEdit(found.start, siblings[1].start if len(siblings) > 1 else found.end, "")
 
-    def _below(self, path: Path) -> Iterator[tuple[Path, Place]]:
-        """Something, and all that stands below it: in a row, as it was read."""
-        first = self._numbers[path] if path else 0
-        for at in islice(self._order, first, None):
-            if at[: len(path)] != path:
-                return
-            yield at, self._template.places[at]
-
-    def _children(self, path: Path) -> list[Place]:
-        """What stands directly below a map or a list."""
-        return [place for at, place in self._below(path) if len(at) == len(path) + 1]
-
-    def _added(self, path: Path, new: list[Addition]) -> _Piece:
-        beside = self._children(path) if path in self._numbers else []
+    def _added(self, path: Path, new: list[Addition]) -> TextEdit:
+        found = self._template.entries.get(path)
+        siblings = _entries(found.entry.node) if found else []
         section = {each.key: each.value for each in new}
-        if not beside and path in self._numbers:
-            return self._filled(self._place(path), str(path[0]), section)
-        if not beside:  # there is no such section yet
-            top = self._children(())
-            return self._after(top, [Addition((), str(path[0]), section)], _RESOURCE_DEPTH - 1)
-        return self._after(beside, new, _RESOURCE_DEPTH)
+        if found and not siblings:
+            return self._filled(self._entry(path), str(path[0]), section)
+        if not siblings:  # there is no such section yet
+            addition = Addition((), str(path[0]), section)
+            return self._after(self._template.root.entries, [addition], _RESOURCE_DEPTH - 1)
+        return self._after(siblings, new, _RESOURCE_DEPTH)
 
-    def _filled(self, place: Place, key: str, section: dict[str, Any]) -> _Piece:
+    def _filled(self, found: TemplateEntry, key: str, section: dict[str, Any]) -> TextEdit:
         """A section that is there and has nothing in it."""
-        found = _EMPTY.match(self._text, place.start)
-        if found is None:
+        empty = _EMPTY.match(self._text, found.start)
+        if empty is None:
             raise ManifestError(self._template.file, None, f"{key} is empty, in a style that cannot be added to")
-        if place.flow:
-            return _Piece(place.start, found.end(), f"{scalar(key)}: {flow(section)}")
-        lines = block(key, section, place.column, _RESOURCE_DEPTH)
-        return _Piece(place.start, found.end(), self._line_break.join(lines).lstrip(" "))
+        if found.flow:
+            return TextEdit(found.start, empty.end(), f"{scalar(key)}: {flow(section)}")
+        lines = block(key, section, self._column(found.start), _RESOURCE_DEPTH)
+        return TextEdit(found.start, empty.end(), self._line_break.join(lines).lstrip(" "))
 
-    def _after(self, beside: list[Place], new: list[Addition], deep: int) -> _Piece:
+    def _after(self, siblings: list[Entry], new: list[Addition], deep: int) -> TextEdit:
         """Something behind the last of several keys, laid out as they are."""
-        last = beside[-1]
-        if last.flow:
-            return _Piece(last.end, last.end, "".join(f", {scalar(each.key)}: {flow(each.value)}" for each in new))
+        last = siblings[-1]
+        if last.node.flow:
+            return TextEdit(last.end, last.end, "".join(f", {scalar(each.key)}: {flow(each.value)}" for each in new))
         end = self._line_end(last.end)
-        apart = len(beside) > 1 and "\n\n" in self._text[beside[-2].end : last.start].replace("\r", "")
+        apart = len(siblings) > 1 and "\n\n" in self._text[siblings[-2].end : last.start].replace("\r", "")
+        column = self._column(last.start)
         lines: list[str] = []
         for each in new:
             lines += [""] if apart else []
-            lines += (f"{' ' * last.column}{comment}" for comment in self._all_moved(each.origins))
-            lines += block(each.key, each.value, last.column, deep)
+            lines += (f"{' ' * column}{comment}" for origin in each.origins for comment in self._moved(origin))
+            lines += block(each.key, each.value, column, deep)
         carriage = "\r" if self._text[:end].endswith("\r") else ""
-        return _Piece(end, end, "".join(f"\n{line}{carriage}" for line in lines))
-
-    @property
-    def _line_break(self) -> str:
-        return "\r\n" if "\r\n" in self._text else "\n"
-
-    def _all_moved(self, origins: tuple[Path, ...]) -> list[str]:
-        return [comment for origin in origins for comment in self._moved(origin)]
+        return TextEdit(end, end, "".join(f"\n{line}{carriage}" for line in lines))
 
     def _moved(self, origin: Path) -> list[str]:
         """The comments of what is taken out in one place and put in at another."""
         if origin and isinstance(origin[-1], int):  # one of several: those of all of them come above the first
             return [] if origin[-1] else self._moved(origin[:-1])
-        if not origin or self._template.places[origin].flow:
+        if not origin or self._template.entries[origin].flow:
             return []
-        place = self._template.places[origin]
-        behind = self._text[place.end : self._line_end(place.end)].strip()
-        return [*self._above(place)[0], *self._comments(origin), *([behind] if behind else [])]
+        found = self._template.entries[origin]
+        behind = self._text[found.end : self._line_end(found.end)].strip()
+        return [*self._above(found.start)[0], *self._comments(found.entry), *([behind] if behind else [])]
 
-    def _above(self, place: Place) -> tuple[list[str], int]:
+    def _above(self, start: int) -> tuple[list[str], int]:
         """The comments on the lines above a key that are as far indented as it, and where they, or it, begin."""
         comments: list[str] = []
-        at = place.start
+        column = self._column(start)
+        at = start
         while (end := self._text.rfind("\n", 0, at)) >= 0:
             begin = self._text.rfind("\n", 0, end) + 1
             line = self._text[begin:end]
-            if len(line) - len(line.lstrip(" ")) != place.column or not line.lstrip(" ").startswith("#"):
+            if len(line) - len(line.lstrip(" ")) != column or not line.lstrip(" ").startswith("#"):
                 break
             comments.insert(0, line.strip())
-            at = begin + place.column
+            at = begin + column
         return comments, at
 
-    def _comments(self, path: Path) -> list[str]:
+    def _comments(self, entry: Entry) -> list[str]:
         """The comments within what stands under a key, but not one behind its end."""
-        place = self._template.places[path]
-        below = dict(self._below(path))
-        holding = {at[:-1] for at in below}
-        inside = [(each.value, each.end) for at, each in below.items() if at not in holding]
-        found: list[str] = []
-        at = place.start
-        for start, end in [*sorted(inside), (place.end, place.end)]:
-            found += (each.strip() for each in _COMMENT.findall(self._text[at:start]))
-            at = max(at, end)
-        return found
+        return comments_between(self._text, entry.start, entry.end, entry.scalars())
+
+    def _column(self, at: int) -> int:
+        """How far something is indented."""
+        return len(self._text[self._text.rfind("\n", 0, at) + 1 : at].lstrip("\ufeff"))
 
     def _line_end(self, at: int) -> int:
         end = self._text.find("\n", at)
         return end if end >= 0 else len(self._text)
+
+
+def _entries(node: Node) -> list[Entry]:
+    """What stands directly below a map or a list."""
+    if isinstance(node, Alias):
+        node = node.target
+    return node.entries if isinstance(node, Collection) else []

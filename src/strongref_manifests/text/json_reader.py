@@ -1,0 +1,77 @@
+"""Reads JSON: one document, or several after each other."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from strongref_manifests.errors import ManifestError
+from strongref_manifests.text.nodes import Collection, Scalar, TreeBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref_manifests.text.nodes import Parsed
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_SPACE = re.compile(r"[ \t\r\n\ufeff]*")
+
+
+def parse(file: str, text: str) -> Parsed:
+    """The documents of a text.
+
+    Raises:
+        ManifestError: it is not JSON, or a map has a key twice.
+    """
+    builder = TreeBuilder(file, text)
+    for start, end in _documents(file, text):
+        builder.begin_document(start)
+        for token in _TOKEN.finditer(text, start, end):
+            _add(builder, token[0], token.start(), token.end())
+    return builder.parsed
+
+
+def _add(builder: TreeBuilder, mark: str, start: int, end: int) -> None:
+    if mark in "{[":
+        builder.add(Collection(value={} if mark == "{" else [], start=start, end=end, brackets=True))
+    elif mark in "}]":
+        builder.close(end)
+    elif mark not in ",:":
+        value = json.loads(mark)
+        is_text = isinstance(value, str)
+        text, style = (value, '"') if is_text else (mark, None)
+        builder.add(Scalar(value=value, start=start, end=end, text=text, text_start=start, style=style), text)
+
+
+def _documents(file: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where each document begins and ends."""
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+    at = _after_space(text, 0)
+    while True:
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            failed = ManifestError(file, error.lineno, error.msg)
+        except RecursionError:
+            failed = ManifestError(file, None, "it is nested too deeply")
+        except ValueError:
+            failed = ManifestError(
+                file, None, "it has a number that JSON does not know, or that is too long to be read"
+            )
+        else:
+            yield at, end
+            at = _after_space(text, end)
+            if at == len(text):
+                return
+            continue
+        raise failed
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at

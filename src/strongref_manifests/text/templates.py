@@ -1,0 +1,226 @@
+"""CloudFormation's templates as text: what is in them, with functions in their long forms, and where it stands.
+
+One tree for YAML, with every short form (`!Ref`, `!GetAtt a.b`), and for JSON. Numbers, dates and the like are read as
+far as references need it, and are left alone in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import ScalarNode
+
+from strongref.macro.references import is_reference, stem
+from strongref_manifests.errors import ManifestError
+from strongref_manifests.text import json_reader, yaml_reader
+from strongref_manifests.text.nodes import MERGE, STR, Alias, Collection, Entry, Node, Path, Scalar, line_of
+from strongref_manifests.text.template_writing import Bare, scalar
+
+_SPACE = "\ufeff \t\r\n"
+_RESOLVER = YAML(typ="safe", pure=True).resolver
+_PLAIN = (True, False)
+"""How ruamel.yaml is asked what text without quotes is."""
+_BARE = re.compile(r"[-+.]?[A-Za-z0-9_](?:[A-Za-z0-9_.+:-]*[A-Za-z0-9_.+-])?")
+"""What may stand anywhere without quotes, and may be a number, a date or the like for some reader of YAML."""
+_SAME_NAME = {"!Ref": "Ref", "!Condition": "Condition"}
+
+
+class TemplateEntry(NamedTuple):
+    """Where something stands in a template.
+
+    Attributes:
+        entry: its key and itself; of an item of a list, itself.
+        above: the map or list that it is in.
+        shared: whether it stands under an anchor that is used elsewhere too.
+    """
+
+    entry: Entry
+    above: Collection
+    shared: bool
+
+    @property
+    def start(self) -> int:
+        return self.entry.start
+
+    @property
+    def end(self) -> int:
+        return self.entry.end
+
+    @property
+    def flow(self) -> bool:
+        return self.entry.node.flow
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateText:
+    """A template as it is written.
+
+    Attributes:
+        file: for errors.
+        content: what is in it.
+        root: of its tree.
+        entries: everything in it, by the path that leads there.
+    """
+
+    file: str
+    text: str = field(repr=False)
+    content: dict[str, Any] = field(repr=False)
+    root: Collection = field(repr=False)
+    entries: dict[Path, TemplateEntry] = field(repr=False)
+    is_json: bool = False
+
+    def line(self, path: Path) -> int | None:
+        """The line of what is there, or of the nearest thing around it that is."""
+        ends = range(len(path), 0, -1)
+        found = next((self.entries[path[:end]] for end in ends if path[:end] in self.entries), None)
+        return line_of(self.text, found.start) if found else None
+
+
+def read(file: str, text: str) -> TemplateText:
+    """Read a template in YAML or JSON: its first character says which of the two.
+
+    Raises:
+        ManifestError: it is neither, or no map, or a key stands twice.
+    """
+    is_json = _is_json(text)
+    parsed = (json_reader if is_json else yaml_reader).parse(file, text)
+    root = parsed.documents[0].root if parsed.documents else None
+    if len(parsed.documents) > 1:
+        line = line_of(text, parsed.documents[1].start)
+        raise ManifestError(file, line, "there is more than one document in it; a template is one")
+    if not isinstance(root, Collection) or not isinstance(root.value, dict):
+        raise ManifestError(file, None, "it is no template: there is no map in it")
+    reading = _TemplateReading(file, text)
+    try:
+        found: Any = reading.content(root, ())
+    except RecursionError:
+        failed = ManifestError(file, None, "it is nested too deeply")
+    else:
+        return TemplateText(file, text, found, root, reading.entries, is_json=is_json)
+    raise failed
+
+
+def content(text: str) -> object:
+    """What is in a template in YAML; None if it is none."""
+    try:
+        (document,) = yaml_reader.parse("", text).documents
+        return _TemplateReading("", text).content(document.root, ()) if document.root else None
+    except (ManifestError, ValueError, RecursionError):
+        return None
+
+
+def _is_json(text: str) -> bool:
+    """Whether it is, or was meant to be: with brackets around it, YAML has no quotes around its first key."""
+    inside = text.lstrip(_SPACE)
+    return inside.startswith("{") and inside.lstrip(f"{_SPACE}{{").startswith(('"', "}"))
+
+
+@dataclass(slots=True)
+class _TemplateReading:
+    """The content of a tree, with functions in their long forms, and the entries that are found on the way."""
+
+    file: str
+    text: str
+    entries: dict[Path, TemplateEntry] = field(default_factory=dict)
+
+    def content(self, node: Node, path: Path, *, shared: bool = False) -> object:
+        if isinstance(node, Alias):
+            node = node.target
+        shared = shared or node.aliased
+        name = _function(node)
+        below = (*path, name) if name else path
+        if isinstance(node, Scalar):
+            value = _scalar_value(node)
+        elif isinstance(node, Collection) and isinstance(node.value, list):
+            value = [
+                self._child(entry, node, (*below, number), shared=shared) for number, entry in enumerate(node.entries)
+            ]
+        else:
+            value = self._map(node, below, shared=shared)
+        if name == "Fn::GetAtt" and isinstance(value, str):
+            value = value.split(".", 1)
+        return {name: value} if name else value
+
+    def _map(self, node: Node, path: Path, *, shared: bool) -> dict[str, object]:
+        result: dict[str, object] = {}
+        for entry in node.entries if isinstance(node, Collection) else ():
+            key = entry.key.target if isinstance(entry.key, Alias) else entry.key
+            name = key.text if isinstance(key, Scalar) else "?"
+            if name in result and name != MERGE:
+                raise self._error(entry, f"the key {name} stands twice in one map")
+            result[name] = self._child(entry, node, (*path, name), shared=shared)
+            if name == MERGE and _has_references(result[name], path):
+                problem = "what is merged by << has a reference, or Exports, which would not be found; write it out"
+                raise self._error(entry, problem)
+        return result
+
+    def _child(self, entry: Entry, above: Collection, path: Path, *, shared: bool) -> object:
+        self.entries[path] = TemplateEntry(entry, above, shared or entry.node.aliased or isinstance(entry.node, Alias))
+        return self.content(entry.node, path, shared=shared)
+
+    def _error(self, entry: Entry, problem: str) -> ManifestError:
+        return ManifestError(self.file, line_of(self.text, entry.start), problem)
+
+
+def _function(node: Node) -> str:
+    """The long form of a short one: `Fn::Sub` of `!Sub`; empty where there is no such tag."""
+    tag = str(node.tag or "")
+    return _SAME_NAME.get(tag, f"Fn::{tag[1:]}") if tag.startswith("!") and tag != "!" else ""
+
+
+def _scalar_value(node: Scalar) -> object:
+    text = node.text
+    if node.style is not None or (node.tag or "").startswith("!") or node.text_only:
+        return text
+    if node.tag is None and node.text_start > node.start and _RESOLVER.resolve(ScalarNode, text, _PLAIN) == STR:
+        return text  # it has an anchor, and is text for YAML 1.2
+    value = yaml_reader.plain_value(text)
+    kept = value is None or isinstance(value, bool) or scalar(value) == text or not _BARE.fullmatch(text)
+    return value if kept else Bare(text)
+
+
+def _has_references(node: object, path: Path) -> bool:
+    """Whether there is something for the macro in what is merged into a map."""
+    if isinstance(node, list):
+        return any(_has_references(item, path) for item in node)
+    if not isinstance(node, Mapping):
+        return False
+    return any(
+        (stem(key) and is_reference(below))
+        or (key == "Exports" and path[:1] == ("Resources",) and "Properties" not in path)
+        or _has_references(below, (*path, key))
+        for key, below in node.items()
+    )
+
+
+def to_json(changed: dict[str, Any], like: str) -> str:
+    """A template in JSON, laid out as another text is."""
+    inside = like[like.index("{") + 1 :]
+    space = inside[: len(inside) - len(inside.lstrip())].replace("\r", "")
+    indent = space.rpartition("\n")[2] if "\n" in like.strip() else None
+    written = json.dumps(_marked(changed), ensure_ascii=False, indent=indent)
+    if re.search("[\ud800-\udfff]", written):  # half a character cannot be written but by its number
+        written = json.dumps(_marked(changed), indent=indent)
+    written = re.sub(r'"\\u0000([^"\\]*)\\u0000"', r"\1", written)
+    result = written + ("\n" if like.endswith("\n") else "")
+    mark = "\ufeff" if like.startswith("\ufeff") else ""
+    return mark + (result.replace("\n", "\r\n") if "\r\n" in like else result)
+
+
+def canonical(content: object) -> str:
+    """The same text for the same content, whatever the order; numbers and quotes count as they are written."""
+    return json.dumps(_marked(content), sort_keys=True)
+
+
+def _marked(node: Any) -> Any:  # noqa: ANN401
+    """With what is to be written without quotes between characters that no template has."""
+    if isinstance(node, Bare):
+        return f"\0{node}\0"
+    if isinstance(node, Mapping):
+        return {key: _marked(below) for key, below in node.items()}
+    return [_marked(item) for item in node] if isinstance(node, list) else node

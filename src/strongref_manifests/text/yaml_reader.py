@@ -1,0 +1,158 @@
+"""Reads YAML: ruamel.yaml finds what is in a text, and where each part begins and ends."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    DocumentStartEvent,
+    MappingStartEvent,
+    ScalarEvent,
+)
+from ruamel.yaml.scanner import Scanner
+
+from strongref_manifests.errors import ManifestError
+from strongref_manifests.text.nodes import BLOCKS, Collection, Scalar, TreeBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ruamel.yaml.events import Event
+    from ruamel.yaml.tokens import ScalarToken
+
+    from strongref_manifests.text.nodes import Parsed
+    from strongref_toolkit.json_values import Primitive
+
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+"""The core schema's (YAML 1.2.2, 10.3.2); other numbers are read as text here, and are left alone either way."""
+
+
+class _PositionScanner(Scanner):
+    """A scanner that records, by its end, where each scalar's own text begins: an event begins with its tag.
+
+    It accepts tabs where Kubernetes does: behind something on the same line, not before a key.
+    """
+
+    def __init__(self, text_starts: dict[int, int], loader: Any = None) -> None:  # noqa: ANN401 (as ruamel.yaml)
+        super().__init__(loader)
+        self._text_starts = text_starts
+
+    def scan_plain(self) -> Any:  # noqa: ANN401
+        return self._record(super().scan_plain())
+
+    def scan_flow_scalar(self, style: Any) -> Any:  # noqa: ANN401
+        return self._record(super().scan_flow_scalar(style))
+
+    def scan_block_scalar(self, style: Any, rt: bool | None = False) -> Any:  # noqa: ANN401
+        return self._record(super().scan_block_scalar(style, rt=rt))
+
+    def scan_to_next_token(self) -> None:
+        super().scan_to_next_token()
+        while self.reader.peek() == "\t" and not self.allow_simple_key:
+            self.reader.forward()
+            super().scan_to_next_token()
+
+    def scan_plain_spaces(self, indent: Any, start_mark: Any) -> Any:  # noqa: ANN401
+        length = 0
+        while self.reader.peek(length) in " \t":
+            length += 1
+        blank: str = self.reader.prefix(length)
+        if "\t" not in blank:
+            return super().scan_plain_spaces(indent, start_mark)
+        self.reader.forward(length)
+        if self.reader.peek() in "\r\n\x85\u2028\u2029":
+            return super().scan_plain_spaces(indent, start_mark)
+        return [blank]
+
+    def _record(self, token: ScalarToken) -> ScalarToken:
+        self._text_starts[token.end_mark.index] = token.start_mark.index
+        return token
+
+
+def parse(file: str, text: str, explain: Callable[[str, int], str] = lambda _text, _at: "") -> Parsed:
+    """The documents of a text.
+
+    Args:
+        file: its name, for errors.
+        text: all of it.
+        explain: what may lie behind a problem at a character of a text, as the end of a sentence.
+
+    Raises:
+        ManifestError: it is not YAML, or a map has a key twice.
+    """
+    yaml = YAML(typ="safe", pure=True)
+    text_starts: dict[int, int] = {}
+    yaml.Scanner = partial(_PositionScanner, text_starts)
+    builder = TreeBuilder(file, text)
+    try:
+        for event in yaml.parse(text):
+            _add(builder, event, text, text_starts)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        problem = " ".join(str(error.problem or error.context or "it is not YAML").split())
+        why = ": there is a tab; write spaces" if "'\\t'" in problem else explain(text, mark.index if mark else 0)
+        failed = ManifestError(file, mark.line + 1 if mark else None, f"{problem}{why}")
+    except (YAMLError, ValueError) as error:  # a character that YAML does not allow; a %YAML line that is none
+        failed = ManifestError(file, None, f"it is not YAML ({type(error).__name__}){explain(text, 0)}")
+    else:
+        return builder.parsed
+    raise failed
+
+
+def _add(builder: TreeBuilder, event: Event, text: str, text_starts: dict[int, int]) -> None:
+    start, end = event.start_mark.index, event.end_mark.index
+    if isinstance(event, ScalarEvent):
+        text_start = text_starts[end] if event.value or event.style else end
+        value = event.value if event.style is not None or event.tag is not None else plain_value(event.value)
+        node = Scalar(
+            value=value,
+            start=start,
+            end=_block_end(text, text_start, end, event.value) if event.style in BLOCKS else end,
+            tag=event.tag,
+            text=event.value,
+            text_start=text_start,
+            style=event.style,
+        )
+        builder.add(node, event.value, event.anchor)
+    elif isinstance(event, CollectionStartEvent):
+        content: dict[str, Any] | list[Any] = {} if isinstance(event, MappingStartEvent) else []
+        brackets = bool(event.flow_style)
+        opened = Collection(value=content, start=start, end=end, tag=event.tag, brackets=brackets)
+        builder.add(opened, anchor=event.anchor)
+    elif isinstance(event, CollectionEndEvent):
+        builder.close(end)
+    elif isinstance(event, AliasEvent):
+        builder.add_alias(event.anchor, start, end)
+    elif isinstance(event, DocumentStartEvent):
+        builder.begin_document(start)
+
+
+def _block_end(text: str, start: int, end: int, value: str) -> int:
+    """Where a block of text ends: YAML counts all empty lines behind it as its own, and only `|+` keeps them."""
+    if value.endswith("\n\n") and text[end - 1] == "\n":
+        return end - 1
+    return start + len(text[start:end].rstrip())
+
+
+def plain_value(text: str) -> Primitive:
+    """What text without quotes and without a tag is, by the core schema."""
+    if text in _NULL:
+        return None
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
+    try:
+        if _INTEGER.fullmatch(text):
+            return int(text)
+        return float(text) if _FLOAT.fullmatch(text) else text
+    except ValueError:  # more digits than Python reads
+        return text
