@@ -22,6 +22,7 @@ from strongref_manifests.text.nodes import (
     comments_between,
     line_break,
     line_of,
+    scalars_in,
     spliced,
 )
 from strongref_manifests.text.templates import canonical
@@ -183,7 +184,7 @@ class _Writing:
         key, *references = nodes
         at = key.end
         for node in references:
-            first = next(node.scalars(), None)
+            first = next(scalars_in(node), None)
             if not isinstance(node, Collection) or not isinstance(node.value, dict) or not first:
                 raise Unwritable
             between, opening = (self._text[at : node.start], self._text[node.start : first.start])
@@ -237,7 +238,7 @@ class _Writing:
 
     def _commented(self, reference: Node, before: Sequence[str], written: str) -> str:
         """A value with the comments that stood before and within what it replaces."""
-        inside = comments_between(self._text, reference.start, reference.end, reference.scalars())
+        inside = comments_between(self._text, reference.start, reference.end, scalars_in(reference))
         comments = [*before, *inside]
         if not comments:
             return written

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from strongref_manifests.text.nodes import Parsed
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s{}\[\],:"]+')
+"""What has a meaning of its own: commas and colons have none in text that is known to be JSON."""
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 
 
@@ -37,7 +38,7 @@ def _add(builder: TreeBuilder, mark: str, start: int, end: int) -> None:
         builder.add(Collection(value={} if mark == "{" else [], start=start, end=end, brackets=True))
     elif mark in "}]":
         builder.close(end)
-    elif mark not in ",:":
+    else:
         value = json.loads(mark)
         is_text = isinstance(value, str)
         text, style = (value, '"') if is_text else (mark, None)

@@ -14,7 +14,7 @@ from strongref_manifests.errors import ManifestError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from strongref_toolkit.json_values import Json
+    from strongref_toolkit.json_values import Json, Primitive
 
 Path: TypeAlias = tuple[str | int, ...]
 """The keys and positions that lead to something in a document."""
@@ -61,10 +61,6 @@ class Node:
     is_key: bool = False
     aliased: bool = False
 
-    def scalars(self) -> Iterator[Scalar]:
-        """The keys and values in it that have text, in their order."""
-        yield from ()
-
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Scalar(Node):
@@ -76,6 +72,7 @@ class Scalar(Node):
         style: a quotation mark, `|` or `>`; None for plain text.
     """
 
+    value: Primitive = field(repr=False)
     text: str = field(repr=False)
     text_start: int
     style: str | None = None
@@ -89,10 +86,6 @@ class Scalar(Node):
     def text_only(self) -> bool:
         """Whether its tag says that it is text."""
         return self.tag == STR
-
-    def scalars(self) -> Iterator[Scalar]:
-        if not self.is_empty:
-            yield self
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -120,11 +113,9 @@ class Entry(NamedTuple):
     def end(self) -> int:
         return self.node.end
 
-    def scalars(self) -> Iterator[Scalar]:
-        """As `Node.scalars`."""
-        if self.key:
-            yield from self.key.scalars()
-        yield from self.node.scalars()
+    @property
+    def flow(self) -> bool:
+        return self.node.flow
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -141,9 +132,22 @@ class Collection(Node):
     entries: list[Entry] = field(default_factory=list, repr=False)
     pending: tuple[Node, str] | None = None
 
-    def scalars(self) -> Iterator[Scalar]:
-        for entry in self.entries:
-            yield from entry.scalars()
+
+def entries_of(node: Node) -> list[Entry]:
+    """What stands directly in a map or a list, also if an alias stands for it; nothing in anything else."""
+    if isinstance(node, Alias):
+        node = node.target
+    return node.entries if isinstance(node, Collection) else []
+
+
+def scalars_in(*nodes: Node | None) -> Iterator[Scalar]:
+    """The keys and values in some nodes that have text, in their order."""
+    for node in nodes:
+        if isinstance(node, Scalar) and not node.is_empty:
+            yield node
+        elif isinstance(node, Collection):
+            for entry in node.entries:
+                yield from scalars_in(*entry)
 
 
 @dataclass(slots=True)

@@ -10,13 +10,11 @@ from strongref.macro.edits import Addition
 from strongref.macro.template import MACRO
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.nodes import (
-    Alias,
-    Collection,
-    Entry,
-    Node,
     TextEdit,
     comments_between,
+    entries_of,
     line_break,
+    scalars_in,
     spliced,
 )
 from strongref_manifests.text.template_writing import block, flow, scalar
@@ -25,7 +23,7 @@ from strongref_manifests.text.templates import content as read_content
 
 if TYPE_CHECKING:
     from strongref.macro.edits import Removal, Replacement, TemplateEdits
-    from strongref_manifests.text.nodes import Path
+    from strongref_manifests.text.nodes import Entry, Path
     from strongref_manifests.text.templates import TemplateEntry, TemplateText
 
 _TRANSFORM = "Transform"
@@ -91,15 +89,15 @@ class _Edits:
         self._line_break = line_break(template.text)
 
     def replacement(self, change: Replacement) -> TextEdit:
-        found = self._entry((*change.path, change.key))
-        quote = self._text[found.start] if self._text[found.start] in "\"'" else ""
+        entry = self._found((*change.path, change.key)).entry
+        quote = self._text[entry.start] if self._text[entry.start] in "\"'" else ""
         key = f"{quote}{change.becomes}{quote}" if quote else scalar(change.becomes)
-        comments = [] if found.flow else self._comments(found.entry)
-        above = "".join(f"{comment}{self._line_break}{' ' * self._column(found.start)}" for comment in comments)
-        return TextEdit(found.start, found.end, f"{above}{key}: {flow(change.value)}")
+        comments = [] if entry.flow else self._comments(entry)
+        above = "".join(f"{comment}{self._line_break}{' ' * self._column(entry.start)}" for comment in comments)
+        return TextEdit(entry.start, entry.end, f"{above}{key}: {flow(change.value)}")
 
     def removal(self, change: Removal) -> TextEdit:
-        return self._without(self._entry((*change.path, change.key)))
+        return self._without((*change.path, change.key))
 
     def additions(self, changes: tuple[Addition, ...]) -> list[TextEdit]:
         """One edit for each map that something is added to."""
@@ -112,10 +110,10 @@ class _Edits:
         """The section without the macro; without anything left, no such section. Comments above stay."""
         ours = [number for number, each in enumerate(listed) if _is_ours(each)]
         if len(ours) == len(listed):
-            return [self._without(self._entry((_TRANSFORM,)), with_comments=False)]
-        return [self._without_item(self._entry((_TRANSFORM, number))) for number in ours]
+            return [self._without((_TRANSFORM,), with_comments=False)]
+        return [self._without((_TRANSFORM, number)) for number in ours]
 
-    def _entry(self, path: Path) -> TemplateEntry:
+    def _found(self, path: Path) -> TemplateEntry:
         found = self._template.entries[path]
         if found.shared:
             raise ManifestError(
@@ -125,56 +123,49 @@ class _Edits:
             )
         return found
 
-    def _without(self, found: TemplateEntry, *, with_comments: bool = True) -> TextEdit:
-        """A key and what stands under it taken out: with its lines, or with a comma."""
-        if found.flow:
-            return self._without_comma(found)
-        begin = self._text.rfind("\n", 0, self._above(found.start)[1] if with_comments else found.start)
-        end = self._line_end(found.end)
+    def _without(self, path: Path, *, with_comments: bool = True) -> TextEdit:
+        """A key with what stands under it, or an item of a list, taken out: with its lines, or with a comma."""
+        entry, siblings, _ = self._found(path)
+        if entry.flow:
+            at = siblings.index(entry)
+            if at:
+                return TextEdit(siblings[at - 1].end, entry.end, "")
+            return TextEdit(entry.start, siblings[1].start if len(siblings) > 1 else entry.end, "")
+        start = entry.start
+        if not entry.key:
+            start = self._text.rfind("-", 0, start)
+        elif with_comments:
+            _, start = self._above(start)
+        begin = self._text.rfind("\n", 0, start)
+        end = self._line_end(entry.end)
         if begin >= 0:
             return TextEdit(begin, end, "")
         return TextEdit(1 if self._text[0] == "\ufeff" else 0, min(end + 1, len(self._text)), "")
 
-    def _without_item(self, found: TemplateEntry) -> TextEdit:
-        """An item of a list: the same."""
-        if found.flow:
-            return self._without_comma(found)
-        begin = self._text.rfind("\n", 0, self._text.rfind("-", 0, found.start))
-        return TextEdit(begin, self._line_end(found.end), "")
-
-    @staticmethod
-    def _without_comma(found: TemplateEntry) -> TextEdit:
-        siblings = found.above.entries
-        at = siblings.index(found.entry)
-        if at:
-            return TextEdit(siblings[at - 1].end, found.end, "")
-        return TextEdit(found.start, siblings[1].start if len(siblings) > 1 else found.end, "")
-
     def _added(self, path: Path, new: list[Addition]) -> TextEdit:
-        found = self._template.entries.get(path)
-        siblings = _entries(found.entry.node) if found else []
         section = {each.key: each.value for each in new}
-        if found and not siblings:
-            return self._filled(self._entry(path), str(path[0]), section)
-        if not siblings:  # there is no such section yet
+        if path not in self._template.entries:  # there is no such section yet
             addition = Addition((), str(path[0]), section)
             return self._after(self._template.root.entries, [addition], _RESOURCE_DEPTH - 1)
-        return self._after(siblings, new, _RESOURCE_DEPTH)
+        siblings = entries_of(self._template.entries[path].entry.node)
+        return self._after(siblings, new, _RESOURCE_DEPTH) if siblings else self._filled(path, section)
 
-    def _filled(self, found: TemplateEntry, key: str, section: dict[str, Any]) -> TextEdit:
+    def _filled(self, path: Path, section: dict[str, Any]) -> TextEdit:
         """A section that is there and has nothing in it."""
-        empty = _EMPTY.match(self._text, found.start)
+        entry = self._found(path).entry
+        key = str(path[0])
+        empty = _EMPTY.match(self._text, entry.start)
         if empty is None:
             raise ManifestError(self._template.file, None, f"{key} is empty, in a style that cannot be added to")
-        if found.flow:
-            return TextEdit(found.start, empty.end(), f"{scalar(key)}: {flow(section)}")
-        lines = block(key, section, self._column(found.start), _RESOURCE_DEPTH)
-        return TextEdit(found.start, empty.end(), self._line_break.join(lines).lstrip(" "))
+        if entry.flow:
+            return TextEdit(entry.start, empty.end(), f"{scalar(key)}: {flow(section)}")
+        lines = block(key, section, self._column(entry.start), _RESOURCE_DEPTH)
+        return TextEdit(entry.start, empty.end(), self._line_break.join(lines).lstrip(" "))
 
     def _after(self, siblings: list[Entry], new: list[Addition], deep: int) -> TextEdit:
         """Something behind the last of several keys, laid out as they are."""
         last = siblings[-1]
-        if last.node.flow:
+        if last.flow:
             return TextEdit(last.end, last.end, "".join(f", {scalar(each.key)}: {flow(each.value)}" for each in new))
         end = self._line_end(last.end)
         apart = len(siblings) > 1 and "\n\n" in self._text[siblings[-2].end : last.start].replace("\r", "")
@@ -191,11 +182,11 @@ class _Edits:
         """The comments of what is taken out in one place and put in at another."""
         if origin and isinstance(origin[-1], int):  # one of several: those of all of them come above the first
             return [] if origin[-1] else self._moved(origin[:-1])
-        if not origin or self._template.entries[origin].flow:
+        if not origin or self._template.entries[origin].entry.flow:
             return []
-        found = self._template.entries[origin]
-        behind = self._text[found.end : self._line_end(found.end)].strip()
-        return [*self._above(found.start)[0], *self._comments(found.entry), *([behind] if behind else [])]
+        entry = self._template.entries[origin].entry
+        behind = self._text[entry.end : self._line_end(entry.end)].strip()
+        return [*self._above(entry.start)[0], *self._comments(entry), *([behind] if behind else [])]
 
     def _above(self, start: int) -> tuple[list[str], int]:
         """The comments on the lines above a key that are as far indented as it, and where they, or it, begin."""
@@ -213,7 +204,7 @@ class _Edits:
 
     def _comments(self, entry: Entry) -> list[str]:
         """The comments within what stands under a key, but not one behind its end."""
-        return comments_between(self._text, entry.start, entry.end, entry.scalars())
+        return comments_between(self._text, entry.start, entry.end, scalars_in(*entry))
 
     def _column(self, at: int) -> int:
         """How far something is indented."""
@@ -222,10 +213,3 @@ class _Edits:
     def _line_end(self, at: int) -> int:
         end = self._text.find("\n", at)
         return end if end >= 0 else len(self._text)
-
-
-def _entries(node: Node) -> list[Entry]:
-    """What stands directly below a map or a list."""
-    if isinstance(node, Alias):
-        node = node.target
-    return node.entries if isinstance(node, Collection) else []

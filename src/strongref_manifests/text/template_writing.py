@@ -96,6 +96,8 @@ def _literal(node: Node) -> list[str]:
     tag = ""
     if is_function(node):
         ((name, node),) = node.items()
+        if name == "Fn::GetAtt":  # its short form splits text
+            return []
         tag = f"!{name.removeprefix('Fn::')} "
     if not isinstance(node, str) or "\n" not in node or not node.replace("\n", "").isprintable():
         return []

@@ -35,25 +35,13 @@ class TemplateEntry(NamedTuple):
 
     Attributes:
         entry: its key and itself; of an item of a list, itself.
-        above: the map or list that it is in.
+        siblings: what is in the same map or list, itself among it.
         shared: whether it stands under an anchor that is used elsewhere too.
     """
 
     entry: Entry
-    above: Collection
+    siblings: list[Entry]
     shared: bool
-
-    @property
-    def start(self) -> int:
-        return self.entry.start
-
-    @property
-    def end(self) -> int:
-        return self.entry.end
-
-    @property
-    def flow(self) -> bool:
-        return self.entry.node.flow
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +66,7 @@ class TemplateText:
         """The line of what is there, or of the nearest thing around it that is."""
         ends = range(len(path), 0, -1)
         found = next((self.entries[path[:end]] for end in ends if path[:end] in self.entries), None)
-        return line_of(self.text, found.start) if found else None
+        return line_of(self.text, found.entry.start) if found else None
 
 
 def read(file: str, text: str) -> TemplateText:
@@ -131,24 +119,24 @@ class _TemplateReading:
     def content(self, node: Node, path: Path, *, shared: bool = False) -> object:
         if isinstance(node, Alias):
             node = node.target
-        shared = shared or node.aliased
         name = _function(node)
         below = (*path, name) if name else path
+        value: object = None
         if isinstance(node, Scalar):
             value = _scalar_value(node)
-        elif isinstance(node, Collection) and isinstance(node.value, list):
+        elif isinstance(node, Collection) and isinstance(node.value, dict):
+            value = self._map(node, below, shared=shared)
+        elif isinstance(node, Collection):
             value = [
                 self._child(entry, node, (*below, number), shared=shared) for number, entry in enumerate(node.entries)
             ]
-        else:
-            value = self._map(node, below, shared=shared)
         if name == "Fn::GetAtt" and isinstance(value, str):
             value = value.split(".", 1)
         return {name: value} if name else value
 
-    def _map(self, node: Node, path: Path, *, shared: bool) -> dict[str, object]:
+    def _map(self, node: Collection, path: Path, *, shared: bool) -> dict[str, object]:
         result: dict[str, object] = {}
-        for entry in node.entries if isinstance(node, Collection) else ():
+        for entry in node.entries:
             key = entry.key.target if isinstance(entry.key, Alias) else entry.key
             name = key.text if isinstance(key, Scalar) else "?"
             if name in result and name != MERGE:
@@ -160,7 +148,9 @@ class _TemplateReading:
         return result
 
     def _child(self, entry: Entry, above: Collection, path: Path, *, shared: bool) -> object:
-        self.entries[path] = TemplateEntry(entry, above, shared or entry.node.aliased or isinstance(entry.node, Alias))
+        self.entries[path] = TemplateEntry(
+            entry, above.entries, shared or entry.node.aliased or isinstance(entry.node, Alias)
+        )
         return self.content(entry.node, path, shared=shared)
 
     def _error(self, entry: Entry, problem: str) -> ManifestError:
