@@ -229,7 +229,6 @@ class TreeBuilder:
         self._at = node.end
         if isinstance(node, Collection):
             self._open.append(node)
-            self._at = node.end if node.brackets else node.start
         elif isinstance(node, Scalar) and not node.is_empty:
             self._scalars.append(node)
 

@@ -148,9 +148,8 @@ class _TemplateReading:
         return result
 
     def _child(self, entry: Entry, above: Collection, path: Path, *, shared: bool) -> object:
-        self.entries[path] = TemplateEntry(
-            entry, above.entries, shared or entry.node.aliased or isinstance(entry.node, Alias)
-        )
+        shared = shared or entry.node.aliased or isinstance(entry.node, Alias)
+        self.entries[path] = TemplateEntry(entry, above.entries, shared)
         return self.content(entry.node, path, shared=shared)
 
     def _error(self, entry: Entry, problem: str) -> ManifestError:
