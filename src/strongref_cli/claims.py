@@ -41,7 +41,7 @@ def set_claims(option: str, name: str, asked: argparse.Namespace, toolbox: Toolb
 def unclaim(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     """Let go of everything that a set claims in the run's region; the exit status."""
     claims = set_claims(UNCLAIM, asked.unclaim, asked, toolbox)
-    freed = claims.let_go()
+    freed = claims.release_all()
     for place, key in freed:
         sys.stdout.write(f"{claims.region}  {place.value(key)} is not claimed any more\n")
     if not freed:

@@ -1,4 +1,4 @@
-"""What can go wrong with a token or a manifest. Texts name tokens, files and paths; values are never in one."""
+"""Errors of tokens, manifests and Terraform states. Texts name tokens, files and addresses, never values."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from strongref.errors import StrongRefError
+
+_LITERAL = "To keep the text as it is, write $${ for ${."
 
 _SHOWN = 250
 """Characters of a token, a name or a path in a text."""
@@ -30,12 +32,12 @@ class BadTokenError(ResolveError):
     problem: str
 
     def __str__(self) -> str:
-        return f"{cut(self.token, _SHOWN)} is no token: {self.problem}. For the text itself write $${{ for ${{."
+        return f"{cut(self.token, _SHOWN)} is not a valid token: {self.problem}. {_LITERAL}"
 
 
 @dataclass(eq=False)
 class NotEnabledError(ResolveError):
-    """A token of a scheme that has to be asked for, and was not.
+    """A token of a scheme that is not enabled.
 
     Attributes:
         token: its text.
@@ -46,15 +48,12 @@ class NotEnabledError(ResolveError):
     how: str
 
     def __str__(self) -> str:
-        return (
-            f"{cut(self.token, _SHOWN)} is resolved only if that is asked for: give {self.how}. For the text itself "
-            "write $${ for ${."
-        )
+        return f"{cut(self.token, _SHOWN)} is not resolved by default: add {self.how}. {_LITERAL}"
 
 
 @dataclass(eq=False)
 class TokenInKeyError(ResolveError):
-    """A token stands in a key, where nothing is resolved."""
+    """A token is in a key, and keys are not resolved."""
 
     token: str
 
@@ -64,47 +63,47 @@ class TokenInKeyError(ResolveError):
 
 @dataclass(eq=False)
 class TokenNotTextError(ResolveError):
-    """A value that is no text stands where only text can.
+    """The value of a token is not text, and only text can stand in its place.
 
     Attributes:
         token: whose value it is.
-        came: what it is instead, as in `a list`.
+        kind: what it is instead, as in `a list`.
         where: where it stands, as in `inside a longer text`.
     """
 
     token: str
-    came: str
+    kind: str
     where: str
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.token, _SHOWN)} is {self.came}, which cannot stand {self.where}. Let the token be the whole "
+            f"{cut(self.token, _SHOWN)} is {self.kind}, which cannot stand {self.where}. Let the token be the whole "
             "value, or name one part of it."
         )
 
 
 @dataclass(eq=False)
 class LooksUnresolvedError(ResolveError):
-    """Something is left that looks like a token, in a run that is to leave none.
+    """A strict run found what looks like an unresolved token.
 
     Attributes:
         what: its text.
-        of_whom: whose token it looks like.
+        origin: what kind of token it looks like.
     """
 
     what: str
-    of_whom: str
+    origin: str
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.what, _SHOWN)} looks like {self.of_whom} that nobody has resolved. Resolve it before, or leave "
-            "out --strict; if it is meant to stay, and begins with ${, write $${."
+            f"{cut(self.what, _SHOWN)} looks like {self.origin} that was not resolved. Resolve it first, or leave out "
+            "--strict. To keep text that begins with ${, write $${."
         )
 
 
 @dataclass(eq=False)
 class OutputNotFetchedError(ResolveError):
-    """There is no value for an output of a stack.
+    """An output of a stack has no value.
 
     Attributes:
         key: the output's logical id.
@@ -139,7 +138,7 @@ class StackNotFoundError(ResolveError):
 
 @dataclass(eq=False)
 class NotAStackError(ResolveError):
-    """What should lead to a nested stack is a resource of another type.
+    """A resource on the path to a nested stack is of another type.
 
     Attributes:
         logical_id: its own.
@@ -175,27 +174,27 @@ class ResourceNotFoundError(ResolveError):
         )
 
 
+@dataclass(eq=False)
 class UnknownAttributeError(ResolveError):
-    """Nobody but CloudFormation can tell this attribute.
+    """An attribute that cannot be read from outside of CloudFormation.
 
     Attributes:
         attribute: its name.
         logical_id: the resource's.
         type_name: the resource's.
-        why: what stands in the way; by default, that the type is one of CloudFormation's alone.
+        why: the reason; by default, that only CloudFormation knows attributes of that type.
     """
 
-    def __init__(self, attribute: str, logical_id: str, type_name: str, why: str | None = None) -> None:
-        super().__init__(attribute, logical_id, type_name, why)
-        self.attribute = attribute
-        self.logical_id = logical_id
-        self.type_name = type_name
-        self.why = why or f"only CloudFormation knows the attributes of a {type_name}"
+    attribute: str
+    logical_id: str
+    type_name: str
+    why: str = ""
 
     def __str__(self) -> str:
         which = f"{cut(self.attribute, _SHOWN)} of {cut(self.logical_id, _SHOWN)}"
+        why = self.why or f"only CloudFormation knows the attributes of a {self.type_name}"
         return (
-            f"{which} cannot be had: {cut(self.why, 350).removesuffix('.')}. Make it an output of its stack, and write "
+            f"{which} cannot be read: {cut(why, 350).removesuffix('.')}. Make it an output of its stack, and write "
             "${cfn:STACK.OUTPUT}."
         )
 
@@ -213,7 +212,7 @@ class NoSuchParameterError(ResolveError):
 
 @dataclass(eq=False)
 class SecretNotReadError(ResolveError):
-    """Secrets Manager has no such secret, or it does not hold what was asked of it.
+    """Secrets Manager has no such secret, or the secret lacks the requested field.
 
     Attributes:
         name: the secret's name or ARN.
@@ -237,7 +236,7 @@ class NoSuchVariableError(ResolveError):
     problem: str = "is not set"
 
     def __str__(self) -> str:
-        return f"The environment variable {cut(self.name, _SHOWN)} {self.problem}. Set it, or take the token out."
+        return f"The environment variable {cut(self.name, _SHOWN)} {self.problem}. Set it, or remove the token."
 
 
 @dataclass(eq=False)
@@ -271,7 +270,7 @@ class ManifestError(ResolveError):
 
 @dataclass(eq=False)
 class InputError(ResolveError):
-    """What is to be read, or where to write, was not given rightly. Nothing was read or written."""
+    """The manifests to read, or the place to write to, are not valid. Nothing was read or written."""
 
     problem: str
 
@@ -427,7 +426,7 @@ class UnsetError(ResolveError):
 
 @dataclass(eq=False)
 class SensitiveError(ResolveError):
-    """A value is sensitive, or part of it is, and nobody said that such values may be written.
+    """A value is sensitive, or part of it is, and sensitive values are not enabled.
 
     Attributes:
         address: what was asked for.

@@ -1,7 +1,7 @@
-"""What a set of manifests has claimed: names, in as many parameters as they need, all of them taken together.
+"""The claim ledger of a set of manifests: the names of all claimed exports, in as many parameters as they need.
 
-A ledger that says too much does no harm, one that says too little leaves claims for ever: so names are added before
-they are claimed, and what they replace is taken away afterwards.
+An extra name does no harm, but a missing one leaves its claim forever. So names are added before they are claimed, and
+removed after their claims are released.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from strongref.protocol.ports import Store
 
 PAGE_BYTES = 4096
-"""Of a parameter's value that costs nothing (AWS: Parameter Store, standard tier)."""
+"""The size of a parameter value in the free standard tier (AWS: Parameter Store)."""
 
 
 @dataclass(eq=False)
 class UnreadableLedgerError(StrongRefError):
-    """A ledger was changed by hand, so that nobody knows what is claimed."""
+    """A ledger was changed by hand, so its claims are unknown."""
 
     counted = ErrorMetric.ERRORS
 
@@ -32,19 +32,19 @@ class UnreadableLedgerError(StrongRefError):
 
     def __str__(self) -> str:
         return (
-            f"{self.name} cannot be read: it should be a JSON list of parameters' names. Put it right, or delete it, "
-            "and the claims that it named."
+            f"{self.name} cannot be read: it must be a JSON list of parameter names. Correct it, or delete it and "
+            "the claims that it named."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimLedger:
-    """One ledger.
+    """The claim ledger of one set of manifests.
 
     Attributes:
-        store: where.
-        path: above its parameters.
-        token: something never said before, to name a page.
+        store: where it is stored.
+        path: the path of its parameters.
+        token: returns a unique name for a page.
     """
 
     store: Store
@@ -52,7 +52,7 @@ class ClaimLedger:
     token: Callable[[], str]
 
     def read(self) -> frozenset[str]:
-        """Everything in it.
+        """All names in it.
 
         Raises:
             UnreadableLedgerError: naming the parameter.
@@ -60,15 +60,15 @@ class ClaimLedger:
         return frozenset(name for page in self._pages().values() for name in page)
 
     def add(self, names: Collection[str]) -> None:
-        """Have these in it as well."""
+        """Add names to it."""
         for page in _paged(sorted(names)):
             self.store.create(f"{self.path}/{self.token()}", Kind.STRING, json.dumps(page, separators=(",", ":")), {})
 
     def replace(self, names: Collection[str]) -> None:
-        """Have these in it and no others; there is no moment at which one of these is not."""
+        """Make these its only names; none of them is missing at any moment."""
         pages = self._pages()
-        said = [name for page in pages.values() for name in page]
-        if sorted(said) != sorted(names) or len(pages) > len(list(_paged(sorted(names)))):
+        stored = [name for page in pages.values() for name in page]
+        if sorted(stored) != sorted(names) or len(pages) > len(list(_paged(sorted(names)))):
             self.add(names)
             self.store.delete(pages)
 
@@ -87,7 +87,7 @@ def _read(name: str, text: str) -> list[str]:
 
 
 def _paged(names: list[str]) -> Iterator[list[str]]:
-    """Names by the page; quotes, commas and brackets are what JSON adds to them."""
+    """The names of each page; JSON adds quotes, commas and brackets to them."""
     page: list[str] = []
     size = 2
     for name in names:

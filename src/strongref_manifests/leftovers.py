@@ -1,4 +1,4 @@
-"""What looks like a token that nobody has resolved: for who wants to be sure that nothing is left. Pure.
+"""Finds text that looks like an unresolved token, for strict runs. Pure.
 
 The markers are those of the CDK and of the CDK for Terraform. They write a token as text (`${Token[TOKEN.12]}`), as the
 only item of a list (`#{Token[…]}`) or key of a map (`&{TfToken[…]}`), or as a number whose two highest bytes say so
@@ -33,7 +33,7 @@ _MARKS = (
     (re.compile(r"(?<!\$)[$#]\{token\[[a-z0-9:._-]+\.[0-9]+\]\}?", re.IGNORECASE), _CDK),
     (re.compile(r"\{\{resolve:[^}]*(?:\}\})?"), _DYNAMIC),
 )
-"""Whoever makes a name of a token may have changed the case of its letters."""
+"""A program that makes a name of a token may change the case of its letters."""
 _SHELL = re.compile(
     r"[#!]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])"
     r"(?:$|\[[^\]]*\]|:?[-=?+]|:\s*(?:[0-9]+(?![A-Za-z0-9_.])|[(-])|[#%/^,]|@[UuLQEPAKak]$)"
@@ -52,8 +52,8 @@ _ROUNDED = 1e-3
 def leftover(value: Primitive) -> tuple[str, str] | None:
     """What in a value looks like a token, and whose; None where nothing does.
 
-    Given is what is left beside our own tokens, as it was written: what is escaped by `$${` is meant to stay, and what
-    a shell would expand (`${HOME}`, `${PORT:-80}`) is no token. Anything else in `${…}` is taken for one.
+    The value is the text around our own tokens, as it is written. Text escaped by `$${` stays, and what a shell expands
+    (`${HOME}`, `${PORT:-80}`) is not a token. Anything else in `${…}` counts as one.
     """
     if isinstance(value, int | float):
         marked = _encoded(value)

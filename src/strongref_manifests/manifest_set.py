@@ -1,8 +1,7 @@
-"""A set of manifests claims what it uses, as a stack's Imports do, and lets go of what it does not use any more.
+"""A set of manifests claims the exports that it uses, as a stack's Imports do, and releases those it no longer uses.
 
-There is no stack to ask whether the set is still there, so a claim of it protects for as long as nobody takes it off;
-and nobody sends it a Delete, so it keeps a ledger of what it has claimed. Both are changed behind a fence of the set's
-own: whoever works on a set does so alone.
+No stack shows whether the set still exists, so its claims stay until a run releases them. No Delete event arrives, so a
+ledger records the claims. A fence of the set protects both: one run at a time works on a set.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class ManifestSetBusyError(StrongRefError):
-    """Somebody else is working on the same set of manifests."""
+    """Another run is working on the same set of manifests."""
 
     counted = ErrorMetric.REJECTED
 
@@ -53,7 +52,7 @@ class ManifestSetBusyError(StrongRefError):
 
 @dataclass(eq=False)
 class NothingUsedError(StrongRefError):
-    """Manifests use no export any more, and their set claims some."""
+    """Manifests use no exports, and their set still claims some."""
 
     counted = ErrorMetric.REJECTED
 
@@ -63,13 +62,13 @@ class NothingUsedError(StrongRefError):
     def __str__(self) -> str:
         return (
             f"These manifests use no exports, and manifests {self.name} claim {self.claimed}. Are they the right ones? "
-            f"Are they resolved already? To let go of everything, use --unclaim {self.name}."
+            f"Are they resolved already? To release all claims, use --unclaim {self.name}."
         )
 
 
 @dataclass(eq=False)
 class HalfWrittenError(StrongRefError):
-    """Of the manifests some were written, and some could not be: both what they used and what they use is held."""
+    """Only some of the manifests were written: the set keeps its old claims and its new ones."""
 
     error: StrongRefError
 
@@ -79,7 +78,7 @@ class HalfWrittenError(StrongRefError):
 
 @dataclass(frozen=True, slots=True)
 class ManifestSetClaims:
-    """What one set claims in a region.
+    """The claims of one set in a region.
 
     Attributes:
         ports: what calls go through.
@@ -94,33 +93,36 @@ class ManifestSetClaims:
     manifests: ManifestSet
 
     def hold(self, used: Collection[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:
-        """Claim what is used, have the manifests written with what it is, and let go of all else that was claimed.
+        """Claim the exports that are used, write the manifests with their values, and release all other claims.
 
-        If it cannot be claimed, or not be written, what the set claimed before is what it claims after.
+        If claiming or writing fails, the set keeps the claims that it had before.
 
         Args:
             used: every export that the manifests use.
-            write: is given their values, which stay what they are from before it is called. It may be called again, if
-                the run was stopped for longer than its fence stood.
+            write: writes the manifests with these values, which cannot change from then on. It is called again if the
+                run was suspended until its fence expired.
 
         Raises:
             NothingUsedError: nothing is used, and the set claims something.
-            HalfWrittenError: what `write` raised; all is held then, new and old.
-            SetBusyError: another run was at work on the set when patience was at its end.
-            StrongRefError: what an Import would be refused with.
+            HalfWrittenError: `write` raised it; the set keeps its old and its new claims.
+            ManifestSetBusyError: another run worked on the set until the wait timed out.
+            StrongRefError: an Import would be refused for the same reason.
         """
         self._alone(lambda alone: alone._hold(frozenset(used), write))  # noqa: SLF001 (its own, behind a fence)
 
-    def let_go(self) -> list[Use]:
-        """Let go of everything that the set claims; what that was.
+    def release_all(self) -> list[Use]:
+        """Release all claims of the set.
+
+        Returns:
+            The exports that were claimed.
 
         Raises:
-            SetBusyError: as `hold`.
+            ManifestSetBusyError: as `hold`.
         """
-        return self._alone(lambda alone: alone._let_go_of_all())  # noqa: SLF001 (as above)
+        return self._alone(lambda alone: alone._release_all())  # noqa: SLF001 (as above)
 
     def _alone(self, work: Callable[[ManifestSetClaims], T]) -> T:
-        """Have the same do something that begins no call after the time of the set's fence."""
+        """Run work that starts no call after the set's fence expires."""
 
         def at(posts: list[FencedStore]) -> T:
             def stores(region: str, clock: Clock) -> Store:
@@ -153,17 +155,17 @@ class ManifestSetClaims:
         before = _uses(ledger.read())
         if before and not used:
             raise NothingUsedError(self.manifests.name, len(before))
-        ledger.add(_names(used - before))  # first, so that nothing is ever claimed that nobody can find again
+        ledger.add(_names(used - before))  # first: a claim that is not in the ledger could never be released
         try:
             write(self._claim(used, before))
         except HalfWrittenError:
             raise
         except BaseException:
-            with suppress(StrongRefError):  # the ledger has it still: the next run lets go of it
-                self._let_go(used - before)
+            with suppress(StrongRefError):  # the ledger still has them: the next run releases them
+                self._release(used - before)
                 ledger.replace(_names(before))
             raise
-        self._let_go(before - used)
+        self._release(before - used)
         ledger.replace(_names(used))
 
     def _claim(self, used: frozenset[Use], before: frozenset[Use]) -> dict[Use, Value]:
@@ -176,17 +178,17 @@ class ManifestSetClaims:
             held |= {(scope, key): values[key] for key in keys}
         return held
 
-    def _let_go_of_all(self) -> list[Use]:
+    def _release_all(self) -> list[Use]:
         ledger = self._ledger
         claimed = _uses(ledger.read())
-        self._let_go(claimed)
+        self._release(claimed)
         ledger.replace(frozenset())
         return sorted(claimed)
 
-    def _let_go(self, uses: frozenset[Use]) -> None:
-        letting_go = ClaimRelease(self.ports, self.clock, self.region, self.manifests.generation, self._holder)
+    def _release(self, uses: frozenset[Use]) -> None:
+        release = ClaimRelease(self.ports, self.clock, self.region, self.manifests.generation, self._holder)
         for scope, keys in _by_scope(uses).items():
-            letting_go.release(scope, keys)
+            release.release(scope, keys)
 
 
 def _by_scope(uses: Collection[Use]) -> dict[ExportScope, list[Key]]:

@@ -41,7 +41,7 @@ FORMS = {
 """What a token of each scheme looks like, before `@REGION` and `#ACCOUNT`."""
 
 NOWHERE = frozenset({TF, ENV})
-"""Schemes whose values are in no region or account of AWS."""
+"""Schemes whose values belong to no region or account of AWS."""
 
 _OPENING = re.compile(rf"\$(?:(?P<escape>\$)\{{|\{{(?P<scheme>{'|'.join(FORMS)}):(?![-=?+]))")
 _BODY = re.compile(r'(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*')
@@ -75,7 +75,7 @@ Part: TypeAlias = "Token | str"
 
 
 class TokenSource(Protocol):
-    """Fetches what the tokens of one scheme stand for. It lives for one run, and asks nothing twice.
+    """Fetches the values of the tokens of one scheme. It lives for one run and makes no call twice.
 
     Attributes:
         scheme: one of `tokens.FORMS`.
@@ -84,9 +84,9 @@ class TokenSource(Protocol):
     scheme: str
 
     def prefetch(self, tokens: Iterable[Token]) -> None:
-        """Ask in batches, if that is how it can be asked, for all of a run's tokens of this scheme, before any `fetch`.
+        """Read all values that a run needs in batches, before any `fetch`, where the service allows it.
 
-        It raises nothing: what cannot be had is told by `fetch`.
+        It raises nothing: `fetch` reports every error.
         """
         ...
 
@@ -94,7 +94,7 @@ class TokenSource(Protocol):
         """The value.
 
         Raises:
-            StrongRefError: there is none, or it could not be asked for; the same each time.
+            StrongRefError: there is none, or it could not be read; the same error each time.
         """
         ...
 
@@ -114,8 +114,8 @@ def parse(text: str) -> list[Part]:
     return parts
 
 
-def beside(text: str) -> str:
-    """What is in a text beside its tokens, as it was written, escapes kept; a space stands for each token.
+def text_around(text: str) -> str:
+    """The text around the tokens, as it is written, with escapes; a space stands for each token.
 
     Raises:
         BadTokenError: as `parse`.
@@ -124,7 +124,7 @@ def beside(text: str) -> str:
 
 
 def render(parts: Iterable[Part]) -> str:
-    """The text that `parse` takes for these parts. A `$` right before a token is not to be had: it would escape it."""
+    """The text that `parse` reads as these parts. No `$` can stand right before a token: it would escape it."""
     return "".join(str(part) if isinstance(part, Token) else part.replace("${", "$${") for part in parts)
 
 

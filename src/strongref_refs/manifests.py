@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from strongref_toolkit.json_values import Json
 
 DEFAULT_NAMESPACE = "default"
-"""Of an object whose manifest names none, unless whoever applies it says otherwise."""
+"""The namespace of an object whose manifest names none, unless the command is given another one."""
 
 _Id = tuple[str, str, str, str]
 """Group, kind, namespace and name."""
@@ -60,7 +60,7 @@ class ManifestObject:
 
     @property
     def where(self) -> str:
-        """Of whom something is told: `app/link.yaml, document 2`."""
+        """Where it is, for messages: `app/link.yaml, document 2`."""
         return location(self.file, self.document)
 
     def _metadata(self, key: str) -> str | None:

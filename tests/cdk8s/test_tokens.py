@@ -124,9 +124,9 @@ def test_every_value_that_cannot_be_resolved_is_told() -> None:
     assert "8 values could not be resolved" not in text
     for each in (
         "Manifest/C, data.a: The environment variable NONE is not set",
-        "Manifest/C, data.b: ${ssm:/site/name} is resolved only if that is asked for: give TokenResolver('ssm')",
-        "Manifest/C, data.c: ${tf:output.x} is resolved only if that is asked for: give TokenResolver(tf=['STATE'])",
-        "Manifest/C, data.d: ${ssm: is no token: it has no } on its line",
+        "Manifest/C, data.b: ${ssm:/site/name} is not resolved by default: add TokenResolver('ssm')",
+        "Manifest/C, data.c: ${tf:output.x} is not resolved by default: add TokenResolver(tf=['STATE'])",
+        "Manifest/C, data.d: ${ssm: is not a valid token: it has no } on its line",
         "Manifest/C, data.e: The environment variable NONE is not set",
         "Manifest/C, data.e: The environment variable NEITHER is not set",
         "Manifest/C, data.${env:STAGE}: ${env:STAGE} stands in a key",

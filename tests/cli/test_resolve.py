@@ -152,7 +152,7 @@ def test_only_a_strict_run_fails_for_the_tokens_of_others(tmp_path: Path, capsys
     assert cli.main(["resolve", str(file), "--check"]) == 0
     assert cli.main(["resolve", str(file), "--check", "--strict"]) == 1
     told = capsys.readouterr().err.splitlines()
-    assert [line.partition(" that nobody")[0].partition(": ")[2] for line in told[1:-1]] == [
+    assert [line.partition(" that was not")[0].partition(": ")[2] for line in told[1:-1]] == [
         "${Token[TOKEN.12]} looks like a token of the CDK",
         "${TfToken[TOKEN.0]} looks like a token of the CDK for Terraform",
     ]

@@ -97,7 +97,7 @@ def test_every_error_of_a_value_is_told() -> None:
         resolver(A="a").resolve(CONTEXT, "${cfn:s.A} ${cfn:s.B}")
 
 
-@pytest.mark.parametrize(("token", "how"), [("${ssm:/a}", "give --with ssm"), ("${tf:a.b.c}", "give --tf STATE")])
+@pytest.mark.parametrize(("token", "how"), [("${ssm:/a}", "add --with ssm"), ("${tf:a.b.c}", "add --tf STATE")])
 def test_a_scheme_that_is_not_enabled_is_never_left_alone(token: str, how: str) -> None:
     with pytest.raises(NotEnabledError, match=how):
         resolver().resolve(CONTEXT, token)
@@ -123,7 +123,7 @@ def test_nothing_is_resolved_in_keys_and_nothing_in_them_is_overlooked() -> None
     for key, kind in (("a${cfn:s.A}", TokenInKeyError), ("${cfn:s", BadTokenError)):
         with pytest.raises(kind):
             resolver().check_key(key)
-    with pytest.raises(LooksUnresolvedError, match="a token of the CDK that nobody has resolved"):
+    with pytest.raises(LooksUnresolvedError, match="a token of the CDK that was not resolved"):
         resolver(strict=True).check_key("${Token[x]}")
 
 
@@ -144,7 +144,8 @@ def test_a_run_tells_its_sources_all_tokens_once_before_it_asks_for_the_first() 
     outcome = resolve(files, SchemeResolver([source]))
     assert source.told == [["${cfn:s.A}", "${cfn:s.B}"]]
     assert [str(each) for each in outcome.failures] == [
-        "a.yaml, document 1, z: ${cfn:s is no token: it has no } on its line. For the text itself write $${ for ${."
+        "a.yaml, document 1, z: ${cfn:s is not a valid token: it has no } on its line. To keep the text as it is, write "
+        "$${ for ${."
     ]
 
 

@@ -117,9 +117,9 @@ def test_what_manifests_use_cannot_be_changed_or_dropped_and_the_refusal_names_t
 
 def test_what_was_let_go_may_change_and_nothing_is_left(world: World) -> None:
     world.hold(A, B)
-    assert sorted(world.set().let_go()) == [A, B]
+    assert sorted(world.set().release_all()) == [A, B]
     assert (world.claims("A"), world.left()) == ([], [])
-    assert world.set().let_go() == []
+    assert world.set().release_all() == []
     world.export({"A": "a2"})
 
 
@@ -207,7 +207,7 @@ def test_a_withdrawn_value_goes_with_the_last_claim(world: World) -> None:
     with pytest.raises(StrongRefError):
         world.hold(A)  # it is no export any more, and still held
     assert world.claims("A") == [str(SHOP)]
-    world.set().let_go()
+    world.set().release_all()
     assert (world.cloud.values(US), world.left()) == ({}, [])
 
 
@@ -222,10 +222,10 @@ def test_a_deleted_consumers_clean_up_leaves_what_manifests_use(world: World) ->
 def test_two_sets_hold_apart(world: World) -> None:
     world.hold(A)
     world.set("other").hold([A], lambda _: None)
-    world.set().let_go()
+    world.set().release_all()
     with pytest.raises(ExportsInUseError, match="imported by manifests other"):
         world.export({})
-    world.set("other").let_go()
+    world.set("other").release_all()
     world.export({})
 
 
@@ -264,7 +264,7 @@ def test_a_run_that_slept_past_its_fence_takes_nothing_from_the_one_that_came_me
     else:
         world.hold(A, write=sleeps)
         assert [len(world.claims(key)) for key in "ABC"] == [1, 0, 0]
-    world.set().let_go()
+    world.set().release_all()
     assert ([world.claims(key) for key in "ABC"], world.left()) == ([[], [], []], [])
 
 
@@ -306,7 +306,7 @@ def test_wherever_a_run_dies_the_next_one_or_unclaiming_leaves_nothing_behind(be
         world.cloud.clock.sleep(200)  # the fence of the dead falls
         world.hold(A, B)
         assert [len(world.claims(key)) for key in "ABC"] == [1, 1, 0]
-        world.set().let_go()
+        world.set().release_all()
         assert ([world.claims(key) for key in "ABC"], world.left()) == ([[], [], []], [])
     assert died > 10
 
@@ -317,7 +317,7 @@ def test_a_ledger_that_was_changed_by_hand_is_not_guessed_at(world: World) -> No
     for text in ("{}", "[1]", "no JSON"):
         world.cloud.ssm(US).put_parameter(Name=f"/{name}", Type="String", Value=text, Overwrite=True)
         with pytest.raises(UnreadableLedgerError, match=f"/{name} cannot be read"):
-            world.set().let_go()
+            world.set().release_all()
     assert world.claims("A") == [str(SHOP)]
 
 
@@ -355,4 +355,4 @@ def test_claiming_for_manifests_takes_six_calls_more_than_an_import_and_one_for_
     as_an_import = calls(ClaimAttempt(ports, store, cloud.clock, claimant, CLUSTER, names).hold)
     assert calls(lambda: world.set().hold(used, lambda _: None)) <= as_an_import + 6 + count / 50
     assert calls(lambda: world.set().hold(used, lambda _: None)) <= as_an_import + 6 + count / 50
-    assert calls(world.set().let_go) <= count + 8 + count / 50
+    assert calls(world.set().release_all) <= count + 8 + count / 50

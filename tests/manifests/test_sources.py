@@ -240,6 +240,6 @@ def test_a_reference_that_a_source_does_not_understand_is_told(clients: Watched,
         EnvironmentSource({}),
     )
     (source,) = [each for each in sources if each.scheme == token(text).scheme]
-    with pytest.raises(BadTokenError, match="is no token: it should look like"):
+    with pytest.raises(BadTokenError, match="is not a valid token: it should look like"):
         source.fetch(token(text))
     assert not clients.calls

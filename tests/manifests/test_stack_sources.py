@@ -463,7 +463,7 @@ def test_what_is_not_to_be_found_even_so_is_to_be_an_output(
     monkeypatch.setattr(resources, "resource", lambda *_: StackResource(STAGE, "prod"))
     with pytest.raises(UnknownAttributeError) as refused:
         source.fetch(Token("cfn-attr", "aws.Stage.DeploymentId"))
-    assert str(refused.value).startswith(f"DeploymentId of Stage cannot be had: {told}")
+    assert str(refused.value).startswith(f"DeploymentId of Stage cannot be read: {told}")
     assert str(refused.value).endswith("Make it an output of its stack, and write ${cfn:STACK.OUTPUT}.")
 
 
@@ -478,7 +478,7 @@ def test_what_could_not_be_read_is_told_and_not_that_it_is_hidden(
     with pytest.raises(UnknownAttributeError) as refused:
         source.fetch(Token("cfn-attr", "aws.Stage.DeploymentId"))
     assert str(refused.value).startswith(
-        "DeploymentId of Stage cannot be had: its AWS::ApiGateway::Stage is not to be found without RestApiId, which "
+        "DeploymentId of Stage cannot be read: its AWS::ApiGateway::Stage is not to be found without RestApiId, which "
         "could not be read: GetTemplate of stack aws in eu-west-1 failed: AccessDenied."
     )
     assert ".." not in str(refused.value)

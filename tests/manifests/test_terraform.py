@@ -227,7 +227,7 @@ NOT_STATES: Mapping[str, tuple[bytes, str]] = {
     ),
     "version 3": (
         b'{"version":3,"terraform_version":"0.11.14","serial":1,"lineage":"x","modules":[]}',
-        "it is a state file of version 3, and Terraform 0.12 or later writes it anew with terraform apply",
+        "it is a state file of version 3, and Terraform 0.12 or later rewrites it with terraform apply",
     ),
     "version 5": (b'{"version":5,"resources":[]}', "it is a state file of version 5, and it is newer"),
     "a plan": (b'{"format_version":"1.2","planned_values":{}}', "it is a plan"),

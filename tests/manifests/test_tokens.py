@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from strongref_manifests.errors import BadTokenError
 from strongref_manifests.leftovers import leftover
-from strongref_manifests.tokens import FORMS, NOWHERE, Part, Token, beside, parse, render, tokens_in
+from strongref_manifests.tokens import FORMS, NOWHERE, Part, Token, parse, render, text_around, tokens_in
 
 REFERENCES = st.lists(
     st.from_regex(r'[A-Za-z0-9_./:]{1,8}|\["([^"\\\n]|\\.){0,6}"\]', fullmatch=True), min_size=1, max_size=4
@@ -89,13 +89,13 @@ def test_what_is_no_token_of_ours_is_left_alone(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("x ${cfn:a.b\n}", "${cfn:a.b is no token: it has no } on its line"),
+        ("x ${cfn:a.b\n}", "${cfn:a.b is not a valid token: it has no } on its line"),
         ('${tf:a["b}', "it has no } on its line"),
         ("${env:NAME@eu-west-1}", "env values are in no region or account"),
         ("${tf:a.b.c#222222222222}", "tf values are in no region or account"),
         ("${cfn:}", "it should look like ${cfn:STACK.OUTPUT}, and then @REGION or #ACCOUNT"),
         ("${cfn:@eu-west-1}", "it should look like ${cfn:STACK.OUTPUT}"),
-        ("${env:}", "it should look like ${env:NAME}. For the text itself write $${ for ${."),
+        ("${env:}", "it should look like ${env:NAME}. To keep the text as it is, write $${ for ${."),
     ],
 )
 def test_a_token_that_cannot_be_understood_is_told(text: str, told: str) -> None:
@@ -105,8 +105,8 @@ def test_a_token_that_cannot_be_understood_is_told(text: str, told: str) -> None
     assert len(str(refused.value)) < 1000
 
 
-def test_what_is_beside_tokens_keeps_its_escapes() -> None:
-    assert beside("a $${x} ${env:A}b") == "a $${x}  b"
+def test_the_text_around_tokens_keeps_its_escapes() -> None:
+    assert text_around("a $${x} ${env:A}b") == "a $${x}  b"
 
 
 @pytest.mark.parametrize(

@@ -78,10 +78,10 @@ def _below(folder: Path, avoided: frozenset[Path]) -> Iterator[Path]:
 
 
 def _is_folder(path: Path) -> bool | None:
-    """Whether a path leads to a folder; None if it leads nowhere.
+    """Whether a path is a folder; None if it does not exist.
 
     Raises:
-        InputError: that cannot be told.
+        InputError: the system does not say.
     """
     try:
         return stat.S_ISDIR(path.stat().st_mode)
@@ -92,7 +92,7 @@ def _is_folder(path: Path) -> bool | None:
 
 
 def _real(path: Path) -> Path:
-    """Where a path leads to, as far as that can be told; other than `Path.resolve`, it never fails."""
+    """Where a path leads to, as far as the system says; unlike `Path.resolve`, it never fails."""
     return Path(os.path.realpath(path))
 
 

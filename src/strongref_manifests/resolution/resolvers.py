@@ -16,7 +16,7 @@ from strongref_manifests.errors import (
     TokenNotTextError,
 )
 from strongref_manifests.leftovers import leftover
-from strongref_manifests.tokens import TF, Token, beside, parse, tokens_in
+from strongref_manifests.tokens import TF, Token, parse, text_around, tokens_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -74,9 +74,9 @@ _HOW = {TF: "--tf STATE"}
 
 @dataclass(frozen=True, slots=True)
 class ResolverChain:
-    """Resolvers that are asked one after the other, each about what the one before it returned.
+    """Resolvers in a row: each gets what the one before it returned.
 
-    What is no longer a single value (a list, a map) is nobody's to resolve any more.
+    A list or a map is passed to no further resolver.
     """
 
     resolvers: Sequence[Resolver]
@@ -106,13 +106,13 @@ class SchemeResolver:
 
         Args:
             sources: of the schemes that are resolved; a token of another one is an error.
-            strict: whether what looks like somebody else's token is an error, too.
+            strict: whether text that looks like another tool's token is an error.
         """
         self._sources: Mapping[str, TokenSource] = {source.scheme: source for source in sources}
         self._strict = strict
 
     def prefetch(self, values: Iterable[Primitive]) -> None:
-        """Tell the sources what a run is going to ask for, so that they ask in batches."""
+        """Let the sources read what a run needs in batches."""
         wanted: dict[str, dict[Token, None]] = {}
         for value in values:
             if isinstance(value, str):
@@ -133,7 +133,7 @@ class SchemeResolver:
             self._check_strictly(value)
             return value
         parts = parse(value)
-        self._check_strictly(beside(value))
+        self._check_strictly(text_around(value))
         if len(parts) == 1 and isinstance(parts[0], Token):
             return self._fetch(parts[0])
         texts: list[str] = []
@@ -148,7 +148,7 @@ class SchemeResolver:
         return "".join(texts)
 
     def check_key(self, key: str) -> None:
-        """That nothing in a key wants to be resolved: keys are left as they are.
+        """Check that a key has no tokens: keys are not resolved.
 
         Raises:
             BadTokenError: a token in it cannot be understood.
@@ -157,7 +157,7 @@ class SchemeResolver:
         """
         for token in tokens_in(key):
             raise TokenInKeyError(str(token))
-        self._check_strictly(beside(key))
+        self._check_strictly(text_around(key))
 
     def _check_strictly(self, value: Primitive) -> None:
         found = leftover(value) if self._strict else None
@@ -171,7 +171,7 @@ class SchemeResolver:
 
 
 def _readable(value: str) -> list[Token]:
-    """The tokens of a value; none, if there is one that cannot be understood: that is told when it is resolved."""
+    """The tokens of a value; none if one is not valid: `resolve` reports that."""
     try:
         return tokens_in(value)
     except StrongRefError:
@@ -188,5 +188,5 @@ def as_text(token: str, value: Json) -> str:
         return value
     if isinstance(value, bool | int | float):
         return json.dumps(value)
-    came = "nothing (null)" if value is None else "a list" if isinstance(value, list) else "a map"
-    raise TokenNotTextError(token, came, INSIDE)
+    kind = "nothing (null)" if value is None else "a list" if isinstance(value, list) else "a map"
+    raise TokenNotTextError(token, kind, INSIDE)

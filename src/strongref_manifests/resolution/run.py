@@ -1,4 +1,4 @@
-"""One run: all values of all manifests, resolved together, so that nothing is asked twice and nothing is half done."""
+"""One run resolves all values of all manifests together: no call is made twice, and nothing is half done."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Failure:
 
 @dataclass(slots=True)
 class ResolveResult:
-    """What a run has come to.
+    """The result of a run.
 
     Attributes:
         texts: the new text of each manifest, in their order; those of manifests with failures are as they were.

@@ -1,4 +1,4 @@
-"""What resolvers are wired to, in the command and in cdk8s apps: AWS with the caller's own credentials, and sources."""
+"""Wires the token sources, for the command and for cdk8s apps: AWS is called with the caller's own credentials."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BY_DEFAULT = (CFN, CFN_ATTR)
 ON_DEMAND = (EXPORT, SSM, SECRET, ENV)
-"""Schemes that nothing of is resolved unless whoever runs it says so."""
+"""Schemes that are resolved only if they are enabled."""
 
 
 def sources(  # noqa: PLR0913 (as the command's options)
@@ -35,7 +35,7 @@ def sources(  # noqa: PLR0913 (as the command's options)
     role: str | None,
     toolbox: Toolbox | None = None,
 ) -> list[TokenSource]:
-    """A source for each scheme that is to be resolved: `BY_DEFAULT`, and what is asked for.
+    """A source for each enabled scheme: those `BY_DEFAULT`, and the given ones.
 
     Args:
         schemes: of `ON_DEMAND`.

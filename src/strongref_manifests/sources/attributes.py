@@ -1,6 +1,6 @@
 """Attributes of a stack's resources: `${cfn-attr:STACK.LOGICAL_ID.ATTRIBUTE}`.
 
-CloudFormation tells a resource's type and physical id, which is its `Ref`; Cloud Control tells the rest, by the primary
+CloudFormation knows a resource's type and physical ID, which is its `Ref`; Cloud Control has the rest, by the primary
 identifier that `lookup` finds, with the help of the stack's template where a physical id is only a part of it.
 `${cfn-attr:STACK.NESTED.LOGICAL_ID.ATTRIBUTE}` is about a resource of a nested stack, and
 `${cfn-attr:STACK.NESTED.Outputs.KEY}` about an output of it, as with `Fn::GetAtt`.
@@ -87,7 +87,7 @@ class StackAttributes:
 
         Raises:
             BadTokenError: the reference is no stack, resource and attribute.
-            StrongRefError: there is no such thing, or nobody knows it.
+            StrongRefError: there is no such attribute, or it cannot be read.
         """
         given = _REFERENCE.fullmatch(token.reference)
         if not given:
@@ -146,7 +146,7 @@ class StackAttributes:
         return finder.find(replace(wanted, hints=known))
 
     def _check_parents_known(self, place: _Location, type_name: str, known: Mapping[str, str]) -> None:
-        """A name tells a resource among those of its parent only, an ARN everywhere.
+        """Check that a resource is unambiguous: its name is unique only within its parent, its ARN everywhere.
 
         Raises:
             MissingPropertyError: the template cannot be read, or names the parent in a way that is not known here.
@@ -162,7 +162,7 @@ def finder_in(aws: Aws, where: Where) -> Finder:
     """A finder over Cloud Control in an account and region.
 
     Raises:
-        NoWayInError: nobody told how to get into that account.
+        NoWayInError: there is no role to assume in that account.
     """
     clients = aws.clients(where)
     return Finder(CloudControlApi(clients.cloudcontrol, where.region, aws.limiter, aws.clock))

@@ -43,7 +43,7 @@ class ExportSource(PublishedExports):
         """Make one, for one run.
 
         Args:
-            aws: tells the caller's own account.
+            aws: knows the caller's own account.
             store: as `PublishedExports`, like all that follow.
             clock: the same.
             patience: the same.

@@ -43,7 +43,7 @@ class StackResources:
         self._known: Memo[tuple[Where, str, str], StackResource] = Memo()
 
     def description(self, where: Where, stack: str, called: str | None = None) -> Mapping[str, Any]:
-        """What DescribeStacks tells of a stack, its outputs and parameters among it.
+        """What DescribeStacks returns for a stack: its outputs and parameters, among others.
 
         Args:
             where: the stack is.
@@ -52,7 +52,7 @@ class StackResources:
 
         Raises:
             StackNotFoundError: it is not there.
-            FetchFailedError: CloudFormation does not tell.
+            FetchFailedError: the call to CloudFormation fails.
         """
         return self._stacks.get((where, stack), lambda: self._described(where, stack, called or stack))
 
@@ -66,7 +66,7 @@ class StackResources:
 
         Raises:
             ResourceNotFoundError: it, or the stack, is not there.
-            FetchFailedError: CloudFormation does not tell.
+            FetchFailedError: the call to CloudFormation fails.
         """
         return self._known.get((where, stack, logical_id), lambda: self._describe(where, stack, logical_id))
 
@@ -74,7 +74,7 @@ class StackResources:
         """The ARN of a nested stack; the stack itself where no logical ids lead to another one.
 
         Raises:
-            NotAStackError: something on the way is no stack.
+            NotAStackError: a resource on the path is not a stack.
             ResourceNotFoundError: as `resource`.
             FetchFailedError: the same.
         """

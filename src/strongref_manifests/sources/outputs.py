@@ -49,8 +49,8 @@ class StackOutputs:
             account: the stack's, if it is not the caller's own.
 
         Raises:
-            OutputNotFetchedError: there is no such output or stack, or CloudFormation does not tell.
-            NoWayInError: nobody told how to get into that account.
+            OutputNotFetchedError: there is no such output or stack, or the call to CloudFormation fails.
+            NoWayInError: there is no role to assume in that account.
             UnknownCallerError: STS does not say whose credentials these are.
         """
         try:

@@ -54,7 +54,7 @@ class ParameterSource:
             if _REFERENCE.fullmatch(token.reference):
                 try:
                     where = self._aws.where(token.region, token.account)
-                except StrongRefError:  # told again by `fetch`
+                except StrongRefError:  # `fetch` reports it
                     continue
                 wanted.setdefault(where, []).append(token.reference)
         for where, names in wanted.items():
@@ -62,7 +62,7 @@ class ParameterSource:
             rest = iter(name for name in unknown if ":" not in name)
             while batch := list(islice(rest, BATCH)):
                 self._read(where, batch)
-            for name in unknown:  # Several versions of one parameter cannot be told apart in an answer.
+            for name in unknown:  # Several versions of one parameter look the same in a response.
                 if ":" in name:
                     self._read(where, [name])
 
@@ -73,7 +73,7 @@ class ParameterSource:
             BadTokenError: the reference is no parameter's name.
             NoSuchParameterError: there is none of that name.
             SecureValueError: it is a SecureString, and those were not asked for.
-            FetchFailedError: Parameter Store does not tell.
+            FetchFailedError: the call to Parameter Store fails.
         """
         if not _REFERENCE.fullmatch(token.reference):
             raise malformed(token)

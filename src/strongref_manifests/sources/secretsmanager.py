@@ -54,7 +54,7 @@ class SecretSource:
         Raises:
             BadTokenError: the reference is no secret's name.
             SecretNotReadError: there is none, or it does not hold what is asked for.
-            FetchFailedError: Secrets Manager does not tell.
+            FetchFailedError: the call to Secrets Manager fails.
         """
         given = _REFERENCE.fullmatch(token.reference)
         if not given:

@@ -39,10 +39,12 @@ class StackTemplates:
     def properties(self, where: Where, stack: str, logical_id: str) -> dict[str, str]:
         """The properties of a resource whose values are known: text, numbers, and what `Ref` stands for.
 
-        Where CloudFormation does not tell, there are none: this is help, and never in the way.
+        There are none where a call to CloudFormation fails: they only help the lookup.
         """
-        told = {name: self._known(where, stack, value) for name, value in self._given(where, stack, logical_id).items()}
-        return {name: value for name, value in told.items() if value is not None}
+        known = {
+            name: self._known(where, stack, value) for name, value in self._given(where, stack, logical_id).items()
+        }
+        return {name: value for name, value in known.items() if value is not None}
 
     def hidden(self, where: Where, stack: str, logical_id: str) -> list[str]:
         """The properties that a resource is given and whose values are not known, as those of most functions."""
@@ -53,8 +55,8 @@ class StackTemplates:
         """What kept `properties` from knowing more of a stack, if a call for it failed."""
         return self._refusals.get((where, stack))
 
-    def _told(self, where: Where, stack: str, ask: Callable[[], T]) -> T | None:
-        """What CloudFormation tells; None where it does not."""
+    def _or_none(self, where: Where, stack: str, ask: Callable[[], T]) -> T | None:
+        """What a call to CloudFormation returns; None if it fails."""
         try:
             return ask()
         except FetchFailedError as error:
@@ -65,7 +67,7 @@ class StackTemplates:
         return None
 
     def _given(self, where: Where, stack: str, logical_id: str) -> Mapping[str, Any]:
-        template = self._told(where, stack, lambda: self._of(where, stack)) or {}
+        template = self._or_none(where, stack, lambda: self._of(where, stack)) or {}
         return _map(_map(_map(template.get("Resources")).get(logical_id)).get("Properties"))
 
     def _of(self, where: Where, stack: str) -> Mapping[str, Any]:
@@ -80,8 +82,8 @@ class StackTemplates:
 
     def _referred(self, where: Where, stack: str, name: str) -> str | None:
         if name in _map(self._of(where, stack).get("Parameters")):
-            return (self._told(where, stack, lambda: self._parameters(where, stack)) or {}).get(name)
-        return self._told(where, stack, lambda: self._resources.resource(where, stack, name).physical_id)
+            return (self._or_none(where, stack, lambda: self._parameters(where, stack)) or {}).get(name)
+        return self._or_none(where, stack, lambda: self._resources.resource(where, stack, name).physical_id)
 
     def _template(self, where: Where, stack: str) -> Mapping[str, Any]:
         answer = self._aws.call(

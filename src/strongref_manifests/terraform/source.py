@@ -56,7 +56,7 @@ class StateReader:
         Raises:
             NotAStateError: what is there is none.
             StateNotReadError: there is nothing, or it may not be read.
-            NoWayInError: nobody told how to get into that account.
+            NoWayInError: there is no role to assume in that account.
             UnknownCallerError: STS does not say whose credentials these are.
         """
         return read_state(self._object(where) if where.startswith("s3://") else _file(where), where)

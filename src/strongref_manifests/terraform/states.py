@@ -94,9 +94,7 @@ def _held(given: object) -> dict[TerraformOutput | TerraformResource, StateValue
         raise _MalformedError("it has neither the form of a state file nor that of terraform show -json")
     if version != STATE_VERSION:
         older = version < STATE_VERSION
-        way = (
-            "Terraform 0.12 or later writes it anew with terraform apply" if older else "it is newer than this program"
-        )
+        way = "Terraform 0.12 or later rewrites it with terraform apply" if older else "it is newer than this program"
         raise _MalformedError(f"it is a state file of version {version}, and {way}")
     return dict(_stored(given))
 
@@ -111,7 +109,7 @@ def _stored(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | Terraf
                 continue
             flat = "attributes" not in each and bool(_of(dict, each, "attributes_flat", {}, at))
             if flat:
-                raise _MalformedError(f"{at} was written by Terraform 0.11; terraform apply writes it anew")
+                raise _MalformedError(f"{at} was written by Terraform 0.11; terraform apply rewrites it")
             attributes = {name: _untyped(value) for name, value in _of(dict, each, "attributes", {}, at).items()}
             paths = _of(list, each, "sensitive_attributes", [], at)
             marked = {_leading(_marked(path, at), attributes) for path in paths}
@@ -125,8 +123,8 @@ def _shown(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | Terrafo
     if "planned_values" in given:
         raise _MalformedError("it is a plan; a state is what terraform show -json prints without a file")
     if not isinstance(version, str) or not version.startswith(SHOWN_FORMAT):
-        came = version if isinstance(version, str) else "no text"
-        raise _MalformedError(f"its format_version is {came}; Terraform 1.1 or later prints {SHOWN_FORMAT}x")
+        found = version if isinstance(version, str) else "no text"
+        raise _MalformedError(f"its format_version is {found}; Terraform 1.1 or later prints {SHOWN_FORMAT}x")
     values = _of(dict, given, "values", {})
     yield from _outputs(_of(dict, values, "outputs", {}))
     yield from _module(_of(dict, values, "root_module", {}))
@@ -209,7 +207,7 @@ def _true_in(tree: object, above: Path = ()) -> Iterator[Path]:
 
 
 def _of(kind: type[Any], given: object, name: str, default: object, at: str = "") -> Any:  # noqa: ANN401 (of that kind)
-    """What a JSON object has under a name; null is as good as nothing."""
+    """What a JSON object has under a name; null counts as absent."""
     found = given.get(name) if isinstance(given, dict) else given
     if not isinstance(given, dict) or not isinstance(default if found is None else found, kind):
         raise _MalformedError(f"{f'{at}.' if at else ''}{name} does not have a state's form")

@@ -60,8 +60,8 @@ def in_one_line(scalar: Scalar, text: str, value: Json) -> str:
     """
     if scalar.tag is not None and not isinstance(value, str):
         if not scalar.text_only or not isinstance(value, bool | int | float):
-            came = "a list" if isinstance(value, list) else "a map" if isinstance(value, dict) else "no text"
-            raise TokenNotTextError(str(scalar.value), came, "behind a tag")
+            kind = "a list" if isinstance(value, list) else "a map" if isinstance(value, dict) else "no text"
+            raise TokenNotTextError(str(scalar.value), kind, "behind a tag")
         value = json.dumps(value)
     if scalar.style not in BLOCKS:
         return flow(value)
