@@ -143,10 +143,11 @@ def test_a_run_tells_its_sources_all_tokens_once_before_it_asks_for_the_first() 
     ]
     outcome = resolve(files, SchemeResolver([source]))
     assert source.told == [["${cfn:s.A}", "${cfn:s.B}"]]
-    assert [str(each) for each in outcome.failures] == [
-        "a.yaml, document 1, z: ${cfn:s is not a valid token: it has no } on its line. To keep the text as it is, write "
-        "$${ for ${."
-    ]
+    (failure,) = outcome.failures
+    assert str(failure) == (
+        "a.yaml, document 1, z: ${cfn:s is not a valid token: it has no } on its line. "
+        "To keep the text as it is, write $${ for ${."
+    )
 
 
 def test_every_failing_path_of_every_file_is_listed() -> None:
