@@ -148,8 +148,8 @@ GUARDS = (
     ),
     Guard(
         name="the hold of what is read during synthesis",
-        file="src/strongref_objects/at_synthesis.py",
-        function="AtSynthesis._value",
+        file="src/strongref_objects/channels/importing.py",
+        function="ValueReader._value",
         find="if _: self._hold(...)",
         tests=("tests/objects/test_design.py", "tests/objects/test_importing.py", "-k", "held or hold"),
         must_fail=(
@@ -159,8 +159,8 @@ GUARDS = (
     ),
     Guard(
         name="the check of what a stack already exports under a name",
-        file="src/strongref_objects/exported.py",
-        function="Exported._is_there",
+        file="src/strongref_objects/channels/exporting.py",
+        function="ExportedNames._has",
         find="raise ExportedTwiceError(...)",
         instead="return False",
         tests=("tests/objects/test_design.py", "tests/objects/test_exporting.py", "-k", "req5"),

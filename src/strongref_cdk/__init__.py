@@ -1,9 +1,9 @@
-"""Constructs of `aws_cdk` apps, exported and imported whole: `pip install strongref[cdk]`.
+"""Whole constructs of `aws_cdk` apps, exported and imported: `pip install strongref[cdk]`.
 
     export_bucket(bucket, "JohnnyBucket")
     bucket = import_bucket(stack, "JohnnyBucket")
 
-There are such functions for every ready type, and `export_object` and `import_object` for a program's own.
+Every ready type has such functions; `export_object` and `import_object` are for a program's own types.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from strongref_objects.base import ResolveType, Serializable, SerializationConte
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
 
 try:
-    from strongref_cdk.contexts import DeserializationContext
     from strongref_cdk.errors import CdkError, ConstructError
     from strongref_cdk.functions import (
         application_load_balancer_from_arn,
@@ -84,6 +83,7 @@ try:
         topic_from_arn,
         topic_from_name,
     )
+    from strongref_cdk.sharing import ConstructContext as DeserializationContext
     from strongref_cdk.sharing import (
         deserialize,
         export_object,

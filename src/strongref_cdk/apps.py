@@ -1,4 +1,4 @@
-"""The stacks of CDK apps, each with what it exports and imports."""
+"""The stacks of CDK apps, with their exports and imports."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import aws_cdk
 
 from strongref.errors import StrongRefError
+from strongref_cdk.cdk_values import REFUSALS, reference, same
 from strongref_cdk.errors import (
     ConstructError,
     ExportedElsewhereError,
@@ -15,15 +16,13 @@ from strongref_cdk.errors import (
     NotDeployedError,
     RefusedByCdkError,
 )
-from strongref_cdk.kinds import REFUSALS
-from strongref_cdk.same import reference, same
 from strongref_cdk.target import CdkTarget, top_of
+from strongref_objects.base.errors import BadNameError, NothingToImportError, OwnExportError
+from strongref_objects.base.names import export_name, parameter_name
 from strongref_objects.channels import CrossRegion, Parameters
-from strongref_objects.context_file import CONTEXT_FILE
-from strongref_objects.errors import BadNameError, NothingToImportError, OwnExportError
-from strongref_objects.naming import export_name, parameter_name
 from strongref_objects.stack import Stack
 from strongref_objects.synthesis import Synthesis
+from strongref_objects.synthesis.context_file import CONTEXT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,38 +30,37 @@ if TYPE_CHECKING:
     from strongref_objects.channels import Channel
 
 CONTEXT_FILE_KEY = "strongref:context-file"
-"""Of the app's CDK context: where to keep what was looked up."""
+"""The app's context value for the path of the context file."""
 
 ROLE_KEY = "strongref:role"
-"""Of the app's CDK context: the role to assume in other accounts, with `ACCOUNT` in the place of the number."""
+"""The app's context value for the role to assume in other accounts, with `ACCOUNT` in place of the account ID."""
+
+ExportLocation = tuple[str | None, ...]
+"""A name in a channel: the same for the stack that exports it and those that import it."""
 
 
-Where = tuple[str | None, ...]
-"""Where a channel has something: what exports it there and what imports it from there meet."""
-
-
-class Import(NamedTuple):
-    """What a stack is going to import.
+class StackImport(NamedTuple):
+    """An import of a stack.
 
     Attributes:
-        stack: its exports and imports.
-        name: as it was spelled when the stack imported the same thing first.
+        stack: the stack.
+        name: as the stack spelled it in its first import of the same thing.
     """
 
     stack: Stack
     name: str
 
 
-class App:
-    """What the stacks of one app have in common."""
+class AppExports:
+    """The exports and imports of all stacks of one app."""
 
     def __init__(self, root: Any) -> None:  # noqa: ANN401 (an aws_cdk.App, or another construct on top)
         file, role = (root.node.try_get_context(key) for key in (CONTEXT_FILE_KEY, ROLE_KEY))
         self.synthesis = Synthesis(file or CONTEXT_FILE, role=role)
         self._stacks: dict[str, Stack] = {}
-        self._exporting: dict[Where, dict[str, Any]] = {}
-        self._importing: dict[Where, dict[str, tuple[Any, bool]]] = {}
-        self._spelled: dict[tuple[str, Where], str] = {}
+        self._exporting: dict[ExportLocation, dict[str, Any]] = {}
+        self._importing: dict[ExportLocation, dict[str, tuple[Any, bool]]] = {}
+        self._spelled: dict[tuple[str, ExportLocation], str] = {}
 
     def stack(self, stack: Any) -> Stack:  # noqa: ANN401 (an aws_cdk.Stack)
         """The exports and imports of a stack: the same each time."""
@@ -75,39 +73,39 @@ class App:
 
     @contextmanager
     def exporting(self, stack: Any, name: str, via: Channel | None) -> Iterator[Stack]:  # noqa: ANN401 (the same)
-        """While a stack exports something, which is taken down if it does not fail.
+        """Export something from a stack; unless that fails, the app records it.
 
-        What imports it already is deployed after that stack, unless it imports it weakly.
+        Stacks that already import it are deployed later, unless they import it weakly.
 
         Raises:
-            ExportedElsewhereError: another stack exports it, where only one can.
-            OwnExportError: what is nested in the stack imports it.
-            RefusedByCdkError: what imports it is deployed before.
+            ExportedElsewhereError: another stack exports it in the same place.
+            OwnExportError: a stack that is nested in this one imports it.
+            RefusedByCdkError: an importing stack is deployed earlier.
         """
         where = _exported_at(stack, name, via)
         others = {} if isinstance(via, CrossRegion) else self._exporting.get(where, {})
         for other in others.values():
-            is_one_place = None not in where or same(aws_cdk.Stage.of(other), aws_cdk.Stage.of(stack))
-            if is_one_place and not same(other, stack):
+            is_same_place = None not in where or same(aws_cdk.Stage.of(other), aws_cdk.Stage.of(stack))
+            if is_same_place and not same(other, stack):
                 raise ExportedElsewhereError(name, other.node.path)
         for importer, weak in self._importing.get(where, {}).values():
             if same(top_of(importer), stack):
                 raise OwnExportError(name, stack.stack_name)
             if not weak:
-                _deploy(stack, top_of(importer), name)
+                _deploy_first(stack, top_of(importer), name)
         yield self.stack(stack)
         self._exporting.setdefault(where, {})[reference(stack)] = stack
 
     @contextmanager
-    def importing(self, stack: Any, name: str, via: Channel | None, *, weak: bool) -> Iterator[Import]:  # noqa: ANN401 (the same)
-        """While a stack, nested or not, imports something, which is taken down if it does not fail.
+    def importing(self, stack: Any, name: str, via: Channel | None, *, weak: bool) -> Iterator[StackImport]:  # noqa: ANN401 (the same)
+        """Import something into a stack, nested or not; unless that fails, the app records it.
 
         If another stack of the app exports it, that one is deployed first, unless it is imported weakly.
 
         Raises:
-            OwnExportError: what the stack is nested in exports it.
-            RefusedByCdkError: what exports it is deployed after this one.
-            NotDeployedError: it is to be looked up, and the app's stack that exports it has not done so yet.
+            OwnExportError: the stack that this one is nested in exports it.
+            RefusedByCdkError: the exporting stack is deployed later.
+            NotDeployedError: it is looked up, and the app's exporting stack was not deployed with it.
         """
         where, top = _imported_from(stack, name, via), top_of(stack)
         others = list(self._exporting.get(where, {}).values())
@@ -115,9 +113,9 @@ class App:
             if same(other, top):
                 raise OwnExportError(name, top.stack_name)
             if not weak:
-                _deploy(other, top, name)
+                _deploy_first(other, top, name)
         try:
-            yield Import(self.stack(stack), self._spelled.get((reference(stack), where), name))
+            yield StackImport(self.stack(stack), self._spelled.get((reference(stack), where), name))
         except NothingToImportError as error:
             if others:
                 raise NotDeployedError(error.name, others[0].node.path) from error
@@ -127,37 +125,37 @@ class App:
         self._spelled.setdefault((ref, where), name)
 
 
-def _exported_at(stack: Any, name: str, via: Channel | None) -> Where:  # noqa: ANN401 (an aws_cdk.Stack)
+def _exported_at(stack: Any, name: str, via: Channel | None) -> ExportLocation:  # noqa: ANN401 (an aws_cdk.Stack)
     target = CdkTarget(stack)
     if isinstance(via, CrossRegion):
         return ("strongref", target.account, target.region, target.name, name)
-    return _kept_in(target, name, via)
+    return _location(target, name, via)
 
 
-def _imported_from(stack: Any, name: str, via: Channel | None) -> Where:  # noqa: ANN401 (an aws_cdk.Stack)
+def _imported_from(stack: Any, name: str, via: Channel | None) -> ExportLocation:  # noqa: ANN401 (an aws_cdk.Stack)
     target = CdkTarget(stack)
     if isinstance(via, CrossRegion):
         return ("strongref", via.account or target.account, via.region or target.region, via.stack, name)
-    return _kept_in(target, name, via)
+    return _location(target, name, via)
 
 
-def _kept_in(target: CdkTarget, name: str, via: Channel | None) -> Where:
+def _location(target: CdkTarget, name: str, via: Channel | None) -> ExportLocation:
     if not isinstance(name, str):
-        raise BadNameError(str(name), "a name is a string that is not empty")
+        raise BadNameError(str(name), "a name must be a string that is not empty")
     if isinstance(via, Parameters):
         return ("ssm", target.account, target.region, parameter_name(via.prefix, (name,)))
     return ("cloudformation", target.account, target.region, export_name((name,)))
 
 
-def _deploy(first: Any, then: Any, name: str) -> None:  # noqa: ANN401 (an aws_cdk.Stack each)
-    """Have the stack that exports something deployed before the one that imports it.
+def _deploy_first(first: Any, then: Any, name: str) -> None:  # noqa: ANN401 (an aws_cdk.Stack each)
+    """Make the importing stack depend on the exporting one.
 
     Raises:
-        RefusedByCdkError: it is the other way around.
+        RefusedByCdkError: the exporting one already depends on it.
     """
     if not same(aws_cdk.Stage.of(first), aws_cdk.Stage.of(then)):
         return
-    # Older versions of the CDK have the second name alone, newer ones warn of it.
+    # Older versions of the CDK only have the second name; newer ones warn about it.
     depend = getattr(then, "add_stack_dependency", None) or then.add_dependency
     try:
         depend(first, "strongref: it exports what is imported")
@@ -169,7 +167,7 @@ def _deploy(first: Any, then: Any, name: str) -> None:  # noqa: ANN401 (an aws_c
     raise RefusedByCdkError(what, problem)
 
 
-_APPS: dict[str, App] = {}
+_APPS: dict[str, AppExports] = {}
 
 
 def _own(scope: Any) -> Any:  # noqa: ANN401 (a construct, and an aws_cdk.Stack)
@@ -181,22 +179,22 @@ def _own(scope: Any) -> Any:  # noqa: ANN401 (a construct, and an aws_cdk.Stack)
     raise NoStackError
 
 
-def app_of(scope: Any) -> App:  # noqa: ANN401 (a construct)
-    """The app that a construct is in."""
+def app_of(scope: Any) -> AppExports:  # noqa: ANN401 (a construct)
+    """The app of a construct."""
     root = scope.node.root
     ref = reference(root)
     if ref not in _APPS:
-        _APPS[ref] = App(root)
+        _APPS[ref] = AppExports(root)
     return _APPS[ref]
 
 
 @contextmanager
 def exporting(scope: Any, name: str, via: Channel | None) -> Iterator[Stack]:  # noqa: ANN401 (a construct)
-    """The stack that exports what a construct is, or a construct's part: what it is nested in, if it is.
+    """The stack that exports a construct: its own, or the top stack that this is nested in.
 
     Raises:
-        NoStackError: the construct is in no stack.
-        StrongRefError: as `App.exporting`.
+        NoStackError: the construct is not in a stack.
+        StrongRefError: as `AppExports.exporting`.
     """
     stack = top_of(_own(scope))
     with app_of(stack).exporting(stack, name, via) as found:
@@ -204,12 +202,12 @@ def exporting(scope: Any, name: str, via: Channel | None) -> Iterator[Stack]:  #
 
 
 @contextmanager
-def importing(scope: Any, name: str, via: Channel | None, *, weak: bool) -> Iterator[Import]:  # noqa: ANN401 (a construct)
-    """What the stack imports that a construct is in, nested or not.
+def importing(scope: Any, name: str, via: Channel | None, *, weak: bool) -> Iterator[StackImport]:  # noqa: ANN401 (a construct)
+    """An import of a construct's own stack, nested or not.
 
     Raises:
-        NoStackError: the construct is in no stack.
-        StrongRefError: as `App.importing`.
+        NoStackError: the construct is not in a stack.
+        StrongRefError: as `AppExports.importing`.
     """
     stack = _own(scope)
     with app_of(stack).importing(stack, name, via, weak=weak) as found:
@@ -220,7 +218,7 @@ def stack_of(scope: Any) -> Stack:  # noqa: ANN401 (a construct)
     """The exports and imports of a construct's own stack.
 
     Raises:
-        NoStackError: the construct is in no stack.
+        NoStackError: the construct is not in a stack.
     """
     stack = _own(scope)
     return app_of(stack).stack(stack)
@@ -228,10 +226,10 @@ def stack_of(scope: Any) -> Stack:  # noqa: ANN401 (a construct)
 
 @contextmanager
 def at(construct: Any) -> Iterator[None]:  # noqa: ANN401 (a construct)
-    """Whatever fails is told with the construct's path.
+    """Report errors with the construct's path.
 
     Raises:
-        ConstructError: something has failed.
+        ConstructError: any error of strongref.
     """
     try:
         yield
@@ -241,7 +239,7 @@ def at(construct: Any) -> Iterator[None]:  # noqa: ANN401 (a construct)
         raise ConstructError(_path(construct), error) from error
 
 
-def _path(construct: Any) -> str:  # noqa: ANN401 (a construct, or what is none)
+def _path(construct: Any) -> str:  # noqa: ANN401 (a construct, or something else)
     if not hasattr(construct, "node"):
         return type(construct).__name__
     return construct.node.path or "App"

@@ -1,8 +1,8 @@
-"""What can go wrong while constructs are exported and imported. Texts name constructs and keys, never values."""
+"""Errors of constructs that are exported and imported. Texts name constructs and keys, never values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from strongref.errors import ErrorMetric, StrongRefError
@@ -16,18 +16,18 @@ _SHOWN = 200
 
 
 class CdkError(StrongRefError):
-    """The root of what is told about constructs."""
+    """The base class of errors of this package."""
 
     counted = ErrorMetric.REJECTED
 
 
 @dataclass(eq=False)
 class ConstructError(CdkError):
-    """Something failed at a construct: what every function of `strongref_cdk` raises.
+    """An error at a construct: the one that every function of `strongref_cdk` raises.
 
     Attributes:
         path: the construct's, in its app.
-        error: what failed.
+        error: the cause.
     """
 
     path: str
@@ -37,36 +37,35 @@ class ConstructError(CdkError):
         return f"{cut(self.path, _SHOWN)}: {self.error}"
 
 
+@dataclass(eq=False)
 class RefusedByCdkError(CdkError):
-    """The CDK does not make a construct of what was imported, or does not tell an attribute of one.
+    """The CDK does not make a construct, or does not return an attribute of one.
 
     Attributes:
-        what: was to be made or told.
-        problem: what the CDK says.
-        values: that may stand in it, by what is shown instead.
+        what: strongref asked of the CDK.
+        problem: the CDK's message.
+        names: placeholders by value, for values that the message could contain.
     """
 
-    def __init__(self, what: str, problem: str, values: Mapping[str, str] | None = None) -> None:
-        super().__init__(what, problem)
-        self.what = what
-        self.problem = problem
-        self._values = values or {}
+    what: str
+    problem: str
+    names: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         text = (self.problem.splitlines() or [""])[0]
-        for value, name in sorted(self._values.items(), key=lambda each: -len(each[0])):
+        for value, name in sorted(self.names.items(), key=lambda each: -len(each[0])):
             text = text.replace(value, f"<{name}>") if value else text
         return f"The CDK refuses {cut(self.what, _SHOWN)}: {cut(text.strip(' .'), NAMES_LIMIT)}."
 
 
 @dataclass(eq=False)
 class NotOneError(CdkError):
-    """A construct has several of what is shared of it, or none, and nobody said which it is.
+    """A construct has several parts of a kind, or none, where exactly one is shared.
 
     Attributes:
         label: the construct's type.
-        part: as the argument that says which.
-        count: how many there are; None if the construct does not tell.
+        part: the argument that chooses one.
+        count: how many there are; None if the construct does not say.
     """
 
     label: str
@@ -75,17 +74,17 @@ class NotOneError(CdkError):
 
     def __str__(self) -> str:
         words = self.part.replace("_", " ")
-        has = f"does not tell its {words}s" if self.count is None else f"has {self.count or 'no'} {words}s"
-        return f"The {self.label} {has}. Say which one belongs to it: {self.part}=…."
+        has = f"does not list its {words}s" if self.count is None else f"has {self.count or 'no'} {words}s"
+        return f"The {self.label} {has}. Choose the one that belongs to it: {self.part}=…."
 
 
 @dataclass(eq=False)
 class OtherOptionsError(CdkError):
-    """One object is imported twice into one stack, and is to be two different constructs.
+    """One stack imports an object twice, with different options.
 
     Attributes:
         name: the object's.
-        names: of the options that differ.
+        names: the options that differ.
     """
 
     name: str
@@ -93,34 +92,34 @@ class OtherOptionsError(CdkError):
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.name, _SHOWN)} is imported already, with another {cut(some(self.names), NAMES_LIMIT)}. Use the "
-            "construct that was imported, or give the same options."
+            f"{cut(self.name, _SHOWN)} is already imported with another {cut(some(self.names), NAMES_LIMIT)}. Use the "
+            "construct from the first import, or pass the same options."
         )
 
 
 @dataclass(eq=False)
 class NoReadyTypeError(CdkError):
-    """A construct was to be made of a type of which no construct is known.
+    """A type has no construct in the CDK that strongref knows.
 
     Attributes:
-        type_name: the type's.
+        type_name: the type's name.
     """
 
     type_name: str
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.type_name, _SHOWN)} is no ready type of the CDK. Read it by itself, with its deserialize, and "
-            "make the construct of what it has."
+            f"{cut(self.type_name, _SHOWN)} is not a ready type of the CDK. Read it with its own deserialize, and make "
+            "the construct from its members."
         )
 
 
 @dataclass(eq=False)
 class UnevenSubnetsError(CdkError):
-    """A VPC that the CDK cannot be given: it wants as many subnets of each tier in each availability zone.
+    """The CDK needs as many subnets of each tier in each availability zone, and a VPC does not have them.
 
     Attributes:
-        tiers: for each tier, its availability zones.
+        tiers: the availability zones of each tier.
     """
 
     tiers: Mapping[str, Sequence[str]]
@@ -128,14 +127,14 @@ class UnevenSubnetsError(CdkError):
     def __str__(self) -> str:
         zones = "; ".join(f"{tier}: {cut(some(sorted(each), 6), 120)}" for tier, each in self.tiers.items())
         return (
-            f"The CDK takes a VPC only with the same number of subnets in each availability zone, in every tier. There "
-            f"are {zones}. Import its parts, as in import_object(…).read_object('PrivateSubnets')."
+            "The CDK needs the same number of subnets in each availability zone, in every tier of a VPC, got "
+            f"{zones}. Import the VPC's parts, as in import_object(…).read_object('PrivateSubnets')."
         )
 
 
 @dataclass(eq=False)
 class ExportedElsewhereError(CdkError):
-    """Two stacks of one app export one name, in one account and region, where CloudFormation allows it once.
+    """Two stacks of one app export one name in one account and region, where it must be unique.
 
     Attributes:
         name: the object's.
@@ -147,17 +146,17 @@ class ExportedElsewhereError(CdkError):
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.name, _SHOWN)} is exported by stack {cut(self.stack, _SHOWN)} of this app, to the same account "
-            "and region, where a name can be exported once. Export it under a name of its own."
+            f"{cut(self.name, _SHOWN)} is exported by stack {cut(self.stack, _SHOWN)} of this app in the same account "
+            "and region, where a name must be unique. Export it under another name."
         )
 
 
 @dataclass(eq=False)
 class NotDeployedError(CdkError):
-    """What is to be looked up is exported by a stack of the same app, which was not deployed with it yet.
+    """A stack of the same app exports what is looked up, but was not deployed with it.
 
     Attributes:
-        name: of what was looked up.
+        name: of the lookup.
         stack: the exporting stack's path in the app.
     """
 
@@ -166,30 +165,30 @@ class NotDeployedError(CdkError):
 
     def __str__(self) -> str:
         return (
-            f"There is no {cut(self.name, _SHOWN)} yet: stack {cut(self.stack, _SHOWN)} of this app exports it and is "
-            "not deployed with it yet. Pass the construct from stack to stack, or import with "
+            f"There is no {cut(self.name, _SHOWN)} yet: stack {cut(self.stack, _SHOWN)} of this app exports it, but "
+            "was not deployed with it. Pass the construct from stack to stack, or import with "
             "type=ResolveType.DEPLOYMENT."
         )
 
 
 class SecretError(CdkError):
-    """A value that is to be exported is one that CloudFormation puts a secret in the place of."""
+    """CloudFormation would replace an exported value by a secret."""
 
     def __str__(self) -> str:
         return (
-            "A value to be exported is a secret's: wherever it went, people could read it. Export the secret's ARN or "
-            "name, and read the secret where it is needed. Nothing was written."
+            "An exported value must not be a secret, because anyone could read it. Export the secret's ARN or name, "
+            "and read the secret where it is used. Nothing was written."
         )
 
 
 @dataclass(eq=False)
 class NoSuchConstructError(CdkError):
-    """What was given to be exported is no construct of the type.
+    """A construct is not of the type that a function exports.
 
     Attributes:
         label: the type.
-        given: what came, by its class.
-        attribute: that it does not have.
+        given: the construct's class.
+        attribute: the one that the construct lacks.
     """
 
     label: str
@@ -198,36 +197,36 @@ class NoSuchConstructError(CdkError):
 
     def __str__(self) -> str:
         return (
-            f"A {cut(self.given, _SHOWN)} came, which has no {self.attribute}; a {self.label} is needed. Use the "
-            "function for what it is."
+            f"The construct must be a {self.label}, got a {cut(self.given, _SHOWN)}, which has no {self.attribute}. "
+            "Use the function for its type."
         )
 
 
 class NoStackError(CdkError):
-    """A construct is in no stack: an app, or a stage."""
+    """A construct is not in a stack: an app, or a stage."""
 
     def __str__(self) -> str:
-        return "It is in no stack, and stacks are what exports and imports. Give a construct that is in one."
+        return "The construct is not in a stack, and only stacks export and import. Pass a construct of a stack."
 
 
 class NoListenerError(CdkError):
-    """A load balancer was not imported here, so that its listener is not known here either."""
+    """The listener of a load balancer is unknown, because strongref did not import the load balancer."""
 
     def __str__(self) -> str:
         return (
-            "Only the listener of what import_application_load_balancer, or another function of strongref_cdk, gave is "
-            "known here. Use the listener that the program has made."
+            "The listener is only known for a load balancer from import_application_load_balancer or another function "
+            "of strongref_cdk. Use the listener that the program has made."
         )
 
 
 @dataclass(eq=False)
 class OptionNeededError(CdkError):
-    """The CDK cannot make a construct without an option that no object tells.
+    """The CDK needs an option for a construct, and no object contains it.
 
     Attributes:
         label: the construct's type.
         option: its name.
-        what: it is.
+        what: what the option is.
     """
 
     label: str
@@ -236,4 +235,4 @@ class OptionNeededError(CdkError):
 
     def __str__(self) -> str:
         words = self.option.replace("_", " ")
-        return f"The CDK makes no {self.label} without a {words}. Give it: {self.option}=…, {self.what}."
+        return f"The CDK needs a {words} for a {self.label}. Pass {self.option}=…, {self.what}."

@@ -1,4 +1,4 @@
-"""The ready types as constructs: for each, what the CDK makes it of. One more is a few lines."""
+"""The ready types as constructs: the CDK's function for each. Another type takes a few lines."""
 
 from __future__ import annotations
 
@@ -17,86 +17,86 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 
+from strongref_cdk.cdk_values import REFUSALS, reference
+from strongref_cdk.construct_kinds import ConstructKind
 from strongref_cdk.errors import NotOneError, OptionNeededError, UnevenSubnetsError
-from strongref_cdk.kinds import REFUSALS, Kind
-from strongref_cdk.same import reference
 from strongref_objects import types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from strongref_cdk.kinds import Place
+    from strongref_cdk.construct_kinds import ConstructPlace
 
 Options = dict[str, Any]
 
 LISTENERS: dict[str, elbv2.IApplicationListener] = {}
-"""The listeners of load balancers that were imported, which the CDK does not tell: by reference."""
+"""The listeners of imported load balancers, which the CDK does not return: by reference."""
 
 
 def _given(options: Options, **defaults: Any) -> Options:  # noqa: ANN401 (the CDK's)
     return {**defaults, **options}
 
 
-def _key(at: Place, key: types.Key) -> kms.IKey:
+def _key(at: ConstructPlace, key: types.Key) -> kms.IKey:
     return kms.Key.from_key_arn(at.scope, at.id, str(key.key_arn))
 
 
-def _bucket(at: Place, bucket: types.Bucket, **options: Any) -> s3.IBucket:  # noqa: ANN401 (the CDK's, here and below)
+def _bucket(at: ConstructPlace, bucket: types.Bucket, **options: Any) -> s3.IBucket:  # noqa: ANN401 (the CDK's, here and below)
     given = _given(options, bucket_name=bucket.bucket_name, region=at.region, account=at.account)
     return s3.Bucket.from_bucket_attributes(at.scope, at.id, bucket_arn=bucket.bucket_arn, **given)
 
 
-def _encrypted_bucket(at: Place, bucket: types.EncryptedBucket, **options: Any) -> s3.IBucket:  # noqa: ANN401
+def _encrypted_bucket(at: ConstructPlace, bucket: types.EncryptedBucket, **options: Any) -> s3.IBucket:  # noqa: ANN401
     key = _key(at.part("EncryptionKey"), bucket.encryption_key)
     return _bucket(at, bucket, **_given(options, encryption_key=key))
 
 
-def _queue(at: Place, queue: types.Queue, **options: Any) -> sqs.IQueue:  # noqa: ANN401
+def _queue(at: ConstructPlace, queue: types.Queue, **options: Any) -> sqs.IQueue:  # noqa: ANN401
     given = _given(options, queue_url=queue.queue_url, queue_name=queue.queue_name)
     return sqs.Queue.from_queue_attributes(at.scope, at.id, queue_arn=queue.queue_arn, **given)
 
 
-def _encrypted_queue(at: Place, queue: types.EncryptedQueue, **options: Any) -> sqs.IQueue:  # noqa: ANN401
+def _encrypted_queue(at: ConstructPlace, queue: types.EncryptedQueue, **options: Any) -> sqs.IQueue:  # noqa: ANN401
     return _queue(at, queue, **_given(options, key_arn=queue.encryption_master_key.key_arn))
 
 
-def _topic(at: Place, topic: types.Topic, **options: Any) -> sns.ITopic:  # noqa: ANN401
+def _topic(at: ConstructPlace, topic: types.Topic, **options: Any) -> sns.ITopic:  # noqa: ANN401
     return sns.Topic.from_topic_attributes(at.scope, at.id, topic_arn=topic.topic_arn, **options)
 
 
-def _encrypted_topic(at: Place, topic: types.EncryptedTopic, **options: Any) -> sns.ITopic:  # noqa: ANN401
+def _encrypted_topic(at: ConstructPlace, topic: types.EncryptedTopic, **options: Any) -> sns.ITopic:  # noqa: ANN401
     return _topic(at, topic, **_given(options, key_arn=topic.master_key.key_arn))
 
 
-def _role(at: Place, role: types.Role, **options: Any) -> iam.IRole:  # noqa: ANN401
+def _role(at: ConstructPlace, role: types.Role, **options: Any) -> iam.IRole:  # noqa: ANN401
     return iam.Role.from_role_arn(at.scope, at.id, role.role_arn, **options)
 
 
-def _certificate(at: Place, certificate: types.Certificate) -> acm.ICertificate:
+def _certificate(at: ConstructPlace, certificate: types.Certificate) -> acm.ICertificate:
     return acm.Certificate.from_certificate_arn(at.scope, at.id, certificate.certificate_arn)
 
 
-def _hosted_zone(at: Place, zone: types.HostedZone) -> route53.IHostedZone:
+def _hosted_zone(at: ConstructPlace, zone: types.HostedZone) -> route53.IHostedZone:
     attributes = {"hosted_zone_id": zone.hosted_zone_id, "zone_name": zone.zone_name}
     return route53.HostedZone.from_hosted_zone_attributes(at.scope, at.id, **attributes)
 
 
-def _security_group(at: Place, group: types.SecurityGroup, **options: Any) -> ec2.ISecurityGroup:  # noqa: ANN401
+def _security_group(at: ConstructPlace, group: types.SecurityGroup, **options: Any) -> ec2.ISecurityGroup:  # noqa: ANN401
     return ec2.SecurityGroup.from_security_group_id(at.scope, at.id, group.security_group_id, **options)
 
 
 def _check_listener(options: Mapping[str, Any]) -> None:
     if "security_group" not in options:
-        raise OptionNeededError("listener", "security_group", "its load balancer's")
+        raise OptionNeededError("listener", "security_group", "that of its load balancer")
 
 
-def _listener(at: Place, listener: types.Listener, **options: Any) -> elbv2.IApplicationListener:  # noqa: ANN401
+def _listener(at: ConstructPlace, listener: types.Listener, **options: Any) -> elbv2.IApplicationListener:  # noqa: ANN401
     attributes = {"listener_arn": listener.listener_arn, **options}
     return elbv2.ApplicationListener.from_application_listener_attributes(at.scope, at.id, **attributes)
 
 
 def _load_balancer(
-    at: Place,
+    at: ConstructPlace,
     balancer: types.ApplicationLoadBalancer,
     **options: Any,  # noqa: ANN401
 ) -> elbv2.IApplicationLoadBalancer:
@@ -116,35 +116,35 @@ def _load_balancer(
 
 def _check_cluster(options: Mapping[str, Any]) -> None:
     if options and "vpc" not in options:
-        raise OptionNeededError("cluster", "vpc", "that its services run in, beside other options")
+        raise OptionNeededError("cluster", "vpc", "that of its services, in addition to other options")
 
 
-def _cluster(at: Place, cluster: types.Cluster, **options: Any) -> ecs.ICluster:  # noqa: ANN401
+def _cluster(at: ConstructPlace, cluster: types.Cluster, **options: Any) -> ecs.ICluster:  # noqa: ANN401
     if not options:
         return ecs.Cluster.from_cluster_arn(at.scope, at.id, cluster.cluster_arn)
     given = _given(options, cluster_arn=cluster.cluster_arn)
     return ecs.Cluster.from_cluster_attributes(at.scope, at.id, cluster_name=cluster.cluster_name, **given)
 
 
-def _table(at: Place, table: types.Table, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+def _table(at: ConstructPlace, table: types.Table, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
     return dynamodb.Table.from_table_attributes(at.scope, at.id, table_arn=table.table_arn, **options)
 
 
-def _encrypted_table(at: Place, table: types.EncryptedTable, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+def _encrypted_table(at: ConstructPlace, table: types.EncryptedTable, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
     key = _key(at.part("EncryptionKey"), table.encryption_key)
     return _table(at, table, **_given(options, encryption_key=key))
 
 
-def _streamed_table(at: Place, table: types.StreamedTable, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+def _streamed_table(at: ConstructPlace, table: types.StreamedTable, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
     return _table(at, table, **_given(options, table_stream_arn=table.table_stream_arn))
 
 
-def _function(at: Place, function: types.Function, **options: Any) -> lambda_.IFunction:  # noqa: ANN401
-    given = _given(options, **({"same_environment": True} if at.is_here else {}))
+def _function(at: ConstructPlace, function: types.Function, **options: Any) -> lambda_.IFunction:  # noqa: ANN401
+    given = _given(options, **({"same_environment": True} if at.is_local else {}))
     return lambda_.Function.from_function_attributes(at.scope, at.id, function_arn=function.function_arn, **given)
 
 
-def _vpc(at: Place, vpc: types.Vpc, **options: Any) -> ec2.IVpc:  # noqa: ANN401
+def _vpc(at: ConstructPlace, vpc: types.Vpc, **options: Any) -> ec2.IVpc:  # noqa: ANN401
     tiers = {"public": vpc.public_subnets, "private": vpc.private_subnets, "isolated": vpc.isolated_subnets}
     there = {tier: subnets for tier, subnets in tiers.items() if subnets and subnets.subnet_ids}
     zones = vpc.availability_zones
@@ -161,9 +161,9 @@ def _vpc(at: Place, vpc: types.Vpc, **options: Any) -> ec2.IVpc:  # noqa: ANN401
 
 
 def _by_zone(subnets: types.Subnets, zones: list[str]) -> list[tuple[str, str]] | None:
-    """A tier's subnets and their route tables as the CDK takes them, one zone after the other and over again.
+    """A tier's subnets and their route tables in the CDK's order, zone by zone and over again.
 
-    None if that cannot be: there are not as many in each zone.
+    None if the zones have different numbers of subnets.
     """
     by_zone: dict[str, list[tuple[str, str]]] = {zone: [] for zone in zones}
     for subnet, zone, table in zip(
@@ -176,7 +176,7 @@ def _by_zone(subnets: types.Subnets, zones: list[str]) -> list[tuple[str, str]] 
 
 
 def _tier(attribute: str) -> Callable[[Any], types.Subnets | None]:
-    def tell(vpc: Any) -> types.Subnets | None:  # noqa: ANN401 (an ec2.IVpc)
+    def get(vpc: Any) -> types.Subnets | None:  # noqa: ANN401 (an ec2.IVpc)
         subnets = getattr(vpc, attribute)
         if not subnets:
             return None
@@ -186,23 +186,23 @@ def _tier(attribute: str) -> Callable[[Any], types.Subnets | None]:
             route_table_ids=[subnet.route_table.route_table_id for subnet in subnets],
         )
 
-    return tell
+    return get
 
 
 def _cidr_block(vpc: Any) -> str | None:  # noqa: ANN401 (an ec2.IVpc)
     try:
         block: str = vpc.vpc_cidr_block
-    except REFUSALS:  # That of a VPC which was imported without it.
+    except REFUSALS:  # A VPC that was imported without it.
         return None
     return block
 
 
-def _only(label: str, part: str, tell: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What a construct has exactly one of."""
+def _only(label: str, part: str, get: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A part of which a construct must have exactly one."""
 
     def only(construct: Any) -> Any:  # noqa: ANN401 (constructs)
         try:
-            found = list(tell(construct))
+            found = list(get(construct))
         except REFUSALS:
             raise NotOneError(label, part, None) from None
         if len(found) != 1:
@@ -212,37 +212,39 @@ def _only(label: str, part: str, tell: Callable[[Any], Any]) -> Callable[[Any], 
     return only
 
 
-KEY: Kind[kms.IKey] = Kind(types.Key, _key)
-BUCKET: Kind[s3.IBucket] = Kind(types.Bucket, _bucket, wider=[types.EncryptedBucket])
-ENCRYPTED_BUCKET: Kind[s3.IBucket] = Kind(types.EncryptedBucket, _encrypted_bucket)
-QUEUE: Kind[sqs.IQueue] = Kind(types.Queue, _queue, wider=[types.EncryptedQueue])
-ENCRYPTED_QUEUE: Kind[sqs.IQueue] = Kind(types.EncryptedQueue, _encrypted_queue)
-TOPIC: Kind[sns.ITopic] = Kind(types.Topic, _topic, wider=[types.EncryptedTopic])
-ENCRYPTED_TOPIC: Kind[sns.ITopic] = Kind(types.EncryptedTopic, _encrypted_topic)
-ROLE: Kind[iam.IRole] = Kind(types.Role, _role)
-CERTIFICATE: Kind[acm.ICertificate] = Kind(types.Certificate, _certificate)
-HOSTED_ZONE: Kind[route53.IHostedZone] = Kind(types.HostedZone, _hosted_zone)
-SECURITY_GROUP: Kind[ec2.ISecurityGroup] = Kind(types.SecurityGroup, _security_group)
-LISTENER: Kind[elbv2.IApplicationListener] = Kind(types.Listener, _listener, check=_check_listener)
-APPLICATION_LOAD_BALANCER: Kind[elbv2.IApplicationLoadBalancer] = Kind(
+KEY: ConstructKind[kms.IKey] = ConstructKind(types.Key, _key)
+BUCKET: ConstructKind[s3.IBucket] = ConstructKind(types.Bucket, _bucket, wider=[types.EncryptedBucket])
+ENCRYPTED_BUCKET: ConstructKind[s3.IBucket] = ConstructKind(types.EncryptedBucket, _encrypted_bucket)
+QUEUE: ConstructKind[sqs.IQueue] = ConstructKind(types.Queue, _queue, wider=[types.EncryptedQueue])
+ENCRYPTED_QUEUE: ConstructKind[sqs.IQueue] = ConstructKind(types.EncryptedQueue, _encrypted_queue)
+TOPIC: ConstructKind[sns.ITopic] = ConstructKind(types.Topic, _topic, wider=[types.EncryptedTopic])
+ENCRYPTED_TOPIC: ConstructKind[sns.ITopic] = ConstructKind(types.EncryptedTopic, _encrypted_topic)
+ROLE: ConstructKind[iam.IRole] = ConstructKind(types.Role, _role)
+CERTIFICATE: ConstructKind[acm.ICertificate] = ConstructKind(types.Certificate, _certificate)
+HOSTED_ZONE: ConstructKind[route53.IHostedZone] = ConstructKind(types.HostedZone, _hosted_zone)
+SECURITY_GROUP: ConstructKind[ec2.ISecurityGroup] = ConstructKind(types.SecurityGroup, _security_group)
+LISTENER: ConstructKind[elbv2.IApplicationListener] = ConstructKind(types.Listener, _listener, check=_check_listener)
+APPLICATION_LOAD_BALANCER: ConstructKind[elbv2.IApplicationLoadBalancer] = ConstructKind(
     types.ApplicationLoadBalancer,
     _load_balancer,
-    tell={
+    get={
         "security_group": _only(
             "application load balancer", "security_group", lambda it: it.connections.security_groups
         ),
         "listener": _only("application load balancer", "listener", lambda it: it.listeners),
     },
 )
-CLUSTER: Kind[ecs.ICluster] = Kind(types.Cluster, _cluster, check=_check_cluster)
-TABLE: Kind[dynamodb.ITable] = Kind(types.Table, _table, wider=[types.EncryptedTable, types.StreamedTable])
-ENCRYPTED_TABLE: Kind[dynamodb.ITable] = Kind(types.EncryptedTable, _encrypted_table)
-STREAMED_TABLE: Kind[dynamodb.ITable] = Kind(types.StreamedTable, _streamed_table)
-FUNCTION: Kind[lambda_.IFunction] = Kind(types.Function, _function)
-VPC: Kind[ec2.IVpc] = Kind(
+CLUSTER: ConstructKind[ecs.ICluster] = ConstructKind(types.Cluster, _cluster, check=_check_cluster)
+TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(
+    types.Table, _table, wider=[types.EncryptedTable, types.StreamedTable]
+)
+ENCRYPTED_TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(types.EncryptedTable, _encrypted_table)
+STREAMED_TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(types.StreamedTable, _streamed_table)
+FUNCTION: ConstructKind[lambda_.IFunction] = ConstructKind(types.Function, _function)
+VPC: ConstructKind[ec2.IVpc] = ConstructKind(
     types.Vpc,
     _vpc,
-    tell={
+    get={
         "vpc_cidr_block": _cidr_block,
         "public_subnets": _tier("public_subnets"),
         "private_subnets": _tier("private_subnets"),

@@ -1,4 +1,4 @@
-"""A stack of a CDK app as a target: what is put into its template while the app is built."""
+"""A stack of a CDK app as a target: what strongref adds to its template while the app is built."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import aws_cdk
 import jsii
 from constructs import Construct
 
-from strongref_cdk.canonical import Reader
+from strongref_cdk.cdk_values import CanonicalReader, reference, same
 from strongref_cdk.errors import SecretError
-from strongref_cdk.same import reference, same
 from strongref_toolkit.intrinsics import intrinsic
 
 if TYPE_CHECKING:
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
     from strongref_objects.base import Intrinsic, Text, TextList
 
 _SCOPE = "Strongref"
-"""The id of the construct below which everything is put."""
+"""The ID of the construct that contains everything that strongref adds."""
 
 _SECRETS = ("{{resolve:secretsmanager", "{{resolve:ssm-secure")
-"""What CloudFormation puts a secret in the place of (AWS: CloudFormation User Guide, dynamic references)."""
+"""CloudFormation replaces these by secrets (AWS: CloudFormation User Guide, dynamic references)."""
 
 
 def top_of(stack: Any) -> Any:  # noqa: ANN401 (an aws_cdk.Stack)
-    """The stack that is deployed by itself: this one, or what it is nested in."""
+    """The stack itself, or the top stack that it is nested in."""
     while stack.nested_stack_parent:
         stack = stack.nested_stack_parent
     return stack
@@ -36,17 +35,17 @@ def top_of(stack: Any) -> Any:  # noqa: ANN401 (an aws_cdk.Stack)
 class CdkTarget:
     """The template of a stack of a CDK app: the same target for the same stack.
 
-    What is put there is found below the construct `Strongref` of the stack. It may be put and replaced until the app is
-    synthesized, since the CDK asks for it then.
+    Everything that is added is below the stack's construct `Strongref`. It can change until the app is synthesized,
+    when the CDK reads it.
 
     Attributes:
         name: the stack's; in a nested stack, that of the stack that is deployed.
-        region: where it is deployed; None if the stack has no region of its own.
-        account: whose it is; None if the stack has no account of its own.
+        region: where the stack is deployed; None if it has no region of its own.
+        account: the stack's account; None if it has none of its own.
     """
 
     def __new__(cls, stack: Any) -> CdkTarget:  # noqa: ANN401, PYI034 (an aws_cdk.Stack)
-        """That of the stack, made at first."""
+        """The target of the stack: the same each time."""
         return _TARGETS.setdefault(reference(stack), super().__new__(cls))
 
     def __init__(self, stack: Any) -> None:  # noqa: ANN401 (an aws_cdk.Stack)
@@ -57,18 +56,17 @@ class CdkTarget:
         self.region = _known(stack.region)
         self.account = _known(stack.account)
         self._outputs: dict[str, Any] = {}
-        self._resources: dict[str, _Placed] = {}
+        self._resources: dict[str, _LateResource] = {}
         self._own: set[str] = set()
         self._elements: list[Any] | None = None
         self._logical_ids: dict[str, str] = {}
-        self._reader = Reader(stack)
+        self._reader = CanonicalReader(stack)
 
     def look_again(self) -> None:
-        """The program may have put something of its own into the template since."""
+        """Forget the template's own elements, since the program may have added more."""
         self._elements = None
 
     def put_output(self, logical_id: str, value: Text, *, export: str | None, description: str | None) -> None:
-        """Have this output in the template; one of the same logical id is replaced."""
         text = value if isinstance(value, str) else self.stand_in(value)
         output = self._outputs.get(logical_id)
         if output is None:
@@ -84,13 +82,12 @@ class CdkTarget:
     def put_resource(
         self, logical_id: str, type_name: str, properties: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
     ) -> None:
-        """Have this resource in the template; one of the same logical id that was put before is replaced."""
         resource = self._resources.get(logical_id)
         if resource is not None and resource.cfn_resource_type != type_name:
             self.scope.node.try_remove_child(resource.node.id)
             resource = None
         if resource is None:
-            resource = _Placed(self.scope, f"Resource{logical_id}", type_name)
+            resource = _LateResource(self.scope, f"Resource{logical_id}", type_name)
             resource.override_logical_id(logical_id)
             self._resources[logical_id] = resource
             self._own.add(reference(resource))
@@ -98,27 +95,23 @@ class CdkTarget:
         resource.put(_plain(properties), _plain(metadata or {}))
 
     def drop_resource(self, logical_id: str) -> None:
-        """Have a resource no longer in the template that was put before."""
         resource = self._resources.pop(logical_id)
         self.scope.node.try_remove_child(resource.node.id)
 
     def exports(self) -> dict[str, str]:
-        """What outputs that were not put here are exported as, as far as it is known, and their logical ids."""
         outputs = [each for each in self._others() if isinstance(each, aws_cdk.CfnOutput)]
         names = [(each, each.export_name) for each in outputs]
         return {name: self._logical_id(each) for each, name in names if name and not self.is_unresolved(name)}
 
     def has(self, logical_id: str) -> bool:
-        """Whether the template has an output or resource of that logical id which was not put here."""
         if logical_id in self._outputs or logical_id in self._resources:
             return False
         return any(self._logical_id(each) == logical_id for each in self._others())
 
     def _others(self) -> list[Any]:
-        """What the template consists of that was not put here.
+        """The template's own elements: those that were not put here.
 
-        It is asked for once for all that one export consists of, since each construct is told from one process to
-        another.
+        They are read once for a whole export, since each read crosses a process boundary.
         """
         if self._elements is None:
             found = (each for each in self.stack.node.find_all() if isinstance(each, aws_cdk.CfnElement))
@@ -126,7 +119,7 @@ class CdkTarget:
         return [each for each in self._elements if self._logical_id(each)]
 
     def _logical_id(self, element: Any) -> str:  # noqa: ANN401 (an aws_cdk.CfnElement)
-        """An element's; empty if it is in another template, as what is in a nested stack."""
+        """An element's logical ID; empty if it is in another template, such as a nested stack's."""
         ref = reference(element)
         if ref not in self._logical_ids:
             here = same(element.stack, self.stack)
@@ -134,9 +127,8 @@ class CdkTarget:
         return self._logical_ids[ref]
 
     def is_unresolved(self, value: object) -> bool:
-        """Whether this stands for a value, or holds something that does."""
         if isinstance(value, str):
-            # What stands for a whole list is a token as the only item of one.
+            # A token for a whole list is the only item of a list.
             return "{Token[" in value and any(map(aws_cdk.Token.is_unresolved, (value, [value])))
         if isinstance(value, Mapping):
             return intrinsic(dict(value)) is not None or any(self.is_unresolved(each) for each in value.values())
@@ -145,10 +137,10 @@ class CdkTarget:
         return bool(aws_cdk.Token.is_unresolved(value))
 
     def canonical(self, value: object) -> object:
-        """The value as it will stand in the template; what another stack has is named by its construct's path.
+        """The value as it will be in the template; references to other stacks name the construct's path.
 
         Raises:
-            SecretError: there, CloudFormation would put a secret in its place.
+            SecretError: CloudFormation would replace it by a secret.
         """
         tree = self._reader.read(_plain(value))
         if any(secret in text for text in _texts(tree) for secret in _SECRETS):
@@ -156,17 +148,15 @@ class CdkTarget:
         return tree
 
     def stand_in(self, intrinsic: Intrinsic) -> Text:
-        """A token for a value."""
         token: str = aws_cdk.Token.as_string(self._reference(intrinsic))
         return token
 
     def stand_in_list(self, intrinsic: Intrinsic) -> TextList:
-        """A token for a whole list."""
         token: list[str] = aws_cdk.Token.as_list(self._reference(intrinsic, aws_cdk.ResolutionTypeHint.STRING_LIST))
         return token
 
     def _reference(self, value: Intrinsic, hint: Any = None) -> Any:  # noqa: ANN401 (what makes a token)
-        """An attribute of what was put here is a reference, so that the CDK lets other stacks use it."""
+        """What makes a token. For a resource that was put here, a reference that the CDK can give to other stacks."""
         name, argument = intrinsic(dict(value)) or ("", None)
         if name == "Fn::GetAtt" and isinstance(argument, list | str):
             logical_id, attribute = argument.split(".", 1) if isinstance(argument, str) else map(str, argument)
@@ -176,24 +166,24 @@ class CdkTarget:
 
     @property
     def scope(self) -> Any:  # noqa: ANN401 (a Construct)
-        """The construct below which everything is put."""
+        """The construct that contains everything that strongref adds."""
         return self.stack.node.try_find_child(_SCOPE) or Construct(self.stack, _SCOPE)
 
 
 _TARGETS: dict[str, CdkTarget] = {}
 
 
-class _Placed(aws_cdk.CfnResource):  # type: ignore[misc]  # the CDK is not read by mypy
-    """A resource whose properties may change until the CDK asks for them."""
+class _LateResource(aws_cdk.CfnResource):  # type: ignore[misc]  # the CDK is not read by mypy
+    """A resource whose properties can change until the CDK reads them."""
 
     def __init__(self, scope: Any, construct_id: str, type_name: str) -> None:  # noqa: ANN401 (a Construct)
-        self._held: dict[str, Any] = {}
+        self._put_properties: dict[str, Any] = {}
         super().__init__(scope, construct_id, type=type_name)
         self._put: set[str] = set()
 
     def put(self, properties: dict[str, Any], metadata: dict[str, Any]) -> None:
-        """Replace what the resource has, but for metadata of others: the CDK's, an aspect's or the program's."""
-        self._held = properties
+        """Replace the resource's properties and metadata, but not metadata of the CDK, an aspect or the program."""
+        self._put_properties = properties
         present = self.cfn_options.metadata or {}
         others = {key: value for key, value in present.items() if key not in self._put}
         self._put = set(metadata)
@@ -202,15 +192,15 @@ class _Placed(aws_cdk.CfnResource):  # type: ignore[misc]  # the CDK is not read
     @property
     @jsii.member(jsii_name="cfnProperties")  # type: ignore[untyped-decorator]  # as above
     def _cfn_properties(self) -> dict[str, Any]:
-        return self._held
+        return self._put_properties
 
 
 def _known(value: str) -> str | None:
     return None if aws_cdk.Token.is_unresolved(value) else value
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 (whatever stands in a template)
-    """The same with dictionaries and lists, which is what jsii takes."""
+def _plain(value: Any) -> Any:  # noqa: ANN401 (a value of a template)
+    """The same with dictionaries and lists, which jsii needs."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

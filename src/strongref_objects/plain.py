@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class PlainTarget:
-    """`base.Target`: a stack, with or without a template that somebody has written already.
+    """`base.Target`: a stack, with or without an existing template.
 
     Attributes:
         name: the stack's.
-        region: where it is deployed; needed where something is looked up while the template is made.
-        account: whose it is; by default the caller's own.
+        region: where the stack is deployed; needed for lookups at synthesis.
+        account: the stack's account; the caller's own by default.
     """
 
     def __init__(
@@ -26,13 +26,13 @@ class PlainTarget:
         account: str | None = None,
         template: Mapping[str, Any] | None = None,
     ) -> None:
-        """Make one.
+        """Create the stack.
 
         Args:
-            name: the stack's.
+            name: as the attribute.
             region: as the attribute.
             account: as the attribute.
-            template: what there is of it; it stays as it is, and `template` gives it with the rest.
+            template: the existing one; it is not changed, and `template` returns it with everything added.
         """
         self.name = name
         self.region = region
@@ -42,7 +42,7 @@ class PlainTarget:
         self._resources: dict[str, dict[str, Any]] = {}
 
     def template(self) -> dict[str, Any]:
-        """The whole template, as it is now; a copy."""
+        """A copy of the whole template, as it is now."""
         whole = {"AWSTemplateFormatVersion": "2010-09-09", **self._template}
         for section, added in (("Resources", self._resources), ("Outputs", self._outputs)):
             if added:
@@ -77,13 +77,13 @@ class PlainTarget:
         return any(logical_id in self._template.get(section, {}) for section in ("Resources", "Outputs", "Parameters"))
 
     def is_unresolved(self, value: object) -> bool:
-        """A map is what CloudFormation puts a value in the place of: nothing else is one here."""
+        """In a plain template, only maps are unresolved: intrinsic functions."""
         if isinstance(value, Mapping):
             return True
         return isinstance(value, Sequence) and not isinstance(value, str) and any(map(self.is_unresolved, value))
 
     def canonical(self, value: object) -> object:
-        """The value itself; `Fn::GetAtt` with a dot is the same as with a list."""
+        """The value itself, with the arguments of each `Fn::GetAtt` as a list."""
         if isinstance(value, Mapping):
             return {key: self._argument(key, each) for key, each in value.items()}
         if isinstance(value, Sequence) and not isinstance(value, str):

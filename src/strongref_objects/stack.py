@@ -5,39 +5,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED
-from strongref_objects import cloudformation, parameters
 from strongref_objects.base import ResolveType
-from strongref_objects.channels import Channel, CloudFormation, CrossRegion, Parameters
-from strongref_objects.collecting import Collector, collect
-from strongref_objects.context_file import CONTEXT_FILE
-from strongref_objects.errors import BadChannelError, BadNameError, BadTypeError, NotHeldError, OwnExportError
-from strongref_objects.naming import identity
+from strongref_objects.base.errors import (
+    BadChannelError,
+    BadNameError,
+    BadStrengthError,
+    BadTypeError,
+    OwnExportError,
+)
+from strongref_objects.base.names import construct_id
+from strongref_objects.base.values import Collector, collect
+from strongref_objects.channels import Channel, CloudFormation, CrossRegion, Parameters, cloudformation, parameters
+from strongref_objects.channels.of_template import TemplateChannels
 from strongref_objects.synthesis import Synthesis
-from strongref_objects.written import Written
+from strongref_objects.synthesis.context_file import CONTEXT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path as FilePath
 
-    from strongref_objects.base import DeserializationContext, Serializable, Target, Text, TextList
-    from strongref_objects.collecting import Leaf
-    from strongref_objects.naming import Path
-    from strongref_objects.once import Made
-    from strongref_objects.reading import Reader
+    from strongref_objects.base import DeserializationContext, ObjectCache, Serializable, Target, Text, TextList
+    from strongref_objects.base.names import Path
+    from strongref_objects.base.values import Leaf
+    from strongref_objects.channels.importing import ImportReader
     from strongref_toolkit.toolbox import Toolbox
 
 
 class Stack:
-    """Exports and imports of one stack. Make one for each template, and use it for all of it.
+    """Exports and imports of one stack. Create one for each template.
 
-    Several of one template are the same but for their scopes: what is imported by two of them is one thing. What is
-    looked up through a channel is then looked up by the first that does.
+    Several of one template are the same except for their scopes: two imports of one thing are one. The first that looks
+    something up through a channel looks it up for all.
 
     Attributes:
         target: the template.
-        synthesis: what is asked of AWS while templates are made.
-        scope: where constructs are to be put that are made of imported objects.
-        made: what stands for something that is no part of the template, such as a bucket that is named by its ARN.
+        synthesis: looks things up in AWS while templates are made.
+        scope: the parent of constructs that represent imported objects.
+        made: the objects that represent something outside the template, as a bucket that is named by its ARN.
     """
 
     def __init__(
@@ -49,20 +53,20 @@ class Stack:
         synthesis: Synthesis | None = None,
         scope: Any = None,  # noqa: ANN401 (a construct, or nothing)
     ) -> None:
-        """Make one.
+        """Create the stack.
 
         Args:
             target: the template.
             context_file: keeps what was looked up while templates were made.
-            toolbox: what AWS is called with; by default that of this process.
-            synthesis: in the place of these two: that of several stacks together, so that nothing is asked twice.
-            scope: as the attribute; that of the target by default, if it has one.
+            toolbox: calls AWS; by default that of this process.
+            synthesis: replaces these two; several stacks share one, so that nothing is looked up twice.
+            scope: as the attribute; by default that of the target, if it has one.
         """
         self.target = target
         self.synthesis = synthesis or Synthesis(context_file, toolbox)
         self.scope = scope or getattr(target, "scope", None)
-        self._written = Written.in_template(target)
-        self.made: Made = self._written.made
+        self._channels = TemplateChannels.of(target)
+        self.made: ObjectCache = self._channels.made
 
     def export_string(
         self, name: str, value: Text, *, description: str | None = None, via: Channel | None = None
@@ -70,13 +74,13 @@ class Stack:
         """Export a value.
 
         Args:
-            name: what others import it by.
-            value: text, or what stands for it.
+            name: other stacks import it by this name.
+            value: text, or an intrinsic function or token.
             description: for people.
             via: the channel; CloudFormation's exports by default.
 
         Raises:
-            ExportedTwiceError: the name stands for another value already.
+            ExportedTwiceError: the name stands for another value.
             ObjectError: the channel cannot carry the name or the value.
         """
         collector = Collector()
@@ -96,8 +100,7 @@ class Stack:
     ) -> None:
         """Export an object with all its parts; as `export_string`.
 
-        The description is that of each of its values that has none of its own. Nothing is written if anything of the
-        object cannot be.
+        The description applies to each value that has none of its own. If a part cannot be exported, nothing is.
         """
         self._export(name, collect(name, obj, description), via)
 
@@ -109,22 +112,22 @@ class Stack:
         weak: bool = False,
         via: Channel | None = None,
     ) -> Text:
-        """A value that another stack exports.
+        """Import a value that another stack exports.
 
         Args:
-            name: what it is exported by.
+            name: of the export.
             type: whether it is looked up now, or when the stack is deployed.
-            weak: whether it may be changed and dropped while this stack uses it.
+            weak: whether it may be changed and deleted while this stack uses it.
             via: the channel; CloudFormation's exports by default.
 
         Raises:
-            BadNameError: what came is no name.
-            BadTypeError: nor is that a type.
-            NothingToImportError: there is none of that name.
-            NotHeldError: the channel cannot hold it, or cannot but hold it.
+            BadNameError: the name is not valid.
+            BadTypeError: the type is not valid.
+            NothingToImportError: there is no export of that name.
+            BadStrengthError: the channel does not support a weak import, or a strong one.
             OwnExportError: this stack exports it.
-            NoPlaceError: it is to be looked up now, and the stack's region or account is not known.
-            StrongRefError: AWS does not tell.
+            UnknownLocationError: it is looked up now, and the stack's region or account is unknown.
+            StrongRefError: AWS cannot be read.
         """
         return self._reader(name, _type(type), weak, via).string((name,))
 
@@ -136,10 +139,10 @@ class Stack:
         weak: bool = False,
         via: Channel | None = None,
     ) -> TextList:
-        """A list of values that another stack exports; as `import_string`.
+        """Import a list of values that another stack exports; as `import_string`.
 
         Raises:
-            UnresolvedError: it is to be looked up at deployment, where the channel can give no list.
+            UnresolvedImportError: it is looked up at deployment, where the channel has no lists.
         """
         return self._reader(name, _type(type), weak, via).string_list((name,))
 
@@ -153,55 +156,50 @@ class Stack:
     ) -> DeserializationContext:
         """Where an object is read from that another stack exports; as `import_string`.
 
-        The same for the same object: imported twice, it is one. Imported weakly here and strongly there, it is held.
-        What is held is what is read.
+        The same for the same object: imported twice, it is one. If one place imports it weakly and another one
+        strongly, it is held. Only what the program reads is held.
         """
         reader = self._reader(name, _type(type), weak, via)
-        ident = _identity(name, _type(type), weak, _channel(via))
-        return self._written.context(reader, name, self.scope, ident)
+        ident = _construct_id(name, _type(type), weak, _channel(via))
+        return self._channels.imported_object(reader, name, self.scope, ident)
 
     def _export(self, name: str, leaves: Mapping[Path, Leaf], via: Channel | None) -> None:
-        channel, written = _channel(via), self._written
+        channel = _channel(via)
         if isinstance(channel, CrossRegion):
             channel.check_export()
-        written.exported.add(name, leaves, written.writer(channel).plan(leaves))
+        self._channels.names.add(name, leaves, self._channels.writer(channel).plan(leaves))
 
-    def _reader(self, name: str, when: ResolveType, weak: bool, via: Channel | None) -> Reader:
+    def _reader(self, name: str, when: ResolveType, weak: bool, via: Channel | None) -> ImportReader:
         channel = _channel(via)
         if not isinstance(name, str) or not name:
-            raise BadNameError(str(name), "a name is a string that is not empty")
+            raise BadNameError(str(name), "a name must be a string that is not empty")
         self._check_import(name, when, weak, channel)
-        return self._written.reader(name, when, weak, channel, self.synthesis)
+        return self._channels.reader(name, when, weak, channel, self.synthesis)
 
     def _check_import(self, name: str, when: ResolveType, weak: bool, channel: Channel) -> None:
         if isinstance(channel, CrossRegion):
             channel.check_import()
-            here = (self.target.region, self.target.account)
-            there = (channel.region or here[0], channel.account or here[1])
-            if channel.stack == self.target.name and there == here:
+            own = (self.target.region, self.target.account)
+            producer = (channel.region or own[0], channel.account or own[1])
+            if channel.stack == self.target.name and producer == own:
                 raise OwnExportError(name, self.target.name)
         elif isinstance(channel, Parameters):
             if not weak:
-                raise NotHeldError(
+                raise BadStrengthError(
                     name,
                     parameters.CHANNEL,
-                    "a parameter holds nothing back while others use it. Say weak=True if that is acceptable, or use "
-                    "another channel",
+                    "nothing protects a parameter that others use. Set weak=True if that is acceptable, or use another "
+                    "channel",
                 )
         elif weak and when is ResolveType.DEPLOYMENT:
-            raise NotHeldError(
+            raise BadStrengthError(
                 name,
                 cloudformation.CHANNEL,
-                "Fn::ImportValue always holds what it imports. Leave weak out, or say type=ResolveType.SYNTHESIS",
+                "Fn::ImportValue always holds what it imports. Leave weak out, or set type=ResolveType.SYNTHESIS",
             )
 
 
 def _type(given: ResolveType | str) -> ResolveType:
-    """The type that is meant.
-
-    Raises:
-        BadTypeError: it is none.
-    """
     try:
         return ResolveType(given)
     except ValueError:
@@ -210,26 +208,21 @@ def _type(given: ResolveType | str) -> ResolveType:
 
 
 def _channel(via: Channel | None) -> Channel:
-    """The channel that is meant.
-
-    Raises:
-        BadChannelError: it is none.
-    """
     if via is None:
         return CloudFormation()
     if not isinstance(via, CloudFormation | CrossRegion | Parameters):
-        raise BadChannelError("give CloudFormation(), CrossRegion(…) or Parameters(…), or leave it out")
+        raise BadChannelError("it must be CloudFormation(), CrossRegion(…) or Parameters(…), or left out")
     return via
 
 
-def _identity(name: str, when: ResolveType, weak: bool, channel: Channel) -> str:
-    """What a construct is called that is made of an import: the object's name, and what else tells imports apart."""
-    told = []
+def _construct_id(name: str, when: ResolveType, weak: bool, channel: Channel) -> str:
+    """The ID of a construct that represents an import: the object's name, and whatever else tells imports apart."""
+    rest = []
     if isinstance(channel, CrossRegion):
         whom = SHARED if channel.shared else channel.consumer
-        told = [part for part in (channel.stack, channel.region, channel.account, whom) if part]
+        rest = [part for part in (channel.stack, channel.region, channel.account, whom) if part]
     elif isinstance(channel, Parameters):
-        told = channel.prefix.strip("/").split("/")
+        rest = channel.prefix.strip("/").split("/")
     if when is ResolveType.DEPLOYMENT:
-        told += ["deployment", "weak"] if weak else ["deployment"]
-    return ":".join([identity((name,)), ".".join(told)] if told else [identity((name,))])
+        rest += ["deployment", "weak"] if weak else ["deployment"]
+    return ":".join([construct_id((name,)), *([".".join(rest)] if rest else [])])

@@ -18,7 +18,7 @@ from constructs import Node
 import strongref_cdk as shared
 from strongref_cdk import CdkTarget, ConstructError, CrossRegion, Parameters, ResolveType
 from strongref_cdk.errors import ExportedElsewhereError, NotDeployedError, RefusedByCdkError, SecretError
-from strongref_objects.errors import BadNameError, ExportedTwiceError, NothingToImportError, OwnExportError
+from strongref_objects.base.errors import BadNameError, ExportedTwiceError, NothingToImportError, OwnExportError
 from strongref_objects.stack import Stack
 from tests.support import cdk_apps
 from tests.support.cdk_apps import ACCOUNT, EU, US
@@ -110,7 +110,7 @@ def test_a_secret_in_a_token_is_not_exported(
 ) -> None:
     secret = make("hidden").unsafe_unwrap()
     for value in (secret, f"password={secret}", cdk.Fn.join("+", ["a", secret])):
-        with pytest.raises(ConstructError, match=r"^Network: A value to be exported is a secret's") as refused:
+        with pytest.raises(ConstructError, match=r"^Network: An exported value must not be a secret") as refused:
             shared.export_string(network, "Password", value, via=via)
         assert isinstance(refused.value.error, SecretError)
         assert "hidden" not in str(refused.value)
@@ -326,9 +326,9 @@ def test_one_parameter_is_of_one_stack(network: cdk.Stack, web: cdk.Stack) -> No
 
 def test_an_option_that_is_needed_is_asked_for_before_anything_is_looked_up(web: cdk.Stack) -> None:
     deployed({"Apps-ClusterArn": f"arn:aws:ecs:{EU}:{ACCOUNT}:cluster/apps", "Apps-ClusterName": "apps"})
-    with pytest.raises(ConstructError, match="without a vpc"):
+    with pytest.raises(ConstructError, match="needs a vpc for a cluster"):
         shared.import_cluster(web, "Apps", security_groups=[])
-    with pytest.raises(ConstructError, match="without a vpc"):
+    with pytest.raises(ConstructError, match="needs a vpc for a cluster"):
         shared.cluster_from_name(web, "apps", security_groups=[])
     assert not Path("strongref.context.json").exists()
     assert cdk_apps.resources(web, HOLDER) == {}

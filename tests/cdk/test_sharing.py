@@ -22,18 +22,18 @@ import strongref_cdk as shared
 from strongref.aws.clients import Clients
 from strongref_cdk import ConstructError, CrossRegion, Parameters, ResolveType
 from strongref_objects import types
-from strongref_objects.errors import (
+from strongref_objects.base.errors import (
+    BadStrengthError,
     ExportedTwiceError,
-    NoPlaceError,
-    NotHeldError,
     NothingToImportError,
     OwnExportError,
-    UnresolvedError,
+    UnknownLocationError,
+    UnresolvedImportError,
 )
-from strongref_objects.json_objects import JsonSerializationContext, from_json
+from strongref_objects.channels.environment import from_environment
+from strongref_objects.channels.json_text import JsonSerializationContext, from_json
 from strongref_objects.plain import PlainTarget
 from strongref_objects.stack import Stack
-from strongref_objects.variables import from_environment
 from tests.support import cdk_apps, fake_cloudcontrol
 from tests.support.cdk_apps import ACCOUNT, EU, US
 from tests.support.cdk_design import WebEntrance
@@ -285,7 +285,7 @@ def test_req5_exported_twice_there_is_one_set_of_outputs(network: cdk.Stack) -> 
 def test_req5_two_different_constructs_of_one_name_are_refused(network: cdk.Stack) -> None:
     shared.export_bucket(s3.Bucket(network, "Bucket"), "JohnnyBucket")
     before = exported(network)
-    with pytest.raises(ConstructError, match=r"^Network/Another: JohnnyBucket is exported already") as refused:
+    with pytest.raises(ConstructError, match=r"^Network/Another: JohnnyBucket is already exported") as refused:
         shared.export_bucket(s3.Bucket(network, "Another"), "JohnnyBucket")
     assert isinstance(refused.value.error, ExportedTwiceError)
     assert exported(network) == before
@@ -317,7 +317,7 @@ def test_req6_imported_twice_with_other_options_is_refused(web: cdk.Stack) -> No
     role = {"Jobs-RoleArn": f"arn:aws:iam::{ACCOUNT}:role/jobs", "Jobs-RoleName": "jobs"}
     deployed(role)
     shared.import_role(web, "Jobs", mutable=False)
-    with pytest.raises(ConstructError, match="Jobs is imported already, with another mutable"):
+    with pytest.raises(ConstructError, match="Jobs is already imported with another mutable"):
         shared.import_role(web, "Jobs")
 
 
@@ -388,18 +388,18 @@ def test_req8_the_context_file_is_where_the_app_s_context_says() -> None:
 def test_req8_what_has_to_be_known_now_is_refused_at_deployment(web: cdk.Stack) -> None:
     with pytest.raises(ConstructError, match=r"Vpc.* cannot be imported .*at deployment") as refused:
         shared.import_vpc(web, "Vpc", type=LATER)
-    assert isinstance(refused.value.error, UnresolvedError)
+    assert isinstance(refused.value.error, UnresolvedImportError)
     with pytest.raises(ConstructError) as listed:
         shared.import_string_list(web, "Subnets", type=LATER)
-    assert isinstance(listed.value.error, UnresolvedError)
+    assert isinstance(listed.value.error, UnresolvedImportError)
 
 
 def test_req8_a_stack_for_any_region_imports_at_deployment_alone() -> None:
     """As the CDK has it with its own look-ups: what is found in one place would be wrong in another."""
     anywhere = cdk.Stack(cdk.App(), "Anywhere")
-    with pytest.raises(ConstructError, match=r"the region of stack Anywhere is not known.*DEPLOYMENT") as refused:
+    with pytest.raises(ConstructError, match=r"the region of Anywhere is unknown.*DEPLOYMENT") as refused:
         shared.import_bucket(anywhere, "JohnnyBucket")
-    assert isinstance(refused.value.error, NoPlaceError)
+    assert isinstance(refused.value.error, UnknownLocationError)
     queue(anywhere, shared.import_bucket(anywhere, "JohnnyBucket", type=LATER).bucket_arn)
     assert used(anywhere) == [{"Fn::ImportValue": "JohnnyBucket-BucketArn"}]
 
@@ -429,7 +429,7 @@ def test_parameters_are_imported_weakly_or_not_at_all(web: cdk.Stack) -> None:
     via = Parameters("/shared")
     with pytest.raises(ConstructError, match="weak=True") as refused:
         shared.import_bucket(web, "JohnnyBucket", via=via, type=LATER)
-    assert isinstance(refused.value.error, NotHeldError)
+    assert isinstance(refused.value.error, BadStrengthError)
     for name, value in {"BucketArn": "arn:aws:s3:::johnny", "BucketName": "johnny"}.items():
         boto3.client("ssm", EU).put_parameter(Name=f"/shared/JohnnyBucket/{name}", Value=value, Type="String")
     assert shared.import_bucket(web, "JohnnyBucket", via=via, weak=True).bucket_name == "johnny"

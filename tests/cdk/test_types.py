@@ -11,10 +11,10 @@ import pytest
 
 import strongref_cdk as shared
 from strongref_cdk import ResolveType
+from strongref_cdk.construct_kinds import _KINDS
 from strongref_cdk.errors import ConstructError
-from strongref_cdk.kinds import _KINDS
 from strongref_objects import types
-from strongref_objects.errors import UnresolvedError
+from strongref_objects.base.errors import UnresolvedImportError
 from tests.support import cdk_apps
 from tests.support.cdk_apps import EU
 from tests.support.cdk_kinds import CASES
@@ -82,7 +82,7 @@ def test_it_is_imported_at_deployment_or_refused_where_lists_have_to_be_known(ca
     if case.only_now:
         with pytest.raises(ConstructError, match=r"ResolveType\.SYNTHESIS") as refused:
             case.import_(stack, "Thing", type=ResolveType.DEPLOYMENT)
-        assert isinstance(refused.value.error, UnresolvedError)
+        assert isinstance(refused.value.error, UnresolvedImportError)
         return
     case.use(stack, case.import_(stack, "Thing", type=ResolveType.DEPLOYMENT))
     type_name, key = case.used

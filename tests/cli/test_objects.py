@@ -17,11 +17,11 @@ from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import SsmStore
 from strongref.protocol.published import RecordedExports
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
-from strongref_objects.cloudformation import Exported
-from strongref_objects.context_file import CONTEXT_FILE, ContextFile, ContextKey
-from strongref_objects.lookups_objects import Held, of_cloudformation
+from strongref_objects.channels.cloudformation import StackExport
 from strongref_objects.plain import PlainTarget
 from strongref_objects.stack import Stack
+from strongref_objects.stored_objects import StoredObject, objects_of_cloudformation
+from strongref_objects.synthesis.context_file import CONTEXT_FILE, ContextFile, ContextKey
 from strongref_objects.types import ApplicationLoadBalancer, Bucket, Key, Listener, SecurityGroup, Subnets, Vpc
 from strongref_toolkit.toolbox import Toolbox
 from tests.support.deployed_objects import deploy, export
@@ -231,7 +231,7 @@ def test_a_name_that_is_no_variables_is_refused(run: Run) -> None:
     for prefix in ("1", "1; id"):
         status, out, err = run("export", "JohnnyBucket", "--format", "env", "--name", prefix)
         assert (status, out) == (1, "")
-        assert err.startswith(f"strongref: '{prefix}.BucketArn' is no name for an export")
+        assert err.startswith(f"strongref: '{prefix}.BucketArn' is not a valid export name")
     _, out, _ = run("export", "JohnnyBucket", "--format", "env", "--name", "A=1;$(id)")
     assert out.splitlines()[0] == "export A_1_ID_BUCKET_ARN=arn:aws:s3:::assets"
 
@@ -256,7 +256,7 @@ def test_secrets_are_given_only_where_that_is_asked_for(run: Run) -> None:
         assert run("export", *there, "--format", form) == (
             1,
             "",
-            "strongref: Password of Db is a SecureString. Give --sensitive if secrets may be given out.\n",
+            "strongref: Password of Db is a SecureString. Use --sensitive to print secrets.\n",
         )
     assert json.loads(run("export", *there, "--format", "json", "--sensitive")[1])["password"] == HIDDEN
 
@@ -294,7 +294,7 @@ def test_of_several_objects_of_one_name_one_has_to_be_chosen(run: Run) -> None:
     status, _, err = run("show", "Twice", "--via", "strongref")
     text = (
         f"There are several objects Twice: exports of stack network ({EU}, {OWN}) to all and exports of stack other "
-        f"({EU}, {OWN}) to all. Say which is meant with --stack or --consumer."
+        f"({EU}, {OWN}) to all. Choose one with --stack or --consumer."
     )
     assert (status, err) == (1, f"strongref: {text}\n")
     assert run("show", "Twice", "--via", "strongref", "--stack", "other")[0] == 0
@@ -309,7 +309,7 @@ def test_names_that_were_cut_need_the_type(run: Run) -> None:
     status, out, err = run("export", LONG, "--format", "json")
     found = json.loads(out)
     assert (status, found.pop("keyId"), list(found.values())) == (0, "key", ["arn:key"])
-    assert err == "strongref: 1 name is cut and ends with a hash: --type tells the keys\n"
+    assert err == "strongref: 1 name is cut and ends with a hash: use --type to restore the keys\n"
     status, out, err = run("export", LONG, "--format", "json", "--type", "Key")
     assert (status, json.loads(out), err) == (0, {"keyArn": "arn:key", "keyId": "key"}, "")
 
@@ -317,21 +317,24 @@ def test_names_that_were_cut_need_the_type(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["show", "X", "--type", "Bukket"], "--type: Bukket is no type; there are Bucket"),
+        (["show", "X", "--type", "Bukket"], "--type must be a type such as Bucket, got Bukket"),
         (
             ["show", "JohnnyBucket", "--type", "nowhere.at:All"],
             "--type: nowhere.at cannot be imported: ModuleNotFoundError",
         ),
-        (["show", "JohnnyBucket", "--type", "json:dumps"], "--type: json:dumps is no class that can be read"),
-        (["list", "--prefix", "/x"], "--prefix is for --via ssm; cloudformation was chosen"),
+        (
+            ["show", "JohnnyBucket", "--type", "json:dumps"],
+            "--type: json:dumps must be a class with a method deserialize",
+        ),
+        (["list", "--prefix", "/x"], "--prefix is only for --via ssm, got --via cloudformation"),
         (
             ["list", "--via", "ssm", "--prefix", "/x", "--stack", "a"],
-            "--stack is for --via cloudformation or strongref; ssm was",
+            "--stack is only for --via cloudformation or strongref, got --via ssm",
         ),
-        (["list", "--consumer", "a"], "--consumer is for --via strongref; cloudformation was chosen"),
+        (["list", "--consumer", "a"], "--consumer is only for --via strongref, got --via cloudformation"),
         (["list", "--via", "ssm"], "--via ssm needs --prefix, as in --prefix /shared/network"),
-        (["list", "--via", "ssm", "--prefix", "shared"], "--prefix: 'shared' is no prefix of parameters"),
-        (["show", "X", "--region", EU, "--region", US], "--region: an object is in one region; give one"),
+        (["list", "--via", "ssm", "--prefix", "shared"], "--prefix: 'shared' is not a valid prefix of parameters"),
+        (["show", "X", "--region", EU, "--region", US], "--region: an object is in one region; pass one"),
     ],
 )
 def test_what_was_not_asked_rightly_is_told(run: Run, arguments: list[str], problem: str) -> None:
@@ -353,7 +356,7 @@ def test_an_object_of_another_account_needs_a_role(run: Run) -> None:
 
 def test_a_type_of_ones_own_is_one_of_a_module(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_types.py").write_text(
-        "from strongref_objects.declaring import Declared, told\n\n\n"
+        "from strongref_objects.types import Declared, told\n\n\n"
         "class Named(Declared):\n    bucket_name: str = told()\n"
     )
     monkeypatch.chdir(tmp_path)
@@ -399,13 +402,16 @@ def test_what_somebodys_own_module_prints_is_not_evaluated(run: Run, module: Cal
     ("text", "problem"),
     [
         ("raise SystemExit(0)", "{module} cannot be imported: SystemExit"),
-        (f"class Own:\n{READING}raise KeyError('{HIDDEN}')", "Own cannot be used: it ended in KeyError"),
-        (f"class Own:\n{READING}raise SystemExit('{HIDDEN}')", "Own cannot be used: it ended in SystemExit"),
+        (f"class Own:\n{READING}raise KeyError('{HIDDEN}')", "Own cannot be used: it raised KeyError"),
+        (f"class Own:\n{READING}raise SystemExit('{HIDDEN}')", "Own cannot be used: it raised SystemExit"),
         (f"class Own:\n{READING}return cls()", "Own cannot be used: what it reads has no serialize"),
         (f"class Own:\n    serialize = 1\n{READING}return cls()", "Own cannot be used: what it reads has no serialize"),
-        ("class Own:\n    def deserialize(self, ctx):\n        return 1", "Own cannot be used: it ended in TypeError"),
-        ("class Own:\n    deserialize = 'no'", "{module}:Own is no class that can be read"),
-        ("def deserialize(_):\n    pass\n\nimport sys\nOwn = sys.modules[__name__]", "{module}:Own is no class that"),
+        ("class Own:\n    def deserialize(self, ctx):\n        return 1", "Own cannot be used: it raised TypeError"),
+        ("class Own:\n    deserialize = 'no'", "{module}:Own must be a class with a method deserialize"),
+        (
+            "def deserialize(_):\n    pass\n\nimport sys\nOwn = sys.modules[__name__]",
+            "{module}:Own must be a class with a method",
+        ),
     ],
 )
 def test_whatever_somebodys_own_class_ends_in_is_told_without_its_text(
@@ -432,10 +438,10 @@ def test_the_documented_object_of_ones_own_is_read(run: Run, monkeypatch: pytest
 
 @pytest.mark.usefixtures("_secret")
 def test_a_type_that_has_no_secret_needs_none(run: Run, module: Callable[[str], str]) -> None:
-    text = "from strongref_objects.declaring import Declared, told\n\n\nclass Own(Declared):\n    {}: str = told()\n"
+    text = "from strongref_objects.types import Declared, told\n\n\nclass Own(Declared):\n    {}: str = told()\n"
     there = ["Db", *VIA["ssm"], "--format", "env", "--type"]
     assert run("export", *there, f"{module(text.format('host'))}:Own") == (0, "export DB_HOST=db\n", "")
-    told = "strongref: Password of Db is a SecureString. Give --sensitive if secrets may be given out.\n"
+    told = "strongref: Password of Db is a SecureString. Use --sensitive to print secrets.\n"
     password = f"{module(text.format('password'))}:Own"
     assert run("export", *there, password) == (1, "", told)
     assert run("export", *there, password, "--sensitive")[1] == f"export DB_PASSWORD={HIDDEN}\n"
@@ -474,17 +480,19 @@ def test_two_keys_that_would_be_one_are_told(run: Run) -> None:
     for command in (["show", "Obj"], ["export", "Obj", "--format", "json"]):
         status, out, err = run(*command, *there)
         assert (status, out) == (1, "")
-        assert err.startswith("strongref: 'a.b' and 'a-b' would both be written as a-b. Give one of them another name.")
+        assert err.startswith("strongref: 'a.b' and 'a-b' would both be written as a-b. Rename one of them.")
     assert run("list", *there)[1].splitlines()[1:] == ["    a", "    a.b", "    a-b"]
 
 
 def test_exports_that_are_no_objects_are_none() -> None:
     names = ["-lead", "dup--x", "end-", "-", "alone", "good-one"]
-    assert [each.name for each in of_cloudformation({name: Exported("s", "v") for name in names})] == ["good"]
+    assert [each.name for each in objects_of_cloudformation({name: StackExport("s", "v") for name in names})] == [
+        "good"
+    ]
 
 
 def test_of_exports_of_several_stacks_one_stacks_are_chosen(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    exports = {"Shared-A": Exported("first", "a"), "Shared-B": Exported("second", "b")}
+    exports = {"Shared-A": StackExport("first", "a"), "Shared-B": StackExport("second", "b")}
     monkeypatch.setattr("strongref_cli.objects.list_exports", lambda *_: exports)
     together = "Shared (CloudFormation's exports of stack first and second)"
     assert run("show", "Shared")[1].splitlines() == [together, "  A: a", "  B: b"]
@@ -521,7 +529,7 @@ def test_what_the_locale_has_no_letters_for_is_listed_all_the_same(
 
 def test_a_part_that_is_an_object_is_no_text(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "flat_types.py").write_text(
-        "from strongref_objects.declaring import Declared, told\n\n\n"
+        "from strongref_objects.types import Declared, told\n\n\n"
         "class Flat(Declared):\n    security_group: str = told()\n"
     )
     monkeypatch.chdir(tmp_path)
@@ -540,7 +548,7 @@ def test_what_is_being_written_is_waited_for_and_then_told(run: Run, monkeypatch
 
 def test_keys_below_a_key_stand_beside_it() -> None:
     values = {("A",): "1", ("A", "B"): "2", ("A", "B", "C"): "3", ("D", "E"): "4"}
-    assert Held("X", "", values).tree == {"A": "1", "A-B": "2", "A-B-C": "3", "D": {"E": "4"}}
+    assert StoredObject("X", "", values).tree == {"A": "1", "A-B": "2", "A-B-C": "3", "D": {"E": "4"}}
 
 
 KEYS = [
@@ -574,7 +582,7 @@ def test_context_tells_what_is_kept_and_no_values(run: Run, file: str) -> None:
         "of": "Vpc",
         "name": "department=sales",
     }
-    text = "there is no such file; it is written where a template is made"
+    text = "the file does not exist; a program that makes templates writes it"
     assert run("context", "--file", f"{file}.none") == (1, "", f"strongref: {file}.none: {text}.\n")
 
 
@@ -596,7 +604,7 @@ def test_context_forgets_objects_by_name_or_everything(run: Run, file: str) -> N
 
 
 def test_what_is_not_kept_cannot_be_forgotten(run: Run, file: str) -> None:
-    text = f"{file} keeps nothing of JonnyBucket. Did you mean JohnnyBucket-BucketArn? Nothing was forgotten."
+    text = f"{file} has no JonnyBucket. Did you mean JohnnyBucket-BucketArn? Nothing was removed."
     forgotten = run("context", "--file", file, "--reset", "JonnyBucket", "department=sales")
     assert forgotten == (1, "", f"strongref: {text}\n")
     assert len(run("context", "--file", file)[1].splitlines()) == 3
@@ -608,4 +616,4 @@ def test_a_broken_context_file_is_told(run: Run, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{")
     status, out, err = run("context", "--file", str(tmp_path / "x.json"))
     assert (status, out) == (1, "")
-    assert "it is no JSON (line 1)" in err
+    assert "it is not valid JSON (line 1)" in err

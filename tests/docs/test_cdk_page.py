@@ -30,8 +30,8 @@ import strongref_cdk as shared
 from strongref.aws.clients import Clients
 from strongref_cdk import apps, errors, ready
 from strongref_objects import types
-from strongref_objects.context_file import CONTEXT_FILE
-from strongref_objects.variables import from_environment
+from strongref_objects.channels.environment import from_environment
+from strongref_objects.synthesis.context_file import CONTEXT_FILE
 from tests.support import cdk_apps, fake_cloudcontrol
 from tests.support.cdk_apps import ACCOUNT, EU
 from tests.support.cdk_errors import CASES

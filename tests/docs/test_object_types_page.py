@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING
 import pytest
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
-from strongref.errors import StrongRefError
 from strongref_cli import main
 from strongref_cli import objects as command
-from strongref_objects import identity_errors, lookups, lookups_errors, lookups_network, lookups_tagged
+from strongref_objects.base import errors
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
-from strongref_objects.members import key_of, members
+from strongref_objects.lookups import finding, tagged_resource, vpc_network
 from strongref_objects.plain import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import READY, Bucket
+from strongref_objects.types.members import key_of, members
 from strongref_toolkit.toolbox import Toolbox
 from tests.support.deployed_objects import deploy
 from tests.support.documents import ROOT, names_in, rows
 from tests.support.fake_cloudcontrol import limiter
 from tests.support.fake_ssm import FakeClock
-from tests.support.object_lookup_errors import CASES
 from tests.support.watched import EU, OWN, Watched, in_moto
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strongref_objects.declaring import Declared
+    from strongref.errors import StrongRefError
+    from strongref_objects.types import Declared
 
 PAGE = "docs/objects.md"
 TEXT = (ROOT / PAGE).read_text()
@@ -43,7 +43,7 @@ def ticked(text: str) -> list[str]:
 
 def needed(of: type[Declared]) -> list[str]:
     """What a resource's attributes in a template do not tell."""
-    required = {each.name for each in dataclasses.fields(of) if each.default is dataclasses.MISSING}  # type: ignore[arg-type]
+    required = {each.name for each in dataclasses.fields(of) if each.default is dataclasses.MISSING}
     return [name for name, member in members(of).items() if name in required and member.attribute is None]
 
 
@@ -88,11 +88,11 @@ def test_the_documented_permissions_are_those_of_the_types_that_are_read_and_lis
     used: set[str] = set()
     for type_name, handlers in (
         ("AWS::EC2::VPC", ("read",)),
-        (lookups_network._SUBNET, ("read", "list")),
-        (lookups_network._ASSOCIATION, ("read", "list")),
-        (lookups_network._TABLE, ("read", "list")),
-        (lookups_network._ROUTE, ("read",)),
-        (lookups_network._NAT, ("read", "list")),
+        (vpc_network._SUBNET, ("read", "list")),
+        (vpc_network._ASSOCIATION, ("read", "list")),
+        (vpc_network._TABLE, ("read", "list")),
+        (vpc_network._ROUTE, ("read",)),
+        (vpc_network._NAT, ("read", "list")),
     ):
         schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", type_name).schema
         used |= {action for handler in handlers for action in schema["handlers"][handler]["permissions"]}
@@ -131,47 +131,36 @@ def test_the_documented_permissions_of_the_command_are_those_of_its_calls(client
 
 def test_the_documented_numbers_are_the_codes() -> None:
     plain = " ".join(TEXT.split())
-    assert f"at most {lookups_network.READ_MOST} of a type" in plain
-    assert all(f"`{each}`" in plain for each in lookups_network.EVERYWHERE)
-    assert f"At most {lookups_tagged.TAGS_MOST} tags" in plain
-    assert {"AWS::IAM::Role"} == lookups._UNTOLD
-    assert {"AWS::Route53::HostedZone"} == lookups._GLOBAL
-
-
-def test_every_error_of_types_and_look_ups_is_shown() -> None:
-    shown = {type(make()) for make in CASES.values()}
-    for module in (identity_errors, lookups_errors):
-        kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, StrongRefError)]
-        own = {kind for kind in kinds if kind.__module__ == module.__name__}
-        assert own - {identity_errors.IdentityError, lookups_errors.EnvironmentLookupError} <= shown
+    assert f"at most {vpc_network.READ_MOST} of a type" in plain
+    assert all(f"`{each}`" in plain for each in vpc_network.EVERYWHERE)
+    assert f"At most {tagged_resource.TAGS_MOST} tags" in plain
+    assert {"AWS::IAM::Role"} == finding.UNTAGGED
+    assert {"AWS::Route53::HostedZone"} == finding.GLOBAL
 
 
 @pytest.mark.parametrize(
     "error",
     [
-        identity_errors.NotAnArnError(LONG[:60], LONG, is_name=False),
-        identity_errors.OtherArnError(LONG[:60], LONG, LONG[:120], LONG[:60]),
-        identity_errors.NotANameError(LONG[:60], LONG, LONG),
-        identity_errors.NotToldError(LONG[:60], [LONG[:100]] * 9, LONG[:60]),
-        identity_errors.NoSuchPartError(LONG[:60], [LONG] * 9, [LONG] * 9),
-        identity_errors.NotTextError(LONG[:60], "ARN", LONG[:60]),
-        identity_errors.BadPlaceError(LONG[:60], "account", LONG),
-        identity_errors.OtherPartError(LONG[:60], LONG, LONG, LONG),
-        identity_errors.BadDeclarationError(LONG[:60], LONG),
-        identity_errors.NotDeclaredError(LONG[:60], [LONG] * 9),
-        identity_errors.UnevenListsError(LONG[:60], {LONG[:60]: 1, LONG[:50]: 2}),
-        lookups_errors.NowhereError(LONG[:60], LONG, "account"),
-        lookups_errors.NotTaggedError(LONG[:60]),
-        lookups_errors.SeveralTaggedError(LONG[:60], LONG, [LONG] * 9),
-        lookups_errors.TooManyTaggedError(LONG[:60], LONG, 101, 100),
-        lookups_errors.TooMuchAroundError(LONG[:60], LONG, 301, 300),
-        lookups_errors.NotReadableError(LONG[:60], "GetResource", "eu-west-1"),
-        lookups_errors.BadTierError(LONG, "aws-cdk:subnet-type", LONG, ["Public", "Private", "Isolated"]),
-        lookups_errors.NoRouteTableError([LONG] * 9, "vpc-0123456789abcdef0", [LONG] * 9),
-        lookups_errors.SeveralPartsError(LONG, "security_group", [LONG] * 9),
-        lookups_errors.SeveralObjectsError(LONG, [LONG] * 9),
-        lookups_errors.SecretPartsError(LONG, [LONG] * 9),
-        lookups_errors.NotInContextError([LONG] * 9, LONG, [LONG] * 9),
+        errors.NotAnArnError(LONG[:60], LONG, is_name=False),
+        errors.OtherArnError(LONG[:60], LONG, LONG[:120], LONG[:60]),
+        errors.NotANameError(LONG[:60], LONG, LONG),
+        errors.MissingMembersError(LONG[:60], [LONG[:100]] * 9, LONG[:60]),
+        errors.UnknownMembersError(LONG[:60], [LONG] * 9, [LONG] * 9),
+        errors.BadLocationError(LONG[:60], "account", LONG),
+        errors.WrongTypeError(LONG[:60], LONG, LONG, LONG),
+        errors.BadDeclarationError(LONG[:60], LONG),
+        errors.UnevenListsError(LONG[:60], {LONG[:60]: 1, LONG[:50]: 2}),
+        errors.NotTaggedError(LONG[:60]),
+        errors.SeveralTaggedError(LONG[:60], LONG, [LONG] * 9),
+        errors.TooManyTaggedError(LONG[:60], LONG, 101, 100),
+        errors.TooManyInRegionError(LONG[:60], LONG, 301, 300),
+        errors.NotReadableError(LONG[:60], "GetResource", "eu-west-1"),
+        errors.BadTierError(LONG, "aws-cdk:subnet-type", LONG, ["Public", "Private", "Isolated"]),
+        errors.NoRouteTableError([LONG] * 9, "vpc-0123456789abcdef0", [LONG] * 9),
+        errors.SeveralPartsError(LONG, "security_group", [LONG] * 9),
+        errors.AmbiguousObjectError(LONG, [LONG] * 9),
+        errors.SecretPartsError(LONG, [LONG] * 9),
+        errors.NotInContextError([LONG] * 9, LONG, [LONG] * 9),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -15,12 +15,14 @@ from strongref.contract.response import RESPONSE_LIMIT
 from strongref.contract.values import MAX_BYTES
 from strongref.errors import StrongRefError
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
-from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack, channels, errors, naming
-from strongref_objects.cloudformation import HOLDER, HOLDER_TYPE
-from strongref_objects.context_file import CONTEXT_FILE
+from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack, channels
+from strongref_objects.base import errors
+from strongref_objects.base import names as naming
+from strongref_objects.channels.cloudformation import HOLDER, HOLDER_TYPE
+from strongref_objects.synthesis.context_file import CONTEXT_FILE
 from tests.objects.test_synthesis import run, web
+from tests.support import object_errors, object_lookup_errors
 from tests.support.documents import ROOT, blocks, names_in, rows
-from tests.support.object_errors import CASES
 from tests.support.watched import OTHER, OWN, US, Watched, in_moto
 
 if TYPE_CHECKING:
@@ -103,10 +105,10 @@ def test_the_documented_names_are_those_that_are_written() -> None:
     documented = {cells[0].strip(): cells[1].strip(" `") for cells in (line.strip("|").split("|") for line in table)}
     assert documented == {
         "CloudFormation": naming.export_name(GROUP),
-        "strongref": naming.key_of(GROUP),
+        "strongref": naming.export_key(GROUP),
         "parameters below `/shared`": naming.parameter_name("/shared", GROUP),
         "JSON": ".".join(map(naming.json_key, GROUP[1:])),
-        "environment variables": naming.variable(GROUP),
+        "environment variables": naming.variable_name(GROUP),
     }
 
 
@@ -132,7 +134,7 @@ def test_the_variables_that_are_named_as_refused_are_refused() -> None:
     assert len(names) > 2
     for name in names:
         with pytest.raises(errors.BadNameError):
-            naming.variable((name,))
+            naming.variable_name((name,))
 
 
 @pytest.fixture
@@ -167,7 +169,8 @@ def test_the_documented_permissions_are_those_of_the_calls_that_are_made(clients
 def test_every_error_of_objects_is_shown() -> None:
     kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, StrongRefError)}
     own = {kind for kind in kinds if kind.__module__ == errors.__name__}
-    assert own - {errors.ObjectError} == {type(make()) for make in CASES.values()}
+    cases = [*object_errors.CASES.values(), *object_lookup_errors.CASES.values()]
+    assert own - {errors.ObjectError} == {type(make()) for make in cases}
 
 
 LONG = "x" * 3000
@@ -180,17 +183,16 @@ LONG = "x" * 3000
         errors.NameClashError(LONG, LONG, LONG),
         errors.ExportedTwiceError(LONG, [LONG] * 20),
         errors.ExportedTwiceError(LONG, [LONG]),
-        errors.WrittenTwiceError(LONG),
         errors.BadValueError(LONG, LONG),
-        errors.UnresolvedError(LONG, "CloudFormation's exports", LONG),
-        errors.NotHeldError(LONG, "CloudFormation's exports", "x" * 300),
+        errors.UnresolvedImportError(LONG, "CloudFormation's exports", LONG),
+        errors.BadStrengthError(LONG, "CloudFormation's exports", "x" * 300),
         errors.NothingToImportError(LONG, LONG, [LONG] * 9),
         errors.OwnExportError(LONG, LONG),
-        errors.NoPlaceError(LONG, LONG, "account"),
-        errors.WrongKindError(LONG, "no text, list of texts or object", "write it as a string"),
-        errors.UnreadableError(LONG, "its JSON is no object"),
+        errors.UnknownLocationError(LONG, LONG, "account", LONG[:60]),
+        errors.WrongKindError(LONG, "neither a text, a list of texts nor an object", "write it as a string"),
+        errors.UnreadableError(LONG, "its JSON is not an object"),
         errors.SecureObjectError(LONG),
-        errors.TakenError(LONG, LONG, LONG),
+        errors.LogicalIdTakenError(LONG, LONG, LONG),
         errors.BadChannelError(LONG),
         errors.ContextFileError(LONG, LONG),
     ],

@@ -29,9 +29,9 @@ from strongref_objects import (
     one_variable,
     read_object,
 )
-from strongref_objects.cloudformation import HOLDER
-from strongref_objects.context_file import listing, reset
-from strongref_objects.errors import NothingToImportError
+from strongref_objects.base.errors import NothingToImportError
+from strongref_objects.channels.cloudformation import HOLDER
+from strongref_objects.synthesis.context_file import listing, reset
 from strongref_toolkit.toolbox import Toolbox
 from tests.e2e.templates import EU, US
 from tests.support.objects import Tree

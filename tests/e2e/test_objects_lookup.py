@@ -177,8 +177,8 @@ def test_who_looks_a_vpc_up_needs_what_is_documented_and_no_more(
     iam.create_user(UserName=user)
     key = iam.create_access_key(UserName=user)["AccessKey"]
     environment = {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
-    looking = "from strongref_objects.lookups import Environment, lookup_vpc\n"
-    looking += f"vpc = lookup_vpc(Environment({EU!r}), {{'department': 'sales', 'stage': {stage!r}}})\n"
+    looking = "from strongref_objects.lookups import LookupEnvironment, lookup_vpc\n"
+    looking += f"vpc = lookup_vpc(LookupEnvironment({EU!r}), {{'department': 'sales', 'stage': {stage!r}}})\n"
     looking += "print(vpc.vpc_id, vpc.availability_zones)"
 
     def look(actions: list[str]) -> subprocess.CompletedProcess[str]:

@@ -15,9 +15,9 @@ from strongref.contract.response import RESPONSE_LIMIT, Response, ResponseStatus
 from strongref.errors import StrongRefError
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
 from strongref_objects import CrossRegion, PlainTarget, ResolveType, Stack
-from strongref_objects.context_file import reset
-from strongref_objects.crossregion import Imports
-from strongref_objects.errors import BadChannelError, ExportedTwiceError
+from strongref_objects.base.errors import BadChannelError, ExportedTwiceError
+from strongref_objects.channels.cross_region_imports import ImportResources
+from strongref_objects.synthesis.context_file import reset
 from tests.support.cloud import ACCOUNT
 from tests.support.objects import EU, US, World, custom, produced, template
 
@@ -146,7 +146,7 @@ def test_in_which_import_a_value_is_held_follows_from_the_values_alone(world: Wo
 @settings(deadline=None)
 def test_however_values_are_dealt_out_each_is_held_by_one_import_that_has_room_for_it(sizes: list[int]) -> None:
     target = PlainTarget("web", US, ACCOUNT)
-    imports = Imports(target)
+    imports = ImportResources(target)
     for number, size in enumerate(sizes):
         imports.hold(FROM_NETWORK, Key(f"Group/Value{number}"), "v" * size)
     parts = [each["Properties"]["Names"] for each in target.template()["Resources"].values()]
@@ -251,7 +251,7 @@ def test_the_larger_of_two_lengths_counts_and_it_is_one_import(world: World) -> 
 
 @pytest.mark.parametrize("number", [0, -1, DATA_BYTES + 1, True, "300", 1.5])
 def test_a_length_is_a_number_that_an_answer_has_room_for(number: int) -> None:
-    with pytest.raises(BadChannelError, match=f"value_bytes: a number from 1 to {DATA_BYTES} is needed"):
+    with pytest.raises(BadChannelError, match=f"value_bytes must be a number from 1 to {DATA_BYTES}"):
         CrossRegion(stack="network", value_bytes=number)
 
 

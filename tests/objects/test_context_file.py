@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from strongref_objects import context_file
-from strongref_objects.context_file import ContextFile, ContextKey, listing, reset
-from strongref_objects.errors import ContextFileError
+from strongref_objects.base.errors import ContextFileError
+from strongref_objects.synthesis import context_file
+from strongref_objects.synthesis.context_file import ContextFile, ContextKey, listing, reset
 
 ACCOUNT = "111111111111"
 ARN = ContextKey("cloudformation", ACCOUNT, "eu-west-1", "", "JohnnyBucket-BucketArn")
@@ -148,7 +148,7 @@ def test_what_another_run_has_kept_meanwhile_stays(path: Path) -> None:
 
 RUN = """
 import sys
-from strongref_objects.context_file import ContextFile, ContextKey
+from strongref_objects.synthesis.context_file import ContextFile, ContextKey
 file = ContextFile(sys.argv[1])
 for number in range(15):
     file.put(ContextKey("ssm", "1" * 12, "eu-west-1", sys.argv[2], f"n{number}"), "v")
@@ -169,7 +169,7 @@ def test_runs_side_by_side_lose_nothing_of_each_other(path: Path) -> None:
 def test_a_broken_file_is_told_and_left_as_it_is(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     for use in (lambda: ContextFile(path).get(ARN), lambda: filled(path, ARN), lambda: listing(path)):
-        with pytest.raises(ContextFileError, match="mend it, or delete it"):
+        with pytest.raises(ContextFileError, match="correct it, or delete it"):
             use()
     with pytest.raises(ContextFileError):
         reset(path)
@@ -182,7 +182,7 @@ def test_a_broken_files_line_is_told(path: Path) -> None:
         ContextFile(path).get(ARN)
     assert (
         str(caught.value)
-        == f"{path}: it is no JSON (line 3): mend it, or delete it to have everything looked up again."
+        == f"{path}: it is not valid JSON (line 3): correct it, or delete it to look everything up again."
     )
 
 

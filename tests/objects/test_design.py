@@ -21,7 +21,7 @@ from strongref_objects import (
     one_variable,
     read_object,
 )
-from strongref_objects.errors import ExportedTwiceError, NotHeldError, UnresolvedError
+from strongref_objects.base.errors import BadStrengthError, ExportedTwiceError, UnresolvedImportError
 from tests.support.objects import EU, US, World
 
 if TYPE_CHECKING:
@@ -213,8 +213,8 @@ def test_req5_two_different_things_under_one_name_are_an_error_that_writes_nothi
     with pytest.raises(ExportedTwiceError) as caught:
         stack.export_object("Web", ApplicationLoadBalancer(ALB.load_balancer_arn, SecurityGroup({"Ref": "Other"})))
     assert str(caught.value) == (
-        "Web is exported already, with another value (Web.SecurityGroup.SecurityGroupId differs). Export the second "
-        "one under a name of its own. Nothing was written of it."
+        "Web is already exported with another value (Web.SecurityGroup.SecurityGroupId differs). Export the second "
+        "one under its own name. Nothing of it was written."
     )
     assert template(stack) == once
 
@@ -254,9 +254,9 @@ def test_req8_at_deployment_the_program_gets_import_value(world: World) -> None:
 
 def test_req8_what_has_to_be_concrete_or_is_a_list_is_refused_at_deployment(world: World) -> None:
     ctx = world.stack("service").import_object("Net", type=AT_DEPLOYMENT)
-    with pytest.raises(UnresolvedError) as concrete:
+    with pytest.raises(UnresolvedImportError) as concrete:
         ctx.read_string("VpcId", allow_unresolved=False)
-    with pytest.raises(UnresolvedError) as listed:
+    with pytest.raises(UnresolvedImportError) as listed:
         ctx.read_string_list("SubnetIds", allow_unresolved=True)
     assert str(concrete.value) == (
         "Net.VpcId cannot be imported through CloudFormation's exports at deployment: the program needs the value "
@@ -264,7 +264,7 @@ def test_req8_what_has_to_be_concrete_or_is_a_list_is_refused_at_deployment(worl
     )
     assert str(listed.value) == (
         "Net.SubnetIds cannot be imported through CloudFormation's exports at deployment: it is a list, which this "
-        "channel joins to one. Import it with type=ResolveType.SYNTHESIS."
+        "channel joins to one text. Import it with type=ResolveType.SYNTHESIS."
     )
 
 
@@ -278,5 +278,5 @@ def test_req8_what_was_found_at_synthesis_is_kept_and_not_asked_for_again(world:
 
 def test_a_parameter_holds_nothing_so_a_strong_import_of_it_is_refused(world: World) -> None:
     produced(world, via=Parameters("/shared"))
-    with pytest.raises(NotHeldError, match="weak=True"):
+    with pytest.raises(BadStrengthError, match="weak=True"):
         world.stack("service").import_object("Web", via=Parameters("/shared"))

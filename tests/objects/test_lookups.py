@@ -12,24 +12,28 @@ from strongref.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.errors import AmbiguousError, ResourceQueryError, TooManyError
 from strongref.lookup.resource_types import resource_type_of
 from strongref_objects.base import Text  # noqa: TC001 (types declare their members by it)
-from strongref_objects.declaring import REF, Declared, told
-from strongref_objects.identity_errors import NoSuchPartError, NotToldError, OtherArnError, OtherPartError
-from strongref_objects.lookups import Environment, lookup, lookup_vpc
-from strongref_objects.lookups_errors import (
+from strongref_objects.base.errors import (
     BadTierError,
+    MissingMembersError,
     NoRouteTableError,
     NotTaggedError,
-    NowhereError,
+    OtherArnError,
     SeveralPartsError,
+    UnknownLocationError,
+    UnknownMembersError,
+    WrongTypeError,
 )
+from strongref_objects.lookups import LookupEnvironment, lookup, lookup_vpc
 from strongref_objects.plain import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import (
     READY,
+    REF,
     ApplicationLoadBalancer,
     Bucket,
     Certificate,
     Cluster,
+    Declared,
     EncryptedBucket,
     HostedZone,
     Key,
@@ -42,6 +46,7 @@ from strongref_objects.types import (
     Table,
     Topic,
     Vpc,
+    told,
 )
 from strongref_toolkit.errors import UnknownCallerError
 from strongref_toolkit.toolbox import Toolbox
@@ -93,8 +98,8 @@ def toolbox() -> Toolbox:
     return Toolbox(Clients(), limiter(), FakeClock())
 
 
-def environment(folder: Path, **more: Any) -> Environment:  # noqa: ANN401 (options)
-    return Environment(REGION, context_file=folder / "context.json", toolbox=toolbox(), **more)
+def environment(folder: Path, **more: Any) -> LookupEnvironment:  # noqa: ANN401 (options)
+    return LookupEnvironment(REGION, context_file=folder / "context.json", toolbox=toolbox(), **more)
 
 
 def tier(name: str, table: str) -> Subnets:
@@ -194,8 +199,8 @@ def test_a_tag_that_says_no_tier_is_told(tmp_path: Path, cloud: FakeCloudControl
     with pytest.raises(BadTierError) as told:
         lookup_vpc(environment(tmp_path), SALES)
     assert str(told.value) == (
-        "Tag aws-cdk:subnet-type of subnet-1 is 'Outer'; it can be Public, Private and Isolated. Correct it, or take "
-        "it off: then the subnet's routes tell its tier."
+        "Tag aws-cdk:subnet-type of subnet-1 must be one of Public, Private and Isolated, got 'Outer'. Correct it, or "
+        "remove it: then the subnet's routes decide its tier."
     )
 
 
@@ -228,8 +233,8 @@ def test_which_of_several_route_tables_is_the_main_one_is_not_guessed(
     with pytest.raises(NoRouteTableError) as told:
         lookup_vpc(environment(tmp_path), SALES)
     assert str(told.value) == (
-        "subnet-1 of vpc-00000001 has no route table associated, so the main one is used, and Cloud Control does not "
-        "tell which of rtb-1 and rtb-2 that is. Associate a route table with it."
+        "subnet-1 of vpc-00000001 has no route table association, so the VPC's main route table applies, but Cloud "
+        "Control does not show which of rtb-1 and rtb-2 that is. Associate a route table with it."
     )
 
 
@@ -275,8 +280,8 @@ def test_a_region_with_too_much_in_it_is_told_before_anything_of_it_is_read(
     with pytest.raises(TooManyError) as told:
         lookup_vpc(environment(tmp_path), SALES)
     assert str(told.value) == (
-        "To find each AWS::EC2::Subnet with VpcId vpc-00000001, 301 resources of the region would have to be read one "
-        "by one; at most 300 are. Name the VPC by its ARN, and say what is in it: Vpc.from_arn(…, private_subnets=…)."
+        "301 resources of the region could be AWS::EC2::Subnet with VpcId vpc-00000001, and strongref reads at most "
+        "300 one by one. Use the VPC's ARN and list what is in it: Vpc.from_arn(…, private_subnets=…)."
     )
     assert cloud.calls["GetResource"] == 1
 
@@ -323,14 +328,18 @@ def test_what_cloud_control_does_not_tell_has_to_be_given(
 ) -> None:
     cloud.add("AWS::S3::Bucket", "assets", Arn="arn:aws:s3:::assets", BucketName="assets")
     found(tagging, "arn:aws:s3:::assets")
-    with pytest.raises(NotToldError, match=r"encryption_key of an encrypted bucket cannot be told by Cloud Control"):
+    with pytest.raises(
+        MissingMembersError, match=r"encryption_key of an encrypted bucket cannot be derived from Cloud Control"
+    ):
         lookup(EncryptedBucket, environment(tmp_path), SALES)
     key = Key.from_name("12345678-1234-1234-1234-123456789012", region=REGION, account=ACCOUNT)
     bucket = lookup(EncryptedBucket, environment(tmp_path), SALES, encryption_key=key)
     assert (bucket.bucket_name, bucket.encryption_key) == ("assets", key)
     other = Key.from_name("12345678-1234-1234-1234-123456789013", region=REGION, account=ACCOUNT)
     assert lookup(EncryptedBucket, environment(tmp_path), SALES, encryption_key=other).encryption_key == other
-    with pytest.raises(NotToldError, match="a tier of subnets cannot be told by tags, since it is no resource"):
+    with pytest.raises(
+        MissingMembersError, match="a tier of subnets cannot be derived from tags, because it is not a resource"
+    ):
         lookup(Subnets, environment(tmp_path), SALES)
 
 
@@ -376,8 +385,12 @@ def test_a_network_load_balancer_is_not_taken_for_an_application_load_balancer(
 @pytest.mark.parametrize(
     ("groups", "listeners", "text"),
     [
-        (["sg-1"], [], f"listener of {BALANCER}: there are none. Say which is meant: listener=…."),
-        (["sg-1", "sg-2"], ["l-1"], f"security_group of {BALANCER}: there are several (sg-1 and sg-2). Say which"),
+        (["sg-1"], [], f"{BALANCER} must have one listener, but has none. Choose one: listener=…."),
+        (
+            ["sg-1", "sg-2"],
+            ["l-1"],
+            f"{BALANCER} must have one security_group, but has several (sg-1 and sg-2). Choose",
+        ),
     ],
 )
 def test_of_several_listeners_or_groups_the_program_says_which_is_meant(
@@ -398,22 +411,24 @@ def test_what_is_not_there_yet_has_to_be_given_or_is_told(
     arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/orders"
     cloud.add("AWS::DynamoDB::Table", "orders", Arn=arn)
     found(tagging, arn)
-    with pytest.raises(NotToldError, match="table_stream_arn of a streamed table cannot be told by Cloud Control"):
+    with pytest.raises(
+        MissingMembersError, match="table_stream_arn of a streamed table cannot be derived from Cloud Control"
+    ):
         lookup(StreamedTable, environment(tmp_path), SALES)
     assert lookup(StreamedTable, environment(tmp_path), SALES, table_stream_arn="x").table_stream_arn == "x"
 
 
 def test_without_a_region_or_an_account_nothing_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stack = Stack(PlainTarget("web"), context_file=tmp_path / "context.json", toolbox=toolbox())
-    with pytest.raises(NowhereError) as told:
+    with pytest.raises(UnknownLocationError) as told:
         lookup_vpc(stack, SALES)
-    assert str(told.value) == ("A VPC cannot be looked up by tags: the region of web is not known. Give it its region.")
+    assert str(told.value) == "A VPC with these tags cannot be looked up: the region of web is unknown. Set its region."
 
     def nobody(_accounts: object) -> str:
         raise UnknownCallerError("NoCredentialsError")
 
     monkeypatch.setattr("strongref_toolkit.accounts.Accounts.own", property(nobody))
-    with pytest.raises(NowhereError, match=r"the account of the environment is not known.*or have credentials"):
+    with pytest.raises(UnknownLocationError, match=r"the account of the environment is unknown.*or use credentials"):
         lookup(Topic, environment(tmp_path), SALES)
 
 
@@ -423,8 +438,8 @@ def test_roles_are_not_told_by_tags_and_hosted_zones_in_one_region(
     with pytest.raises(NotTaggedError) as told:
         lookup(Role, environment(tmp_path), SALES)
     assert str(told.value) == (
-        "A role cannot be looked up by tags: AWS's tagging API does not tell such resources. Name it by its ARN or its "
-        "name: from_arn, from_name."
+        "A role cannot be looked up by tags: AWS's tagging API does not list such resources. Use its ARN or its name: "
+        "from_arn, from_name."
     )
     regions = set()
 
@@ -436,7 +451,7 @@ def test_roles_are_not_told_by_tags_and_hosted_zones_in_one_region(
     cloud.add("AWS::Route53::HostedZone", "Z1", Id="Z1", Name="example.com.")
     found(tagging, "arn:aws:route53:::hostedzone/Z1")
     for region in (REGION, "us-gov-west-1"):
-        here = Environment(region, ACCOUNT, context_file=tmp_path / "context.json", toolbox=toolbox())
+        here = LookupEnvironment(region, ACCOUNT, context_file=tmp_path / "context.json", toolbox=toolbox())
         assert lookup(HostedZone, here, SALES) == HostedZone("Z1", "example.com")
     assert regions == {"us-east-1", "us-gov-west-1"}
 
@@ -499,11 +514,13 @@ def test_what_is_given_wrongly_is_told_before_anything_is_asked(
     tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
 ) -> None:
     for of in (Bucket, Vpc):
-        with pytest.raises(NoSuchPartError, match="has no nope"):
+        with pytest.raises(UnknownMembersError, match="has no nope"):
             lookup(of, environment(tmp_path), SALES, nope="x")
     assert (aws[0].calls.total(), aws[1].requests) == (0, [])
     balancer(*aws, ["sg-1"], ["listener-1"])
-    with pytest.raises(OtherPartError, match=r"security_group of an application load balancer .* is a string\."):
+    with pytest.raises(
+        WrongTypeError, match=r"security_group of an application load balancer must be .*, got a string\."
+    ):
         lookup(ApplicationLoadBalancer, environment(tmp_path), SALES, security_group="sg-1")
     assert not (tmp_path / "context.json").exists()
 
@@ -512,13 +529,13 @@ def test_what_is_given_wrongly_is_told_before_anything_is_asked(
     ("tags", "problem"),
     [
         ({}, "AWS::EC2::VPC"),
-        ([("department", "sales")], "what is given as its tags is a list; give a map of their names to their values"),
-        ({"department": 1}, "of a tag, the value has to be a string"),
-        ({"department": None}, "of a tag, the value has to be a string"),
-        ({"department": ["sales", "hr"]}, "of a tag, the value has to be a string"),
-        ({1: "x"}, "of a tag, the name has to be a string"),
-        ({"department": TOKEN}, "what a tag is has to be known while the template is made"),
-        ({f"tag{number}": "x" for number in range(51)}, "51 tags are given; at most 50 can be looked for"),
+        ([("department", "sales")], "the tags must be a map of names to values, got a list"),
+        ({"department": 1}, "the value of a tag must be a string"),
+        ({"department": None}, "the value of a tag must be a string"),
+        ({"department": ["sales", "hr"]}, "the value of a tag must be a string"),
+        ({1: "x"}, "the name of a tag must be a string"),
+        ({"department": TOKEN}, "tags must be known while the template is made"),
+        ({f"tag{number}": "x" for number in range(51)}, "there can be at most 50 tags, got 51"),
     ],
 )
 def test_tags_are_at_most_fifty_texts(
@@ -621,13 +638,13 @@ def test_of_several_with_the_tags_the_ways_out_are_those_of_a_look_up(
     with pytest.raises(AmbiguousError) as several:
         lookup(Bucket, environment(tmp_path), SALES)
     assert str(several.value) == (
-        "AWS::S3::Bucket with tags department, stage could be a-1 and b-2. Give one more tag, which only the right one "
-        "has, or name it by its ARN: from_arn."
+        "AWS::S3::Bucket with tags department, stage could be a-1 and b-2. Add a tag that only the right one has, or "
+        "use its ARN: from_arn."
     )
     for number in range(101):
         found(tagging, f"arn:aws:s3:::bucket-{number}")
     with pytest.raises(
-        TooManyError, match=r"103 resources .*; at most 100 are\. Give one more tag, which only the right"
+        TooManyError, match=r"103 resources .* at most 100 one by one\. Add a tag that only the right one has"
     ):
         lookup(Bucket, environment(tmp_path), SALES)
 
@@ -643,7 +660,9 @@ def test_where_cloud_control_reads_no_such_resources_the_arn_is_enough_if_it_tel
     with pytest.raises(AmbiguousError, match=f"could be {arn} and "):
         lookup(Certificate, environment(tmp_path / "other"), SALES)
     found(tagging, f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/orders")
-    with pytest.raises(NotToldError, match="table_stream_arn of a streamed table cannot be told by its ARN"):
+    with pytest.raises(
+        MissingMembersError, match="table_stream_arn of a streamed table cannot be derived from its ARN"
+    ):
         lookup(StreamedTable, environment(tmp_path), SALES)
 
 
@@ -654,7 +673,7 @@ def test_where_neither_cloud_control_nor_the_arn_tells_that_is_told(
     found(tagging, f"arn:aws:kinesis:{REGION}:{ACCOUNT}:stream/clicks")
     with pytest.raises(UnsupportedError) as untold:
         lookup(another("Stream", "AWS::Kinesis::Stream", stream_name=REF), environment(tmp_path), SALES)
-    ways = "which a look-up by tags needs. Name what is looked up by its ARN or its name: from_arn, from_name."
+    ways = "which a lookup by tags needs. Use the resource's ARN or name: from_arn, from_name."
     unsupported = f"does not support {{}} of Cloud Control in {REGION}"
     assert str(untold.value) == f"AWS::Kinesis::Stream {unsupported.format('GetResource')}, {ways}"
     Net(cloud, tagging, **SALES)

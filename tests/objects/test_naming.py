@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strongref.contract.names import short_hash
-from strongref_objects.errors import BadNameError
-from strongref_objects.naming import (
+from strongref_objects.base.errors import BadNameError
+from strongref_objects.base.names import (
+    construct_id,
+    export_key,
     export_name,
-    identity,
+    in_capitals,
     json_key,
-    key_of,
     logical_id,
     parameter_name,
-    snake,
-    variable,
+    variable_name,
 )
 
 COMPONENT = st.text("abAB01-:", min_size=1, max_size=6).filter(lambda text: text.strip("-"))
@@ -73,8 +73,8 @@ def test_an_export_has_no_name_that_cloudformation_refuses(component: str) -> No
 @settings(deadline=None)
 @given(st.lists(COMPONENT, min_size=1, max_size=3), st.lists(COMPONENT, min_size=1, max_size=3))
 def test_what_is_made_of_an_object_has_a_name_that_no_other_path_has(one: list[str], other: list[str]) -> None:
-    assert (identity(tuple(one)) == identity(tuple(other))) == (one == other)
-    assert ":" not in identity(tuple(one))
+    assert (construct_id(tuple(one)) == construct_id(tuple(other))) == (one == other)
+    assert ":" not in construct_id(tuple(one))
 
 
 @settings(deadline=None)
@@ -91,9 +91,9 @@ def test_a_parameters_name_is_its_path() -> None:
 @pytest.mark.parametrize(
     ("path", "problem"),
     [
-        (("Web", "a b"), "consists of"),
-        (("Web", ""), "consists of"),
-        (("Web", "a/b"), "consists of"),
+        (("Web", "a b"), "must consist of"),
+        (("Web", ""), "must consist of"),
+        (("Web", "a/b"), "must consist of"),
         (("Web", *"abcdefghijklm"), "at most 15 levels"),
         (("Web", "K" * 960), "at most 1011 characters"),
     ],
@@ -104,10 +104,10 @@ def test_a_parameter_has_no_name_that_parameter_store_refuses(path: tuple[str, .
 
 
 def test_a_key_is_its_path_of_levels_that_strongref_takes() -> None:
-    assert key_of(("Web", "SecurityGroup", "Id")) == "Web/SecurityGroup/Id"
+    assert export_key(("Web", "SecurityGroup", "Id")) == "Web/SecurityGroup/Id"
     for path in (("Web", "a.b"), ("Web", ""), tuple("abcdefghij"), ("Ref",), ("Web", "Ref", "Id")):
         with pytest.raises(BadNameError):
-            key_of(path)
+            export_key(path)
 
 
 @pytest.mark.parametrize(
@@ -121,13 +121,13 @@ def test_a_key_is_its_path_of_levels_that_strongref_takes() -> None:
     ],
 )
 def test_a_variables_name_is_in_capitals_with_underscores(path: tuple[str, ...], name: str) -> None:
-    assert variable(path) == snake(path) == name
+    assert variable_name(path) == in_capitals(path) == name
 
 
 @pytest.mark.parametrize("path", [("W",), ("1a",), ("_", "a"), ("é", "a"), ("Aws", "Region"), ("Web", "é")])
 def test_a_variable_has_no_name_that_lambda_refuses(path: tuple[str, ...]) -> None:
     with pytest.raises(BadNameError):
-        variable(path)
+        variable_name(path)
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def test_a_variable_has_no_name_that_lambda_refuses(path: tuple[str, ...]) -> No
     [("Path",), ("Lang",), ("tz",), ("Home",), ("LD", "LibraryPath"), ("ld_preload",), ("Ifs",), ("Node", "Path")],
 )
 def test_a_variable_has_no_name_that_says_how_programs_run(path: tuple[str, ...]) -> None:
-    with pytest.raises(BadNameError, match="a variable by which systems and runtimes are told how to run"):
-        variable(path)
-    assert variable((*path, "Url"))
+    with pytest.raises(BadNameError, match="systems and runtimes read their own settings from the variable"):
+        variable_name(path)
+    assert variable_name((*path, "Url"))
 
 
 def test_a_json_key_begins_with_a_small_letter() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from strongref_objects import PlainTarget, Stack, from_environment, from_json
-from strongref_objects.errors import (
+from strongref_objects.base.errors import (
     BadValueError,
     NameClashError,
     NothingToImportError,
     UnreadableError,
     WrongKindError,
 )
-from strongref_objects.variables import EnvironmentSerializationContext
+from strongref_objects.channels.environment import EnvironmentSerializationContext
 
 TEMPLATE = {
     "Description": "mine",
@@ -75,7 +75,7 @@ def test_a_map_is_unresolved_and_a_list_that_holds_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("{", "it is no JSON"), ("[]", "its JSON is no object"), ("1", "no object")]
+    ("text", "said"), [("{", "it is not valid JSON"), ("[]", "its JSON is not an object"), ("1", "not an object")]
 )
 def test_what_is_no_objects_json_is_told(text: str, said: str) -> None:
     with pytest.raises(UnreadableError, match=said):
@@ -98,7 +98,7 @@ def test_what_is_not_in_the_json_is_told_with_what_is_close() -> None:
 def test_json_that_somebody_else_wrote_may_hold_what_objects_do_not() -> None:
     ctx = from_json('{"port": 5432, "zones": ["a", 1], "tls": true}')
     for key in ("Port", "Tls", "Zones"):
-        with pytest.raises(WrongKindError, match="no text, list of texts or object: write it as a string"):
+        with pytest.raises(WrongKindError, match="neither a text, a list of texts nor an object: write it as a string"):
             ctx.read_string(key)
     with pytest.raises(WrongKindError):
         ctx.read_string_list("Zones")
@@ -136,7 +136,7 @@ def test_two_objects_whose_variables_would_be_one_are_refused_where_they_are_put
             with pytest.raises(NameClashError) as caught:
                 _ = other.variables
             assert str(caught.value).startswith(
-                "'WEB_API_URL' and 'WebApi.Url' would both be written as WEB_API_URL. Give one of them another name."
+                "'WEB_API_URL' and 'WebApi.Url' would both be written as WEB_API_URL. Rename one of them."
             )
 
 
@@ -157,7 +157,7 @@ def test_the_exports_of_the_template_s_own_outputs_are_known() -> None:
 def test_a_list_that_variables_cannot_hold_is_refused() -> None:
     ctx = EnvironmentSerializationContext("Web")
     ctx.write_string_list("Zones", ["a,b"])
-    with pytest.raises(BadValueError, match="holds a comma"):
+    with pytest.raises(BadValueError, match="contains a comma"):
         _ = ctx.variables
 
 

@@ -8,14 +8,14 @@ import pytest
 
 from strongref.contract.names import short_hash
 from strongref_objects import CrossRegion, Parameters, ResolveType
-from strongref_objects.errors import (
-    NoPlaceError,
-    NotHeldError,
+from strongref_objects.base.errors import (
+    BadStrengthError,
+    LogicalIdTakenError,
     NothingToImportError,
     OwnExportError,
     SecureObjectError,
-    TakenError,
-    UnresolvedError,
+    UnknownLocationError,
+    UnresolvedImportError,
     WrongKindError,
 )
 from tests.support.cloud import ACCOUNT
@@ -39,7 +39,7 @@ def world(tmp_path: Path) -> World:
 
 def test_a_value_that_no_answer_has_room_for_cannot_be_held(world: World) -> None:
     produced(world, via=TO_WEB, Policy="p" * 4000)
-    with pytest.raises(NotHeldError, match=r"Policy .* it takes 40\d\d bytes.* Say weak=True"):
+    with pytest.raises(BadStrengthError, match=r"Policy .* it takes 40\d\d bytes.* Set weak=True"):
         world.stack("web", US).import_string("Policy", via=FROM_NETWORK)
     assert world.stack("web", US).import_string("Policy", weak=True, via=FROM_NETWORK) == "p" * 4000
 
@@ -98,8 +98,8 @@ def test_a_stack_does_not_import_its_own_exports(world: World) -> None:
         with pytest.raises(OwnExportError) as caught:
             stack.import_string("Name", type=kind)
     assert str(caught.value) == (
-        "Name is exported by stack network itself, and a stack cannot import its own exports. Use the value that it "
-        "exports."
+        "Name is exported by stack network itself, and a stack cannot import its own exports. Use the exported value "
+        "directly."
     )
     own = CrossRegion(stack="network", region=EU, account=ACCOUNT)
     for via in (own, CrossRegion(stack="network")):
@@ -125,7 +125,7 @@ def test_an_import_that_fails_leaves_the_name_to_be_exported(world: World) -> No
     for via in (None, Parameters("/shared")):
         stack = world.stack("web")
         for kind in (ResolveType.SYNTHESIS, AT_DEPLOYMENT):
-            with pytest.raises((NothingToImportError, UnresolvedError)):
+            with pytest.raises((NothingToImportError, UnresolvedImportError)):
                 stack.import_string_list("Name", type=kind, weak=via is not None, via=via)
         stack.import_object("Name", weak=True, via=via)
         stack.export_string("Name", "made here instead", via=via)
@@ -177,26 +177,26 @@ def test_a_stack_does_not_import_its_own_exports_from_the_context_file_either(wo
 @pytest.mark.parametrize("via", [None, FROM_NETWORK, Parameters("/shared")])
 def test_without_a_region_nothing_is_looked_up(world: World, via: Channel | None) -> None:
     stack = world.stack("web", None)
-    with pytest.raises(NoPlaceError) as caught:
+    with pytest.raises(UnknownLocationError) as caught:
         stack.import_string("Name", weak=True, via=via)
     assert str(caught.value) == (
-        "Name cannot be looked up: the region of stack web is not known. Give the stack its region, or import with "
+        "Name cannot be looked up: the region of web is unknown. Set its region, or import with "
         "type=ResolveType.DEPLOYMENT."
     )
     stack.import_string("Name", type=AT_DEPLOYMENT, weak=via is not None, via=via)
 
 
 def test_import_value_always_holds_so_it_is_not_weak(world: World) -> None:
-    with pytest.raises(NotHeldError, match="Fn::ImportValue always holds what it imports"):
+    with pytest.raises(BadStrengthError, match="Fn::ImportValue always holds what it imports"):
         world.stack("web").import_string("Name", type=AT_DEPLOYMENT, weak=True)
 
 
 @pytest.mark.parametrize(
     ("via", "said"),
     [
-        (None, "it is a list, which this channel joins to one"),
-        (Parameters("/shared"), "it is a list, which this channel joins to one"),
-        (FROM_NETWORK, "it is a list, and the program needs to know how long it is"),
+        (None, "it is a list, which this channel joins to one text"),
+        (Parameters("/shared"), "it is a list, which this channel joins to one text"),
+        (FROM_NETWORK, "it is a list, and the program needs to know its length"),
     ],
 )
 def test_req8_at_deployment_a_list_is_refused_where_the_program_has_to_count_it(
@@ -204,14 +204,14 @@ def test_req8_at_deployment_a_list_is_refused_where_the_program_has_to_count_it(
 ) -> None:
     stack = world.stack("web")
     ctx = stack.import_object("Net", type=AT_DEPLOYMENT, weak=isinstance(via, Parameters), via=via)
-    with pytest.raises(UnresolvedError, match=said):
+    with pytest.raises(UnresolvedImportError, match=said):
         ctx.read_string_list("Zones")
     assert template(stack) == {"AWSTemplateFormatVersion": "2010-09-09"}
 
 
 @pytest.mark.parametrize("via", [None, Parameters("/shared")])
 def test_req8_at_deployment_these_channels_have_no_lists(world: World, via: Channel | None) -> None:
-    with pytest.raises(UnresolvedError, match=r"ResolveType\.SYNTHESIS"):
+    with pytest.raises(UnresolvedImportError, match=r"ResolveType\.SYNTHESIS"):
         world.stack("web").import_string_list("Zones", type=AT_DEPLOYMENT, weak=via is not None, via=via)
 
 
@@ -235,7 +235,7 @@ def test_the_holders_name_has_to_be_free(world: World) -> None:
     taken = f"StrongrefImports{short_hash('Name')}"
     stack = world.stack("web", template={"Resources": {taken: {"Type": "AWS::SNS::Topic"}}})
     assert stack.import_string("Name", weak=True) == "n"
-    with pytest.raises(TakenError):
+    with pytest.raises(LogicalIdTakenError):
         stack.import_string("Name")
 
 
@@ -244,5 +244,5 @@ def test_the_import_resources_name_has_to_be_free(world: World) -> None:
     stack.import_string("Name", type=AT_DEPLOYMENT, via=FROM_NETWORK)
     (taken,) = template(stack)["Resources"]
     other = world.stack("web", US, template={"Resources": {taken: {"Type": "AWS::SNS::Topic"}}})
-    with pytest.raises(TakenError, match="imports from stack network"):
+    with pytest.raises(LogicalIdTakenError, match="imports from stack network"):
         other.import_string("Name", type=AT_DEPLOYMENT, via=FROM_NETWORK)

@@ -9,7 +9,7 @@ import pytest
 from cfnlint.api import ManualArgs, lint  # type: ignore[import-untyped]
 
 from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack
-from strongref_objects.errors import (
+from strongref_objects.base.errors import (
     BadChannelError,
     BadNameError,
     BadTypeError,
@@ -39,11 +39,11 @@ def world(tmp_path: Path) -> World:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"regions": ["Ireland"]}, "'Ireland' came"),
-        ({"regions": "eu-west-1", "region": "nowhere"}, "'nowhere' came"),
+        ({"regions": ["Ireland"]}, "must be a region code such as us-east-1, got 'Ireland'"),
+        ({"regions": "eu-west-1", "region": "nowhere"}, "must be a region code such as us-east-1, got 'nowhere'"),
         ({"stack": "network", "account": "1"}, "twelve digits"),
         ({"consumer": "_shared"}, "a label"),
-        ({"stack": "net_work"}, "'net_work' came; the exporting stack's name is needed"),
+        ({"stack": "net_work"}, "stack must be the exporting stack's name, got 'net_work'"),
     ],
 )
 def test_a_cross_region_channel_that_cannot_be_is_refused(given: dict[str, Any], problem: str) -> None:
@@ -66,16 +66,16 @@ def test_a_prefix_that_cannot_be_is_refused(prefix: str) -> None:
     [CrossRegion(stack="network"), CrossRegion(shared=True), CrossRegion(region=EU), CrossRegion(account=ACCOUNT)],
 )
 def test_a_channel_that_says_whom_to_import_from_exports_nothing(world: World, via: Channel) -> None:
-    with pytest.raises(BadChannelError, match="say whom to import from"):
+    with pytest.raises(BadChannelError, match="stack, region, account and shared are for imports"):
         world.stack("web").export_string("Name", "n", via=via)
 
 
 @pytest.mark.parametrize(
     ("via", "problem"),
     [
-        (TO_WEB, "to import give the exporting stack's name"),
-        (CrossRegion(stack="network", regions=[US]), "regions says where to export to"),
-        (CrossRegion(stack="network", shared=True, consumer="web"), "leave one of the two out"),
+        (TO_WEB, "an import must name the exporting stack"),
+        (CrossRegion(stack="network", regions=[US]), "regions is for exports"),
+        (CrossRegion(stack="network", shared=True, consumer="web"), "exclude each other; leave one of them out"),
     ],
 )
 def test_a_channel_that_says_whom_to_export_to_imports_nothing(world: World, via: Channel, problem: str) -> None:
@@ -91,9 +91,9 @@ def test_a_name_that_cannot_be_exported_cannot_be_imported(world: World) -> None
 
 def test_what_is_no_channel_is_refused(world: World) -> None:
     for via in ("ssm", CrossRegion, {"regions": [US]}):
-        with pytest.raises(BadChannelError, match="give CloudFormation"):
+        with pytest.raises(BadChannelError, match="must be CloudFormation"):
             world.stack("web").export_string("Name", "n", via=cast("Channel", via))
-        with pytest.raises(BadChannelError, match="or leave it out"):
+        with pytest.raises(BadChannelError, match="or left out"):
             world.stack("web").import_string("Name", via=cast("Channel", via))
 
 
@@ -103,7 +103,7 @@ def test_a_type_may_be_given_by_its_word_and_no_other_word_is_one(world: World) 
     with pytest.raises(NothingToImportError):
         stack.import_string("Other", type=cast("ResolveType", "Synthesis"))
     for word in ("Later", "deployment", 1):
-        with pytest.raises(BadTypeError, match=f"type: '{word}' came; it can be ResolveType.SYNTHESIS"):
+        with pytest.raises(BadTypeError, match=f"type must be ResolveType.SYNTHESIS .*, got '{word}'"):
             stack.import_string("Name", type=cast("ResolveType", word))
 
 
@@ -113,11 +113,11 @@ def test_what_is_no_name_is_refused(world: World, name: object) -> None:
     given = cast("str", name)
     for kind in ResolveType:
         for method in (stack.import_string, stack.import_string_list, stack.import_object):
-            with pytest.raises(BadNameError, match="a name is a string that is not empty"):
+            with pytest.raises(BadNameError, match="a name must be a string that is not empty"):
                 method(given, type=kind)
     ctx = stack.import_object("Web", type=AT_DEPLOYMENT)
     for read in (ctx.read_string, ctx.read_string_list, ctx.read_object):
-        with pytest.raises(BadNameError, match="a key is a string that is not empty"):
+        with pytest.raises(BadNameError, match="a key must be a string that is not empty"):
             read(given)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref_objects import CrossRegion, Parameters, PlainTarget, Stack, Synthesis, read_object
-from strongref_objects.errors import BadChannelError, BadNameError, NoPlaceError, NothingToImportError
+from strongref_objects.base.errors import BadChannelError, BadNameError, NothingToImportError, UnknownLocationError
 from strongref_objects.synthesis import Home
 from strongref_toolkit.errors import FetchFailedError
 from strongref_toolkit.toolbox import Toolbox
@@ -121,9 +121,9 @@ def test_without_an_account_and_without_credentials_nothing_is_looked_up(
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    with pytest.raises(NoPlaceError) as caught:
+    with pytest.raises(UnknownLocationError) as caught:
         web(run(Watched(), path), account=None).import_string("Name")
-    assert "the account of stack web is not known" in str(caught.value)
+    assert "the account of web is unknown" in str(caught.value)
     assert caught.value.__context__ is None
 
 

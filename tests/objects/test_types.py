@@ -8,24 +8,24 @@ import pytest
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
 from strongref_objects import types
-from strongref_objects.collecting import collect
-from strongref_objects.declaring import REF, Declared, every_type, told
-from strongref_objects.errors import BadValueError, NothingToImportError
-from strongref_objects.identity import ArnForm
-from strongref_objects.identity_errors import (
+from strongref_objects.base.errors import (
     BadDeclarationError,
-    NoSuchPartError,
-    NotToldError,
-    OtherPartError,
+    BadValueError,
+    MissingMembersError,
+    NothingToImportError,
     UnevenListsError,
+    UnknownMembersError,
+    WrongTypeError,
 )
-from strongref_objects.joining import joined
-from strongref_objects.json_objects import JsonSerializationContext, from_json
-from strongref_objects.members import key_of, members
+from strongref_objects.base.values import collect, joined
+from strongref_objects.channels.json_text import JsonSerializationContext, from_json
 from strongref_objects.types import (
     READY,
+    REF,
     ApplicationLoadBalancer,
+    ArnForm,
     Bucket,
+    Declared,
     EncryptedBucket,
     HostedZone,
     Key,
@@ -34,7 +34,10 @@ from strongref_objects.types import (
     SecurityGroup,
     Subnets,
     Vpc,
+    every_type,
+    told,
 )
+from strongref_objects.types.members import key_of, members
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,14 +166,13 @@ def test_an_object_of_the_same_template_is_its_resources_attributes() -> None:
 
 
 def test_what_a_resources_attributes_do_not_tell_has_to_be_given() -> None:
-    with pytest.raises(NotToldError) as told_by:
+    with pytest.raises(MissingMembersError) as told_by:
         HostedZone.of_resource("Zone")
     assert str(told_by.value) == (
-        "zone_name of a hosted zone cannot be told by its attributes in a template. Give what is missing as well: "
-        "zone_name=…."
+        "zone_name of a hosted zone cannot be derived from its attributes in a template. Also pass zone_name=…."
     )
     assert HostedZone.of_resource("Zone", zone_name="example.com").hosted_zone_id == {"Ref": "Zone"}
-    with pytest.raises(NoSuchPartError, match=r"A bucket has no key\. It has bucket_arn and bucket_name"):
+    with pytest.raises(UnknownMembersError, match=r"A bucket has no key\. It has bucket_arn and bucket_name"):
         Bucket.of_resource("Bucket", key="x")
 
 
@@ -185,7 +187,9 @@ def test_a_vpc_says_which_of_its_parts_it_has() -> None:
 @pytest.mark.parametrize("zones", [[{"Fn::GetAtt": ["Subnet", "AvailabilityZone"]}], {"Fn::GetAZs": ""}])
 def test_zones_that_functions_stand_for_are_not_told(zones: Any) -> None:  # noqa: ANN401 (a list, or what stands for it)
     vpc = Vpc("vpc-1", public_subnets=Subnets([{"Ref": "Subnet"}], zones, [{"Ref": "Table"}]))
-    with pytest.raises(NotToldError, match="availability_zones of a VPC cannot be told by functions"):
+    with pytest.raises(
+        MissingMembersError, match="availability_zones of a VPC cannot be derived from intrinsic functions"
+    ):
         _ = vpc.availability_zones
 
 
@@ -193,7 +197,7 @@ def test_lists_that_belong_together_have_one_length() -> None:
     with pytest.raises(UnevenListsError) as uneven:
         Subnets(["subnet-1", "subnet-2"], ["eu-west-1a"], ["rtb-1", "rtb-2"])
     assert str(uneven.value) == (
-        "A tier of subnets needs lists of one length, an item for each: subnet_ids has 2, availability_zones has 1 and "
+        "The lists of a tier of subnets must have the same length: subnet_ids has 2, availability_zones has 1 and "
         "route_table_ids has 2."
     )
     assert Subnets({"Ref": "Ids"}, ["eu-west-1a"], ["rtb-1"]).subnet_ids == {"Ref": "Ids"}
@@ -208,7 +212,7 @@ def test_equal_objects_are_equal_and_hash_so_whatever_they_were_made_of() -> Non
 
 
 def test_what_every_such_object_has_cannot_be_missing() -> None:
-    with pytest.raises(NotToldError, match=r"^bucket_arn of a bucket cannot be told by what it is made of"):
+    with pytest.raises(MissingMembersError, match=r"^bucket_arn of a bucket cannot be derived from what it is made of"):
         Bucket(None, "assets")  # type: ignore[arg-type]
 
 
@@ -251,7 +255,7 @@ def test_one_more_type_is_ten_lines() -> None:
 
 WITHOUT_FUTURE = """
 from strongref_objects.base import Text, TextList
-from strongref_objects.declaring import Declared, texts, told
+from strongref_objects.types import Declared, texts, told
 
 
 class Stream(Declared):
@@ -291,26 +295,26 @@ def test_what_python_has_a_word_for_is_called_with_an_underscore() -> None:
         (lambda: type_of(parts=told(), b=told(default=None)), "the key of Parts and parts would be Parts"),
         (
             lambda: type_of(arn=ArnForm("arn:{partition}:x:{region}:{account}:{name}/end"), a=told()),
-            "{name} has to stand at the end of an ARN, once",
+            "{name} must occur once in an ARN, at its end",
         ),
         (
             lambda: type_of(arn=ArnForm("arn:{partition}:x:{region}:{account}:{name}/{name}"), a=told()),
-            "{name} has to stand at the end of an ARN, once",
+            "{name} must occur once in an ARN, at its end",
         ),
         (
             lambda: type_of(arn=ArnForm("arn:{partition}:x"), a=told()),
-            "an ARN has six fields, as in arn:{partition}:sqs:{region}:{account}:{name}",
+            "an ARN must have six fields, as in arn:{partition}:sqs:{region}:{account}:{name}",
         ),
         (
             lambda: type_of(arn=ArnForm("arn:{partition}:x:{zone}:{account}:{name}"), a=told()),
-            "an ARN has six fields, as in arn:{partition}:sqs:{region}:{account}:{name}",
+            "an ARN must have six fields, as in arn:{partition}:sqs:{region}:{account}:{name}",
         ),
     ],
 )
 def test_a_type_of_which_no_object_can_be_told_is_refused(declare: Callable[[], object], problem: str) -> None:
     with pytest.raises(BadDeclarationError) as told_by:
         declare()
-    assert str(told_by.value) == f"A thing cannot be declared so: {problem}."
+    assert str(told_by.value) == f"A thing cannot be declared like this: {problem}."
 
 
 def test_a_key_called_parts_is_one_where_nothing_can_be_lacking() -> None:
@@ -321,17 +325,16 @@ def test_a_key_called_parts_is_one_where_nothing_can_be_lacking() -> None:
     ("came", "words"),
     [
         ("sg-1", "a string"),
-        ({"Ref": "Group"}, "one of CloudFormation's functions"),
+        ({"Ref": "Group"}, "an intrinsic function"),
         (Bucket("a", "b"), "a bucket"),
         (7, "a number"),
     ],
 )
 def test_a_part_is_an_object_of_its_type(came: object, words: str) -> None:
-    with pytest.raises(OtherPartError) as told_by:
+    with pytest.raises(WrongTypeError) as told_by:
         ApplicationLoadBalancer.of_resource("Alb", security_group=came, listener=Listener.of_resource("Https"))
     assert str(told_by.value) == (
-        f"security_group of an application load balancer has to be of class SecurityGroup, and is {words}. Give an "
-        "object of that class."
+        f"security_group of an application load balancer must be an object of class SecurityGroup, got {words}."
     )
     assert EncryptedBucket("a", "b", type_of(Key, more=told())("c", "d", "e")).encryption_key
 
@@ -342,7 +345,7 @@ def test_what_is_needed_can_be_declared_behind_what_may_be_lacking() -> None:
     assert walled("vpc-1", "10.0.0.0/16", flow_log_id="fl-1").vpc_cidr_block == "10.0.0.0/16"
     mixed = type_of(a=told(), b=told(default=None), c=told())
     assert written(mixed("1", c="3")) == {"Parts": ["A", "C"], "A": "1", "C": "3"}
-    with pytest.raises(NotToldError, match="flow_log_id of a thing cannot be told"):
+    with pytest.raises(MissingMembersError, match="flow_log_id of a thing cannot be derived from its name"):
         walled.from_name("vpc-12345678")
 
 

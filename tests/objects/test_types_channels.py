@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref_objects.base import ResolveType
+from strongref_objects.base.errors import UnresolvedImportError
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
-from strongref_objects.errors import UnresolvedError
-from strongref_objects.json_objects import JsonSerializationContext, from_json
-from strongref_objects.parameters import read_object
+from strongref_objects.channels.environment import EnvironmentSerializationContext, from_environment, one_variable
+from strongref_objects.channels.json_text import JsonSerializationContext, from_json
+from strongref_objects.channels.parameters import read_object
 from strongref_objects.plain import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import READY, Bucket, EncryptedBucket, Queue, Vpc
-from strongref_objects.variables import EnvironmentSerializationContext, from_environment, one_variable
 from tests.objects.test_types import Stream, sample
 from tests.support.deployed_objects import deploy
 from tests.support.watched import EU, OWN, US, Watched, in_moto
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from strongref_objects.channels import Channel
-    from strongref_objects.declaring import Declared
+    from strongref_objects.types import Declared
 
-TYPES = {**READY, "Stream": Stream}
+TYPES: dict[str, type[Declared]] = {**READY, "Stream": Stream}
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def _imports(found: Declared) -> list[str]:
 def test_req8_a_vpc_has_to_be_read_at_synthesis(tmp_path: Path) -> None:
     _, consumer = stack("consumer", tmp_path)
     for via in (None, CrossRegion(stack="producer", region=US)):
-        with pytest.raises(UnresolvedError) as told:
+        with pytest.raises(UnresolvedImportError) as told:
             Vpc.deserialize(consumer.import_object("Net", type=ResolveType.DEPLOYMENT, via=via))
         assert str(told.value).startswith("Net.Parts cannot be imported through")
         assert "type=ResolveType.SYNTHESIS" in str(told.value)

@@ -11,15 +11,14 @@ import botocore
 import pytest
 
 from strongref.contract.arns import Arn
-from strongref_objects.identity import ArnForm, fill, frozen, is_unresolved
-from strongref_objects.identity_errors import (
-    BadPlaceError,
-    NoSuchPartError,
+from strongref_objects.base.errors import (
+    BadLocationError,
+    MissingMembersError,
     NotANameError,
     NotAnArnError,
-    NotTextError,
-    NotToldError,
     OtherArnError,
+    UnknownMembersError,
+    WrongTypeError,
     a,
 )
 from strongref_objects.plain import PlainTarget
@@ -44,11 +43,12 @@ from strongref_objects.types import (
     Topic,
     Vpc,
 )
+from strongref_objects.types.arn_forms import ArnForm, fill, hashable, is_unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from strongref_objects.declaring import Declared
+    from strongref_objects.types import Declared
 
 ACCOUNT = "111111111111"
 UUID = "1234abcd-12ab-34cd-56ef-1234567890ab"
@@ -231,11 +231,9 @@ def test_a_token_of_the_cdk_is_no_text() -> None:
 
 
 def test_behind_a_path_of_any_length_cloudformation_finds_no_name() -> None:
-    with pytest.raises(NotToldError) as told:
+    with pytest.raises(MissingMembersError) as told:
         Role.from_arn(ARN)
-    assert str(told.value) == (
-        "role_name of a role cannot be told by its ARN. Give what is missing as well: role_name=…."
-    )
+    assert str(told.value) == ("role_name of a role cannot be derived from its ARN. Also pass role_name=….")
     assert Role.from_arn(ARN, role_name="web").role_name == "web"
 
 
@@ -246,43 +244,47 @@ def test_behind_a_path_of_any_length_cloudformation_finds_no_name() -> None:
             lambda: Bucket.from_arn(f"arn:aws:sqs:eu-west-1:{ACCOUNT}:jobs"),
             OtherArnError,
             (
-                f"arn:aws:sqs:eu-west-1:{ACCOUNT}:jobs is the ARN of a queue, not of a bucket, which is "
-                "arn:{partition}:s3:::{name}. Check it."
+                f"arn:aws:sqs:eu-west-1:{ACCOUNT}:jobs is the ARN of a queue, not of a bucket. The ARN of a bucket "
+                "must match arn:{partition}:s3:::{name}."
             ),
         ),
         (
             lambda: SecurityGroup.from_arn(f"arn:aws:ec2:eu-west-1:{ACCOUNT}:vpc/vpc-01234567"),
             OtherArnError,
             (
-                f"arn:aws:ec2:eu-west-1:{ACCOUNT}:vpc/vpc-01234567 is the ARN of a VPC, not of a security group, which "
-                "is arn:{partition}:ec2:{region}:{account}:security-group/{name}. Check it."
+                f"arn:aws:ec2:eu-west-1:{ACCOUNT}:vpc/vpc-01234567 is the ARN of a VPC, not of a security group. The "
+                "ARN of a security group must match arn:{partition}:ec2:{region}:{account}:security-group/{name}."
             ),
         ),
         (
             lambda: Bucket.from_arn("arn:aws:s3:::assets/logo.png"),
             OtherArnError,
-            "arn:aws:s3:::assets/logo.png is not the ARN of a bucket, which is arn:{partition}:s3:::{name}. Check it.",
+            (
+                "arn:aws:s3:::assets/logo.png is not the ARN of a bucket. The ARN of a bucket must match "
+                "arn:{partition}:s3:::{name}."
+            ),
         ),
         (
             lambda: Function.from_arn(f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:web:7"),
             OtherArnError,
             (
-                f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:web:7 is not the ARN of a function, which is "
-                "arn:{partition}:lambda:{region}:{account}:function:{name}. Check it."
+                f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:web:7 is not the ARN of a function. The ARN of a "
+                "function must match arn:{partition}:lambda:{region}:{account}:function:{name}."
             ),
         ),
         (
             lambda: ApplicationLoadBalancer.from_arn(BALANCER.replace("/app/", "/net/")),
             OtherArnError,
             (
-                f"{BALANCER.replace('/app/', '/net/')} is not the ARN of an application load balancer, which is "
-                "arn:{partition}:elasticloadbalancing:{region}:{account}:loadbalancer/app/{name}. Check it."
+                f"{BALANCER.replace('/app/', '/net/')} is not the ARN of an application load balancer. The ARN of an "
+                "application load balancer must match "
+                "arn:{partition}:elasticloadbalancing:{region}:{account}:loadbalancer/app/{name}."
             ),
         ),
         (
             lambda: Bucket.from_arn("assets"),
             NotAnArnError,
-            "'assets' is not the ARN of a bucket. It can be a name: use from_name.",
+            "'assets' is not the ARN of a bucket. It could be a name: use from_name.",
         ),
         (
             lambda: Bucket.from_arn("arn:aws:s3"),
@@ -292,49 +294,46 @@ def test_behind_a_path_of_any_length_cloudformation_finds_no_name() -> None:
         (
             lambda: Bucket.from_name("my bucket"),
             NotANameError,
-            "'my bucket' cannot be the name of a bucket. It has to match [A-Za-z0-9._-]{3,255}.",
+            "'my bucket' is not a valid name of a bucket. A name must match [A-Za-z0-9._-]{3,255}.",
         ),
         (
             lambda: Bucket.from_name("arn:aws:s3:::assets"),
             NotANameError,
-            "'arn:aws:s3:::assets' cannot be the name of a bucket. It looks like an ARN: use from_arn.",
+            "'arn:aws:s3:::assets' is not a valid name of a bucket. It looks like an ARN: use from_arn.",
         ),
         (
             lambda: Key.from_name("alias/web"),
             NotANameError,
             (
-                "'alias/web' cannot be the name of a KMS key. It has to match "
+                "'alias/web' is not a valid name of a KMS key. A name must match "
                 "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32}."
             ),
         ),
         (
             lambda: StreamedTable.from_arn(f"arn:aws:dynamodb:eu-west-1:{ACCOUNT}:table/orders"),
-            NotToldError,
-            (
-                "table_stream_arn of a streamed table cannot be told by its ARN. Give what is missing as well: "
-                "table_stream_arn=…."
-            ),
+            MissingMembersError,
+            ("table_stream_arn of a streamed table cannot be derived from its ARN. Also pass table_stream_arn=…."),
         ),
         (
             lambda: ApplicationLoadBalancer.from_arn(BALANCER),
-            NotToldError,
+            MissingMembersError,
             (
                 "load_balancer_dns_name, load_balancer_canonical_hosted_zone_id, security_group and listener of an "
-                "application load balancer cannot be told by its ARN. Give what is missing as well: "
+                "application load balancer cannot be derived from its ARN. Also pass "
                 "load_balancer_dns_name=…, load_balancer_canonical_hosted_zone_id=…."
             ),
         ),
         (
             lambda: Subnets.from_name("subnet-1"),
-            NotToldError,
+            MissingMembersError,
             (
-                "subnet_ids, availability_zones and route_table_ids of a tier of subnets cannot be told by an ARN or a "
-                "name, which it does not have. Give what is missing as well: subnet_ids=…, availability_zones=…."
+                "subnet_ids, availability_zones and route_table_ids of a tier of subnets cannot be derived from an ARN "
+                "or a name, which it does not have. Also pass subnet_ids=…, availability_zones=…."
             ),
         ),
         (
             lambda: Bucket.from_name("assets", encryption_key="x"),
-            NoSuchPartError,
+            UnknownMembersError,
             "A bucket has no encryption_key. It has bucket_arn and bucket_name.",
         ),
     ],
@@ -378,17 +377,20 @@ def test_an_arn_that_nothing_can_have_is_refused(of: type[Declared], arn: str) -
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"region": "Ireland"}, "region of a queue: 'Ireland' came; a region's code is needed, as in us-east-1."),
-        ({"region": ""}, "region of a queue: '' came; a region's code is needed, as in us-east-1."),
-        ({"region": ["eu-west-1"]}, "region of a queue: a list came; a region's code is needed, as in us-east-1."),
-        ({"account": "12"}, "account of a queue: '12' came; an account is twelve digits, in quotes."),
-        ({"account": 111111111111}, "account of a queue: 111111111111 came; an account is twelve digits, in quotes."),
-        ({"account": {"a": "b"}}, "account of a queue: a map came; an account is twelve digits, in quotes."),
-        ({"partition": "foo"}, "partition of a queue: 'foo' came; a partition is needed, as in aws or aws-cn."),
+        ({"region": "Ireland"}, "region of a queue must be a region code such as us-east-1, got 'Ireland'."),
+        ({"region": ""}, "region of a queue must be a region code such as us-east-1, got ''."),
+        ({"region": ["eu-west-1"]}, "region of a queue must be a region code such as us-east-1, got a list."),
+        ({"account": "12"}, "account of a queue must be an account's twelve digits, in quotes, got '12'."),
+        (
+            {"account": 111111111111},
+            "account of a queue must be an account's twelve digits, in quotes, got 111111111111.",
+        ),
+        ({"account": {"a": "b"}}, "account of a queue must be an account's twelve digits, in quotes, got a map."),
+        ({"partition": "foo"}, "partition of a queue must be a partition such as aws or aws-cn, got 'foo'."),
     ],
 )
 def test_where_nothing_can_be_is_refused(given: dict[str, Any], text: str) -> None:
-    with pytest.raises(BadPlaceError) as told:
+    with pytest.raises(BadLocationError) as told:
         Queue.from_name("jobs", **given)
     assert str(told.value) == f"The {text}"
 
@@ -404,21 +406,19 @@ def test_where_something_is_may_be_what_stands_for_it() -> None:
 @pytest.mark.parametrize(
     ("came", "words"),
     [
-        (None, "nothing"),
+        (None, "None"),
         (123, "a number"),
-        ({"foo": "bar", "x": "y"}, "a map, and none of CloudFormation's functions"),
-        ({}, "a map, and none of CloudFormation's functions"),
+        ({"foo": "bar", "x": "y"}, "a map that is not an intrinsic function"),
+        ({}, "a map that is not an intrinsic function"),
         (["arn:aws:s3:::photos"], "a list"),
     ],
 )
 def test_what_is_neither_text_nor_a_function_is_no_arn_and_no_name(came: object, words: str) -> None:
     makes: dict[str, Any] = {"ARN": Bucket.from_arn, "name": Bucket.from_name}
     for what, make in makes.items():
-        with pytest.raises(NotTextError) as told:
+        with pytest.raises(WrongTypeError) as told:
             make(came)
-        assert str(told.value) == (
-            f"What is given as the {what} of a bucket is {words}. Give a string, or one of CloudFormation's functions."
-        )
+        assert str(told.value) == (f"{what} of a bucket must be a string or an intrinsic function, got {words}.")
 
 
 @pytest.mark.parametrize(
@@ -442,7 +442,7 @@ def test_every_text_is_short_whatever_came() -> None:
         lambda: Bucket.from_name("assets", **unknown),
     ]
     for make in makes:
-        with pytest.raises((NotAnArnError, OtherArnError, NotANameError, NoSuchPartError)) as told:
+        with pytest.raises((NotAnArnError, OtherArnError, NotANameError, UnknownMembersError)) as told:
             make()
         assert len(str(told.value)) < 1000
 
@@ -452,8 +452,8 @@ def test_what_is_given_goes_before_what_follows() -> None:
 
 
 def test_values_that_are_equal_are_told_apart_from_others_only() -> None:
-    assert frozen({"a": [1, {"b": 2}]}) == frozen({"a": (1, {"b": 2})})
-    assert frozen({"a": 1}) != frozen({"a": 2})
+    assert hashable({"a": [1, {"b": 2}]}) == hashable({"a": (1, {"b": 2})})
+    assert hashable({"a": 1}) != hashable({"a": 2})
 
 
 def test_an_arn_is_told_apart_by_its_service_and_fits_no_form_that_is_none() -> None:

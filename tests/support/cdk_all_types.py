@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import aws_cdk as cdk
 from constructs import Construct
 
-from strongref_cdk.kinds import kind_of
+from strongref_cdk.construct_kinds import kind_of
 from strongref_objects import types
-from strongref_objects.members import members
+from strongref_objects.types.members import members
 from tests.support.cdk_kinds import CASES
 
 if TYPE_CHECKING:
-    from strongref_objects.declaring import Declared
+    from strongref_objects.types import Declared
 
 
 def exporting(prefix: str, env: cdk.Environment) -> None:
@@ -47,7 +47,7 @@ def _name(prefix: str, case: str) -> str:
 
 
 def _texts(of: type[Declared], construct: object) -> dict[str, str]:
-    told = kind_of(of).tell
+    told = kind_of(of).get
     return {
         name: getattr(construct, name)
         for name, member in members(of).items()

@@ -23,7 +23,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "cdk-exported-elsewhere": _at("other", errors.ExportedElsewhereError("JohnnyBucket", "photos")),
     "cdk-other-options": _at("albums", errors.OtherOptionsError("Deployer", ["mutable"])),
     "cdk-option-needed": _at(
-        "albums", errors.OptionNeededError("cluster", "vpc", "that its services run in, beside other options")
+        "albums", errors.OptionNeededError("cluster", "vpc", "that of its services, in addition to other options")
     ),
     "cdk-uneven": _at(
         "albums", errors.UnevenSubnetsError({"public": ["eu-west-1b", "eu-west-1a"], "private": ["eu-west-1a"]})

@@ -18,9 +18,9 @@ from strongref_objects import (
     Stack,
     from_json,
 )
-from strongref_objects.cloudformation import HOLDER, Exported
-from strongref_objects.context_file import CONTEXT_FILE, listing
-from strongref_objects.errors import ContextFileError, ObjectError
+from strongref_objects.base.errors import ContextFileError, ObjectError
+from strongref_objects.channels.cloudformation import HOLDER, StackExport
+from strongref_objects.synthesis.context_file import CONTEXT_FILE, listing
 from tests.support.cloud import ACCOUNT
 from tests.support.objects import EU, US, Tree, World
 
@@ -90,7 +90,7 @@ def _written_twice(_: World) -> None:
 
 
 def _nothing(world: World) -> None:
-    world.exports[EU]["Web-LoadBalancerArn"] = Exported("network", "arn:a")
+    world.exports[EU]["Web-LoadBalancerArn"] = StackExport("network", "arn:a")
     world.stack("web").import_object("Web").read_string("LoadBalancerArm")
 
 
@@ -117,7 +117,7 @@ def _own(_: World) -> None:
 
 
 def _taken(world: World) -> None:
-    world.exports[EU]["VpcId"] = Exported("network", "vpc-1")
+    world.exports[EU]["VpcId"] = StackExport("network", "vpc-1")
     target = PlainTarget(
         "web", EU, ACCOUNT, {"Resources": {f"{HOLDER}{short_hash('VpcId')}": {"Type": "AWS::SNS::Topic"}}}
     )

@@ -7,24 +7,32 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.errors import StrongRefError
-from strongref_objects.declaring import Declared, told
-from strongref_objects.errors import NothingToImportError
-from strongref_objects.lookups_errors import (
+from strongref_objects.base.errors import (
+    AmbiguousObjectError,
     BadTierError,
     NoRouteTableError,
+    NothingToImportError,
     NotInContextError,
     NotReadableError,
     NotTaggedError,
-    NowhereError,
     SecretPartsError,
-    SeveralObjectsError,
     SeveralPartsError,
     SeveralTaggedError,
+    TooManyInRegionError,
     TooManyTaggedError,
-    TooMuchAroundError,
+    UnknownLocationError,
 )
-from strongref_objects.lookups_tiers import TIER_TAG, Tier
-from strongref_objects.types import ApplicationLoadBalancer, Bucket, HostedZone, Listener, Queue, Subnets
+from strongref_objects.lookups.subnet_tiers import TIER_TAG, Tier
+from strongref_objects.types import (
+    ApplicationLoadBalancer,
+    Bucket,
+    Declared,
+    HostedZone,
+    Listener,
+    Queue,
+    Subnets,
+    told,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,17 +87,17 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "objects-uneven": met(lambda: Subnets(["subnet-1", "subnet-2"], ["eu-west-1a"], ["rtb-1"])),
     "objects-look-up-tagged": lambda: SeveralTaggedError("AWS::SNS::Topic", TAGS, ["…:news", "…:alarms"]),
     "objects-look-up-many": lambda: TooManyTaggedError("AWS::S3::Bucket", TAGS, 103, 100),
-    "objects-look-up-around": lambda: TooMuchAroundError("AWS::EC2::Subnet", "VpcId vpc-1", 301, 300),
+    "objects-look-up-around": lambda: TooManyInRegionError("AWS::EC2::Subnet", "VpcId vpc-1", 301, 300),
     "objects-look-up-unread": lambda: NotReadableError("AWS::Kinesis::Stream", "GetResource", "eu-west-1"),
     "objects-look-up-tier": lambda: BadTierError("subnet-1", TIER_TAG, "DMZ", list(Tier)),
     "objects-look-up-table": lambda: NoRouteTableError(["subnet-1"], "vpc-1", ["rtb-1", "rtb-2"]),
     "objects-look-up-several": lambda: SeveralPartsError(BALANCER, "listener", ["…/listener/1", "…/listener/2"]),
-    "objects-look-up-nowhere": lambda: NowhereError("VPC", "web", "region"),
+    "objects-look-up-nowhere": lambda: UnknownLocationError("a VPC with these tags", "web", "region", ""),
     "objects-look-up-untold": lambda: NotTaggedError("role"),
     "objects-command-none": lambda: NothingToImportError(
         "JonnyBucket", "CloudFormation's exports in eu-west-1", ["JohnnyBucket"]
     ),
-    "objects-command-several": lambda: SeveralObjectsError(
+    "objects-command-several": lambda: AmbiguousObjectError(
         "Web",
         [
             "exports of stack network (eu-west-1, 111111111111) to all",

@@ -16,8 +16,8 @@ from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.protocol.time import Patience
 from strongref_manifests.sources.exports import ExportSource
 from strongref_objects import PlainTarget, Stack, Synthesis
-from strongref_objects.cloudformation import Exported
-from strongref_objects.parameters import _found
+from strongref_objects.channels.cloudformation import StackExport
+from strongref_objects.channels.parameters import read_parameters
 from strongref_toolkit.aws import Aws
 from tests.support.cloud import ACCOUNT, Cloud
 
@@ -82,7 +82,7 @@ class World:
     def __init__(self, context_file: Path) -> None:
         self.context_file = context_file
         self.cloud = Cloud()
-        self.exports: dict[str, dict[str, Exported]] = defaultdict(dict)
+        self.exports: dict[str, dict[str, StackExport]] = defaultdict(dict)
         self.asked: Counter[str] = Counter()
 
     def run(self) -> Synthesis:
@@ -115,7 +115,7 @@ class World:
             if resource["Type"] == "AWS::SSM::Parameter":
                 self.cloud.ssm(target.region).put_parameter(**evaluate(resource["Properties"]), Overwrite=True)
         for output in template.get("Outputs", {}).values():
-            self.exports[target.region][output["Export"]["Name"]] = Exported(target.name, evaluate(output["Value"]))
+            self.exports[target.region][output["Export"]["Name"]] = StackExport(target.name, evaluate(output["Value"]))
         return evaluate
 
     def _evaluate(self, value: Any, region: str, attributes: Mapping[str, Mapping[str, Any]]) -> Any:  # noqa: ANN401
@@ -156,7 +156,7 @@ class _Here(Synthesis):
             if kind == "ListExports":
                 return self._world.exports[home.region]
             if kind == "ssm":
-                return _found(store, *rest)
+                return read_parameters(store, *rest)
             assert kind == "strongref"
             aws = Aws(cast("Accounts", _Own()), RateLimiter(RateLimits()), cloud.clock, None)
             return ExportSource(aws, store, cloud.clock, Patience(3, 2, lambda: 0.5), *rest)

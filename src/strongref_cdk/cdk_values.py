@@ -1,0 +1,91 @@
+"""Objects and tokens of the CDK, as Python sees them: their identity, errors, and values in one form."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import aws_cdk
+import jsii
+from jsii.errors import JSIIError
+
+from strongref_toolkit.intrinsics import REFERENCE, joined, simplified
+
+if TYPE_CHECKING:
+    from strongref_toolkit.intrinsics import Tree
+
+REFUSALS = (RuntimeError, JSIIError)
+"""Errors from the CDK's own code."""
+
+LAZY = "Fn::StrongRefLazy"
+"""Replaces a lazy token, whose value is only known when the app is synthesized."""
+
+_FINAL = re.compile(r"\$\{Token\[(?:Fn::Join|.+\.LogicalID)\.\d+\]\}")
+"""Tokens of the CDK's own classes that are not `Intrinsic`s, but can no longer change: by their hints."""
+
+
+def reference(of: Any) -> str:  # noqa: ANN401 (an object of the CDK)
+    """Identifies an object of the CDK in this process.
+
+    jsii keeps a Python object only while the program uses it: later, the same CDK object is another Python object.
+    """
+    found: str = of.__jsii_ref__.ref
+    return found
+
+
+def same(one: Any, other: Any) -> bool:  # noqa: ANN401 (anything)
+    """Whether two values are equal, or one object of the CDK."""
+    if hasattr(one, "__jsii_ref__") and hasattr(other, "__jsii_ref__"):
+        return reference(one) == reference(other)
+    return bool(one == other)
+
+
+def as_token(value: str) -> str:
+    """A dynamic reference as a token, so that the CDK does not use its text as the value."""
+    if "{{resolve:" not in value:
+        return value
+    token: str = aws_cdk.Token.as_string(aws_cdk.Token.as_any(value))
+    return token
+
+
+class CanonicalReader:
+    """Reads values with tokens as they will be in one stack's template, so that equal values look equal.
+
+    There are two exceptions. The CDK only decides at synthesis what references to other stacks become: they are named
+    by the construct's path. And the CDK evaluates many lazy values only once, so they are not evaluated here: each is
+    named by itself.
+    """
+
+    def __init__(self, stack: Any) -> None:  # noqa: ANN401 (an aws_cdk.Stack)
+        self._stack = stack
+        self._resolver = _CanonicalResolver(_TreeConcatenator())
+        self._resolver.stack = stack
+
+    def read(self, value: Any) -> Tree:  # noqa: ANN401 (text, a list, or one of the CDK's own objects)
+        return simplified(
+            aws_cdk.Tokenization.resolve(value, scope=self._stack, resolver=self._resolver, preparing=False)
+        )
+
+
+class _CanonicalResolver(aws_cdk.DefaultTokenResolver):  # type: ignore[misc]  # the CDK is not read by mypy
+    """Resolves tokens as the CDK does, except for references to other stacks and lazy values."""
+
+    stack: Any
+
+    def resolve_token(self, t: Any, context: Any, post_processor: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
+        if isinstance(t, aws_cdk.Intrinsic):
+            if aws_cdk.Reference.is_reference(t) and not same(aws_cdk.Stack.of(t.target), self.stack):
+                return {REFERENCE: [str(t.target.node.path), str(t.display_name)]}
+        else:
+            text: str = aws_cdk.Token.as_string(t)
+            if not _FINAL.fullmatch(text):
+                return {LAZY: text.strip("${}")}
+        return super().resolve_token(t, context, post_processor)
+
+
+@jsii.implements(aws_cdk.IFragmentConcatenator)
+class _TreeConcatenator:
+    """Joins the fragments of one text as trees."""
+
+    def join(self, left: Any, right: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
+        return joined("" if left is None else left, "" if right is None else right)

@@ -1,0 +1,173 @@
+"""What every part of this package relies on: the contracts of objects, of what carries them, and of templates.
+
+An object writes itself into a `SerializationContext`, part by part, and is read from a `DeserializationContext`. It
+does not know the channel: CloudFormation's exports, strongref's exports, Parameter Store, JSON or environment
+variables. Channels in turn do not know the kind of template they write to: that is a `Target`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+Intrinsic: TypeAlias = Mapping[str, Any]
+"""An unresolved value: an intrinsic function of CloudFormation, as in `{"Ref": "Bucket"}`."""
+
+Text: TypeAlias = str | Intrinsic
+"""A value. In CDK apps a string may be a token, which is also unresolved: see `Target.is_unresolved`."""
+
+TextList: TypeAlias = Sequence[Text] | Intrinsic
+"""A list of values, or an intrinsic function that returns the whole list."""
+
+
+class ResolveType(StrEnum):
+    """When an imported value is looked up."""
+
+    SYNTHESIS = "Synthesis"
+    """While the template is made: the program gets the value itself."""
+    DEPLOYMENT = "Deployment"
+    """When the stack is deployed: the program gets an intrinsic function or a token."""
+
+
+class ObjectCache:
+    """The objects of one scope (a stack, or an import) by what they were made of.
+
+    So importing a thing twice, or naming it twice by its ARN, gives one object:
+
+        return ctx.made.get(Bucket, lambda: Bucket(ctx.read_string("BucketArn")))
+    """
+
+    def __init__(self) -> None:
+        self._objects: dict[object, Any] = {}
+
+    def get(self, key: object, make: Callable[[], T]) -> T:
+        """The object of this key, made by the first call that succeeds. Errors are not cached.
+
+        Args:
+            key: tells the objects of the scope apart: a class, or a class and a physical name. It must be hashable.
+            make: makes the object.
+        """
+        if key not in self._objects:
+            self._objects[key] = make()
+        found: T = self._objects[key]
+        return found
+
+
+class Serializable(Protocol):
+    """An object that can be exported."""
+
+    def serialize(self, ctx: SerializationContext) -> None:
+        """Write all parts of the object."""
+        ...
+
+
+class SerializationContext(Protocol):
+    """Where one object writes its parts. Keys are the object's own: the channel puts them below the object's name."""
+
+    def write_string(self, key: str, value: Text, *, description: str | None = None) -> None:
+        """Write a value.
+
+        Args:
+            key: of this object, as in `BucketArn`.
+            value: text, or an intrinsic function or token.
+            description: for people; channels that have no room for it leave it out.
+        """
+        ...
+
+    def write_string_list(self, key: str, value: TextList, *, description: str | None = None) -> None:
+        """Write a list of values."""
+        ...
+
+    def write_object(self, key: str, obj: Serializable, *, description: str | None = None) -> None:
+        """Write an object that is part of this one, below this key."""
+        ...
+
+
+class DeserializationContext(Protocol):
+    """Where one object is read from.
+
+    Attributes:
+        scope: the parent of a construct that represents the object; None in programs without constructs.
+        id: that construct's ID: the same for the same object, unique in its stack.
+        made: the objects made from this context: `ctx.made.get(Bucket, make)` makes one only once. Importing the same
+            thing twice gives the same context.
+    """
+
+    scope: Any
+    id: str
+    made: ObjectCache
+
+    def read_string(self, key: str, *, allow_unresolved: bool = True) -> Text:
+        """Read a value.
+
+        Args:
+            key: as it was written.
+            allow_unresolved: False if the program needs the value itself.
+        """
+        ...
+
+    def read_string_list(self, key: str, *, allow_unresolved: bool = False) -> TextList:
+        """Read a list. By default its length must be known."""
+        ...
+
+    def read_object(self, key: str) -> DeserializationContext:
+        """The context of the object below this key."""
+        ...
+
+
+class Target(Protocol):
+    """A stack whose template is being written: a plain one, or one of a CDK app.
+
+    Attributes:
+        name: the stack's.
+        region: where the stack is deployed; None if unknown.
+        account: the stack's account; None if unknown.
+    """
+
+    name: str
+    region: str | None
+    account: str | None
+
+    def put_output(self, logical_id: str, value: Text, *, export: str | None, description: str | None) -> None:
+        """Add an output, or replace the one with this logical ID."""
+        ...
+
+    def put_resource(
+        self, logical_id: str, type_name: str, properties: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        """Add a resource, or replace the one that was put under this logical ID."""
+        ...
+
+    def drop_resource(self, logical_id: str) -> None:
+        """Remove a resource that was put here."""
+        ...
+
+    def exports(self) -> Mapping[str, str]:
+        """The logical IDs of the template's other outputs by export name, as far as the names are known."""
+        ...
+
+    def has(self, logical_id: str) -> bool:
+        """Whether the template has another output or resource with this logical ID, one that was not put here."""
+        ...
+
+    def is_unresolved(self, value: object) -> bool:
+        """Whether a value is, or contains, an intrinsic function or a token."""
+        ...
+
+    def canonical(self, value: object) -> object:
+        """A value as it will be in the template: two equal values have the same canonical form."""
+        ...
+
+    def stand_in(self, intrinsic: Intrinsic) -> Text:
+        """What a program uses for an unresolved value: the function itself, or a token."""
+        ...
+
+    def stand_in_list(self, intrinsic: Intrinsic) -> TextList:
+        """What a program uses for an unresolved list."""
+        ...

@@ -1,0 +1,710 @@
+"""Errors of objects that are exported, imported and looked up. Texts name objects and keys, never values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from strongref.errors import ErrorMetric, StrongRefError, UnsupportedError
+from strongref.lookup.errors import AmbiguousError, TooManyError
+from strongref.text import NAMES_LIMIT, cut, some
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SHOWN = 120
+"""Characters of one name, ARN or key in a text."""
+
+_SPOKEN = re.compile("[AEFHILMNORSX][A-Z0-9]*s?|[AEIOaeio][a-z].*|[Uu](?!se|sa|ni|ti|ri).*")
+"""A first word that sounds as if it begins with a vowel: an abbreviation spelled letter by letter, or a word."""
+
+
+def a(label: str) -> str:
+    """A label with its article: `a bucket`, `an application load balancer`, `a user pool`, `an EC2 instance`."""
+    return f"{'an' if _SPOKEN.fullmatch(label.split(maxsplit=1)[0]) else 'a'} {label}"
+
+
+def capitalized(text: str) -> str:
+    """A text as a sentence begins."""
+    return text[0].upper() + text[1:]
+
+
+def _did_you_mean(close: Sequence[str]) -> str:
+    return f" Did you mean {cut(some(close, 3), 400)}?" if close else ""
+
+
+class ObjectError(StrongRefError):
+    """The base class of all errors of this package, except lookup errors that refine one of `strongref.lookup`."""
+
+    counted = ErrorMetric.REJECTED
+
+
+# Exporting
+
+
+@dataclass(eq=False)
+class BadNameError(ObjectError):
+    """A channel cannot carry a name or key.
+
+    Attributes:
+        name: the full name, with dots between the keys.
+        problem: what is wrong with it.
+    """
+
+    name: str
+    problem: str
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(self.name, _SHOWN)!r} is not a valid export name: {cut(self.problem, NAMES_LIMIT)}. Choose another "
+            "name."
+        )
+
+
+@dataclass(eq=False)
+class NameClashError(ObjectError):
+    """Two names would be written as one.
+
+    Attributes:
+        first: the name that exists.
+        second: the new one.
+        written: what both would be written as.
+    """
+
+    first: str
+    second: str
+    written: str
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(self.first, _SHOWN)!r} and {cut(self.second, _SHOWN)!r} would both be written as "
+            f"{cut(self.written, 255)}. Rename one of them. Nothing of the second was written."
+        )
+
+
+@dataclass(eq=False)
+class ExportedTwiceError(ObjectError):
+    """Two different things are exported under one name.
+
+    Attributes:
+        name: the object's.
+        keys: the keys that differ, or that only one of the two has; empty if a string differs.
+    """
+
+    name: str
+    keys: Sequence[str]
+
+    def __str__(self) -> str:
+        verb = "differs" if len(self.keys) == 1 else "differ"
+        differing = f" ({cut(some(self.keys), NAMES_LIMIT)} {verb})" if self.keys else ""
+        return (
+            f"{cut(self.name, _SHOWN)} is already exported with another value{differing}. Export the second one under "
+            "its own name. Nothing of it was written."
+        )
+
+
+@dataclass(eq=False)
+class BadValueError(ObjectError):
+    """A value is not a value, or the channel cannot carry it.
+
+    Attributes:
+        name: the value's, with dots between the keys.
+        problem: what is wrong with it; never the value.
+    """
+
+    name: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{cut(self.name, _SHOWN)} cannot be exported: {cut(self.problem, NAMES_LIMIT)}. Nothing was written."
+
+
+@dataclass(eq=False)
+class LogicalIdTakenError(ObjectError):
+    """The template uses a logical ID for something else.
+
+    Attributes:
+        logical_id: the ID.
+        stack: the template's stack.
+        purpose: what strongref needs the ID for.
+    """
+
+    logical_id: str
+    stack: str
+    purpose: str
+
+    def __str__(self) -> str:
+        return (
+            f"Stack {cut(self.stack, 128)} has its own output or resource {cut(self.logical_id, 255)}, but strongref "
+            f"needs this logical ID for {cut(self.purpose, 255)}. Rename the stack's own one."
+        )
+
+
+# Importing
+
+
+@dataclass(eq=False)
+class UnresolvedImportError(ObjectError):
+    """A value must be known at synthesis, but is imported at deployment.
+
+    Attributes:
+        name: the value's.
+        channel: as in `CloudFormation's exports`.
+        reason: why the value itself is necessary.
+    """
+
+    name: str
+    channel: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(self.name, _SHOWN)} cannot be imported through {self.channel} at deployment: "
+            f"{cut(self.reason, NAMES_LIMIT)}. Import it with type=ResolveType.SYNTHESIS."
+        )
+
+
+@dataclass(eq=False)
+class BadStrengthError(ObjectError):
+    """The channel does not support a strong import, or a weak one.
+
+    Attributes:
+        name: the import's.
+        channel: as in `CloudFormation's exports`.
+        problem: why, and the next step.
+    """
+
+    name: str
+    channel: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{cut(self.name, _SHOWN)} cannot be imported this way through {self.channel}: {self.problem}."
+
+
+@dataclass(eq=False)
+class NothingToImportError(ObjectError):
+    """A lookup found nothing under a name.
+
+    Attributes:
+        name: the import's.
+        where: strongref looked.
+        close: similar names that exist.
+    """
+
+    name: str
+    where: str
+    close: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        return (
+            f"There is no {cut(self.name, _SHOWN)} in {cut(self.where, 300)}.{_did_you_mean(self.close)} Deploy the "
+            "stack that exports it first, or correct the name."
+        )
+
+
+@dataclass(eq=False)
+class OwnExportError(ObjectError):
+    """A stack imports its own export.
+
+    Attributes:
+        name: the import's.
+        stack: the stack's.
+    """
+
+    name: str
+    stack: str
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(self.name, _SHOWN)} is exported by stack {cut(self.stack, 128)} itself, and a stack cannot import "
+            "its own exports. Use the exported value directly."
+        )
+
+
+@dataclass(eq=False)
+class UnknownLocationError(ObjectError):
+    """The region or account of a lookup is unknown.
+
+    Attributes:
+        name: what was to be looked up.
+        stack: the stack that the lookup is for.
+        missing: `region` or `account`.
+        alternative: what else to do, as in `import with type=…`; empty if there is nothing.
+    """
+
+    name: str
+    stack: str
+    missing: str
+    alternative: str
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(capitalized(self.name), _SHOWN)} cannot be looked up: the {self.missing} of {cut(self.stack, 128)} "
+            f"is unknown. Set its {self.missing}{f', or {self.alternative}' if self.alternative else ''}."
+        )
+
+
+@dataclass(eq=False)
+class WrongKindError(ObjectError):
+    """A list was read as a string, or a string as a list, or an object as a value.
+
+    Attributes:
+        name: the value's.
+        kind: what it is, as in `a list`.
+        fix: what to do.
+    """
+
+    name: str
+    kind: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{cut(self.name, _SHOWN)} is {self.kind}: {self.fix}."
+
+
+@dataclass(eq=False)
+class UnreadableError(ObjectError):
+    """The JSON of an object cannot be read.
+
+    Attributes:
+        name: the object's.
+        problem: what is wrong with it.
+    """
+
+    name: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{cut(self.name, _SHOWN)} cannot be read: {self.problem}. Write it again with JsonSerializationContext."
+
+
+@dataclass(eq=False)
+class SecureObjectError(ObjectError):
+    """A part of an object is a SecureString, which strongref never puts into a template or a file.
+
+    Attributes:
+        name: the value's.
+    """
+
+    name: str
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(self.name, _SHOWN)} is a SecureString, and objects hold no secrets. Use "
+            "{{resolve:ssm-secure:NAME}} in the template instead."
+        )
+
+
+@dataclass(eq=False)
+class BadChannelError(ObjectError):
+    """A channel (`via`) has arguments that do not fit its use.
+
+    Attributes:
+        problem: what is wrong, and what to do.
+    """
+
+    problem: str
+
+    def __str__(self) -> str:
+        return f"via: {cut(self.problem, NAMES_LIMIT)}."
+
+
+@dataclass(eq=False)
+class BadTypeError(ObjectError):
+    """The time of a lookup (`type`) is neither of the two that exist.
+
+    Attributes:
+        given: the argument.
+    """
+
+    given: str
+
+    def __str__(self) -> str:
+        return (
+            "type must be ResolveType.SYNTHESIS ('Synthesis') or ResolveType.DEPLOYMENT ('Deployment'), got "
+            f"{cut(self.given, _SHOWN)!r}."
+        )
+
+
+@dataclass(eq=False)
+class ContextFileError(ObjectError):
+    """The context file cannot be read or written.
+
+    Attributes:
+        path: the file's.
+        problem: what is wrong with it.
+    """
+
+    path: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{cut(self.path, 300)}: {cut(self.problem, NAMES_LIMIT)}."
+
+
+# Types of objects, ARNs and names
+
+
+@dataclass(eq=False)
+class NotAnArnError(ObjectError):
+    """A text is not an ARN.
+
+    Attributes:
+        label: the type that the ARN should be of, as in `bucket`.
+        given: the text.
+        is_name: whether the text is a valid name of such an object.
+    """
+
+    label: str
+    given: str
+    is_name: bool = field(kw_only=True)
+
+    def __str__(self) -> str:
+        fix = "It could be a name: use from_name." if self.is_name else "An ARN begins with arn: and has six fields."
+        return f"{cut(self.given, _SHOWN)!r} is not the ARN of {a(self.label)}. {fix}"
+
+
+@dataclass(eq=False)
+class OtherArnError(ObjectError):
+    """An ARN is that of something else.
+
+    Attributes:
+        label: the type that the ARN should be of.
+        arn: the ARN.
+        form: the form of such ARNs.
+        other: the type that the ARN is of, if that is known.
+    """
+
+    label: str
+    arn: str
+    form: str
+    other: str | None = None
+
+    def __str__(self) -> str:
+        fact = f"is the ARN of {a(self.other)}, not of" if self.other else "is not the ARN of"
+        return f"{cut(self.arn, _SHOWN)} {fact} {a(self.label)}. The ARN of {a(self.label)} must match {self.form}."
+
+
+@dataclass(eq=False)
+class NotANameError(ObjectError):
+    """A text is not a valid name of an object of that type.
+
+    Attributes:
+        label: the type.
+        name: the text.
+        pattern: the pattern of valid names.
+    """
+
+    label: str
+    name: str
+    pattern: str
+
+    def __str__(self) -> str:
+        is_arn = self.name.startswith("arn:")
+        fix = "It looks like an ARN: use from_arn." if is_arn else f"A name must match {cut(self.pattern, 200)}."
+        return f"{cut(self.name, _SHOWN)!r} is not a valid name of {a(self.label)}. {fix}"
+
+
+@dataclass(eq=False)
+class WrongTypeError(ObjectError):
+    """An argument or a part of an object has the wrong type.
+
+    Attributes:
+        label: the object's type.
+        argument: as in `ARN` or `security_group`.
+        expected: what the argument must be.
+        given: what it is, in words; never the value.
+    """
+
+    label: str
+    argument: str
+    expected: str
+    given: str
+
+    def __str__(self) -> str:
+        return (
+            f"{cut(self.argument, _SHOWN)} of {a(self.label)} must be {cut(self.expected, _SHOWN)}, got "
+            f"{cut(self.given, _SHOWN)}."
+        )
+
+
+@dataclass(eq=False)
+class BadLocationError(ObjectError):
+    """A partition, region or account is not valid.
+
+    Attributes:
+        label: the object's type, as in `queue`.
+        argument: `partition`, `region` or `account`.
+        problem: what is wrong with it, beginning with a verb.
+    """
+
+    label: str
+    argument: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"The {self.argument} of {a(self.label)} {cut(self.problem, NAMES_LIMIT)}."
+
+
+@dataclass(eq=False)
+class MissingMembersError(ObjectError):
+    """The source of an object does not say everything that belongs to it.
+
+    Attributes:
+        label: the object's type.
+        missing: the members' names, as in `hosted_zone_name`.
+        source: as in `its ARN`.
+    """
+
+    label: str
+    missing: Sequence[str]
+    source: str
+
+    def __str__(self) -> str:
+        shown = cut(some(self.missing), NAMES_LIMIT)
+        arguments = ", ".join(f"{name}=…" for name in self.missing[:2])
+        return f"{shown} of {a(self.label)} cannot be derived from {self.source}. Also pass {arguments}."
+
+
+@dataclass(eq=False)
+class UnknownMembersError(ObjectError):
+    """An argument is not a member of objects of that type.
+
+    Attributes:
+        label: the object's type.
+        names: the arguments.
+        members: the type's members.
+    """
+
+    label: str
+    names: Sequence[str]
+    members: Sequence[str]
+
+    def __str__(self) -> str:
+        given = cut(some(self.names), NAMES_LIMIT // 2)
+        return f"{capitalized(a(self.label))} has no {given}. It has {cut(some(self.members, 15), NAMES_LIMIT)}."
+
+
+@dataclass(eq=False)
+class UnevenListsError(ObjectError):
+    """Lists that belong together, item by item, have different lengths.
+
+    Attributes:
+        label: the object's type.
+        lengths: the number of items of each list.
+    """
+
+    label: str
+    lengths: dict[str, int]
+
+    def __str__(self) -> str:
+        counts = some([f"{name} has {length}" for name, length in self.lengths.items()])
+        return f"The lists of {a(self.label)} must have the same length: {counts}."
+
+
+@dataclass(eq=False)
+class BadDeclarationError(ObjectError):
+    """A type is declared so that its objects cannot be written, read or named.
+
+    Attributes:
+        label: the type.
+        problem: what is wrong with its declaration.
+    """
+
+    label: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{capitalized(a(self.label))} cannot be declared like this: {cut(self.problem, NAMES_LIMIT)}."
+
+
+# Lookups by tags
+
+
+@dataclass(eq=False)
+class NotTaggedError(ObjectError):
+    """The tagging API does not list such resources, whatever tags they have.
+
+    Attributes:
+        label: their type, as in `role`.
+    """
+
+    label: str
+
+    def __str__(self) -> str:
+        return (
+            f"{capitalized(a(self.label))} cannot be looked up by tags: AWS's tagging API does not list such "
+            "resources. Use its ARN or its name: from_arn, from_name."
+        )
+
+
+class SeveralTaggedError(AmbiguousError):
+    """Several resources of a type have the tags."""
+
+    def __str__(self) -> str:
+        shown = cut(some(self.identifiers, 2), NAMES_LIMIT)
+        return (
+            f"{self.type_name} with {cut(self.wanted, 2 * _SHOWN)} could be {shown}. Add a tag that only the right one "
+            "has, or use its ARN: from_arn."
+        )
+
+
+class TooManyTaggedError(TooManyError):
+    """So many resources have the tags that reading each of them would take too long."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.among} resources could be {self.type_name} with {cut(self.wanted, NAMES_LIMIT)}, and strongref "
+            f"reads at most {self.most} one by one. Add a tag that only the right one has, or use its ARN: from_arn."
+        )
+
+
+class TooManyInRegionError(TooManyError):
+    """A region has so many resources that those of one VPC cannot be found among them."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.among} resources of the region could be {self.type_name} with {cut(self.wanted, NAMES_LIMIT)}, and "
+            f"strongref reads at most {self.most} one by one. Use the VPC's ARN and list what is in it: "
+            "Vpc.from_arn(…, private_subnets=…)."
+        )
+
+
+class NotReadableError(UnsupportedError):
+    """Cloud Control does not read or list resources of a type that is part of an object."""
+
+    def __str__(self) -> str:
+        where = f" in {self.region}" if self.region else ""
+        return (
+            f"{self.type_name} does not support {self.action} of Cloud Control{where}, which a lookup by tags needs. "
+            "Use the resource's ARN or name: from_arn, from_name."
+        )
+
+
+@dataclass(eq=False)
+class BadTierError(ObjectError):
+    """A subnet's tag names a tier that does not exist.
+
+    Attributes:
+        subnet: the subnet's ID.
+        tag: the tag's key.
+        value: the tag's value.
+        tiers: those that exist.
+    """
+
+    subnet: str
+    tag: str
+    value: str
+    tiers: Sequence[str]
+
+    def __str__(self) -> str:
+        return (
+            f"Tag {self.tag} of {cut(self.subnet, _SHOWN)} must be one of {some(self.tiers)}, got "
+            f"{cut(self.value, _SHOWN)!r}. Correct it, or remove it: then the subnet's routes decide its tier."
+        )
+
+
+@dataclass(eq=False)
+class NoRouteTableError(ObjectError):
+    """The route table of a subnet is not known.
+
+    Attributes:
+        subnets: those without a route table of their own, which use the VPC's main one.
+        vpc: the VPC's ID.
+        tables: its route tables, of which one is the main one.
+    """
+
+    subnets: Sequence[str]
+    vpc: str
+    tables: Sequence[str]
+
+    def __str__(self) -> str:
+        which = f"which of {cut(some(self.tables, 5), NAMES_LIMIT // 2)} that is" if self.tables else "which that is"
+        has, it = ("has", "it") if len(self.subnets) == 1 else ("have", "each of them")
+        return (
+            f"{cut(some(self.subnets, 5), NAMES_LIMIT // 2)} of {self.vpc} {has} no route table association, so the "
+            f"VPC's main route table applies, but Cloud Control does not show {which}. Associate a route table with "
+            f"{it}."
+        )
+
+
+@dataclass(eq=False)
+class SeveralPartsError(ObjectError):
+    """A resource has several parts of a kind, or none, where an object of the type has exactly one.
+
+    Attributes:
+        found: the resource.
+        part: the argument that chooses one, as in `listener`.
+        candidates: the parts that exist.
+    """
+
+    found: str
+    part: str
+    candidates: Sequence[str]
+
+    def __str__(self) -> str:
+        has = f"several ({cut(some(self.candidates, 3), NAMES_LIMIT)})" if self.candidates else "none"
+        return f"{cut(self.found, 2 * _SHOWN)} must have one {self.part}, but has {has}. Choose one: {self.part}=…."
+
+
+# The command line
+
+
+@dataclass(eq=False)
+class AmbiguousObjectError(ObjectError):
+    """Several objects have one name.
+
+    Attributes:
+        name: the name.
+        origins: where each comes from, in words.
+    """
+
+    name: str
+    origins: Sequence[str]
+
+    def __str__(self) -> str:
+        return (
+            f"There are several objects {cut(self.name, _SHOWN)}: {cut(some(self.origins, 5), NAMES_LIMIT)}. Choose "
+            "one with --stack or --consumer."
+        )
+
+
+@dataclass(eq=False)
+class SecretPartsError(ObjectError):
+    """Parts of an object are SecureStrings, and the caller did not ask for secrets.
+
+    Attributes:
+        name: the object's.
+        keys: the keys of those parts.
+    """
+
+    name: str
+    keys: Sequence[str]
+
+    def __str__(self) -> str:
+        are = "is a SecureString" if len(self.keys) == 1 else "are SecureStrings"
+        return (
+            f"{cut(some(self.keys, 5), NAMES_LIMIT)} of {cut(self.name, _SHOWN)} {are}. Use --sensitive to print "
+            "secrets."
+        )
+
+
+@dataclass(eq=False)
+class NotInContextError(ObjectError):
+    """Names that should be removed from the context file are not in it.
+
+    Attributes:
+        names: the names.
+        file: the context file's path.
+        close: similar names that exist.
+    """
+
+    names: Sequence[str]
+    file: str
+    close: Sequence[str]
+
+    def __str__(self) -> str:
+        names = cut(some(self.names, 5), NAMES_LIMIT // 2)
+        return f"{cut(self.file, 2 * _SHOWN)} has no {names}.{_did_you_mean(self.close)} Nothing was removed."

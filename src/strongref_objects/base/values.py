@@ -1,0 +1,184 @@
+"""The values an object consists of: all are collected and checked before anything is written. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from strongref_objects.base.errors import BadValueError
+from strongref_objects.base.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from strongref_objects.base import Serializable, Text, TextList
+    from strongref_objects.base.names import Path
+
+T = TypeVar("T")
+
+COMMA = ","
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A value of an object.
+
+    Attributes:
+        value: the text or list, resolved or not. Never shown.
+        is_list: whether it is a list.
+        description: for people.
+    """
+
+    value: Text | TextList = field(repr=False)
+    is_list: bool
+    description: str | None = field(default=None, compare=False)
+
+    def as_text(self, path: Path, is_unresolved: Callable[[object], bool]) -> Text:
+        """The value for a channel that only has text: a list as its items joined by commas.
+
+        Args:
+            path: the value's, for errors.
+            is_unresolved: as in `Target`.
+
+        Raises:
+            BadValueError: the list has no items, or one that cannot be split off again.
+        """
+        return joined(path, self.value, is_unresolved) if self.is_list else cast("Text", self.value)
+
+
+class Collector:
+    """A `SerializationContext` that collects what an object writes.
+
+    Attributes:
+        path: the object's.
+        leaves: the values by path, including those of the object's parts.
+        written: all paths in order, and whether each belongs to an object.
+    """
+
+    def __init__(self, path: Path = ()) -> None:
+        self.path = path
+        self.leaves: dict[Path, Leaf] = {}
+        self.written: dict[Path, bool] = {path: True}
+        self._description: str | None = None
+        self._writing: tuple[Serializable, ...] = ()
+
+    def write_string(self, key: str, value: Text, *, description: str | None = None) -> None:
+        """Collect a value.
+
+        Raises:
+            BadValueError: it is neither text nor an intrinsic function, or the key already has another value.
+        """
+        path = self._below(key)
+        _check_text(path, value, "it")
+        self._put(path, Leaf(value, is_list=False, description=description or self._description))
+
+    def write_string_list(self, key: str, value: TextList, *, description: str | None = None) -> None:
+        """Collect a list; errors as above."""
+        path = self._below(key)
+        if not is_function(value):
+            if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+                raise BadValueError(shown(path), f"it must be a list, got {kind_of_value(value)}")
+            for number, item in enumerate(value, start=1):
+                _check_text(path, item, f"item {number}")
+            value = list(value)
+        self._put(path, Leaf(value, is_list=True, description=description or self._description))
+
+    def write_object(self, key: str, obj: Serializable, *, description: str | None = None) -> None:
+        """Collect a part; its description applies to those of its values that have none."""
+        path = self._below(key)
+        if any(obj is above for above in self._writing):
+            raise BadValueError(shown(path), "the object would be a part of itself")
+        part = Collector(path)
+        part._description = description or self._description
+        part._writing = (*self._writing, obj)
+        obj.serialize(part)
+        if path in self.written and (part.leaves, part.written) != (_at(path, self.leaves), _at(path, self.written)):
+            raise _written_twice(path)
+        self.leaves.update({below: leaf for below, leaf in part.leaves.items() if below not in self.leaves})
+        self.written.update(part.written)
+
+    def _below(self, key: str) -> Path:
+        if not isinstance(key, str) or not key:
+            raise BadValueError(shown((*self.path, "?")), "a key must be a string that is not empty")
+        return (*self.path, key)
+
+    def _put(self, path: Path, leaf: Leaf) -> None:
+        if self.written.setdefault(path, False) or self.leaves.setdefault(path, leaf) != leaf:
+            raise _written_twice(path)
+
+
+def collect(name: str, obj: Serializable, description: str | None = None) -> dict[Path, Leaf]:
+    """The values of an object, by paths that begin with its name.
+
+    Raises:
+        BadValueError: a value is not valid, or the object writes one key twice with different values.
+    """
+    collector = Collector()
+    collector.write_object(name, obj, description=description)
+    return collector.leaves
+
+
+def is_function(value: object) -> bool:
+    """Whether this is an intrinsic function of CloudFormation, as in `{"Ref": "Bucket"}`."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return False
+    name = next(iter(value))
+    return isinstance(name, str) and (name == "Ref" or name.startswith("Fn::"))
+
+
+def joined(path: Path, value: TextList, is_unresolved: Callable[[object], bool]) -> Text:
+    """A list as one text, or as the intrinsic function that joins it; arguments and errors as `Leaf.as_text`."""
+    if isinstance(value, Mapping):
+        return {"Fn::Join": [COMMA, value]}
+    if not value:
+        raise BadValueError(
+            shown(path), "it is an empty list, which joined by commas would be one empty item; leave it out"
+        )
+    for number, item in enumerate(value, start=1):
+        if is_unresolved(item):
+            continue
+        if not item:
+            raise BadValueError(
+                shown(path), f"item {number} is empty, which a list joined by commas cannot contain; leave it out"
+            )
+        if COMMA in item:
+            raise BadValueError(
+                shown(path),
+                f"item {number} contains a comma, which separates the items of a list; export the items as parts of "
+                "an object",
+            )
+    if any(is_unresolved(item) for item in value):
+        return {"Fn::Join": [COMMA, list(value)]}
+    return COMMA.join(cast("Sequence[str]", value))
+
+
+def kind_of_value(value: object) -> str:
+    """What a value is, in words, for errors: never the value."""
+    if value is None:
+        return "None"
+    if is_function(value):
+        return "an intrinsic function"
+    kinds = {
+        str: "a string",
+        bool: "a boolean",
+        int | float: "a number",
+        Mapping: "a map that is not an intrinsic function",
+        bytes: "bytes",
+        Sequence: "a list",
+    }
+    return next((text for kind, text in kinds.items() if isinstance(value, kind)), type(value).__name__)
+
+
+def _at(path: Path, among: Mapping[Path, T]) -> dict[Path, T]:
+    """What is at a path, and below it."""
+    return {other: each for other, each in among.items() if other[: len(path)] == path}
+
+
+def _check_text(path: Path, value: object, what: str) -> None:
+    if not isinstance(value, str) and not is_function(value):
+        raise BadValueError(shown(path), f"{what} must be a string, got {kind_of_value(value)}; convert it to a string")
+
+
+def _written_twice(path: Path) -> BadValueError:
+    return BadValueError(shown(path), "the object writes it twice, with different values; use another key for one")

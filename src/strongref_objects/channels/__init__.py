@@ -1,0 +1,127 @@
+"""The channels between stacks, as a program chooses one with `via`. Each has a module, or one per direction."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from strongref.contract.names import is_stack_name
+from strongref.contract.properties import parse_account, parse_label, parse_region
+from strongref.errors import BadRequestError
+from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
+from strongref_objects.base.errors import BadChannelError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PREFIX = re.compile(r"(?:/[A-Za-z0-9_.-]+)+")
+
+
+@dataclass(frozen=True, slots=True)
+class CloudFormation:
+    """CloudFormation's own exports: one account, one region. The default channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrossRegion:
+    """strongref's exports, which stacks in other regions can import and claim.
+
+    An export names its consumers: `CrossRegion(regions=["eu-west-1"], consumer="web")`. An import names the exporting
+    stack: `CrossRegion(stack="network", region="us-east-1")`.
+
+    Attributes:
+        regions: for exports: the consumers' regions; by default the stack's own region.
+        consumer: for exports: the importing stack's name, or a label; by default any stack may import. For imports: the
+            label that the export names; by default the importing stack's name.
+        stack: for imports: the exporting stack's name.
+        region: for imports: the exporting stack's region; by default the importing stack's own.
+        account: for imports: the exporting stack's account; by default the importing stack's own.
+        shared: for imports: whether to import what any stack may import.
+        value_bytes: for imports at deployment: the most bytes that a value can have, since all values of an Import
+            share one response. Of several sizes, the largest counts.
+    """
+
+    regions: Sequence[str] = ()
+    consumer: str | None = None
+    stack: str | None = None
+    region: str | None = None
+    account: str | None = None
+    shared: bool = False
+    value_bytes: int = field(default=VALUE_BYTES, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check what is independent of the direction.
+
+        Raises:
+            BadChannelError: an argument is not valid.
+        """
+        given = (self.regions,) if isinstance(self.regions, str) else self.regions
+        object.__setattr__(self, "regions", tuple(dict.fromkeys(given)))
+        try:
+            for region in (*self.regions, *([self.region] if self.region is not None else ())):
+                parse_region("a region", region)
+            if self.account is not None:
+                parse_account("account", self.account)
+            if self.consumer is not None:
+                parse_label("consumer", self.consumer)
+        except BadRequestError as error:
+            problem = str(error)
+        else:
+            problem = self._problem()
+        if problem:
+            raise BadChannelError(problem)
+
+    def _problem(self) -> str:
+        if self.stack is not None and not is_stack_name(str(self.stack)):
+            return f"stack must be the exporting stack's name, got {f'{self.stack}'[:60]!r}"
+        if type(self.value_bytes) is not int or not 1 <= self.value_bytes <= DATA_BYTES:
+            return f"value_bytes must be a number from 1 to {DATA_BYTES}"
+        return ""
+
+    def check_export(self) -> None:
+        """Raises `BadChannelError` if this has arguments for imports."""
+        if self.stack is not None or self.region is not None or self.account is not None or self.shared:
+            raise BadChannelError(
+                "stack, region, account and shared are for imports; an export takes regions and consumer"
+            )
+        if self.value_bytes != VALUE_BYTES:
+            raise BadChannelError("value_bytes is for imports, which share a response; leave it out of an export")
+
+    def check_import(self) -> None:
+        """Raises `BadChannelError` if this does not name the exporting stack, or has arguments for exports."""
+        if self.stack is None:
+            raise BadChannelError("an import must name the exporting stack: CrossRegion(stack=…)")
+        if self.regions:
+            raise BadChannelError("regions is for exports; an import takes stack, region and account")
+        if self.shared and self.consumer is not None:
+            raise BadChannelError("consumer and shared=True exclude each other; leave one of them out")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Plain parameters below a prefix of Parameter Store: readable at run time too; nothing holds them.
+
+    Attributes:
+        prefix: as in `/shared/network`.
+    """
+
+    prefix: str
+
+    def __post_init__(self) -> None:
+        """Raises `BadChannelError` if the prefix is not valid, or reserved by AWS or strongref."""
+        prefix = self.prefix.rstrip("/")
+        object.__setattr__(self, "prefix", prefix)
+        if not _PREFIX.fullmatch(prefix):
+            raise BadChannelError(
+                f"{self.prefix[:60]!r} is not a valid prefix of parameters; use one like /shared/network, of letters, "
+                "digits, _, . and -"
+            )
+        first = prefix.split("/")[1].lower()
+        if first.startswith(("aws", "ssm")):
+            raise BadChannelError(f"{prefix[:60]!r}: AWS reserves names that begin with aws or ssm")
+        if first == "strongref":
+            raise BadChannelError(f"{prefix[:60]!r}: strongref reserves names below /strongref; use CrossRegion")
+
+
+Channel: TypeAlias = CloudFormation | CrossRegion | Parameters

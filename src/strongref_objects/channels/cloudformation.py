@@ -1,0 +1,206 @@
+"""CloudFormation's exports as a channel: an output with an export name for each value.
+
+As the CDK's design has it, a value that is looked up while the template is made is held anyway: by an `Fn::ImportValue`
+in the metadata of a resource that costs nothing and does nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from strongref.contract.names import StackArn, short_hash
+from strongref_objects.base.errors import (
+    BadValueError,
+    NameClashError,
+    NothingToImportError,
+    OwnExportError,
+    UnresolvedImportError,
+)
+from strongref_objects.base.names import export_name, logical_id, shown
+from strongref_objects.channels.exporting import WritePlan, check_free
+from strongref_objects.channels.importing import ValueReader
+from strongref_objects.synthesis.context_file import CLOUDFORMATION, ContextKey
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from strongref_objects.base import Target, Text, TextList
+    from strongref_objects.base.names import Path
+    from strongref_objects.base.values import Leaf
+    from strongref_objects.channels.exporting import ExportedNames
+    from strongref_objects.synthesis import Home, Synthesis
+
+CHANNEL = "CloudFormation's exports"
+
+HOLDER = "StrongrefImports"
+"""The prefix of the logical ID of the resource whose metadata holds imports."""
+
+HOLDER_TYPE = "AWS::CloudFormation::WaitConditionHandle"
+HOLDER_KEY = "strongref:imports"
+
+DESCRIPTION_LIMIT = 1024
+"""Bytes of an output's description (AWS: CloudFormation User Guide, Outputs)."""
+
+
+class OutputWriter:
+    """`ExportWriter`: the outputs of one stack."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def plan(self, leaves: Mapping[Path, Leaf]) -> WritePlan:
+        names = {path: export_name(path) for path in leaves}
+        values = {path: self._value(path, leaf) for path, leaf in leaves.items()}
+        ids = {path: logical_id("Export", name) for path, name in names.items()}
+        for path, output in ids.items():
+            check_free(self._target, output, f"the export of {shown(path)}")
+        others = self._target.exports()
+        for path, name in names.items():
+            if name in others:
+                raise NameClashError(f"output {others[name]}", shown(path), name)
+
+        def put() -> None:
+            for path, value in values.items():
+                description = _cut(leaves[path].description)
+                self._target.put_output(ids[path], value, export=names[path], description=description)
+
+        return WritePlan(("",), names, put)
+
+    def _value(self, path: Path, leaf: Leaf) -> Text:
+        value = leaf.as_text(path, self._target.is_unresolved)
+        if isinstance(value, str) and not self._target.is_unresolved(value) and not value.strip():
+            raise BadValueError(shown(path), "it is empty, and CloudFormation exports no empty values; leave it out")
+        texts = [leaf.value] if isinstance(leaf.value, str | Mapping) else leaf.value
+        if any(isinstance(each, str) and _has_surrogate(each) for each in texts):
+            raise BadValueError(shown(path), "it contains a lone surrogate, which UTF-8 cannot encode")
+        return value
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _cut(description: str | None) -> str | None:
+    return description and description.encode()[:DESCRIPTION_LIMIT].decode(errors="ignore")
+
+
+class ImportHolder:
+    """The resource whose metadata holds what was looked up while the template was made.
+
+    CloudFormation does not update resources of its type (AWS: Template Reference, AWS::CloudFormation::
+    WaitConditionHandle). So other imports make another resource, which is created before the old one is deleted.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._names: set[str] = set()
+
+    def hold(self, path: Path, _value: object = None) -> None:
+        """Make CloudFormation refuse to change or delete this export while the stack exists.
+
+        Raises:
+            LogicalIdTakenError: the template uses the resource's logical ID for something else.
+        """
+        name = export_name(path)
+        if name in self._names:
+            return
+        names = sorted({*self._names, name})
+        check_free(self._target, _holder_id(names), "holding its imports")
+        if self._names:
+            self._target.drop_resource(_holder_id(sorted(self._names)))
+        self._names.add(name)
+        metadata = {HOLDER_KEY: [{"Fn::ImportValue": each} for each in names]}
+        self._target.put_resource(_holder_id(names), HOLDER_TYPE, {}, metadata)
+
+
+def _holder_id(names: Sequence[str]) -> str:
+    return HOLDER + short_hash("\n".join(names))
+
+
+class ImportValueReader:
+    """`ImportReader`: `Fn::ImportValue`, which holds what it imports."""
+
+    channel = CHANNEL
+    is_resolved = False
+    has_unresolved_lists = False
+
+    def __init__(self, target: Target, names: ExportedNames) -> None:
+        self._target = target
+        self._names = names
+
+    def string(self, path: Path) -> Text:
+        with self._names.importing(path, export_name(path)) as name:
+            return self._target.stand_in({"Fn::ImportValue": name})
+
+    def string_list(self, path: Path) -> TextList:
+        """Raises `UnresolvedImportError`: nothing says how many items there will be."""
+        raise UnresolvedImportError(shown(path), CHANNEL, "it is a list, which this channel joins to one text")
+
+
+def value_reader(target: Target, synthesis: Synthesis, holder: ImportHolder, names: ExportedNames) -> ValueReader:
+    """Reads the values that other stacks export in the target's account and region."""
+
+    def look_up(path: Path) -> str:
+        with names.importing(path, export_name(path)) as name:
+            return _look_up(target, synthesis, path, name)
+
+    return ValueReader(CHANNEL, look_up, holder.hold, joins_lists=True)
+
+
+def _look_up(target: Target, synthesis: Synthesis, path: Path, name: str) -> str:
+    home = synthesis.home(target, shown(path))
+
+    def found() -> StackExport:
+        exports = synthesis.once(("ListExports", home), partial(list_exports, synthesis, home))
+        if name not in exports:
+            where = f"the CloudFormation exports of account {home.account} in {home.region}"
+            raise NothingToImportError(name, where, get_close_matches(name, exports, 3))
+        export: StackExport = exports[name]
+        check(export.stack)
+        return export
+
+    def check(stack: str) -> None:
+        if stack == target.name:
+            raise OwnExportError(shown(path), target.name)
+
+    # The key contains the exporting stack, which only a lookup shows; a name is unique in its account and region.
+    key = synthesis.context_file.find(CLOUDFORMATION, home.account, home.region, name)
+    if key is None:
+        key = ContextKey(CLOUDFORMATION, home.account, home.region, found().stack, name)
+    check(key.of)
+    return cast("str", synthesis.remember(key, lambda: found().value))
+
+
+@dataclass(frozen=True, slots=True)
+class StackExport:
+    """A CloudFormation export: the exporting stack's name, and the value."""
+
+    stack: str
+    value: str = field(repr=False)
+
+
+def list_exports(synthesis: Synthesis, home: Home) -> dict[str, StackExport]:
+    """All exports of an account and region (ListExports, 100 per page), by name.
+
+    Raises:
+        FetchFailedError: the call fails.
+        NoWayInError: it is another account, and no role is given.
+        UnknownCallerError: STS does not return the caller's identity.
+    """
+    from strongref.aws.clients import Clients  # noqa: PLC0415 (lookups only)
+
+    aws = synthesis.aws(home.region)
+    where = aws.where(home.region, home.account)
+    found: dict[str, StackExport] = {}
+    page: dict[str, str] = {}
+    while True:
+        answer = aws.call(where, "ListExports", "exports", Clients.cloudformation, "list_exports", **page)
+        for each in answer["Exports"]:
+            found[each["Name"]] = StackExport(StackArn.parse(each["ExportingStackId"]).name, each["Value"])
+        if not answer.get("NextToken"):
+            return found
+        page = {"NextToken": answer["NextToken"]}

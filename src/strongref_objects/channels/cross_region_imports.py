@@ -1,0 +1,220 @@
+"""strongref's exports as a channel into a stack: custom resources that read and claim other regions' values."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.names import SHARED, Producer
+from strongref.contract.requests import IMPORT_TYPE, IMPORTER, Strength
+from strongref.contract.values import attribute_name
+from strongref.macro.imports import DATA_BYTES, split
+from strongref_objects.base.errors import BadStrengthError, NothingToImportError, SecureObjectError
+from strongref_objects.base.names import export_key, logical_id, shown
+from strongref_objects.channels.exporting import check_free
+from strongref_objects.channels.importing import ValueReader, is_an_object
+from strongref_objects.synthesis.context_file import ContextKey
+
+if TYPE_CHECKING:
+    from strongref.contract.names import Key
+    from strongref_objects.base import Target, Text, TextList
+    from strongref_objects.base.names import Path
+    from strongref_objects.channels import CrossRegion
+    from strongref_objects.synthesis import Home, Synthesis
+    from strongref_toolkit.published_exports import PublishedExports
+
+CHANNEL = "strongref's exports"
+
+IMPORT_ID_READABLE = 60
+"""Readable characters of an Import's logical ID: a response contains the ID three times, and has little room."""
+
+
+class ImportResources:
+    """A stack's `Custom::CrossRegionImport` resources: for each exporting stack, and for each way of importing.
+
+    A response has room for a limited number of values; for more, there are several resources. For values that the
+    program has, the values alone decide which resource they are in. The program gets an attribute of a resource at
+    once, so for those the order in which the program reads them decides.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._resources: dict[tuple[CrossRegion, Strength], list[_ImportResource]] = {}
+        self._held: dict[CrossRegion, dict[str, int]] = {}
+        self._parts: dict[CrossRegion, dict[str, list[str]]] = {}
+
+    def add(self, via: CrossRegion, strength: Strength, key: Key, value_bytes: int) -> str:
+        """Import a value; returns the logical ID of the resource that imports it.
+
+        Args:
+            via: the exporting stack.
+            strength: whether the import claims the value.
+            key: the value's.
+            value_bytes: the most bytes that the value can have.
+
+        Raises:
+            LogicalIdTakenError: the template uses the resource's logical ID for something else.
+        """
+        resources = self._resources.setdefault((via, strength), [])
+        name = attribute_name(key)
+        for each in resources:
+            if name in each.names:
+                return each.logical_id
+        size = len(json.dumps({name: ""})) + value_bytes
+        resource = next((each for each in resources if each.size + size <= DATA_BYTES), None)
+        if resource is None:
+            number = str(len(resources) + 1) if resources else ""
+            resource = _ImportResource(_import_id("StrongrefImport", via, strength, number))
+            check_free(self._target, resource.logical_id, f"imports from stack {via.stack}")
+            resources.append(resource)
+        resource.names.add(name)
+        resource.size += size
+        self._target.put_resource(resource.logical_id, IMPORT_TYPE, _properties(via, strength, sorted(resource.names)))
+        return resource.logical_id
+
+    def hold(self, via: CrossRegion, key: Key, value: object) -> None:
+        """Claim a value that the program has.
+
+        Raises:
+            LogicalIdTakenError: as above.
+            BadStrengthError: the value is longer than a response.
+        """
+        name = attribute_name(key)
+        size = len(json.dumps({name: value}))
+        if size > DATA_BYTES:
+            raise BadStrengthError(
+                name,
+                CHANNEL,
+                f"it takes {size} bytes, and a strong import passes through a response with room for {DATA_BYTES}. Set "
+                "weak=True",
+            )
+        held = {**self._held.get(via, {}), name: len(json.dumps(value)) - len('""')}
+        parts = {
+            _import_id("StrongrefHold", via, Strength.STRONG, bits): part for bits, part in split(held, held).items()
+        }
+        for resource in parts:
+            check_free(self._target, resource, f"imports from stack {via.stack}")
+        former = self._parts.get(via, {})
+        for resource in former.keys() - parts.keys():
+            self._target.drop_resource(resource)
+        for resource, names in parts.items():
+            if former.get(resource) != names:
+                self._target.put_resource(resource, IMPORT_TYPE, _properties(via, Strength.STRONG, names))
+        self._held[via], self._parts[via] = held, parts
+
+
+@dataclass(slots=True)
+class _ImportResource:
+    logical_id: str
+    names: set[str] = field(default_factory=set)
+    size: int = 0
+    """Bytes of its values in a response, as far as known."""
+
+
+def _import_id(purpose: str, via: CrossRegion, strength: Strength, number: str) -> str:
+    """Short enough for a response to contain it three times, in addition to the values' `DATA_BYTES`."""
+    whom = SHARED if via.shared else via.consumer
+    parts = [via.stack, via.region, via.account, whom, strength.value, *([number] if number else [])]
+    return logical_id(purpose, "/".join(part or "" for part in parts), IMPORT_ID_READABLE)
+
+
+def _properties(via: CrossRegion, strength: Strength, names: list[str]) -> dict[str, Any]:
+    where = {"Stack": via.stack, "Region": via.region, "Account": via.account}
+    return {
+        "ServiceToken": IMPORTER,
+        "From": {name: value for name, value in where.items() if value is not None},
+        "Names": names,
+        **({"Shared": "true"} if via.shared else {}),
+        **({"Consumer": via.consumer} if via.consumer else {}),
+        **({"Strength": strength.value} if strength is Strength.WEAK else {}),
+    }
+
+
+class ImportAttributeReader:
+    """`ImportReader`: attributes of an Import, including lists.
+
+    Attributes:
+        value_bytes: the most bytes that a value read from now on can have.
+    """
+
+    channel = CHANNEL
+    is_resolved = False
+    has_unresolved_lists = True
+
+    def __init__(self, target: Target, imports: ImportResources, via: CrossRegion, strength: Strength) -> None:
+        self._target = target
+        self._imports = imports
+        self._via = via
+        self._strength = strength
+        self.value_bytes = via.value_bytes
+
+    def string(self, path: Path) -> Text:
+        return self._target.stand_in(self._attribute(path))
+
+    def string_list(self, path: Path) -> TextList:
+        return self._target.stand_in_list(self._attribute(path))
+
+    def _attribute(self, path: Path) -> dict[str, Any]:
+        key = export_key(path)
+        resource = self._imports.add(self._via, self._strength, key, self.value_bytes)
+        return {"Fn::GetAtt": [resource, attribute_name(key)]}
+
+
+def value_reader(target: Target, synthesis: Synthesis, imports: ImportResources, via: CrossRegion) -> ValueReader:
+    """Reads the values that a stack exports to this one, as the target's account and region store them."""
+
+    def look_up(path: Path) -> Any:  # noqa: ANN401 (JSON)
+        return _look_up(target, synthesis, via, path)
+
+    def hold(path: Path, value: object) -> None:
+        imports.hold(via, export_key(path), value)
+
+    return ValueReader(CHANNEL, look_up, hold)
+
+
+def _look_up(target: Target, synthesis: Synthesis, via: CrossRegion, path: Path) -> Any:  # noqa: ANN401 (JSON)
+    key = export_key(path)
+    home = synthesis.home(target, shown(path))
+    consumer = SHARED if via.shared else via.consumer or target.name
+    account, region = via.account or home.account, via.region or home.region
+    producer = Producer(account, region, via.stack or "")  # For imports, a channel always names the stack.
+    at = ContextKey("strongref", home.account, home.region, f"{consumer}/{account}/{region}/{via.stack}", key)
+    return synthesis.remember(at, lambda: _published(synthesis, home, consumer, producer, path))
+
+
+def _published(synthesis: Synthesis, home: Home, consumer: str, producer: Producer, path: Path) -> Any:  # noqa: ANN401 (JSON)
+    """The value or list at a path.
+
+    Raises:
+        WrongKindError: it is an object.
+        NothingToImportError: the stack exports nothing of that name to the consumer.
+        SecureObjectError: it is a secret.
+        StrongRefError: AWS cannot be read.
+    """
+    from strongref_toolkit.errors import NotExportedError, SecureValueError  # noqa: PLC0415 (lookups only)
+
+    exports = synthesis.once(("strongref", home, consumer), lambda: _published_exports(synthesis, home, consumer))
+    close: tuple[str, ...] = ()
+    is_secure = False
+    try:
+        value = exports.value(producer, export_key(path), shown(path))
+    except SecureValueError:
+        is_secure = True
+    except NotExportedError as error:
+        close = tuple(error.close)
+    else:
+        if isinstance(value, dict):
+            raise is_an_object(path)
+        return value
+    if is_secure:
+        raise SecureObjectError(shown(path))
+    whom = "all" if consumer == SHARED else f"consumer {consumer}"
+    raise NothingToImportError(shown(path), f"what {producer} exports to {whom} in {home.region}", close)
+
+
+def _published_exports(synthesis: Synthesis, home: Home, consumer: str) -> PublishedExports:
+    from strongref_toolkit.published_exports import PublishedExports  # noqa: PLC0415 (lookups only)
+
+    tools = synthesis.toolbox
+    return PublishedExports(synthesis.store(home), tools.clock, tools.ports().patience, consumer)

@@ -1,0 +1,166 @@
+"""What a channel writes for an object, planned and checked before anything is written."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from strongref.contract.values import parse_values
+from strongref.errors import BadRequestError
+from strongref_objects.base.errors import (
+    BadValueError,
+    ExportedTwiceError,
+    LogicalIdTakenError,
+    NameClashError,
+    OwnExportError,
+)
+from strongref_objects.base.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from strongref_objects.base import Target
+    from strongref_objects.base.names import Path
+    from strongref_objects.base.values import Leaf
+
+
+@dataclass(frozen=True, slots=True)
+class WritePlan:
+    """What a channel is going to write.
+
+    Attributes:
+        namespaces: where a name must be unique: for two regions, there are two.
+        written: what each value is called, if different names could be written as one.
+        put: writes everything to the template.
+    """
+
+    namespaces: tuple[str, ...]
+    written: Mapping[Path, str]
+    put: Callable[[], None]
+
+
+class ExportWriter(Protocol):
+    """A channel out of a stack."""
+
+    def plan(self, leaves: Mapping[Path, Leaf]) -> WritePlan:
+        """What to write for these values.
+
+        Raises:
+            ObjectError: the channel cannot carry a name or a value.
+        """
+        ...
+
+
+def check_free(target: Target, logical_id: str, purpose: str) -> None:
+    """Raises `LogicalIdTakenError` if the template uses a logical ID for something of its own."""
+    if target.has(logical_id):
+        raise LogicalIdTakenError(logical_id, target.name, purpose)
+
+
+def check_storable(target: Target, path: Path, leaf: Leaf) -> None:
+    """See that Parameter Store can hold a value, as far as the value is known.
+
+    Raises:
+        BadValueError: it cannot.
+    """
+    if isinstance(leaf.value, str):
+        known: object = None if target.is_unresolved(leaf.value) else leaf.value
+    elif leaf.is_list and isinstance(leaf.value, list):
+        items = [item for item in leaf.value if not target.is_unresolved(item)]
+        known = items if items or not leaf.value else None
+    else:
+        known = None
+    if known is None:
+        return
+    try:
+        parse_values("", {path[-1]: known}, ())
+    except BadRequestError as error:
+        problem = f"it {error.problem}"
+    else:
+        return
+    raise BadValueError(shown(path), problem)
+
+
+class ExportedNames:
+    """The names that one template exports and imports.
+
+    A name is unique in its namespace: CloudFormation's exports, a consumer in a region, or a prefix. So is what a value
+    is called there: the name of its export, or its parameter's.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._things: dict[tuple[str, str], dict[Path, object]] = {}
+        self._written: dict[str, Path] = {}
+        self._imported: set[str] = set()
+
+    @contextmanager
+    def importing(self, path: Path, written: str) -> Iterator[str]:
+        """Import a value; unless that fails, the template can no longer export it.
+
+        Args:
+            path: the value's.
+            written: what it is called; this is also the context's value.
+
+        Raises:
+            OwnExportError: the template exports it.
+        """
+        if written in self._written:
+            raise OwnExportError(shown(path), self._target.name)
+        yield written
+        self._imported.add(written)
+
+    def add(self, name: str, leaves: Mapping[Path, Leaf], plan: WritePlan) -> None:
+        """Write a thing, unless the same thing was written before.
+
+        Args:
+            name: the string's or object's.
+            leaves: all of its values.
+            plan: how to write them.
+
+        Raises:
+            ExportedTwiceError: the name stands for something else.
+            NameClashError: a value would have the same written name as another one, or a name below it.
+            OwnExportError: the template imports it.
+        """
+        thing: dict[Path, object] = {
+            path: (leaf.is_list, self._target.canonical(leaf.value)) for path, leaf in leaves.items()
+        }
+        namespaces = [each for each in plan.namespaces if not self._has(each, name, thing)]
+        if not namespaces:
+            return
+        written = dict(self._written)
+        for path, text in plan.written.items():
+            if text in self._imported:
+                raise OwnExportError(shown(path), self._target.name)
+            if written.setdefault(text, path) != path:
+                raise NameClashError(shown(written[text]), shown(path), text)
+        _check_levels(written)
+        plan.put()
+        for namespace in namespaces:
+            self._things[namespace, name] = thing
+        self._written = written
+
+    def _has(self, namespace: str, name: str, thing: Mapping[Path, object]) -> bool:
+        former = self._things.get((namespace, name))
+        if former is None:
+            return False
+        if former == thing:
+            return True
+        keys = [path for path in {**former, **thing} if former.get(path) != thing.get(path)]
+        raise ExportedTwiceError(name, [shown(path) for path in keys if len(path) > 1])
+
+
+def _check_levels(written: Mapping[str, Path]) -> None:
+    """Below the name of a value there can be no other name: if names have levels, those are the parts of an object.
+
+    Raises:
+        NameClashError: there is one.
+    """
+    for text, path in written.items():
+        above = text
+        while "/" in above.lstrip("/"):
+            above = above.rpartition("/")[0]
+            if above in written:
+                raise NameClashError(shown(written[above]), shown(path), f"{above}, or below it")

@@ -1,0 +1,143 @@
+"""Objects as JSON: written into templates, including intrinsic functions, and read at run time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from strongref_objects.base.errors import NameClashError, NothingToImportError, UnreadableError
+from strongref_objects.base.names import json_key, shown
+from strongref_objects.base.values import Collector, is_function
+from strongref_objects.channels.importing import ImportedObject, ValueReader
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from strongref_objects.base import Target, Text
+    from strongref_objects.base.names import Path
+
+CHANNEL = "JSON"
+
+
+class JsonSerializationContext(Collector):
+    """Writes an object as JSON.
+
+        ctx = JsonSerializationContext()
+        load_balancer.serialize(ctx)
+        ctx.json
+
+    gives `{"loadBalancerArn": {"Fn::GetAtt": ["LoadBalancer", "Arn"]}, "securityGroup": {…}}`.
+    """
+
+    def __init__(self, target: Target | None = None) -> None:
+        """Create an empty context.
+
+        Args:
+            target: in CDK apps, recognizes tokens. By default only intrinsic functions are unresolved.
+        """
+        super().__init__()
+        self._is_unresolved = target.is_unresolved if target else _holds_function
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The object. Unresolved values stay as they are.
+
+        Raises:
+            NameClashError: two keys differ only in the case of their first letter.
+        """
+        whole: dict[str, Any] = {}
+        spelled: dict[Path, Path] = {}
+        for path, is_object in self.written.items():
+            keys = tuple(map(json_key, path))
+            other = spelled.setdefault(keys, path)
+            if other != path:
+                raise NameClashError(shown(other), shown(path), shown(keys))
+            found = whole
+            for key in keys[:-1]:
+                found = found[key]
+            if keys:
+                found[keys[-1]] = {} if is_object else self.leaves[path].value
+        return whole
+
+    def text(self) -> Text:
+        """The object as the text of its JSON; an `Fn::Join` if a value is unresolved.
+
+        CloudFormation inserts such values as they are: they must not contain quotes, backslashes or line breaks. ARNs,
+        names and IDs do not.
+
+        Raises:
+            NameClashError: as above.
+        """
+        lists = {tuple(map(json_key, path)) for path, leaf in self.leaves.items() if leaf.is_list}
+        joined: list[Text] = []
+        for piece in self._pieces((), self.json, lists):
+            last = joined[-1] if joined else None
+            if isinstance(piece, str) and isinstance(last, str):
+                joined[-1] = last + piece
+            else:
+                joined.append(piece)
+        return joined[0] if len(joined) == 1 else {"Fn::Join": ["", joined]}
+
+    def _pieces(self, at: Path, value: Any, lists: Collection[Path]) -> Iterator[Text]:  # noqa: ANN401 (JSON)
+        """The text of the JSON at a path, with unresolved values in between."""
+        if at in lists and self._is_unresolved(value):
+            items = value if is_function(value) else [_without_quotes(item) for item in value]
+            yield from ('["', {"Fn::Join": ['", "', items]}, '"]')
+        elif is_function(value):
+            yield from ('"', value, '"')
+        elif isinstance(value, Mapping):
+            for number, (key, each) in enumerate(value.items()):
+                yield f"{', ' if number else '{'}{json.dumps(key)}: "
+                yield from self._pieces((*at, key), each, lists)
+            yield "}" if value else "{}"
+        else:
+            yield json.dumps(value)
+
+
+def from_json(given: str | Mapping[str, Any], name: str = "") -> ImportedObject:
+    """Where an object is read from JSON.
+
+    Args:
+        given: the text, or the parsed map.
+        name: the object's, for errors.
+
+    Raises:
+        UnreadableError: the text is not JSON, or not an object.
+    """
+    tree = _parsed(given, name or "the object") if isinstance(given, str) else given
+    where = f"the JSON of {name}" if name else "the JSON"
+
+    def look_up(path: Path) -> Any:  # noqa: ANN401 (JSON)
+        found: Any = tree
+        for key in map(json_key, path):
+            if not isinstance(found, dict) or key not in found:
+                keys = [each for each in found if isinstance(each, str)] if isinstance(found, dict) else []
+                raise NothingToImportError(shown(path), where, get_close_matches(key, keys, 3))
+            found = found[key]
+        return found
+
+    return ImportedObject(ValueReader(CHANNEL, look_up), (), id=name or "json")
+
+
+def _parsed(text: str, name: str) -> Mapping[str, Any]:
+    try:
+        tree = json.loads(text)
+    except (ValueError, RecursionError):
+        problem = "it is not valid JSON"
+    else:
+        if isinstance(tree, dict):
+            return tree
+        problem = "its JSON is not an object"
+    raise UnreadableError(name, problem)
+
+
+def _without_quotes(item: Text) -> Text:
+    return json.dumps(item)[1:-1] if isinstance(item, str) else item
+
+
+def _holds_function(value: object) -> bool:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return any(map(is_function, value))
+    return is_function(value)

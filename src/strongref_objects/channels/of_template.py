@@ -1,0 +1,98 @@
+"""The channels of one template: what writes to each and what reads from each, even for several `Stack`s of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.requests import Strength
+from strongref_objects.base import ObjectCache, ResolveType
+from strongref_objects.channels import CrossRegion, Parameters, cloudformation, cross_region_imports, parameters
+from strongref_objects.channels.cross_region_exports import CrossRegionWriter, ExportResources
+from strongref_objects.channels.exporting import ExportedNames
+from strongref_objects.channels.importing import ImportedObject, ValueReader
+
+if TYPE_CHECKING:
+    from strongref_objects.base import Target
+    from strongref_objects.channels import Channel
+    from strongref_objects.channels.exporting import ExportWriter
+    from strongref_objects.channels.importing import ImportReader
+    from strongref_objects.synthesis import Synthesis
+
+
+class TemplateChannels:
+    """The writers and readers of one template.
+
+    Attributes:
+        names: the names that the template exports and imports.
+        made: the objects that represent something outside the template.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.names = ExportedNames(target)
+        self.made = ObjectCache()
+        self._target = target
+        self._exports = ExportResources(target)
+        self._imports = cross_region_imports.ImportResources(target)
+        self._holder = cloudformation.ImportHolder(target)
+        self._writers: dict[Channel, ExportWriter] = {}
+        self._readers: dict[tuple[Channel, ResolveType, bool], ImportReader] = {}
+        self._objects: dict[tuple[ImportReader, str], ImportedObject] = {}
+
+    @classmethod
+    def of(cls, target: Target) -> TemplateChannels:
+        """Those of a template: the same each time."""
+        found: TemplateChannels = vars(target).setdefault("_strongref_channels", cls(target))
+        return found
+
+    def writer(self, channel: Channel) -> ExportWriter:
+        if channel not in self._writers:
+            self._writers[channel] = self._make_writer(channel)
+        return self._writers[channel]
+
+    def reader(self, name: str, when: ResolveType, weak: bool, channel: Channel, synthesis: Synthesis) -> ImportReader:
+        """What reads from a channel.
+
+        Args:
+            name: of the string or object that is read.
+            when: as for an import.
+            weak: as for an import.
+            channel: which.
+            synthesis: looks up values, unless the channel already has a reader.
+        """
+        key = (channel, when, weak and when is ResolveType.DEPLOYMENT)
+        if key not in self._readers:
+            self._readers[key] = self._make_reader(channel, when, weak, synthesis)
+        reader = self._readers[key]
+        if isinstance(reader, ValueReader) and not weak:
+            reader.strengthen(name)
+        if isinstance(reader, cross_region_imports.ImportAttributeReader) and isinstance(channel, CrossRegion):
+            reader.value_bytes = max(reader.value_bytes, channel.value_bytes)
+        return reader
+
+    def imported_object(self, reader: ImportReader, name: str, scope: Any, construct_id: str) -> ImportedObject:  # noqa: ANN401 (a construct)
+        """Where an object is read from: the same for the same object."""
+        if (reader, name) not in self._objects:
+            self._objects[reader, name] = ImportedObject(reader, (name,), scope, construct_id)
+        return self._objects[reader, name]
+
+    def _make_writer(self, channel: Channel) -> ExportWriter:
+        if isinstance(channel, CrossRegion):
+            return CrossRegionWriter(self._target, self._exports, channel)
+        if isinstance(channel, Parameters):
+            return parameters.ParameterWriter(self._target, channel.prefix)
+        return cloudformation.OutputWriter(self._target)
+
+    def _make_reader(self, channel: Channel, when: ResolveType, weak: bool, synthesis: Synthesis) -> ImportReader:
+        target, now = self._target, when is ResolveType.SYNTHESIS
+        if isinstance(channel, CrossRegion):
+            if now:
+                return cross_region_imports.value_reader(target, synthesis, self._imports, channel)
+            strength = Strength.WEAK if weak else Strength.STRONG
+            return cross_region_imports.ImportAttributeReader(target, self._imports, channel, strength)
+        if isinstance(channel, Parameters):
+            if now:
+                return parameters.value_reader(target, synthesis, channel.prefix, self.names)
+            return parameters.DynamicReferenceReader(channel.prefix, self.names)
+        if now:
+            return cloudformation.value_reader(target, synthesis, self._holder, self.names)
+        return cloudformation.ImportValueReader(target, self.names)

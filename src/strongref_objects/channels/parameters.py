@@ -1,0 +1,173 @@
+"""Plain parameters of Parameter Store as a channel: anyone can read them, also at run time, and nothing holds them."""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.values import Kind
+from strongref_objects.base.errors import (
+    BadChannelError,
+    NothingToImportError,
+    SecureObjectError,
+    UnresolvedImportError,
+)
+from strongref_objects.base.names import logical_id, parameter_name, shown
+from strongref_objects.channels import Parameters
+from strongref_objects.channels.exporting import WritePlan, check_free, check_storable
+from strongref_objects.channels.importing import ImportedObject, ValueReader, is_an_object
+from strongref_objects.synthesis.context_file import ContextKey
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from strongref.contract.values import Parameter
+    from strongref.protocol.ports import Store
+    from strongref_objects.base import Target, Text, TextList
+    from strongref_objects.base.names import Path
+    from strongref_objects.base.values import Leaf
+    from strongref_objects.channels.exporting import ExportedNames
+    from strongref_objects.synthesis import Synthesis
+
+CHANNEL = "Parameter Store"
+
+TYPE = "AWS::SSM::Parameter"
+
+DESCRIPTION_LIMIT = 1024
+"""Characters of a parameter's description (AWS: PutParameter, Description)."""
+
+READ_SECONDS = 60.0
+"""For all calls of one read, including retries."""
+
+
+class ParameterWriter:
+    """`ExportWriter`: a parameter for each value."""
+
+    def __init__(self, target: Target, prefix: str) -> None:
+        self._target = target
+        self._prefix = prefix
+
+    def plan(self, leaves: Mapping[Path, Leaf]) -> WritePlan:
+        names = {path: parameter_name(self._prefix, path) for path in leaves}
+        ids = {path: logical_id("Parameter", name) for path, name in names.items()}
+        resources = {path: self._properties(path, names[path], leaf) for path, leaf in leaves.items()}
+        for path, resource in ids.items():
+            check_free(self._target, resource, f"the parameter of {shown(path)}")
+
+        def put() -> None:
+            for path, properties in resources.items():
+                self._target.put_resource(ids[path], TYPE, properties)
+
+        return WritePlan((self._prefix,), names, put)
+
+    def _properties(self, path: Path, name: str, leaf: Leaf) -> dict[str, Any]:
+        check_storable(self._target, path, leaf)
+        return {
+            "Name": name,
+            "Type": (Kind.STRING_LIST if leaf.is_list else Kind.STRING).value,
+            "Value": leaf.as_text(path, self._target.is_unresolved),
+            "Tier": "Intelligent-Tiering",  # A value over 4 KB needs another tier, and its length is unknown here.
+            **({"Description": leaf.description[:DESCRIPTION_LIMIT]} if leaf.description else {}),
+        }
+
+
+class DynamicReferenceReader:
+    """`ImportReader`: dynamic references."""
+
+    channel = CHANNEL
+    is_resolved = False
+    has_unresolved_lists = False
+
+    def __init__(self, prefix: str, names: ExportedNames) -> None:
+        self._prefix = prefix
+        self._names = names
+
+    def string(self, path: Path) -> Text:
+        with self._names.importing(path, parameter_name(self._prefix, path)) as name:
+            return f"{{{{resolve:ssm:{name}}}}}"
+
+    def string_list(self, path: Path) -> TextList:
+        """Raises `UnresolvedImportError`: CloudFormation resolves references after the template's functions ran."""
+        raise UnresolvedImportError(shown(path), CHANNEL, "it is a list, and a dynamic reference returns one text")
+
+
+def value_reader(target: Target, synthesis: Synthesis, prefix: str, names: ExportedNames) -> ValueReader:
+    """Reads the values below a prefix in the target's account and region. Nothing can hold them."""
+
+    def look_up(path: Path) -> Any:  # noqa: ANN401 (JSON)
+        with names.importing(path, parameter_name(prefix, path)):
+            return _look_up(target, synthesis, prefix, path)
+
+    return ValueReader(CHANNEL, look_up)
+
+
+def read_object(prefix: str, name: str, *, region: str | None = None, store: Store | None = None) -> ImportedObject:
+    """An object that a stack exported below a prefix, read now: in a function or a script.
+
+    Args:
+        prefix: as in `Parameters`.
+        name: the object's.
+        region: where the parameters are; AWS_REGION by default.
+        store: replaces the caller's own Parameter Store, as for another account or in tests.
+
+    Raises:
+        BadChannelError: the prefix is not valid, or there is no region.
+        BadNameError: the name is not valid.
+        NothingToImportError: there is no such object.
+        SecureObjectError: a part of it is a secret.
+        StoreError: Parameter Store cannot be read.
+    """
+    prefix = Parameters(prefix).prefix
+    found = (store or _own_store(region)).under(parameter_name(prefix, (name,)))
+    if not found:
+        raise NothingToImportError(name, f"the parameters below {prefix}")
+    return ImportedObject(ValueReader(CHANNEL, partial(_value, found, prefix)), (name,))
+
+
+def _own_store(region: str | None) -> Store:
+    """The caller's own Parameter Store.
+
+    Raises:
+        BadChannelError: neither the caller nor the environment names a region.
+    """
+    # Not imported where templates are made.
+    from strongref.aws.clients import Clients  # noqa: PLC0415
+    from strongref.aws.parameter_store import Stores  # noqa: PLC0415
+    from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits  # noqa: PLC0415
+    from strongref.runtime.clock import SystemClock  # noqa: PLC0415
+
+    region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if not region:
+        raise BadChannelError("the region is unknown: pass region, or set AWS_REGION")
+    return Stores(Clients().ssm, RateLimiter(RateLimits.from_environment()))(region, SystemClock(READ_SECONDS))
+
+
+def _look_up(target: Target, synthesis: Synthesis, prefix: str, path: Path) -> Any:  # noqa: ANN401 (JSON)
+    home = synthesis.home(target, shown(path))
+
+    def ask() -> Any:  # noqa: ANN401 (JSON)
+        what = (prefix, path[0], len(path) == 1)
+        found = synthesis.once(("ssm", home, *what), lambda: read_parameters(synthesis.store(home), *what))
+        return _value(found, prefix, path)
+
+    return synthesis.remember(ContextKey("ssm", home.account, home.region, prefix, "/".join(path)), ask)
+
+
+def read_parameters(store: Store, prefix: str, name: str, is_value: bool) -> Mapping[str, Parameter]:
+    """The parameters of an object; for a value that is exported alone, its own parameter if there is one."""
+    at = parameter_name(prefix, (name,))
+    return (is_value and store.get([at])) or store.under(at)
+
+
+def _value(found: Mapping[str, Parameter], prefix: str, path: Path) -> Any:  # noqa: ANN401 (JSON)
+    name = parameter_name(prefix, path)
+    if name in found:
+        parameter = found[name]
+        if parameter.kind is Kind.SECURE:
+            raise SecureObjectError(shown(path))
+        return parameter.text.split(",") if parameter.kind is Kind.STRING_LIST else parameter.text
+    if any(other.startswith(f"{name}/") for other in found):
+        raise is_an_object(path)
+    raise NothingToImportError(shown(path), f"the parameters below {prefix}", get_close_matches(name, found, 3))

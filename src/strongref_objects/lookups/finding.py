@@ -1,0 +1,119 @@
+"""Finds the object that has some tags: by the tagging API, and by Cloud Control for everything that belongs to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from strongref.lookup.attributes import attribute
+from strongref.lookup.errors import NoSuchAttributeError
+from strongref.lookup.resource_types import resource_type_of
+from strongref_objects.base.errors import MissingMembersError, NotTaggedError, SeveralPartsError
+from strongref_objects.lookups.tagged_resource import find_tagged
+from strongref_objects.lookups.vpc_network import VpcNetwork
+from strongref_objects.synthesis.context_file import LOOKUP
+from strongref_objects.types import ApplicationLoadBalancer, Listener, SecurityGroup, Vpc
+from strongref_objects.types.members import REF, Member, members
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from strongref.aws.cloud_control import Resource
+    from strongref.lookup.reader import CloudControl, ResourceReader, Tagging
+    from strongref_objects.synthesis import Home, Synthesis
+    from strongref_objects.types import Declared
+
+D = TypeVar("D", bound="Declared")
+
+UNTAGGED = frozenset({"AWS::IAM::Role"})
+"""Types that the tagging API does not list (AWS: Resource Groups Tagging API, supported services)."""
+
+GLOBAL = frozenset({"AWS::Route53::HostedZone"})
+"""Types of global services, which it lists in one region only."""
+
+
+class LookupApis(NamedTuple):
+    """Cloud Control and the tagging API of one account and region, and a reader that reads nothing twice."""
+
+    cloudcontrol: CloudControl
+    tagging: Tagging
+    reading: ResourceReader
+
+
+def find_object(of: type[D], synthesis: Synthesis, home: Home, tags: Mapping[str, str], given: Mapping[str, Any]) -> D:
+    """The object of a type that has all of these tags; arguments and errors as `by_tags.lookup`."""
+    type_name = of.declared.type_name
+    if type_name is None:
+        raise MissingMembersError(of.declared.label, list(members(of)), "tags, because it is not a resource")
+    if type_name in UNTAGGED:
+        raise NotTaggedError(of.declared.label)
+    apis = _apis(synthesis, home._replace(region=_region_of(type_name, home.region)))
+    resource = find_tagged(of.declared, apis.cloudcontrol, apis.tagging, tags, home.account)
+    if isinstance(resource, str):
+        return of.from_arn(resource, **given)
+    parts: Mapping[str, Any] = {}
+    if issubclass(of, Vpc):
+        parts = VpcNetwork(apis.cloudcontrol, apis.reading, resource).read()
+    elif issubclass(of, ApplicationLoadBalancer):
+        parts = _parts_of_load_balancer(apis, resource, given)
+
+    def get(name: str) -> Any:  # noqa: ANN401 (a value, a list or an object)
+        return parts[name] if name in parts else _value(resource, members(of)[name])
+
+    return of.assembled_by(get, given, "Cloud Control")
+
+
+def _apis(synthesis: Synthesis, home: Home) -> LookupApis:
+    def create() -> LookupApis:
+        from strongref.aws.cloud_control import CloudControlApi  # noqa: PLC0415 (lookups only)
+        from strongref.aws.tagging import TaggingApi  # noqa: PLC0415
+        from strongref.lookup.reader import ResourceReader  # noqa: PLC0415
+
+        aws = synthesis.aws(home.region)
+        clients = synthesis.clients(home)
+        cloudcontrol = CloudControlApi(clients.cloudcontrol, home.region, aws.limiter, aws.clock)
+        tagging = TaggingApi(clients.tagging, home.region, aws.limiter, aws.clock)
+        return LookupApis(cloudcontrol, tagging, ResourceReader(cloudcontrol))
+
+    found: LookupApis = synthesis.once((LOOKUP, home), create)
+    return found
+
+
+def _region_of(type_name: str, region: str) -> str:
+    """Where the tagging API lists resources of a type. In other partitions it is not known to differ."""
+    is_elsewhere = type_name in GLOBAL and not region.startswith(("cn-", "us-gov-"))
+    return "us-east-1" if is_elsewhere else region
+
+
+def _value(resource: Resource, member: Member) -> str | None:
+    """Cloud Control's value of a member: its attributes have the names of CloudFormation's."""
+    if member.attribute == REF:
+        return resource.identifier
+    name = member.says or member.attribute
+    try:
+        value = attribute(resource, name) if name else None
+    except NoSuchAttributeError:
+        return None
+    return value.removesuffix(member.dropped) if isinstance(value, str) else None
+
+
+def _parts_of_load_balancer(apis: LookupApis, resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Its security group and listener, unless the caller gave them.
+
+    Raises:
+        SeveralPartsError: it does not have exactly one of each.
+    """
+    parts: dict[str, Any] = {}
+    if "security_group" not in given:
+        groups = [str(each) for each in resource.properties.get("SecurityGroups", ())]
+        parts["security_group"] = SecurityGroup(_only(resource, "security_group", groups))
+    if "listener" not in given:
+        shape = resource_type_of("AWS::ElasticLoadBalancingV2::Listener")
+        listed = apis.reading.list_resources(shape, {"LoadBalancerArn": resource.identifier})
+        parts["listener"] = Listener(_only(resource, "listener", [each.identifier for each in listed]))
+    return parts
+
+
+def _only(resource: Resource, part: str, candidates: list[str]) -> str:
+    if len(candidates) != 1:
+        raise SeveralPartsError(resource.identifier, part, candidates)
+    return candidates[0]

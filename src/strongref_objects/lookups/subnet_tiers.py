@@ -1,0 +1,92 @@
+"""The tier of a subnet, by the rules of the CDK's own lookup of VPCs. Pure.
+
+A subnet's tag `aws-cdk:subnet-type` names the tier. Without the tag, a subnet is public if it gives its instances
+public addresses or has a route to an internet gateway; private if its default route leads to a NAT or transit gateway;
+and isolated otherwise (aws-cdk: context provider `vpc-provider`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from strongref_objects.base.errors import BadTierError
+from strongref_objects.types import Subnets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+TIER_TAG = "aws-cdk:subnet-type"
+
+Route = Mapping[str, Any]
+"""An `AWS::EC2::Route` as Cloud Control describes it."""
+
+
+class Tier(StrEnum):
+    """What can reach a subnet, and what it can reach."""
+
+    PUBLIC = "Public"
+    PRIVATE = "Private"
+    ISOLATED = "Isolated"
+
+
+@dataclass(frozen=True, slots=True)
+class Subnet:
+    """A subnet.
+
+    Attributes:
+        subnet_id: its ID.
+        zone: its availability zone.
+        route_table: the ID of the route table that it uses.
+        tag: the value of its tag `aws-cdk:subnet-type`; None if it has none.
+        is_open: whether it gives its instances public addresses.
+    """
+
+    subnet_id: str
+    zone: str
+    route_table: str
+    tag: str | None = None
+    is_open: bool = False
+
+
+def tier_of(subnet: Subnet, routes: Callable[[str], Iterable[Route]]) -> Tier:
+    """A subnet's tier.
+
+    Args:
+        subnet: the subnet.
+        routes: returns the default routes of a route table; called only if the subnet itself does not decide.
+
+    Raises:
+        BadTierError: its tag names a tier that does not exist.
+    """
+    if subnet.tag is not None:
+        if subnet.tag not in list(Tier):
+            raise BadTierError(subnet.subnet_id, TIER_TAG, subnet.tag, list(Tier))
+        return Tier(subnet.tag)
+    if subnet.is_open:
+        return Tier.PUBLIC
+    default = list(routes(subnet.route_table))
+    if any(str(route.get("GatewayId", "")).startswith("igw-") for route in default):
+        return Tier.PUBLIC
+    ipv4 = [route for route in default if route.get("DestinationCidrBlock") == "0.0.0.0/0"]
+    has_gateway = any(route.get("NatGatewayId") or route.get("TransitGatewayId") for route in ipv4)
+    return Tier.PRIVATE if has_gateway else Tier.ISOLATED
+
+
+def by_tier(subnets: Iterable[Subnet], routes: Callable[[str], Iterable[Route]]) -> dict[Tier, Subnets]:
+    """The subnets of each tier that has any, in the order of their zones and IDs.
+
+    Raises:
+        BadTierError: as `tier_of`.
+    """
+    tiers: dict[Tier, list[Subnet]] = {}
+    for subnet in sorted(subnets, key=lambda each: (each.zone, each.subnet_id)):
+        tiers.setdefault(tier_of(subnet, routes), []).append(subnet)
+    return {
+        tier: Subnets(
+            [each.subnet_id for each in found], [each.zone for each in found], [each.route_table for each in found]
+        )
+        for tier, found in tiers.items()
+    }

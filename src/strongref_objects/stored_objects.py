@@ -1,0 +1,273 @@
+"""The objects that an account and region has, by channel: for people and scripts, who only know a name.
+
+A channel keeps only names and values. So an object is whatever has names below it: `Web` of `Web-LoadBalancerArn`. It
+is a tree of texts, lists and further trees. CloudFormation's exports have no lists, and names over 255 characters are
+cut: only the object's type restores those.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.names import SHARED
+from strongref.contract.values import Kind
+from strongref.errors import ChangingError
+from strongref.protocol.published import RecordedExports
+from strongref_objects.base.errors import (
+    AmbiguousObjectError,
+    NameClashError,
+    NothingToImportError,
+    SecretPartsError,
+)
+from strongref_objects.base.names import EXPORT_NAME_LIMIT, export_key, export_name, parameter_name, shown
+from strongref_objects.channels.cloudformation import CHANNEL as CLOUDFORMATION
+from strongref_objects.channels.importing import ImportedObject, ValueReader
+from strongref_toolkit.inventory import scopes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from strongref.contract.names import ExportScope, Key
+    from strongref.contract.values import Value as StoredValue
+    from strongref.protocol.ports import Store
+    from strongref.protocol.time import Clock, Patience
+    from strongref_objects.base.names import Path
+    from strongref_objects.channels.cloudformation import StackExport
+
+_CUT = re.compile(r".*-[0-9a-f]{16}")
+
+CUT_AT = EXPORT_NAME_LIMIT - len("-0123456789abcdef")
+"""Characters of a name that precede the hash, if the name is too long."""
+
+
+class Secure:
+    """Replaces the value of a SecureString."""
+
+
+SECURE = Secure()
+
+Value = str | list[str] | Secure
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """An object, as a channel stores it.
+
+    Attributes:
+        name: the object's.
+        origin: its exporter, in words.
+        values: its values by path, without the object's name.
+        stored_path: turns a path of the object's type into one of `values`.
+        joins_lists: whether the channel has no lists.
+        cut: the export names that were too long: they end with a hash and do not show their keys.
+    """
+
+    name: str
+    origin: str
+    values: Mapping[Path, Value] = field(repr=False)
+    stored_path: Callable[[Path], Path] = field(repr=False, default=lambda path: path)
+    joins_lists: bool = False
+    cut: tuple[str, ...] = ()
+
+    @property
+    def tree(self) -> dict[str, Any]:
+        """The values by key, level by level. Keys below a value are next to it, with hyphens between their levels.
+
+        Raises:
+            NameClashError: another value has that key.
+        """
+        whole: dict[str, Any] = {}
+        written: dict[Path, Path] = {}
+        for path in sorted(self.values):
+            at, rest = whole, list(path)
+            while len(rest) > 1 and isinstance(at.setdefault(rest[0], {}), dict):
+                at = at[rest.pop(0)]
+            key = "-".join(rest)
+            other = written.setdefault((*path[: -len(rest)], key), path)
+            if other != path:
+                raise NameClashError(shown(other), shown(path), key)
+            at[key] = self.values[path]
+        return whole
+
+    @property
+    def keys(self) -> list[str]:
+        """Its keys, with dots between levels."""
+        return [shown(path) for path in sorted(self.values)]
+
+    @property
+    def secure_keys(self) -> list[str]:
+        """The keys of SecureStrings whose values were not requested."""
+        return [shown(path) for path in sorted(self.values) if isinstance(self.values[path], Secure)]
+
+    def has_name(self, name: str) -> bool:
+        """Whether this is the object of that name, or a part of one whose name is so long that its exports are cut.
+
+        CloudFormation's exports lack the hyphens of an object's name.
+        """
+        if not self.joins_lists:
+            return self.name == name
+        plain = name.replace("-", "")
+        return self.name in (plain, plain[:CUT_AT])
+
+    def read(self) -> ImportedObject:
+        """Where an object of a known type is read from.
+
+        Reading a SecureString whose value was not requested raises `SecretPartsError`.
+        """
+
+        def look_up(path: Path) -> Any:  # noqa: ANN401 (a text, a list or a map)
+            stored = self.stored_path(path[1:])
+            if stored in self.values:
+                if isinstance(self.values[stored], Secure):
+                    raise SecretPartsError(self.name, [shown(stored)])
+                return self.values[stored]
+            if any(each[: len(stored)] == stored for each in self.values):
+                return {}
+            close = get_close_matches(shown(path[1:]), self.keys)
+            raise NothingToImportError(shown(path), self.origin, close)
+
+        return ImportedObject(ValueReader(self.origin, look_up, joins_lists=self.joins_lists), (self.name,))
+
+
+def objects_of_cloudformation(exports: Mapping[str, StackExport], stack: str | None = None) -> list[StoredObject]:
+    """The objects among CloudFormation's exports.
+
+    Args:
+        exports: of an account and region, by name.
+        stack: only the exports of this stack.
+    """
+    found: dict[str, dict[Path, Value]] = {}
+    stacks: dict[str, dict[str, None]] = {}
+    for full, export in exports.items():
+        name, *below = full.split("-")
+        if below and all((name, *below)) and stack in (None, export.stack):
+            found.setdefault(name, {})[tuple(below)] = export.value
+            stacks.setdefault(name, {})[export.stack] = None
+    return [
+        StoredObject(
+            name,
+            f"{CLOUDFORMATION} of stack {' and '.join(stacks[name])}",
+            values,
+            partial(_path_in_exports, name),
+            joins_lists=True,
+            cut=tuple(full for path in values if _is_cut(full := "-".join((name, *path)))),
+        )
+        for name, values in sorted(found.items())
+    ]
+
+
+def objects_of_strongref(
+    exports: Mapping[ExportScope, Mapping[Key, StoredValue]], *, sensitive: bool = False
+) -> list[StoredObject]:
+    """The objects among strongref's exports in a region: each map that a stack exports.
+
+    Args:
+        exports: from `strongref_exports`.
+        sensitive: whether to include the values of SecureStrings.
+    """
+    found = []
+    for scope, exported in exports.items():
+        values = {
+            tuple(key.split("/")): SECURE if value.kind is Kind.SECURE and not sensitive else value.attribute
+            for key, value in exported.items()
+        }
+        whom = "all" if scope.consumer == SHARED else scope.consumer
+        found += _grouped(values, f"exports of {scope.producer} to {whom}", export_key)
+    return found
+
+
+def strongref_exports(
+    store: Store, clock: Clock, patience: Patience, consumer: str | None = None, stack: str | None = None
+) -> dict[ExportScope, Mapping[Key, StoredValue]]:
+    """Strongref's exports in a region, from their records.
+
+    Args:
+        store: of that account and region.
+        clock: time, and the time left.
+        patience: how long to wait for a deployment that is changing exports.
+        consumer: only exports to this one.
+        stack: only exports of this one.
+
+    Raises:
+        ChangingError: a deployment changes exports for longer than patience lasts.
+        StoreError: Parameter Store cannot be read.
+    """
+    found: dict[ExportScope, Mapping[Key, StoredValue]] = {}
+    for scope in scopes(store, consumer):
+        if stack in (None, scope.producer.stack):
+            waiting = patience.begin(clock)
+            while (exports := RecordedExports.read(store, scope)).torn:
+                if not waiting.pause():
+                    raise waiting.over(ChangingError(str(scope.producer), "another deployment"))
+            found[scope] = exports.values
+    return found
+
+
+def objects_of_parameters(store: Store, prefix: str, *, sensitive: bool = False) -> list[StoredObject]:
+    """The objects below a prefix of Parameter Store.
+
+    Args:
+        store: of that account and region.
+        prefix: as in `/shared/network`.
+        sensitive: as in `objects_of_strongref`.
+    """
+    values: dict[Path, Value] = {}
+    for name, parameter in store.under(prefix, decrypted=sensitive).items():
+        path = tuple(name.removeprefix(f"{prefix}/").split("/"))
+        if parameter.kind is Kind.SECURE and not sensitive:
+            values[path] = SECURE
+        else:
+            values[path] = parameter.text.split(",") if parameter.kind is Kind.STRING_LIST else parameter.text
+    return _grouped(values, f"parameters below {prefix}", lambda path: parameter_name("", path))
+
+
+def choose(objects: Iterable[StoredObject], name: str, where: str) -> StoredObject:
+    """The object of a name.
+
+    Args:
+        objects: the candidates.
+        name: as it was exported; for CloudFormation's exports, hyphens in it do not matter.
+        where: the candidates are from, for errors.
+
+    Raises:
+        NothingToImportError: there is none; the error names similar ones.
+        AmbiguousObjectError: several stacks export one, or one stack exports it to several consumers.
+    """
+    candidates = list(objects)
+    found = [each for each in candidates if each.has_name(name)]
+    if not found:
+        raise NothingToImportError(name, where, get_close_matches(name, [each.name for each in candidates], 3))
+    if all(each.joins_lists for each in found):  # Several only if some export names are cut within the object's name.
+        values = {path: value for each in found for path, value in each.values.items()}
+        cut = tuple(full for each in found for full in each.cut)
+        return replace(found[0], name=name, values=values, stored_path=partial(_path_in_exports, name), cut=cut)
+    if len(found) > 1:
+        raise AmbiguousObjectError(name, [each.origin for each in found])
+    return found[0]
+
+
+def _path_in_exports(name: str, path: Path) -> Path:
+    """A value's path in the names of exports: without hyphens, and with a hash as its last level if the name is cut."""
+    return tuple(export_name((name, *path)).split("-")[1:])
+
+
+def _grouped(values: Mapping[Path, Value], origin: str, check: Callable[[Path], object]) -> list[StoredObject]:
+    """Objects by the first level of paths that have several levels."""
+    found: dict[str, dict[Path, Value]] = {}
+    for (name, *below), value in values.items():
+        if below:
+            found.setdefault(name, {})[tuple(below)] = value
+
+    def checked(path: Path) -> Path:
+        check(path)
+        return path
+
+    return [StoredObject(name, origin, each, checked) for name, each in sorted(found.items())]
+
+
+def _is_cut(name: str) -> bool:
+    return len(name) == EXPORT_NAME_LIMIT and _CUT.fullmatch(name) is not None

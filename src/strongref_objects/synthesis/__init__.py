@@ -1,0 +1,141 @@
+"""What is looked up in AWS while templates are made: each thing once per run, then kept in the context file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from strongref_objects.base.errors import UnknownLocationError
+from strongref_objects.synthesis.context_file import CONTEXT_FILE, ContextFile, ContextKey
+from strongref_toolkit.memo import Memo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from pathlib import Path
+
+    from strongref.aws.clients import Clients
+    from strongref.protocol.ports import Store
+    from strongref_objects.base import Target
+    from strongref_toolkit.aws import Aws
+    from strongref_toolkit.toolbox import Toolbox
+
+
+class Home(NamedTuple):
+    """The account and region of a stack."""
+
+    account: str
+    region: str
+
+
+class Synthesis:
+    """One run of a program that makes templates; all its stacks may share it.
+
+    Attributes:
+        context_file: what earlier runs have looked up.
+    """
+
+    def __init__(
+        self, context_file: str | Path = CONTEXT_FILE, toolbox: Toolbox | None = None, role: str | None = None
+    ) -> None:
+        """Nothing is read, imported or called before the first lookup.
+
+        Args:
+            context_file: its path.
+            toolbox: calls AWS; by default that of this process.
+            role: the ARN of the role to assume in other accounts, with `ACCOUNT` in place of the account ID.
+        """
+        self.context_file = ContextFile(context_file)
+        self._toolbox = toolbox
+        self._role = role
+        self._aws: Aws | None = None
+        self._answers: Memo[Hashable, Any] = Memo()
+
+    def home(self, target: Target, name: str, *, is_lookup: bool = False) -> Home:
+        """The account and region of a stack; the caller's own account if the stack does not name one.
+
+        Args:
+            target: the stack.
+            name: what is looked up for it, for errors.
+            is_lookup: whether it is looked up by its tags, which is impossible at deployment.
+
+        Raises:
+            UnknownLocationError: the stack has no region; or it has no account, and the caller no credentials.
+        """
+        at_deployment = "" if is_lookup else "import with type=ResolveType.DEPLOYMENT"
+        if target.region is None:
+            raise UnknownLocationError(name, target.name, "region", at_deployment)
+        if target.account is not None:
+            return Home(target.account, target.region)
+        from strongref_toolkit.errors import UnknownCallerError  # noqa: PLC0415 (lookups only)
+
+        try:
+            return Home(self.aws(target.region).accounts.own, target.region)
+        except UnknownCallerError:
+            pass
+        credentials = "use credentials (AWS_PROFILE)"
+        raise UnknownLocationError(name, target.name, "account", at_deployment or credentials)
+
+    def remember(
+        self,
+        key: ContextKey,
+        ask: Callable[[], Any],
+        *,
+        is_complete: Callable[[Any], bool] = lambda _entry: True,
+    ) -> Any:  # noqa: ANN401 (JSON)
+        """The context file's entry of this key; if there is none, what `ask` returns (JSON, not None), which is kept.
+
+        Args:
+            key: of the entry.
+            ask: looks it up.
+            is_complete: whether an entry can be used; if not, it is looked up again.
+
+        Raises:
+            ContextFileError: the file cannot be read or written.
+            StrongRefError: from `ask`.
+        """
+        entry = self.context_file.get(key)
+        if entry is None or not is_complete(entry):
+            entry = ask()
+            self.context_file.put(key, entry)
+        return entry
+
+    def once(self, question: Hashable, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 (the caller knows)
+        """What `ask` returned or raised the first time that this run asked the question."""
+        return self._answers.get(question, ask)
+
+    def aws(self, region: str) -> Aws:
+        """AWS for this run.
+
+        Args:
+            region: of STS, if it must be called.
+        """
+        if self._aws is None:
+            from strongref_toolkit.aws import Aws  # noqa: PLC0415 (lookups only)
+
+            tools = self.toolbox
+            self._aws = Aws(tools.accounts(region, self._role), tools.limiter, tools.clock, None)
+        return self._aws
+
+    def clients(self, home: Home) -> Clients:
+        """The clients of a stack's account.
+
+        Raises:
+            NoWayInError: it is another account, and no role is given.
+            UnknownCallerError: STS does not return the caller's identity.
+        """
+        aws = self.aws(home.region)
+        return aws.clients(aws.where(home.region, home.account))
+
+    def store(self, home: Home) -> Store:
+        """Parameter Store of a stack's account and region; errors as `clients`."""
+        from strongref.aws.parameter_store import Stores  # noqa: PLC0415 (lookups only)
+
+        tools = self.toolbox
+        return Stores(self.clients(home).ssm, tools.limiter)(home.region, tools.clock)
+
+    @property
+    def toolbox(self) -> Toolbox:
+        if self._toolbox is None:
+            from strongref_toolkit.toolbox import Toolbox  # noqa: PLC0415 (lookups only)
+
+            self._toolbox = Toolbox.of_this_process()
+        return self._toolbox

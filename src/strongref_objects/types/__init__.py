@@ -1,0 +1,285 @@
+"""The ready types, and how to declare another one in a few lines.
+
+A ready type has the members that every such resource has, so that a program can read one at deployment, without knowing
+more. Whatever only some resources have makes another type, such as `EncryptedBucket`: a program that knows of a key
+exports it, a program that needs the key imports it, and others can import it as a `Bucket`. A VPC is the exception: it
+lists the subnets that it has, and so can only be read at synthesis.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref_objects.base.errors import MissingMembersError, UnevenListsError
+from strongref_objects.types.arn_forms import ArnForm, is_unresolved
+from strongref_objects.types.declared import REF, Declared, every_type, part, texts, told
+
+if TYPE_CHECKING:
+    from strongref_objects.base import Text, TextList
+
+__all__ = [
+    "READY",
+    "REF",
+    "ApplicationLoadBalancer",
+    "ArnForm",
+    "Bucket",
+    "Certificate",
+    "Cluster",
+    "Declared",
+    "EncryptedBucket",
+    "EncryptedQueue",
+    "EncryptedTable",
+    "EncryptedTopic",
+    "Function",
+    "HostedZone",
+    "Key",
+    "Listener",
+    "Queue",
+    "Role",
+    "SecurityGroup",
+    "StreamedTable",
+    "Subnets",
+    "Table",
+    "Topic",
+    "Vpc",
+    "every_type",
+    "part",
+    "texts",
+    "told",
+]
+
+_UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+class Key(
+    Declared,
+    type_name="AWS::KMS::Key",
+    arn=ArnForm("arn:{partition}:kms:{region}:{account}:key/{name}", rf"{_UUID}|mrk-[0-9a-f]{{32}}"),
+    label="KMS key",
+):
+    """A KMS key, by its ID; not an alias."""
+
+    key_arn: Text = told("Arn", form="{arn}")
+    key_id: Text = told(REF, form="{name}")
+
+
+class Bucket(
+    Declared,
+    type_name="AWS::S3::Bucket",
+    # Old ones may have names that new ones cannot (AWS: S3 User Guide, bucket naming rules).
+    arn=ArnForm("arn:{partition}:s3:::{name}", "[A-Za-z0-9._-]{3,255}"),
+):
+    """An S3 bucket."""
+
+    bucket_arn: Text = told("Arn", form="{arn}")
+    bucket_name: Text = told(REF, form="{name}")
+
+
+class EncryptedBucket(Bucket):
+    """A bucket with the key that encrypts its objects."""
+
+    encryption_key: Key = part(Key)
+
+
+class Queue(
+    Declared,
+    type_name="AWS::SQS::Queue",
+    arn=ArnForm("arn:{partition}:sqs:{region}:{account}:{name}", r"[A-Za-z0-9_-]{1,80}|[A-Za-z0-9_-]{1,75}\.fifo"),
+):
+    """An SQS queue."""
+
+    queue_arn: Text = told("Arn", form="{arn}")
+    queue_name: Text = told("QueueName", form="{name}")
+    queue_url: Text = told(REF, form="https://sqs.{region}.{suffix}/{account}/{name}")
+
+
+class EncryptedQueue(Queue):
+    """A queue with the key that encrypts its messages."""
+
+    encryption_master_key: Key = part(Key)
+
+
+class Topic(
+    Declared,
+    type_name="AWS::SNS::Topic",
+    arn=ArnForm("arn:{partition}:sns:{region}:{account}:{name}", r"[A-Za-z0-9_-]{1,256}|[A-Za-z0-9_-]{1,251}\.fifo"),
+):
+    """An SNS topic."""
+
+    topic_arn: Text = told("TopicArn", form="{arn}")
+    topic_name: Text = told("TopicName", form="{name}")
+
+
+class EncryptedTopic(Topic):
+    """A topic with the key that encrypts its messages."""
+
+    master_key: Key = part(Key)
+
+
+class Role(
+    Declared,
+    type_name="AWS::IAM::Role",
+    arn=ArnForm("arn:{partition}:iam::{account}:role/{name}", r"[A-Za-z0-9_+=,.@-]{1,64}", has_path=True),
+):
+    """An IAM role. A name alone is that of a role without a path; use the ARN of a role with a path."""
+
+    role_arn: Text = told("Arn", form="{arn}")
+    role_name: Text = told(REF, form="{name}")
+
+
+class Certificate(
+    Declared,
+    type_name="AWS::CertificateManager::Certificate",
+    arn=ArnForm("arn:{partition}:acm:{region}:{account}:certificate/{name}", _UUID),
+):
+    """An ACM certificate."""
+
+    certificate_arn: Text = told(REF, form="{arn}")
+
+
+class HostedZone(
+    Declared,
+    type_name="AWS::Route53::HostedZone",
+    arn=ArnForm("arn:{partition}:route53:::hostedzone/{name}", "[A-Z0-9]{1,32}"),
+):
+    """A Route 53 hosted zone. Its name follows neither from its ID nor from CloudFormation's attributes."""
+
+    hosted_zone_id: Text = told(REF, form="{name}")
+    zone_name: Text = told(says="Name", dropped=".")
+
+
+class SecurityGroup(
+    Declared,
+    type_name="AWS::EC2::SecurityGroup",
+    arn=ArnForm("arn:{partition}:ec2:{region}:{account}:security-group/{name}", "sg-[0-9a-f]{8,17}"),
+):
+    """A security group."""
+
+    security_group_id: Text = told("GroupId", form="{name}")
+
+
+class Listener(
+    Declared,
+    type_name="AWS::ElasticLoadBalancingV2::Listener",
+    arn=ArnForm(
+        "arn:{partition}:elasticloadbalancing:{region}:{account}:listener/app/{name}",
+        "[A-Za-z0-9-]{1,32}(/[0-9a-f]+){2}",
+    ),
+):
+    """A listener of an application load balancer."""
+
+    listener_arn: Text = told(REF, form="{arn}")
+
+
+class ApplicationLoadBalancer(
+    Declared,
+    type_name="AWS::ElasticLoadBalancingV2::LoadBalancer",
+    arn=ArnForm(
+        "arn:{partition}:elasticloadbalancing:{region}:{account}:loadbalancer/app/{name}",
+        "[A-Za-z0-9-]{1,32}/[0-9a-f]+",
+    ),
+):
+    """An application load balancer with its security group and its shared listener."""
+
+    load_balancer_arn: Text = told(REF, form="{arn}")
+    load_balancer_dns_name: Text = told("DNSName")
+    load_balancer_canonical_hosted_zone_id: Text = told("CanonicalHostedZoneID")
+    security_group: SecurityGroup = part(SecurityGroup)
+    listener: Listener = part(Listener)
+
+
+class Cluster(
+    Declared,
+    type_name="AWS::ECS::Cluster",
+    arn=ArnForm("arn:{partition}:ecs:{region}:{account}:cluster/{name}", "[A-Za-z0-9_-]{1,255}"),
+):
+    """An ECS cluster."""
+
+    cluster_arn: Text = told("Arn", form="{arn}")
+    cluster_name: Text = told(REF, form="{name}")
+
+
+class Table(
+    Declared,
+    type_name="AWS::DynamoDB::Table",
+    arn=ArnForm("arn:{partition}:dynamodb:{region}:{account}:table/{name}", "[A-Za-z0-9_.-]{3,255}"),
+):
+    """A DynamoDB table."""
+
+    table_arn: Text = told("Arn", form="{arn}")
+    table_name: Text = told(REF, form="{name}")
+
+
+class EncryptedTable(Table):
+    """A table with the key that encrypts its items."""
+
+    encryption_key: Key = part(Key)
+
+
+class StreamedTable(Table):
+    """A table with its stream."""
+
+    table_stream_arn: Text = told("StreamArn")
+
+
+class Function(
+    Declared,
+    type_name="AWS::Lambda::Function",
+    arn=ArnForm("arn:{partition}:lambda:{region}:{account}:function:{name}", "[A-Za-z0-9_-]{1,64}"),
+):
+    """A Lambda function; not a version or alias of it."""
+
+    function_arn: Text = told("Arn", form="{arn}")
+    function_name: Text = told(REF, form="{name}")
+
+
+class Subnets(Declared, label="tier of subnets"):
+    """The subnets of one tier, in the order of their availability zones. The lists belong together, item by item."""
+
+    subnet_ids: TextList = texts()
+    availability_zones: TextList = texts()
+    route_table_ids: TextList = texts()
+
+    def __post_init__(self) -> None:
+        """Raises `UnevenListsError` if the lists have different lengths."""
+        super().__post_init__()
+        lists = {"subnet_ids": self.subnet_ids, "availability_zones": self.availability_zones}
+        lists["route_table_ids"] = self.route_table_ids
+        lengths = {name: len(items) for name, items in lists.items() if isinstance(items, tuple)}
+        if len(set(lengths.values())) > 1:
+            raise UnevenListsError(self.declared.label, lengths)
+
+
+class Vpc(
+    Declared,
+    type_name="AWS::EC2::VPC",
+    arn=ArnForm("arn:{partition}:ec2:{region}:{account}:vpc/{name}", "vpc-[0-9a-f]{8,17}"),
+    label="VPC",
+):
+    """A VPC with the subnets that it has: public, private (with a route out) and isolated ones."""
+
+    vpc_id: Text = told("VpcId", form="{name}")
+    vpc_cidr_block: Text | None = told("CidrBlock", default=None)
+    public_subnets: Subnets | None = part(Subnets, default=None)
+    private_subnets: Subnets | None = part(Subnets, default=None)
+    isolated_subnets: Subnets | None = part(Subnets, default=None)
+    nat_gateway_ids: TextList | None = texts(default=None)
+
+    @property
+    def availability_zones(self) -> list[str]:
+        """The zones of its subnets, sorted.
+
+        Raises:
+            MissingMembersError: some are unresolved.
+        """
+        tiers = [each for each in (self.public_subnets, self.private_subnets, self.isolated_subnets) if each]
+        zones = [zone for tier in tiers for zone in tier.availability_zones]
+        if any(is_unresolved(each) for each in (*zones, *(tier.availability_zones for tier in tiers))):
+            raise MissingMembersError(self.declared.label, ["availability_zones"], "intrinsic functions")
+        return sorted({str(zone) for zone in zones})
+
+
+READY: dict[str, type[Declared]] = {
+    each.__name__: each for each in sorted(every_type(), key=lambda each: each.__name__) if each.__module__ == __name__
+}
+"""Every ready type by its name."""

@@ -1,0 +1,126 @@
+"""The members of a type of object: how each is declared, and its key. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from strongref.text import some
+
+if TYPE_CHECKING:
+    from strongref_objects.base import DeserializationContext, SerializationContext
+
+REF = "Ref"
+"""The attribute of a member that is the value of `Ref`, which is also the resource's identifier in Cloud Control."""
+
+_MEMBER = "strongref"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Member:
+    """One value, list or object that belongs to an object.
+
+    Attributes:
+        attribute: `REF`, or an attribute for `Fn::GetAtt`; None if a template's resource does not have it.
+        form: how it follows from an ARN or a name, as in `https://{name}.example.com`.
+        says: Cloud Control's property, if it differs from the attribute.
+        of: the type of the object that it is; None for text.
+        is_list: whether it is a list of texts.
+        dropped: a suffix of Cloud Control's value that templates do not have.
+    """
+
+    attribute: str | None = None
+    form: str | None = None
+    says: str | None = None
+    of: type[Any] | None = None
+    is_list: bool = False
+    dropped: str = ""
+
+
+def told(
+    attribute: str | None = None,
+    *,
+    form: str | None = None,
+    says: str | None = None,
+    dropped: str = "",
+    **default: Any,  # noqa: ANN401 (as `dataclasses.field`)
+) -> Any:  # noqa: ANN401 (a field)
+    """A text. `default=None` makes it optional. The other arguments are those of `Member`."""
+    return dataclasses.field(**default, metadata={_MEMBER: Member(attribute, form, says, dropped=dropped)})
+
+
+def texts(**default: Any) -> Any:  # noqa: ANN401 (as above)
+    """A list of texts."""
+    return dataclasses.field(**default, metadata={_MEMBER: Member(is_list=True)})
+
+
+def part(of: type[Any], **default: Any) -> Any:  # noqa: ANN401 (as above)
+    """An object of another type."""
+    return dataclasses.field(**default, metadata={_MEMBER: Member(of=of)})
+
+
+def members(declared: type[Any]) -> dict[str, Member]:
+    """A type's members by their Python names, in the order of their declaration."""
+    return {each.name: each.metadata[_MEMBER] for each in dataclasses.fields(declared)}
+
+
+def key_of(name: str) -> str:
+    """The key of a member: `bucket_arn` is written as `BucketArn`, as CloudFormation spells the CDK's attributes."""
+    return "".join(word[0].upper() + word[1:] for word in name.split("_") if word)
+
+
+def optional_members(declared: type[Any]) -> list[str]:
+    return [each.name for each in dataclasses.fields(declared) if each.default is None]
+
+
+def required_members(declared: type[Any]) -> list[str]:
+    return [name for name in members(declared) if name not in optional_members(declared)]
+
+
+def problem_of(declared: type[Any], parts: str) -> str | None:
+    """What is wrong with the members of a type, in words; None if nothing is.
+
+    Args:
+        declared: the type.
+        parts: the key under which an object with optional members lists those that it has.
+    """
+    undeclared = [each.name for each in dataclasses.fields(declared) if _MEMBER not in each.metadata]
+    if undeclared:
+        return f"declare {some(undeclared)} with told(…), texts() or part(…)"
+    keys = {parts: [parts]} if optional_members(declared) else {}
+    for name in members(declared):
+        keys.setdefault(key_of(name), []).append(name)
+    clashing = next((key for key, names in keys.items() if len(names) > 1 or not key), None)
+    return None if clashing is None else f"the key of {some(keys[clashing])} would be {clashing or 'empty'}"
+
+
+def make_keyword_only(declared: type[Any]) -> None:
+    """Make required members keyword-only if they follow optional ones.
+
+    Args:
+        declared: the type, before it is a dataclass itself.
+    """
+    inherited = getattr(declared, "__dataclass_fields__", {}).values()
+    follows_optional = any(each.default is not dataclasses.MISSING for each in inherited)
+    for each in [each for each in vars(declared).values() if isinstance(each, dataclasses.Field)]:
+        if each.default is not dataclasses.MISSING:
+            follows_optional = True
+        elif follows_optional:
+            each.kw_only = True
+
+
+def write(ctx: SerializationContext, key: str, member: Member, value: Any) -> None:  # noqa: ANN401 (a value, a list or an object)
+    if member.of:
+        ctx.write_object(key, value)
+    elif member.is_list:
+        ctx.write_string_list(key, value)
+    else:
+        ctx.write_string(key, value)
+
+
+def read(ctx: DeserializationContext, key: str, member: Member, *, resolved: bool) -> Any:  # noqa: ANN401 (a value, a list or an object)
+    if member.of:
+        return member.of.deserialize(ctx.read_object(key))
+    if member.is_list:
+        return ctx.read_string_list(key)
+    return ctx.read_string(key, allow_unresolved=not resolved)
