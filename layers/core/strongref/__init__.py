@@ -25,8 +25,8 @@ An event of an Export passes these stages:
 
 `Exporter.handle` in `protocol.exports` is these stages, one after the other; `preview` stops before the first write.
 
-An event of an Import is read by `protocol.imports`. `ClaimAttempt` in `protocol.claims` reads, claims and verifies, and
-`ClaimRelease` in `protocol.cleanup` releases and cleans up. The janitor in `protocol.janitor` repairs what no event does.
+An event of an Import is carried out by `protocol.imports`. `ClaimAttempt` in `protocol.claims` reads, claims and
+verifies. `ClaimRelease` in `protocol.cleanup` releases and cleans up. The janitor in `protocol.janitor` repairs the rest.
 """
 
 __version__ = "0.1.0"
