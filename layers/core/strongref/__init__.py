@@ -26,7 +26,7 @@ An event of an Export passes these stages:
 `Exporter.handle` in `protocol.exports` is these stages, one after the other; `preview` stops before the first write.
 
 An event of an Import is carried out by `protocol.imports`. `ClaimAttempt` in `protocol.claims` reads, claims and
-verifies. `ClaimRelease` in `protocol.cleanup` releases and cleans up. The janitor in `protocol.janitor` repairs the rest.
+verifies. `ClaimRelease` of `protocol.cleanup` releases and cleans up. The janitor in `protocol.janitor` repairs more.
 """
 
 __version__ = "0.1.0"
