@@ -118,7 +118,7 @@ GUARDS = (
         find="chance * _",
         instead="0",
         tests=("tests/aws/test_under_quota.py", "-k", "together"),
-        must_fail=("test_who_was_throttled_together_does_not_come_back_together",),
+        must_fail=("test_callers_that_were_throttled_together_do_not_retry_together",),
     ),
     Guard(
         name="the end of a run over a set of manifests when its fence expires",

@@ -1,4 +1,4 @@
-"""`Custom::CrossRegionExport`: the function that CloudFormation calls."""
+"""`Custom::CrossRegionExport`: the Lambda handler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Custom::CrossRegionImport`: the function that CloudFormation calls."""
+"""`Custom::CrossRegionImport`: the Lambda handler."""
 
 from __future__ import annotations
 

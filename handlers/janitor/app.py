@@ -1,4 +1,4 @@
-"""The janitor: the function that a schedule calls."""
+"""The janitor: the Lambda handler."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from strongref.runtime.wiring import janitor
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-upkeep = ScheduledFunction(*janitor())
+scheduled = ScheduledFunction(*janitor())
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> None:
-    upkeep(event, context)
+    scheduled(event, context)

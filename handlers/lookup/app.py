@@ -1,4 +1,4 @@
-"""`Custom::ResourceLookup`: the function that CloudFormation calls."""
+"""`Custom::ResourceLookup`: the Lambda handler."""
 
 from __future__ import annotations
 

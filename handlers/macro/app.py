@@ -1,4 +1,4 @@
-"""`Transform: StrongRef`: the function that CloudFormation calls for a macro."""
+"""The macro `StrongRef`: the Lambda handler."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class PublishedExports:
         producer = str(scope.producer)
         now = self._clock.now()
         for fence in fences_below(self._store, scope.fences).values():  # looked at only: who reads takes nothing away
-            if fence.stands(now):
+            if fence.is_live(now):
                 return ChangingError(producer, str(fence))
         shared = scope.consumer == SHARED
         whom = f"{'to all' if shared else f'to consumer {scope.consumer}'} in {self._store.region}"

@@ -14,7 +14,7 @@ from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
-from strongref.log import log_aside
+from strongref.log import log_to_stderr
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.runtime.clock import SystemClock
@@ -42,7 +42,7 @@ class Toolbox(NamedTuple):
     @classmethod
     def of_this_process(cls) -> Toolbox:
         """With botocore's whole descriptions of services: more of them are called than the functions do."""
-        log_aside()
+        log_to_stderr()
         return cls(Clients(Session()), RateLimiter(RateLimits.from_environment()), SystemClock(AN_HOUR))
 
     def ports(self, account: str = "") -> Ports:

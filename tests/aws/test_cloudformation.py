@@ -1,4 +1,4 @@
-"""What CloudFormation says of stacks, over moto; over stubbed answers where moto cannot give them."""
+"""Stack lookups, against moto; against stubbed responses where moto has none."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_deleted_stack_is_none_even_when_another_has_its_name() -> None:
     assert stacks_over().physical_ids(WEB) == frozenset()
 
 
-def test_a_stack_that_never_was_is_none() -> None:
+def test_a_stack_that_never_existed_is_none() -> None:
     assert stacks_over().by_arn(WEB) is None
     assert stacks_over().by_name("web", REGION) is None
 
@@ -154,13 +154,13 @@ def test_a_stack_of_another_account_is_not_taken_for_a_deleted_one() -> None:
         assert (raised.value.stack, raised.value.region, raised.value.code) == (other, REGION, "OtherAccount")
 
 
-def test_what_is_no_arn_is_an_error_and_no_deleted_stack() -> None:
+def test_an_invalid_arn_is_an_error_and_not_a_deleted_stack() -> None:
     with pytest.raises(StackLookupError) as raised:
         stacks_over().by_arn("web")
     assert raised.value.code == "NotAStackArn"
 
 
-def test_a_denial_is_told_by_code_without_its_text(stub: Stubber, stubbed: CloudFormationStacks) -> None:
+def test_a_denial_is_reported_by_code_without_its_text(stub: Stubber, stubbed: CloudFormationStacks) -> None:
     stub.add_client_error("describe_stacks", "AccessDenied", "User: arn is not authorized", 403)
     with pytest.raises(StackLookupError, match=r"eu-west-1 could not be asked about stack web: AccessDenied") as raised:
         stubbed.by_name("web", REGION)
@@ -179,7 +179,7 @@ def test_throttling_slows_and_then_succeeds(stub: Stubber) -> None:
     assert sum(clock.slept) > 0
 
 
-def test_throttling_until_the_time_is_up_is_no_refusal_but_work_that_is_left(stub: Stubber) -> None:
+def test_throttling_until_the_deadline_is_unfinished_work(stub: Stubber) -> None:
     clock = FakeClock(remaining=0.1)
     stub.add_client_error("describe_stacks", "Throttling", "Rate exceeded", 400)
     calls = CloudFormationStacks(lambda _: client_of(stub), RateLimiter(RateLimits(stacks=1)), clock, account=ACCOUNT)
@@ -187,7 +187,7 @@ def test_throttling_until_the_time_is_up_is_no_refusal_but_work_that_is_left(stu
         calls.by_arn(WEB)
 
 
-def test_a_name_that_can_be_no_region_is_an_error_that_names_it() -> None:
+def test_an_invalid_region_is_an_error_that_names_it() -> None:
     def nowhere(region: str) -> CloudFormationClient:
         raise InvalidRegionError(region_name=region)
 

@@ -1,4 +1,4 @@
-"""The cut-down descriptions of AWS's services: those that botocore has, of just the calls that are made."""
+"""The reduced service models: botocore's own, with only the calls that strongref makes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import botocore.session
 import pytest
 
 from strongref.aws.clients import MODELS, Clients
-from strongref.aws.retry_and_rate_limit import _CLASS
+from strongref.aws.retry_and_rate_limit import RATE_OF_ACTION
 from tests.support.documents import ROOT
 from tools.models import CALLS, models
 
@@ -22,7 +22,7 @@ def test_they_are_what_the_installed_botocore_says() -> None:
 
 def test_they_have_every_call_that_functions_make_and_no_other() -> None:
     of_the_command = {"AssumeRole", "GetCallerIdentity", "GetObject", "GetSecretValue", "GetTemplate", "ListExports"}
-    assert {call for calls in CALLS.values() for call in calls} == set(_CLASS) - of_the_command
+    assert {call for calls in CALLS.values() for call in calls} == set(RATE_OF_ACTION) - of_the_command
 
 
 def test_the_calls_go_where_they_would_without_them_in_every_region_and_in_regions_to_come(

@@ -1,4 +1,4 @@
-"""The store over moto and over the fake: batches, pages, second tries, and errors that keep no value."""
+"""The store against moto and against the fake: batches, pages, retries, and errors without values."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class Calls:
         return [len(request["Names"]) for seen, request in self.seen if seen == action]
 
 
-def test_names_go_ten_a_call_each_once() -> None:
+def test_a_call_has_ten_names_without_duplicates() -> None:
     calls = Calls()
     store = store_over(FakeSsm(before_call=calls).as_client())
     names = [f"/app/{number}" for number in range(21)]
@@ -233,7 +233,7 @@ def test_throttling_slows_and_then_succeeds() -> None:
     assert store.get(["/a"])["/a"].text == "v"
 
 
-def test_a_create_whose_answer_was_lost_comes_back_as_already_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_create_whose_response_was_lost_is_reported_as_existing(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = FakeSsm()
     put, lost = fake.put_parameter, [client_error("InternalServerError", status=500)]
 
@@ -248,7 +248,7 @@ def test_a_create_whose_answer_was_lost_comes_back_as_already_there(monkeypatch:
         store_over(fake.as_client()).create("/a", Kind.STRING, "v", {})
 
 
-def test_no_call_is_begun_once_the_time_is_up() -> None:
+def test_no_call_begins_after_the_deadline() -> None:
     calls = Calls()
     store = store_over(FakeSsm(before_call=calls).as_client(), FakeClock(remaining=0))
     with pytest.raises(OutOfTimeError):
@@ -278,13 +278,13 @@ def test_stores_keep_one_pace_and_each_its_clock() -> None:
     assert sum(clock.slept) > 0
 
 
-def test_a_name_that_can_be_no_region_is_an_error_that_names_it() -> None:
+def test_an_invalid_region_is_an_error_that_names_it() -> None:
     with pytest.raises(StoreError, match=r"in nowhere at all failed: InvalidRegionError") as raised:
         Stores(Clients().ssm, RateLimiter(UNHURRIED))("nowhere at all", FakeClock())
     assert raised.value.__context__ is None
 
 
-def test_clients_are_made_once_a_region_and_do_not_try_again_themselves() -> None:
+def test_clients_are_made_once_per_region_and_do_not_retry() -> None:
     clients = Clients()
     ssm, stacks = clients.ssm("eu-west-1"), clients.cloudformation("eu-west-1")
     assert clients.ssm("eu-west-1") is ssm

@@ -1,4 +1,4 @@
-"""Pace and second tries, on a clock that moves only when slept on."""
+"""Rate limits and retries, on a clock that moves only in `sleep`."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_clock_that_steps_back_costs_and_gains_nothing() -> None:
     assert take(limiter, clock) == 1
 
 
-def test_a_turn_that_comes_too_late_is_left_to_others() -> None:
+def test_a_wait_beyond_the_deadline_takes_no_token() -> None:
     limiter, clock = RateLimiter(RateLimits(writes=1)), FakeClock()
     take(limiter, clock)
     for _ in range(10):
@@ -92,7 +92,7 @@ def test_a_turn_that_comes_too_late_is_left_to_others() -> None:
     assert take(limiter, clock) == 1
 
 
-def test_throttling_slows_a_little_each_time_and_that_is_made_up_for() -> None:
+def test_throttling_slows_a_little_each_time_and_the_rate_recovers() -> None:
     clock, limiter = FakeClock(), RateLimiter(RateLimits(writes=4))
     for times in range(1, 8):
         assert limiter.throttled("PutParameter", REGION, 0.5) == pytest.approx(1 / (4 * 0.9**times))
@@ -103,7 +103,7 @@ def test_throttling_slows_a_little_each_time_and_that_is_made_up_for() -> None:
 
 
 @pytest.mark.parametrize(("chance", "wait"), [(0, 0.5), (0.5, 1), (1, 1.5)])
-def test_what_was_throttled_is_tried_again_by_chance_about_one_call_later(chance: float, wait: float) -> None:
+def test_a_throttled_call_is_retried_at_a_random_time_about_one_call_later(chance: float, wait: float) -> None:
     clock, limiter = FakeClock(), RateLimiter(RateLimits(writes=4))
     apart = limiter.throttled("PutParameter", REGION, chance)
     assert take(limiter, clock) == pytest.approx(wait * apart)
@@ -124,19 +124,19 @@ def test_rates_come_from_the_environment() -> None:
 
 @pytest.mark.parametrize("text", ["fast", "0", "-1", "nan", "inf"])
 def test_a_bad_rate_names_its_variable(text: str) -> None:
-    with pytest.raises(BadRequestError, match="STRONGREF_DELETES_PER_SECOND: a number") as raised:
+    with pytest.raises(BadRequestError, match="STRONGREF_DELETES_PER_SECOND must be a number") as raised:
         RateLimits.from_environment({"STRONGREF_DELETES_PER_SECOND": text})
     assert repr(text) in str(raised.value)
 
 
 @pytest.mark.parametrize("code", [*THROTTLED, "TooManyUpdates", "InternalServerError"])
-def test_what_passes_is_tried_again(code: str) -> None:
+def test_a_transient_failure_is_retried(code: str) -> None:
     clock = FakeClock()
     assert caller(clock).call("PutParameter", failing(*[client_error(code)] * 3)) == "answer"
     assert sum(clock.slept) > 0
 
 
-def test_a_server_fault_of_any_name_is_tried_again() -> None:
+def test_any_server_fault_is_retried() -> None:
     assert caller(FakeClock()).call("PutParameter", failing(client_error("502", status=502))) == "answer"
 
 
@@ -186,7 +186,7 @@ def test_it_gives_up_at_the_deadline_with_the_last_code(code: str, throttled: bo
     assert 0 <= clock.remaining() < 30
 
 
-def test_no_call_is_made_whose_turn_comes_after_the_deadline() -> None:
+def test_a_call_that_must_wait_beyond_the_deadline_is_not_made() -> None:
     clock = FakeClock(remaining=1)
     calls = caller(clock, writes=0.5)
     calls.call("PutParameter", failing())
@@ -195,7 +195,7 @@ def test_no_call_is_made_whose_turn_comes_after_the_deadline() -> None:
     assert (raised.value.code, raised.value.throttled, clock.slept) == (OUT_OF_TIME, False, [])
 
 
-def test_what_cannot_be_reached_is_tried_a_few_times() -> None:
+def test_a_lost_connection_is_retried_a_few_times() -> None:
     def unreachable(count: int) -> Callable[[], str]:
         return failing(*[EndpointConnectionError(endpoint_url="https://x")] * count)
 
@@ -208,7 +208,7 @@ def test_what_cannot_be_reached_is_tried_a_few_times() -> None:
 @pytest.mark.parametrize(
     "error", [client_error("ParameterNotFound"), NoCredentialsError(), client_error("ValidationException")]
 )
-def test_what_will_not_change_is_not_tried_again(error: Exception) -> None:
+def test_a_permanent_error_is_not_retried(error: Exception) -> None:
     clock = FakeClock()
     with pytest.raises(CallFailedError):
         caller(clock).call("GetParameters", failing(error))

@@ -51,7 +51,7 @@ class Account:
         self.rates = RateLimits(**{"writes" if name == "puts" else name: rate for name, rate in rates.items()})
         self.admitted: Counter[str] = Counter()
         self.throttled: list[tuple[str, float]] = []
-        self.turns = 0
+        self.invocations = 0
         self._regions: dict[str, FakeSsm] = {}
 
     def ssm(self, region: str) -> FakeSsm:
@@ -72,7 +72,7 @@ class Account:
         return sum(1 for slot in self.ssm(region)._slots.values() if slot.record)
 
     def carry_out(self, event: Event, seconds: float = 885, seed: int = 0) -> Response:
-        """Have one invocation after the other carry an event out, as they hand over."""
+        """Handle an event in as many invocations as it needs."""
         since, number = VirtualClock.lasting(self.time, 0).now(), 1
         while True:
             try:
@@ -81,9 +81,9 @@ class Account:
                 number += 1
                 if number > MAX_INVOCATIONS:
                     raise AssertionError("there is no invocation after that") from error
-                event = replace(event, turn=Continuation(number, since))
+                event = replace(event, continuation=Continuation(number, since))
             finally:
-                self.turns = number
+                self.invocations = number
 
     def send(self, event: Event, seed: int, seconds: float) -> Response:
         """Have a function of its own carry an event out, as in an invocation of fifteen minutes."""
@@ -150,7 +150,7 @@ def test_a_thousand_exports_and_imports_take_hardly_longer_than_the_quota_makes_
 
 
 @pytest.mark.parametrize("others", [0.0, 0.5, 0.8])
-def test_many_at_once_share_a_quota_and_none_fails(others: float) -> None:
+def test_concurrent_functions_share_a_quota_and_none_fails(others: float) -> None:
     account = Account(others)
     stacks = [stack_arn(f"network{number}", "eu-west-1") for number in range(6)]
     exported = account.measured(*[export(80, stack) for stack in stacks])
@@ -161,7 +161,7 @@ def test_many_at_once_share_a_quota_and_none_fails(others: float) -> None:
     assert account.throttled
 
 
-def test_who_was_throttled_together_does_not_come_back_together() -> None:
+def test_callers_that_were_throttled_together_do_not_retry_together() -> None:
     """Ten that start at the same moment are throttled at the same moment: nothing but chance parts them."""
     account = Account()
     account.measured(*[export(5, stack_arn(f"network{number}", "eu-west-1")) for number in range(10)])
@@ -188,7 +188,7 @@ def test_ten_thousand_values_in_a_fan_out_are_there_in_time_and_gone_in_time() -
     account = Account()
     made = export(2500, Region=REGIONS)
     account.time.run(lambda: account.carry_out(made))
-    assert account.turns <= 2
+    assert account.invocations <= 2
     assert account.time.seconds <= 1.10 * account.quotas.least_seconds({"PutParameter": 2500}) < SERVICE_TIMEOUT
     gone = event(RequestType.DELETE, NETWORK, dict(made.properties), "x")
     account.time.run(lambda: account.carry_out(gone))
@@ -200,25 +200,25 @@ def test_ten_thousand_values_in_one_region_take_several_invocations_and_less_tha
     account = Account()
     made = export(10_000)
     account.time.run(lambda: account.carry_out(made))
-    assert account.turns > 3
+    assert account.invocations > 3
     assert account.time.seconds < SERVICE_TIMEOUT - MIN_SECONDS_LEFT
     began = account.time.seconds
     account.time.run(lambda: account.carry_out(event(RequestType.DELETE, NETWORK, dict(made.properties), "x")))
-    assert account.turns > 1
+    assert account.invocations > 1
     assert account.time.seconds - began < SERVICE_TIMEOUT
     assert account.stored() == 0
 
 
 @pytest.mark.parametrize(("starved", "count"), [("puts", 60), ("tags", 200), ("deletes", 500), ("reads", 500)])
-def test_with_a_starved_quota_work_goes_on_until_it_is_done(starved: str, count: int) -> None:
+def test_with_a_small_quota_the_work_continues_until_it_is_done(starved: str, count: int) -> None:
     """A tenth of what a quota is, and invocations of two minutes: each goes on where the one before it stopped."""
     account = Account(**{starved: getattr(Quotas(), starved) / 10})
     made = export(count)
     account.time.run(lambda: account.carry_out(made, 120))
-    turns = account.turns
+    turns = account.invocations
     gone = replace(made, request_type=RequestType.DELETE, physical_id="x")
     account.time.run(lambda: account.carry_out(gone, 120))
-    assert turns + account.turns > 2
+    assert turns + account.invocations > 2
     assert account.stored() == 0
 
 

@@ -1,4 +1,4 @@
-"""Work longer than one invocation: another one goes on with the event, and CloudFormation is answered once."""
+"""Work longer than one invocation: another one continues, and CloudFormation gets one response."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from botocore.exceptions import ConnectionClosedError
 from botocore.stub import Stubber
 
-from strongref.aws.lambda_functions import Invoker
+from strongref.aws.lambda_functions import LambdaInvoker
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS, Continuation
 from strongref.contract.event import Event, MalformedEventError
@@ -89,7 +89,7 @@ def turn(number: int, since: datetime) -> dict[str, object]:
     ],
     ids=["out of time", "throttled", "cut short"],
 )
-def test_when_time_runs_short_the_same_event_goes_to_another_invocation_and_nothing_is_answered(
+def test_out_of_time_the_event_goes_to_another_invocation_without_a_response(
     name: str, error: StrongRefError, server: ResponseServer
 ) -> None:
     other, raw = Lambda(), event(server, name)
@@ -102,7 +102,7 @@ def test_when_time_runs_short_the_same_event_goes_to_another_invocation_and_noth
     assert server.answers == []
 
 
-def test_the_invocation_that_comes_to_the_end_answers(server: ResponseServer) -> None:
+def test_the_invocation_that_finishes_responds(server: ResponseServer) -> None:
     other = Lambda()
     failing(OUT_OF_TIME, other)(event(server), FakeContext())
     seen: list[Event] = []
@@ -112,11 +112,11 @@ def test_the_invocation_that_comes_to_the_end_answers(server: ResponseServer) ->
         return Response("strongref-import/web/Imports/1")
 
     CustomResource(handle, other)(other.invoked[0][1], FakeContext())
-    assert seen[0].turn is not None
+    assert seen[0].continuation is not None
     assert [answer["Status"] for answer in server.answers] == ["SUCCESS"]
 
 
-def test_a_refusal_is_no_reason_to_go_on(server: ResponseServer) -> None:
+def test_a_refusal_is_not_continued(server: ResponseServer) -> None:
     other = Lambda()
     failing(StackLookupError("web", "us-east-1", "AccessDenied"), other)(event(server), FakeContext())
     assert other.invoked == []
@@ -134,7 +134,7 @@ def test_each_invocation_counts_from_when_the_first_began(server: ResponseServer
     [(MAX_INVOCATIONS, 60, "3600"), (2, 3580, "3600"), (2, 100, "120"), (2, 4000, "3600")],
     ids=["often enough", "an hour", "its own ServiceTimeout", "too late"],
 )
-def test_there_is_an_end_to_it_which_is_answered(number: int, ago: float, timeout: str, server: ResponseServer) -> None:
+def test_the_last_invocation_responds(number: int, ago: float, timeout: str, server: ResponseServer) -> None:
     other = Lambda()
     raw = event(server, changes=turn(number, datetime.now(UTC) - timedelta(seconds=ago)))
     raw["ResourceProperties"] |= {"ServiceTimeout": timeout}
@@ -150,7 +150,7 @@ def test_there_is_an_end_to_it_which_is_answered(number: int, ago: float, timeou
     )
 
 
-def test_the_last_turn_comes_before_lambdas_own_guard_against_endless_recursion() -> None:
+def test_the_last_invocation_is_within_lambdas_recursion_limit() -> None:
     assert MAX_INVOCATIONS < 16
 
 
@@ -169,7 +169,7 @@ def test_the_work_ends_before_cloudformation_stops_waiting(server: ResponseServe
     assert 880 < remaining[1] <= 885
 
 
-def test_if_lambda_does_not_take_the_event_that_is_answered(server: ResponseServer) -> None:
+def test_a_failed_reinvocation_is_reported(server: ResponseServer) -> None:
     failing(OUT_OF_TIME, Lambda("AccessDeniedException"))(event(server), FakeContext())
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
@@ -177,7 +177,7 @@ def test_if_lambda_does_not_take_the_event_that_is_answered(server: ResponseServ
     assert "could not invoke itself again to continue (AccessDeniedException)" in answer["Reason"]
 
 
-def test_a_defect_in_handing_over_is_answered_too(server: ResponseServer) -> None:
+def test_a_defect_in_the_reinvocation_is_reported(server: ResponseServer) -> None:
     def broken(*_: object) -> NoReturn:
         raise RuntimeError("s3cret")
 
@@ -195,7 +195,7 @@ def test_a_defect_in_handing_over_is_answered_too(server: ResponseServer) -> Non
 def test_who_is_stuck_is_handed_over_for_once_and_never_heard_again(
     late: Response | StrongRefError, server: ResponseServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("strongref.runtime.custom_resource.LAST_CALL_SECONDS", 59.9)
+    monkeypatch.setattr("strongref.runtime.custom_resource.WATCHDOG_SECONDS", 59.9)
     monkeypatch.setattr("strongref.runtime.custom_resource._LATEST", 0.0)
     other = Lambda()
 
@@ -215,7 +215,7 @@ def test_who_is_stuck_is_handed_over_for_once_and_never_heard_again(
     [None, "2", {}, {"Turn": 2}, {"Turn": "two", "Since": NOON.isoformat()}, {"Turn": 1, "Since": NOON.isoformat()}]
     + [{"Turn": 2, "Since": since} for since in ("noon", 12, None)],
 )
-def test_what_no_invocation_handed_over_is_refused(said: object, server: ResponseServer) -> None:
+def test_a_continuation_field_of_another_origin_is_rejected(said: object, server: ResponseServer) -> None:
     raw = event(server, changes={CONTINUATION_FIELD: said})
     with pytest.raises(MalformedEventError, match=CONTINUATION_FIELD):
         Event.parse(raw)
@@ -229,9 +229,9 @@ def test_without_a_sensible_timeout_cloudformation_waits_for_an_hour(given: obje
     assert handed == Continuation(2, NOON, 3600.0)
 
 
-def client_that(answer: Stubber) -> Invoker:
+def client_that(answer: Stubber) -> LambdaInvoker:
     client: Any = answer.client
-    return Invoker(lambda _region: client, RateLimiter(RateLimits()), lambda: 0.0)
+    return LambdaInvoker(lambda _region: client, RateLimiter(RateLimits()), lambda: 0.0)
 
 
 @pytest.fixture
@@ -244,13 +244,13 @@ def stubbed() -> Iterator[Stubber]:
 EXPECTED = {"FunctionName": FUNCTION, "InvocationType": "Event", "Payload": b'{"a":"\\u00e9"}'}
 
 
-def test_lambda_is_asked_to_invoke_the_function_and_not_waited_for(stubbed: Stubber) -> None:
+def test_the_function_is_invoked_asynchronously(stubbed: Stubber) -> None:
     stubbed.add_response("invoke", {"StatusCode": 202}, EXPECTED)
     client_that(stubbed)(FUNCTION, {"a": "é"}, OUT_OF_TIME, FakeClock())
     stubbed.assert_no_pending_responses()
 
 
-def test_lambda_is_asked_again_while_that_may_help(stubbed: Stubber) -> None:
+def test_a_transient_failure_to_invoke_is_retried(stubbed: Stubber) -> None:
     stubbed.add_client_error("invoke", "TooManyRequestsException", http_status_code=429)
     stubbed.add_client_error("invoke", "ServiceException", http_status_code=500)
     stubbed.add_response("invoke", {"StatusCode": 202}, EXPECTED)
@@ -258,7 +258,7 @@ def test_lambda_is_asked_again_while_that_may_help(stubbed: Stubber) -> None:
     stubbed.assert_no_pending_responses()
 
 
-def test_lambdas_refusal_is_told_with_what_is_left(stubbed: Stubber) -> None:
+def test_a_denial_to_invoke_is_reported_with_what_is_left(stubbed: Stubber) -> None:
     stubbed.add_client_error("invoke", "AccessDeniedException", "s3cret")
     with pytest.raises(ReinvokeError, match=r"^Timed out before PutParameter") as raised:
         client_that(stubbed)(FUNCTION, {"a": "é"}, OUT_OF_TIME, FakeClock())
@@ -266,7 +266,7 @@ def test_lambdas_refusal_is_told_with_what_is_left(stubbed: Stubber) -> None:
     assert "s3cret" not in str(raised.value)
 
 
-def test_a_lost_answer_is_asked_for_again() -> None:
+def test_an_invocation_whose_response_was_lost_is_retried() -> None:
     asked: list[object] = []
 
     class Client:
@@ -275,7 +275,7 @@ def test_a_lost_answer_is_asked_for_again() -> None:
             if len(asked) == 1:
                 raise ConnectionClosedError(endpoint_url="x")
 
-    Invoker(lambda _region: Client(), RateLimiter(RateLimits()), lambda: 0.0)(  # type: ignore[arg-type,return-value]
+    LambdaInvoker(lambda _region: Client(), RateLimiter(RateLimits()), lambda: 0.0)(  # type: ignore[arg-type,return-value]
         FUNCTION, {}, OUT_OF_TIME, FakeClock()
     )
     assert len(asked) == 2

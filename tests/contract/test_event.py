@@ -1,4 +1,4 @@
-"""CloudFormation's event, checked before anything else sees it."""
+"""CloudFormation's event, validated before anything else sees it."""
 
 from __future__ import annotations
 
@@ -71,22 +71,22 @@ def test_every_shared_event_is_well_formed(name: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"RequestType": None}, "RequestType is missing, or not a text"),
-        ({"RequestType": "Destroy-s3cret"}, "RequestType is none of Create, Update and Delete"),
-        ({"StackId": None}, "StackId is missing, or not a text"),
-        ({"StackId": "s3cret"}, "StackId is not a stack's ARN"),
-        ({"LogicalResourceId": ""}, "LogicalResourceId is missing, or not a text"),
-        ({"RequestId": 7}, "RequestId is missing, or not a text"),
-        ({"ResponseURL": None}, "ResponseURL is missing, or not a text"),
-        ({"ResponseURL": "ftp://s3cret/"}, "ResponseURL is not an http address"),
-        ({"ResponseURL": "https:///s3cret"}, "ResponseURL is not an http address"),
-        ({"ResponseURL": "https://host:s3cret/"}, "ResponseURL is not an http address"),
-        ({"ResponseURL": "https://[s3cret/"}, "ResponseURL is not an http address"),
-        ({"ResourceType": []}, "ResourceType is missing, or not a text"),
-        ({"PhysicalResourceId": None}, "PhysicalResourceId is missing, or not a text"),
-        ({"ResourceProperties": None}, "ResourceProperties is missing, or not a map"),
-        ({"ResourceProperties": ["s3cret"]}, "ResourceProperties is missing, or not a map"),
-        ({"OldResourceProperties": None}, "OldResourceProperties is missing, or not a map"),
+        ({"RequestType": None}, "RequestType is missing or not a string"),
+        ({"RequestType": "Destroy-s3cret"}, "RequestType must be Create, Update or Delete"),
+        ({"StackId": None}, "StackId is missing or not a string"),
+        ({"StackId": "s3cret"}, "StackId must be a stack ARN"),
+        ({"LogicalResourceId": ""}, "LogicalResourceId is missing or not a string"),
+        ({"RequestId": 7}, "RequestId is missing or not a string"),
+        ({"ResponseURL": None}, "ResponseURL is missing or not a string"),
+        ({"ResponseURL": "ftp://s3cret/"}, "ResponseURL must be an HTTP URL"),
+        ({"ResponseURL": "https:///s3cret"}, "ResponseURL must be an HTTP URL"),
+        ({"ResponseURL": "https://host:s3cret/"}, "ResponseURL must be an HTTP URL"),
+        ({"ResponseURL": "https://[s3cret/"}, "ResponseURL must be an HTTP URL"),
+        ({"ResourceType": []}, "ResourceType is missing or not a string"),
+        ({"PhysicalResourceId": None}, "PhysicalResourceId is missing or not a string"),
+        ({"ResourceProperties": None}, "ResourceProperties is missing or not a map"),
+        ({"ResourceProperties": ["s3cret"]}, "ResourceProperties is missing or not a map"),
+        ({"OldResourceProperties": None}, "OldResourceProperties is missing or not a map"),
     ],
 )
 def test_a_malformed_event_names_the_field_and_never_shows_it(changes: dict[str, object], text: str) -> None:
@@ -98,17 +98,17 @@ def test_a_malformed_event_names_the_field_and_never_shows_it(changes: dict[str,
 
 
 @pytest.mark.parametrize("raw", [None, "event", [], 7])
-def test_what_is_no_event_at_all(raw: object) -> None:
-    with pytest.raises(MalformedEventError, match="the event is not a map") as caught:
+def test_something_that_is_not_an_event_is_rejected(raw: object) -> None:
+    with pytest.raises(MalformedEventError, match="the event must be a map") as caught:
         Event.parse(raw)
-    assert caught.value.sender is None
+    assert caught.value.response_target is None
 
 
-def test_a_malformed_event_says_whom_to_answer_if_it_does() -> None:
+def test_a_malformed_event_may_have_a_response_target() -> None:
     raw = load("update_import", ResourceProperties=None)
     with pytest.raises(MalformedEventError) as caught:
         Event.parse(raw)
-    assert caught.value.sender == ResponseTarget(
+    assert caught.value.response_target == ResponseTarget(
         stack=raw["StackId"],
         logical_id="Imports",
         request_id=raw["RequestId"],
@@ -118,25 +118,25 @@ def test_a_malformed_event_says_whom_to_answer_if_it_does() -> None:
 
 
 @pytest.mark.parametrize("physical_id", [None, "", 7])
-def test_whom_to_answer_may_have_no_physical_id(physical_id: object) -> None:
+def test_a_response_target_may_have_no_physical_id(physical_id: object) -> None:
     with pytest.raises(MalformedEventError) as caught:
         Event.parse(load("update_import", PhysicalResourceId=physical_id))
-    assert caught.value.sender is not None
-    assert caught.value.sender.physical_id is None
+    assert caught.value.response_target is not None
+    assert caught.value.response_target.physical_id is None
 
 
 @pytest.mark.parametrize("field", ["StackId", "LogicalResourceId", "RequestId", "ResponseURL"])
 @pytest.mark.parametrize("value", [None, "", 7])
-def test_without_all_ids_and_url_nobody_can_be_answered(field: str, value: object) -> None:
+def test_without_all_ids_and_a_url_there_is_no_response_target(field: str, value: object) -> None:
     with pytest.raises(MalformedEventError) as caught:
         Event.parse(load("update_import", **{field: value}))
-    assert caught.value.sender is None
+    assert caught.value.response_target is None
 
 
-def test_a_url_that_is_none_is_not_answered() -> None:
+def test_an_invalid_url_is_no_response_target() -> None:
     with pytest.raises(MalformedEventError) as caught:
         Event.parse(load("update_import", ResponseURL="file:///etc"))
-    assert caught.value.sender is None
+    assert caught.value.response_target is None
 
 
 json_values = st.recursive(
@@ -151,4 +151,4 @@ def test_any_field_may_be_anything(field: str, value: object) -> None:
     try:
         Event.parse(load("update_import") | {field: value})
     except MalformedEventError as error:
-        assert error.name == field  # noqa: PT017
+        assert error.field_name == field  # noqa: PT017

@@ -1,4 +1,4 @@
-"""Fences stand as long as they say; unreadable ones as long as a function can run."""
+"""Fences expire when they say; unreadable ones after the longest time that a function can run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from strongref.contract.fence import UNREADABLE, Fence
+from strongref.contract.fence import UNREADABLE_LIFETIME, Fence
 from strongref.contract.values import Kind, Parameter
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -27,23 +27,23 @@ def test_a_fence_comes_back_to_the_second_and_in_utc(by: str, until: datetime, h
     aware = until.replace(tzinfo=timezone(timedelta(hours=hours)))
     found = Fence.decode(parameter(Fence(by, aware).encode()))
     assert found == Fence(by, aware.replace(microsecond=0))
-    assert found.until.tzinfo is UTC
+    assert found.expires_at.tzinfo is UTC
 
 
-def test_a_fence_is_small_json_that_says_who_and_until_when() -> None:
+def test_a_fence_is_small_json_with_its_holder_and_its_end() -> None:
     assert Fence("Exports of stack network", NOON).encode() == (
         '{"by":"Exports of stack network","until":"2030-01-01T12:00:00+00:00"}'
     )
 
 
-def test_a_fence_stands_until_its_time_and_no_longer() -> None:
-    fence = Fence("somebody", NOON)
-    assert fence.stands(NOON - timedelta(seconds=1))
-    assert not fence.stands(NOON)
-    assert not fence.stands(NOON + timedelta(seconds=1))
+def test_a_fence_is_live_until_it_expires() -> None:
+    fence = Fence("Exports", NOON)
+    assert fence.is_live(NOON - timedelta(seconds=1))
+    assert not fence.is_live(NOON)
+    assert not fence.is_live(NOON + timedelta(seconds=1))
 
 
-def test_a_fence_reads_as_who_and_until_when() -> None:
+def test_the_text_of_a_fence_has_its_holder_and_its_end() -> None:
     assert str(Fence("Exports", NOON)) == "Exports, until 2030-01-01 12:00:00 UTC"
 
 
@@ -66,20 +66,20 @@ UNREADABLE_TEXTS = [
 
 
 @pytest.mark.parametrize("text", UNREADABLE_TEXTS)
-def test_an_unreadable_fence_stands_fifteen_minutes_from_when_it_was_written(text: str) -> None:
+def test_an_unreadable_fence_expires_fifteen_minutes_after_it_was_written(text: str) -> None:
     fence = Fence.decode(parameter(text))
-    assert timedelta(minutes=15) == UNREADABLE
-    assert fence == Fence("somebody", NOON + UNREADABLE)
-    assert fence.stands(NOON + timedelta(minutes=14, seconds=59))
-    assert not fence.stands(NOON + timedelta(minutes=15))
+    assert timedelta(minutes=15) == UNREADABLE_LIFETIME
+    assert fence == Fence("an unknown holder", NOON + UNREADABLE_LIFETIME)
+    assert fence.is_live(NOON + timedelta(minutes=14, seconds=59))
+    assert not fence.is_live(NOON + timedelta(minutes=15))
 
 
 @pytest.mark.parametrize("modified", ["", "yesterday", "0001-01-01T00:00:00+14:00"])
-def test_one_that_does_not_even_say_when_it_was_written_is_void(modified: str) -> None:
-    assert not Fence.decode(parameter("nonsense", modified)).stands(NOON)
+def test_an_unreadable_fence_without_a_date_has_expired(modified: str) -> None:
+    assert not Fence.decode(parameter("nonsense", modified)).is_live(NOON)
 
 
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(str))
 @example('{"by":[],"until":"2030-01-01"}')
-def test_whatever_a_fence_says_it_is_read_and_falls_some_day(text: str) -> None:
-    assert not Fence.decode(parameter(text)).stands(datetime.max.replace(tzinfo=UTC))
+def test_any_fence_can_be_read_and_expires(text: str) -> None:
+    assert not Fence.decode(parameter(text)).is_live(datetime.max.replace(tzinfo=UTC))

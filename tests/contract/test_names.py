@@ -1,4 +1,4 @@
-"""Names are what the contract says, and can be taken apart again."""
+"""Names follow the contract, and can be parsed again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.builders import SCOPE, WEB
 LEVEL = st.text("abcXYZ019_-", min_size=1, max_size=20)
 
 
-def test_the_three_branches_have_the_names_of_the_contract() -> None:
+def test_the_three_trees_have_the_names_of_the_contract() -> None:
     assert SCOPE.values == "/strongref/exports/web/111111111111/eu-west-1/network"
     assert SCOPE.records == "/strongref/records/web/111111111111/eu-west-1/network"
     assert SCOPE.fences == "/strongref/fences/web/111111111111/eu-west-1/network"
@@ -37,14 +37,16 @@ def test_a_producer_is_named_with_its_region_and_account() -> None:
     assert str(SCOPE.producer) == "stack network (eu-west-1, 111111111111)"
 
 
-def test_everything_for_a_consumer_stands_under_its_prefix_and_nothing_of_a_longer_name_does() -> None:
+def test_a_consumers_prefix_covers_its_exports_and_none_of_a_longer_name() -> None:
     longer = ExportScope("web-2", SCOPE.producer)
     assert SCOPE.values.startswith(f"{consumer_prefix('web')}/")
     assert not longer.values.startswith(f"{consumer_prefix('web')}/")
 
 
 @given(LEVEL, LEVEL, LEVEL, LEVEL, st.lists(LEVEL, min_size=1, max_size=9))
-def test_a_name_tells_its_place_and_key(consumer: str, account: str, region: str, stack: str, key: list[str]) -> None:
+def test_a_name_is_parsed_into_scope_and_key(
+    consumer: str, account: str, region: str, stack: str, key: list[str]
+) -> None:
     scope = ExportScope(consumer, Producer(account, region, stack))
     name = scope.value(Key("/".join(key)))
     assert ExportScope.of("exports", name) == scope
@@ -55,11 +57,11 @@ def test_a_name_tells_its_place_and_key(consumer: str, account: str, region: str
     "name",
     ["/strongref/exports", "/strongref/exports/web/1/eu-west-1", "/strongref/exports/web/1/eu-west-1/network", ""],
 )
-def test_a_name_with_too_few_levels_has_no_place(name: str) -> None:
+def test_a_name_with_too_few_levels_has_no_scope(name: str) -> None:
     assert ExportScope.of("exports", name) is None
 
 
-def test_a_stacks_arn_is_taken_apart_and_put_together() -> None:
+def test_a_stack_arn_is_parsed_and_formatted() -> None:
     arn = StackArn.parse("arn:aws-cn:cloudformation:cn-north-1:123456789012:stack/web-2/51af3dc0-da77-11e4-872e-12345")
     assert (arn.partition, arn.region, arn.account) == ("aws-cn", "cn-north-1", "123456789012")
     assert (arn.name, arn.unique) == ("web-2", "51af3dc0-da77-11e4-872e-12345")
@@ -81,7 +83,7 @@ def test_a_stacks_arn_is_taken_apart_and_put_together() -> None:
         "x" * 5000,
     ],
 )
-def test_what_is_no_stacks_arn_is_refused_and_shown(text: str) -> None:
+def test_a_text_that_is_not_a_stack_arn_is_rejected_and_shown(text: str) -> None:
     with pytest.raises(BadArnError) as refused:
         StackArn.parse(text)
     assert repr(text)[:50] in str(refused.value)
@@ -94,7 +96,7 @@ def test_letters_digits_underscore_and_dash_make_a_level(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a b", "a/b", "a.b", "ä", "\u0663", "a\n", "{", "a:b", "🙂"])
-def test_anything_else_makes_none(text: str) -> None:
+def test_other_characters_do_not_make_a_level(text: str) -> None:
     assert not is_level(text)
 
 

@@ -85,7 +85,7 @@ def test_the_head_is_last_and_numbers_are_not_reused(written: Record, used: froz
 
 
 @given(st.dictionaries(KEYS, st.integers(0, 10**9).map(lambda n: f"hidden-{n}-"), min_size=1), st.booleans())
-def test_secure_values_stand_in_secure_strings_alone(hidden: dict[Key, str], much: bool) -> None:
+def test_secure_values_are_only_in_secure_strings(hidden: dict[Key, str], much: bool) -> None:
     plain = {Key(f"Plain{number}"): text("x" * (3000 if much else 3)) for number in range(3)}
     written = Record(NETWORK, plain | {key: secure(value) for key, value in hidden.items()})
     open_text = "".join(part.text for part in encode(written, NOTHING) if part.kind is not Kind.SECURE)
@@ -173,7 +173,7 @@ def test_a_head_that_cannot_be_read_is_torn(head: str) -> None:
 
 
 @given(st.text() | st.recursive(st.none() | st.text() | st.integers(), st.lists).map(json.dumps))
-def test_whatever_a_head_says_it_is_read_or_torn(head: str) -> None:
+def test_any_head_is_readable_or_torn(head: str) -> None:
     now = found(parameters([RecordPart(0, Kind.STRING, head)]))
     assert now.torn is (now.record is None)
 
@@ -187,7 +187,7 @@ def test_each_export_has_its_own_record() -> None:
 
 
 @pytest.mark.parametrize("suffix", [".0", ".00", ".01", ".x", ".", ".1.2", ".-1", ".\u00b2"])
-def test_a_parameter_that_is_no_part_is_passed_over(suffix: str) -> None:
+def test_a_parameter_that_is_not_a_part_is_ignored(suffix: str) -> None:
     stray = f"{PATH}/Exports{suffix}"
     stored = parameters(encode(record(A="1"), NOTHING)) | {stray: Parameter(stray, Kind.STRING, "{}")}
     assert found(stored) == StoredRecord(record(A="1"), torn=False, numbers=frozenset({0}))

@@ -1,4 +1,4 @@
-"""The answer to CloudFormation: whole, within the limit, and delivered with a bounded effort."""
+"""The response to CloudFormation: complete, within the limit, and delivered with bounded retries."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_whole_body() -> None:
     }
 
 
-def test_an_answers_data_is_not_shown() -> None:
+def test_a_responses_data_is_not_shown() -> None:
     assert "s3cret" not in repr(Response(ID, {"Key": "s3cret"}))
 
 
@@ -110,17 +110,17 @@ def test_a_reason_that_is_long_only_in_bytes_is_cut_to_fit() -> None:
 
 
 @pytest.mark.parametrize("physical_id", ["", "x" * 1025, "é" * 513, "\ud800"])
-def test_a_physical_id_is_never_one_that_cloudformation_would_refuse(physical_id: str) -> None:
+def test_a_physical_id_is_always_valid_for_cloudformation(physical_id: str) -> None:
     assert 0 < len(encoded(ResponseStatus.SUCCESS, Response(physical_id))["PhysicalResourceId"].encode()) <= 1024
 
 
 @pytest.mark.parametrize("value", [object(), b"bytes", float("nan"), {1, 2}])
-def test_what_is_not_json_is_refused(value: object) -> None:
+def test_data_that_is_not_json_is_rejected(value: object) -> None:
     with pytest.raises((TypeError, ValueError)):
         encode(EVENT, ResponseStatus.SUCCESS, Response(ID, {"Key": value}))
 
 
-def test_too_large_says_what_to_take_out() -> None:
+def test_a_too_large_response_names_what_to_remove() -> None:
     data = {"Small": "s3cret", "Larger": "s3cret" * 300, "Largest": "s3cret" * 400}
     with pytest.raises(ResponseTooLargeError) as caught:
         encode(EVENT, ResponseStatus.SUCCESS, Response(ID, data))
@@ -129,7 +129,8 @@ def test_too_large_says_what_to_take_out() -> None:
         + len(encode(EVENT, ResponseStatus.SUCCESS, Response(ID)))
         - len("{}")
     )
-    assert f"an answer of {bytes_} bytes, 4096 are allowed. Move Largest to another" in str(caught.value)
+    assert (caught.value.size, caught.value.names) == (bytes_, ["Largest"])
+    assert f"{bytes_} bytes, the limit is 4096. Move Largest to another" in str(caught.value)
     assert "{{resolve:ssm:…}}" in str(caught.value)
     assert "s3cret" not in str(caught.value)
     encode(
@@ -139,7 +140,7 @@ def test_too_large_says_what_to_take_out() -> None:
     )
 
 
-def test_many_to_take_out_are_the_first_ten_and_a_number() -> None:
+def test_at_most_ten_names_to_remove_are_listed() -> None:
     with pytest.raises(ResponseTooLargeError, match=r"K000, K001, .*, K009 and [0-9]+ more to another"):
         encode(EVENT, ResponseStatus.SUCCESS, Response(ID, {f"K{i:03}": "x" * 40 for i in range(150)}))
 
@@ -151,7 +152,7 @@ def test_at_the_limit_it_fits_and_one_byte_over_it_does_not() -> None:
         encode(EVENT, ResponseStatus.SUCCESS, Response(ID, {"K": "x" * (room + 1)}))
 
 
-def test_a_reason_of_success_gives_way_to_data() -> None:
+def test_a_notice_is_shortened_for_the_data() -> None:
     room = RESPONSE_LIMIT - len(encode(EVENT, ResponseStatus.SUCCESS, Response(ID, {"K": ""})))
     assert encoded(ResponseStatus.SUCCESS, Response(ID, {"K": "x" * room}, "noted"))["Reason"] == ""
     assert encoded(ResponseStatus.SUCCESS, Response(ID, {"K": "x" * (room - 9)}, "noted and more"))["Reason"] == "not…"
@@ -178,7 +179,7 @@ texts = st.text(st.characters(codec=None, exclude_categories=[]), max_size=700)
 
 
 @given(st.dictionaries(texts, texts | st.lists(texts, max_size=5), max_size=30), texts, st.sampled_from(ResponseStatus))
-def test_an_answer_fits_or_its_error_does(data: Mapping[str, object], reason: str, status: ResponseStatus) -> None:
+def test_a_response_fits_or_its_error_does(data: Mapping[str, object], reason: str, status: ResponseStatus) -> None:
     try:
         body = encode(EVENT, status, Response(ID, data, reason))
     except ResponseTooLargeError as error:
@@ -195,7 +196,7 @@ def test_an_answer_fits_or_its_error_does(data: Mapping[str, object], reason: st
     assert found["Reason"] or found["Status"] == "SUCCESS"
 
 
-def test_it_is_put_as_the_url_was_signed() -> None:
+def test_the_request_matches_the_signed_url() -> None:
     with ResponseServer() as server:
         deliver(server.url, b"{}", FakeClock())
     (received,) = server.received
@@ -208,7 +209,7 @@ def test_it_is_put_as_the_url_was_signed() -> None:
 
 
 @pytest.mark.parametrize("passing", [500, 503, 429, "close"])
-def test_what_passes_is_tried_again(passing: Any) -> None:  # noqa: ANN401
+def test_a_transient_failure_is_retried(passing: Any) -> None:  # noqa: ANN401
     clock = FakeClock()
     with ResponseServer(passing, passing) as server:
         deliver(server.url, b"{}", clock, lambda: 1.0)
@@ -217,7 +218,7 @@ def test_what_passes_is_tried_again(passing: Any) -> None:  # noqa: ANN401
 
 
 @pytest.mark.parametrize("final", [400, 403, 307])
-def test_what_will_not_pass_is_not_tried_again(final: int) -> None:
+def test_a_permanent_failure_is_not_retried(final: int) -> None:
     with ResponseServer(final) as server, pytest.raises(DeliveryError, match=rf"HTTP {final}\.$") as caught:
         deliver(server.url, b"{}", FakeClock())
     assert len(server.received) == 1
@@ -230,18 +231,18 @@ def test_tries_are_bounded() -> None:
     assert len(server.received) == TRIES
 
 
-def test_it_is_tried_once_even_if_there_is_no_time_left() -> None:
+def test_there_is_one_try_even_without_time() -> None:
     with ResponseServer() as server:
         deliver(server.url, b"{}", FakeClock(-1))
     assert len(server.received) == 1
 
 
-def test_nobody_there() -> None:
+def test_an_unreachable_host_is_an_error() -> None:
     with ResponseServer() as server:
         url = server.url
     with pytest.raises(DeliveryError) as caught:
         deliver(url, b"{}", FakeClock())
-    assert str(caught.value) == "CloudFormation did not take the answer: NewConnectionError."
+    assert str(caught.value) == "The response could not be delivered to CloudFormation: NewConnectionError."
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
 

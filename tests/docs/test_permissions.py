@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pytest
 
 from strongref.aws.cloud_control import CloudControlApi
-from strongref.aws.retry_and_rate_limit import _CLASS, RateLimiter, RateLimits
+from strongref.aws.retry_and_rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
 from strongref.aws.tagging import TaggingApi
 from strongref.contract.event import Event, RequestType
 from strongref.contract.names import StackArn
@@ -269,7 +269,7 @@ def test_a_permission_for_all_regions_is_used_in_another_one(role: str, home: st
 def test_the_actions_are_those_that_are_paced() -> None:
     """Every call goes through the limiter, which knows each by name: a new one is noticed here."""
     granted = {grant.action.partition(":")[2] for role in ROLES for grant in grants(role, US)}
-    assert sorted(granted | {"Invoke"} | OF_THE_COMMAND) == sorted(_CLASS)
+    assert sorted(granted | {"Invoke"} | OF_THE_COMMAND) == sorted(RATE_OF_ACTION)
     assert granted & OF_THE_COMMAND == set()
 
 

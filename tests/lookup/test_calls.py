@@ -12,7 +12,7 @@ from botocore.stub import Stubber
 
 from strongref.aws import cloud_control as cloudcontrol
 from strongref.aws.clients import Clients
-from strongref.aws.cloud_control import CloudControlApi, asked_for
+from strongref.aws.cloud_control import CloudControlApi, required_properties
 from strongref.aws.tagging import TaggingApi
 from strongref.errors import (
     CloudControlError,
@@ -120,7 +120,7 @@ def test_without_a_service_all_are_asked() -> None:
     ],
 )
 def test_of_a_services_text_no_more_is_read_than_what_it_asks_for(text: str, names: list[str]) -> None:
-    assert asked_for(text) == names
+    assert required_properties(text) == names
 
 
 def test_what_is_asked_for_is_told_to_who_lists_alone() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from strongref.aws.parameter_store import SsmStore
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
-from strongref.contract.fence import IN_FLIGHT, MOST_EXCEPTIONS, Fence, TagScan
+from strongref.contract.fence import IN_FLIGHT, MAX_EXCEPTIONS, Fence, TagScan
 from strongref.contract.values import Kind
 from strongref.errors import ChangingError, OutOfTimeError
 from strongref.protocol.fences import FENCE_SECONDS, FencedStore, FenceHolder, behind_fences
@@ -71,7 +71,7 @@ class World:
         for _ in range(int(seconds)):
             self.time.sleep(1)
             now = EPOCH + timedelta(seconds=self.time.seconds)
-            seen += [(fence.until - now).total_seconds() for fence in self.fences.values()]
+            seen += [(fence.expires_at - now).total_seconds() for fence in self.fences.values()]
         return seen
 
 
@@ -158,7 +158,7 @@ def test_whose_time_is_up_leaves_the_fence_with_what_it_looked_at_and_its_succes
 
     world.time.run(out_of_time)
     (left,) = world.fences.values()
-    assert left.left == TagScan("request-1", "C", ["B"])
+    assert left.unfinished == TagScan("request-1", "C", ["B"])
 
     def second(posts: list[FencedStore]) -> None:
         seen.extend((key, posts[0].scan.needs(key)) for key in "ABCD")
@@ -243,6 +243,6 @@ def test_what_is_noted_stays_small() -> None:
     looked = TagScan("request")
     for number in range(100):
         looked.note(f"Key{number:03d}", plain=False)
-    assert len(looked.exceptions) == MOST_EXCEPTIONS
-    assert looked.upto == f"Key{MOST_EXCEPTIONS - 1:03d}"
+    assert len(looked.exceptions) == MAX_EXCEPTIONS
+    assert looked.upto == f"Key{MAX_EXCEPTIONS - 1:03d}"
     assert looked.needs("Key050")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strongref.runtime.clock import ANSWER_SECONDS, LAST_SECONDS, SystemClock
+from strongref.runtime.clock import RESPONSE_SECONDS, SHUTDOWN_SECONDS, SystemClock
 from tests.support.response_server import FakeContext
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def _no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_remains_leaves_time_to_answer() -> None:
     clock: Clock = SystemClock.of(FakeContext(900))
-    assert clock.remaining() == pytest.approx(900 - ANSWER_SECONDS)
+    assert clock.remaining() == pytest.approx(900 - RESPONSE_SECONDS)
 
 
 def test_of_a_short_time_half_is_kept_back() -> None:
@@ -29,7 +29,7 @@ def test_of_a_short_time_half_is_kept_back() -> None:
 
 
 def test_to_answer_there_is_nearly_all_that_is_left() -> None:
-    assert SystemClock.of(FakeContext(900), LAST_SECONDS).remaining() == pytest.approx(900 - LAST_SECONDS)
+    assert SystemClock.of(FakeContext(900), SHUTDOWN_SECONDS).remaining() == pytest.approx(900 - SHUTDOWN_SECONDS)
 
 
 def test_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +37,7 @@ def test_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.monotonic", lambda: now)
     clock = SystemClock.of(FakeContext(900))
     now = 110.0
-    assert clock.remaining() == pytest.approx(890 - ANSWER_SECONDS)
+    assert clock.remaining() == pytest.approx(890 - RESPONSE_SECONDS)
 
 
 def test_now_is_aware_and_in_utc() -> None:

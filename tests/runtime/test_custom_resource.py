@@ -1,4 +1,4 @@
-"""One event in, one right answer out: each of crhelper's faults, and what stands in its place."""
+"""One event, one correct response: each fault of crhelper, and what replaces it."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_refusal_has_its_text_and_a_computed_id(name: str, physical_id: str, s
     assert answer["Data"] == {}
 
 
-def test_a_failed_create_is_recognised_by_its_delete_which_has_nothing_to_do(server: ResponseServer) -> None:
+def test_the_delete_of_a_failed_create_does_nothing(server: ResponseServer) -> None:
     resource = raising(RefusedError("no"))
     resource(load("create_import", server), FakeContext())
     physical_id = server.answers[0]["PhysicalResourceId"]
@@ -130,12 +130,12 @@ def test_a_failed_create_is_recognised_by_its_delete_which_has_nothing_to_do(ser
     assert server.answers[1]["PhysicalResourceId"] == physical_id
 
 
-def test_an_update_of_a_failed_create_is_handed_on(server: ResponseServer) -> None:
+def test_an_update_of_a_failed_create_reaches_the_use_case(server: ResponseServer) -> None:
     answering(Response(NEW))(load("update_import", server, PhysicalResourceId=FAILED), FakeContext())
     assert server.answers[0]["PhysicalResourceId"] == NEW
 
 
-def test_a_create_that_left_something_behind_gives_the_id_for_its_delete(server: ResponseServer) -> None:
+def test_a_partial_create_responds_with_the_physical_id_for_its_delete(server: ResponseServer) -> None:
     seen: list[str | None] = []
 
     def handle(event: Event, _clock: Clock) -> Response:
@@ -158,7 +158,7 @@ def test_an_unfinished_update_keeps_the_events_id(server: ResponseServer) -> Non
 
 
 @pytest.mark.parametrize("error", [RuntimeError(SECRET), SystemExit(SECRET), KeyboardInterrupt(), Exception()])
-def test_whatever_is_raised_is_answered_by_its_type(error: BaseException, server: ResponseServer) -> None:
+def test_any_exception_is_reported_by_its_type(error: BaseException, server: ResponseServer) -> None:
     raising(error)(load("update_import", server), FakeContext())
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
@@ -167,7 +167,7 @@ def test_whatever_is_raised_is_answered_by_its_type(error: BaseException, server
     )
 
 
-def test_a_create_that_nobody_knows_the_end_of_is_not_taken_for_one_that_left_nothing(server: ResponseServer) -> None:
+def test_a_create_with_an_unknown_result_is_not_a_failed_create(server: ResponseServer) -> None:
     seen: list[str | None] = []
 
     def handle(event: Event, _clock: Clock) -> Response:
@@ -185,7 +185,7 @@ def test_a_create_that_nobody_knows_the_end_of_is_not_taken_for_one_that_left_no
 
 
 @pytest.mark.parametrize("text", ["", " "])
-def test_an_error_without_a_text_is_told_by_its_type(text: str, server: ResponseServer) -> None:
+def test_an_error_without_a_text_is_reported_by_its_type(text: str, server: ResponseServer) -> None:
     raising(RefusedError(text))(load("create_import", server), FakeContext())
     assert server.answers[0]["Reason"] == "RefusedError"
 
@@ -195,7 +195,7 @@ def test_a_long_reason_keeps_its_start(server: ResponseServer) -> None:
     assert server.answers[0]["Reason"].startswith("CertArn cannot be changed ")
 
 
-def test_an_answer_over_the_limit_is_a_failure_that_its_delete_can_find(server: ResponseServer) -> None:
+def test_a_create_whose_response_is_too_large_fails_with_its_physical_id(server: ResponseServer) -> None:
     answering(Response(NEW, {"Big": "x" * 5000}))(load("create_import", server), FakeContext())
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
@@ -204,7 +204,7 @@ def test_an_answer_over_the_limit_is_a_failure_that_its_delete_can_find(server: 
 
 
 @pytest.mark.parametrize("answer", [Response(NEW, {"Key": object()}), Response(NEW, {"Key": float("nan")}), None, True])
-def test_what_is_no_json_or_no_answer_fails_with_all_ids(answer: object, server: ResponseServer) -> None:
+def test_an_invalid_response_fails_with_all_ids(answer: object, server: ResponseServer) -> None:
     raw = load("create_import", server)
     answering(answer)(raw, FakeContext())
     (given,) = server.answers
@@ -218,7 +218,7 @@ def test_what_is_no_json_or_no_answer_fails_with_all_ids(answer: object, server:
     assert given["PhysicalResourceId"] == UNFINISHED
 
 
-def test_a_malformed_event_on_a_warm_function_is_never_answered_to_the_one_before(server: ResponseServer) -> None:
+def test_a_malformed_event_never_gets_a_response_to_the_event_before(server: ResponseServer) -> None:
     resource = answering(Response(NEW))
     resource(load("create_import", server), FakeContext())
     for raw in (None, {}, load("create_import", server, ResponseURL=None), load("create_import", server, StackId=7)):
@@ -226,7 +226,7 @@ def test_a_malformed_event_on_a_warm_function_is_never_answered_to_the_one_befor
     assert len(server.answers) == 1
 
 
-def test_a_malformed_event_that_says_whom_to_answer_is_refused(server: ResponseServer) -> None:
+def test_a_malformed_event_with_a_response_target_is_rejected(server: ResponseServer) -> None:
     def handle(_event: Event, _clock: Clock) -> NoReturn:
         pytest.fail("handed on")
 
@@ -234,7 +234,7 @@ def test_a_malformed_event_that_says_whom_to_answer_is_refused(server: ResponseS
     CustomResource(handle, nobody)(raw, FakeContext())
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
-    assert answer["Reason"] == "Not a CloudFormation event: ResourceProperties is missing, or not a map."
+    assert answer["Reason"] == "Not a CloudFormation event: ResourceProperties is missing or not a map."
     assert answer["RequestId"] == raw["RequestId"]
     assert is_failed_create(answer["PhysicalResourceId"])
 
@@ -244,7 +244,7 @@ def test_a_malformed_update_keeps_its_id(server: ResponseServer) -> None:
     assert server.answers[0]["PhysicalResourceId"] == "strongref-import/web/Imports/0123456789abcdef"
 
 
-def test_a_malformed_event_with_ids_too_long_for_any_answer_is_let_be(server: ResponseServer) -> None:
+def test_a_malformed_event_with_ids_too_long_for_a_response_is_ignored(server: ResponseServer) -> None:
     answering(Response(NEW))(load("create_import", server, RequestId="x" * 5000, ResourceType=None), FakeContext())
     assert server.answers == []
 
@@ -265,7 +265,7 @@ def test_a_failure_is_not_carried_over_to_the_next_event(server: ResponseServer)
     assert server.answers[1]["Reason"] == server.answers[3]["Reason"] == ""
 
 
-def test_an_events_orders_to_crhelper_are_not_taken(server: ResponseServer) -> None:
+def test_crhelpers_own_fields_in_an_event_are_ignored(server: ResponseServer) -> None:
     raw = load("create_import", server, CrHelperPoll=True, CrHelperData={"Key": SECRET}, CrHelperRule="x")
     answering(Response(NEW))(raw, FakeContext())
     assert server.answers[0]["Data"] == {}
@@ -279,7 +279,7 @@ def test_no_delete_waits_before_it_is_answered(server: ResponseServer, monkeypat
     assert sum(slept) == 0
 
 
-def test_crhelpers_own_failure_is_answered(server: ResponseServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crhelpers_own_failure_is_reported(server: ResponseServer, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(*_: object) -> NoReturn:
         raise RuntimeError(SECRET)
 
@@ -292,7 +292,7 @@ def test_crhelpers_own_failure_is_answered(server: ResponseServer, monkeypatch: 
 
 
 @pytest.mark.parametrize("local", [None, "x"])
-def test_no_client_is_made_and_the_environment_is_left_alone(
+def test_crhelper_creates_no_clients_and_the_environment_is_unchanged(
     local: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if local is None:
@@ -329,7 +329,7 @@ class Stuck:
 @pytest.fixture
 def soon_late(monkeypatch: pytest.MonkeyPatch) -> FakeContext:
     """A context in which somebody else answers after 0.1 seconds, and has a minute to do it."""
-    monkeypatch.setattr("strongref.runtime.custom_resource.LAST_CALL_SECONDS", 59.9)
+    monkeypatch.setattr("strongref.runtime.custom_resource.WATCHDOG_SECONDS", 59.9)
     monkeypatch.setattr("strongref.runtime.custom_resource._LATEST", 0.0)
     return FakeContext(60)
 
@@ -380,14 +380,14 @@ def test_after_an_answer_in_time_the_deadline_is_forgotten(
     assert [answer["Status"] for answer in server.answers] == ["SUCCESS"]
 
 
-def test_an_answer_that_is_not_taken_is_sent_again_and_counts_once(server: ResponseServer) -> None:
+def test_a_response_that_is_not_accepted_is_retried(server: ResponseServer) -> None:
     server.then(500, "close", 503)
     answering(Response(NEW))(load("create_import", server), FakeContext())
     assert len({received.body for received in server.received}) == 1
     assert len(server.received) == 4
 
 
-def test_an_undelivered_answer_is_raised_so_that_lambda_calls_again(server: ResponseServer) -> None:
+def test_an_undelivered_response_is_raised_so_that_lambda_retries(server: ResponseServer) -> None:
     server.then(403)
     resource = answering(Response(NEW))
     with pytest.raises(DeliveryError):
@@ -396,7 +396,7 @@ def test_an_undelivered_answer_is_raised_so_that_lambda_calls_again(server: Resp
     assert len(server.received) == 2
 
 
-def test_an_undelivered_refusal_of_a_malformed_event_is_raised_too(server: ResponseServer) -> None:
+def test_an_undelivered_rejection_of_a_malformed_event_is_raised_too(server: ResponseServer) -> None:
     server.then(403)
     with pytest.raises(DeliveryError):
         answering(Response(NEW))(load("create_import", server, ResourceType=None), FakeContext())
@@ -439,7 +439,7 @@ def refuse() -> NoReturn:
 @pytest.mark.parametrize("do", [succeed, refuse, fail_with_a_value, lambda: Response(NEW, {"Key": SECRET * 999})])
 @pytest.mark.parametrize("status", [200, 403])
 @pytest.mark.parametrize("changes", [{}, {"ResourceType": None}, {"StackId": SECRET, "ResponseURL": "x" + SIGNATURE}])
-def test_neither_values_nor_urls_are_told(
+def test_neither_values_nor_urls_are_shown(
     do: Callable[[], Response],
     status: int,
     changes: dict[str, object],

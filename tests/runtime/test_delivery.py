@@ -1,4 +1,4 @@
-"""An answer's way to CloudFormation ends in time."""
+"""The delivery of a response ends in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every line with CloudFormation's ids; nothing of what other libraries would tell."""
+"""Every line has CloudFormation's IDs; other libraries log nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.contract.event import Event, RequestType
-from strongref.log import begin, frames, logger
+from strongref.log import logger, stack_frames, start_invocation_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 def test_every_line_is_json_with_the_ids(written: io.StringIO) -> None:
-    begin("function-request", **event("Imports").log_keys)
+    start_invocation_log("function-request", **event("Imports").log_keys)
     logger.info("One")
     logger.warning("Two", extra={"key": "CertArn"})
     one, two = lines(written)
@@ -63,11 +63,11 @@ def test_every_line_is_json_with_the_ids(written: io.StringIO) -> None:
 
 
 def test_an_events_keys_end_with_it(written: io.StringIO) -> None:
-    begin("function-request", **event("One").log_keys)
+    start_invocation_log("function-request", **event("One").log_keys)
     logger.append_keys(region="eu-west-1")
-    begin("function-request", **event("Two").log_keys)
+    start_invocation_log("function-request", **event("Two").log_keys)
     logger.info("Hello")
-    begin("function-request")
+    start_invocation_log("function-request")
     logger.info("Hello")
     two, none = lines(written)
     assert two["logical_id"] == "Two"
@@ -78,7 +78,7 @@ def test_an_events_keys_end_with_it(written: io.StringIO) -> None:
 
 @pytest.mark.parametrize("name", ["crhelper.utils", "crhelper.resource_helper", "botocore.hooks", "urllib3.connection"])
 def test_other_libraries_are_silent(name: str) -> None:
-    begin("function-request", **event("Imports").log_keys)
+    start_invocation_log("function-request", **event("Imports").log_keys)
     assert not logging.getLogger(name).isEnabledFor(logging.CRITICAL)
 
 
@@ -88,6 +88,6 @@ def test_frames_say_where_an_error_came_from_but_nothing_of_it() -> None:
 
     with pytest.raises(KeyError) as caught:
         inner()
-    assert [line.split(" ")[-1] for line in frames(caught.value)][-1] == "inner"
-    assert all(line.startswith("test_log.py:") for line in frames(caught.value))
-    assert "s3cret" not in "".join(frames(caught.value))
+    assert [line.split(" ")[-1] for line in stack_frames(caught.value)][-1] == "inner"
+    assert all(line.startswith("test_log.py:") for line in stack_frames(caught.value))
+    assert "s3cret" not in "".join(stack_frames(caught.value))

@@ -1,4 +1,4 @@
-"""What an event that did not go as it should is counted as."""
+"""The metric that each failure counts towards."""
 
 from __future__ import annotations
 
@@ -74,18 +74,18 @@ def counted(outcome: Response | Exception, capsys: pytest.CaptureFixture[str], *
         (ResponseTooLargeError(5000, ["A"]), ErrorMetric.REJECTED),
     ],
 )
-def test_an_event_that_failed_counts_once_as_what_it_is(
+def test_a_failed_event_counts_once_towards_its_metric(
     error: Exception, metric: ErrorMetric, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert counted(error, capsys) == {metric.value: [1.0]}
 
 
-def test_handing_over_is_counted_and_if_it_fails_that_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_continuation_and_its_failure_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     assert counted(WaitInterruptedError(DENIED), capsys) == {"HandOvers": [1.0]}
     assert counted(WaitInterruptedError(DENIED), capsys, taken=False) == {"HandOvers": [1.0], "Errors": [1.0]}
 
 
-def test_what_goes_well_counts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_success_counts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert counted(Response("id"), capsys) == {}
 
 

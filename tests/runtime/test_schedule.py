@@ -1,4 +1,4 @@
-"""The janitor's function: it goes on by itself, counts what it found, and tells of defects without their texts."""
+"""The janitor's handler: it continues by itself, counts its findings, and reports defects without their texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS
 from strongref.errors import InternalError, OutOfTimeError, ReinvokeError, StoreError, StrongRefError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import JanitorProgress
-from strongref.runtime.schedule import NotFinishedError, ScheduledFunction
+from strongref.runtime.schedule import JanitorUnfinishedError, ScheduledFunction
 from tests.support.response_server import FUNCTION, FakeContext
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def counts(capsys: pytest.CaptureFixture[str]) -> dict[str, float]:
     return {metric["Name"]: line[metric["Name"]][0] for metric in metrics["Metrics"]}
 
 
-def test_it_tends_the_functions_own_region_and_counts_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_checks_the_functions_own_region_and_counts_its_findings(capsys: pytest.CaptureFixture[str]) -> None:
     rounds, other = (
         Rounds(JanitorProgress(("a", "A"), 5, (ORPHAN,)), JanitorProgress(("b", "B"), 7, (ORPHAN, FOREIGN))),
         Lambda(),
@@ -78,12 +78,12 @@ def test_it_tends_the_functions_own_region_and_counts_what_it_found(capsys: pyte
     assert other.invoked == []
 
 
-def test_where_all_is_well_it_says_so_so_that_an_alarm_ends(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_without_findings_emits_zeros_that_end_an_alarm(capsys: pytest.CaptureFixture[str]) -> None:
     ScheduledFunction(Rounds().made, Lambda())(EVENT, FakeContext())
     assert counts(capsys) == {"Healed": 0, "Unhealed": 0}
 
 
-def test_when_time_runs_short_another_invocation_goes_on_from_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_out_of_time_it_continues_from_there_in_another_invocation(capsys: pytest.CaptureFixture[str]) -> None:
     other = Lambda()
     first = Rounds(JanitorProgress(("a", "A"), 5, (FOREIGN,)), error=OUT_OF_TIME)
     ScheduledFunction(first.made, other)(EVENT, FakeContext())
@@ -94,22 +94,22 @@ def test_when_time_runs_short_another_invocation_goes_on_from_there(capsys: pyte
     assert second.after == ("a", "A")
 
 
-def test_there_is_an_end_to_it_which_is_an_error() -> None:
+def test_too_many_invocations_are_an_error() -> None:
     other = Lambda()
     event = {CONTINUATION_FIELD: {"Turn": MAX_INVOCATIONS, "After": ["a", "A"]}}
-    with pytest.raises(NotFinishedError, match=f"in {MAX_INVOCATIONS} invocations: Timed out"):
+    with pytest.raises(JanitorUnfinishedError, match=f"in {MAX_INVOCATIONS} invocations: Timed out"):
         ScheduledFunction(Rounds(error=OUT_OF_TIME).made, other)(event, FakeContext())
     assert other.invoked == []
 
 
 @pytest.mark.parametrize("error", [StoreError("GetParametersByPath", "AccessDenied", "/strongref", "us-east-1")])
-def test_what_stands_in_the_way_is_raised_for_lambda_to_count(error: StrongRefError) -> None:
+def test_a_failure_is_raised_for_lambda_to_count(error: StrongRefError) -> None:
     with pytest.raises(type(error)) as raised:
         ScheduledFunction(Rounds(error=error).made, Lambda())(EVENT, FakeContext())
     assert raised.value is error
 
 
-def test_a_hand_over_that_lambda_does_not_take_is_raised_too() -> None:
+def test_a_failed_reinvocation_is_raised_too() -> None:
     def refuse(_function: str, _event: object, left: StrongRefError, _clock: Clock) -> None:
         raise ReinvokeError("AccessDeniedException", left)
 
@@ -117,7 +117,7 @@ def test_a_hand_over_that_lambda_does_not_take_is_raised_too() -> None:
         ScheduledFunction(Rounds(error=OUT_OF_TIME).made, refuse)(EVENT, FakeContext())
 
 
-def test_of_a_defect_only_the_type_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_the_type_of_a_defect_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(InternalError) as raised:
         ScheduledFunction(Rounds(error=ValueError("s3cret")).made, Lambda())(EVENT, FakeContext())
     assert "s3cret" not in f"{raised.value!r}{raised.value}{capsys.readouterr()}"

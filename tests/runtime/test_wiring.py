@@ -70,7 +70,7 @@ class OneTopic:
         return {"TypeName": TypeName, "ResourceDescription": {"Identifier": Identifier, "Properties": properties}}
 
 
-def test_a_look_up_by_tags_and_its_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lookup_by_tags_and_its_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
     tags = [{"Key": "team", "Value": "web"}]
     arn = boto3.client("sns", "us-east-1").create_topic(Name="news", Tags=tags)["TopicArn"]
     monkeypatch.setattr(Clients, "cloudcontrol", lambda _clients, region: {"us-east-1": OneTopic(arn)}[region])

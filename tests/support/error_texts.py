@@ -114,7 +114,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "store": lambda: errors.StoreError("PutParameter", "ParameterLimitExceeded", CERT, US),
     "stack-lookup": lambda: errors.StackLookupError("network", US, "AccessDenied"),
     "time-up": errors.InvocationTimeoutError,
-    "internal": lambda: errors.InternalError(KeyError("hidden"), "8f507cfc-xmpl-4697-b07a-ac58fc914c95"),
+    "internal": lambda: errors.InternalError("KeyError", "8f507cfc-xmpl-4697-b07a-ac58fc914c95"),
     "bad-unknown-property": refused_export(Vaules={}),
     "bad-values-missing": lambda: _refusal(lambda: ExportRequest.parse({}, StackArn.parse(NETWORK))),
     "bad-account": refused_export(Account="222222222222"),

@@ -102,7 +102,7 @@ class SteppedCloud(Cloud):
         """An invocation of a function for an event, one of several maybe."""
         invocation = Invocation(self, request, event, 0.0)
         what = f"{event.request_type.value} {event.logical_id} of {event.stack_name}"
-        name = f"{what} ({event.request_id}, turn {invocation.turn.number})"
+        name = f"{what} ({event.request_id}, invocation {invocation.continuation.invocation})"
         invocation.runner = self.baton.start(name, invocation.work)
         request.running.append(invocation)
         self.invocations.append(invocation)

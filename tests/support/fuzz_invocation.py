@@ -17,7 +17,7 @@ from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
 from strongref.protocol.ports import Ports, StackInfo
 from strongref.protocol.time import Patience
-from strongref.runtime.clock import ANSWER_SECONDS
+from strongref.runtime.clock import RESPONSE_SECONDS
 from strongref.runtime.custom_resource import is_failed_create
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
 from tests.support.fake_ssm import EPOCH
@@ -83,10 +83,10 @@ class Invocation:
     listened_to: bool = True
     held: Mapping[Key, Value] = field(default_factory=dict)
     runner: Runner = field(init=False)
-    turn: Continuation = field(init=False)
+    continuation: Continuation = field(init=False)
 
     def __post_init__(self) -> None:
-        self.turn = self.event.turn or Continuation(1, self.now(), SERVICE_TIMEOUT)
+        self.continuation = self.event.continuation or Continuation(1, self.now(), SERVICE_TIMEOUT)
 
     # -- ports.Clock ---------------------------------------------------------------------------------------------
 
@@ -140,10 +140,10 @@ class Invocation:
         try:
             outcome = self.handle()
         except UnfinishedError as error:
-            if self.listened_to and self.turn.may_hand_over(self.now()):
+            if self.listened_to and self.continuation.may_continue(self.now()):
                 self.hand_over()
                 return
-            outcome = ServiceTimeoutError(self.turn.number, self.turn.timeout, error)
+            outcome = ServiceTimeoutError(self.continuation.invocation, self.continuation.timeout, error)
         except StrongRefError as error:
             outcome = error
         self.runner.stop(At.CALL, ANSWERS)  # time passes before CloudFormation gets to know it
@@ -153,13 +153,13 @@ class Invocation:
 
     def hand_over(self) -> None:
         """Another invocation goes on; this one makes at most the call that it is about to make."""
-        turn = Continuation(self.turn.number + 1, self.turn.since, self.turn.timeout)
+        following = Continuation(self.continuation.invocation + 1, self.continuation.since, self.continuation.timeout)
         self.listened_to = False
         self.ends = self.cloud.baton.seconds
-        self.cloud.invoke(self.request, replace(self.event, turn=turn))
+        self.cloud.invoke(self.request, replace(self.event, continuation=following))
 
     def _time(self) -> float:
-        return min(FUNCTION_SECONDS, self.turn.left(self.now())) - ANSWER_SECONDS
+        return min(FUNCTION_SECONDS, self.continuation.seconds_left(self.now())) - RESPONSE_SECONDS
 
 
 class _Client:

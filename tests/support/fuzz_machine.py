@@ -192,7 +192,7 @@ class Machine(RuleBasedStateMachine):
     def hand_over(self, which: int) -> None:
         """A function's time is up while a call of it is in flight."""
         invocation = self._one(self.cloud.invocations, which)
-        if invocation.listened_to and invocation.turn.may_hand_over(invocation.now()):
+        if invocation.listened_to and invocation.continuation.may_continue(invocation.now()):
             self.history.tell(f"{invocation.runner.name} hands over, its last call in flight: {invocation.runner.what}")
             invocation.hand_over()
             self.history.settle()

@@ -6,27 +6,27 @@ This package is exactly what runs in Lambda. Each folder may import those above 
     protocol/   the rules and the steps. Knows ports to the outside, never botocore.
     aws/        every call to AWS, one module for each service; retries and rate limits in one module.
     lookup/     `Custom::ResourceLookup`: from a name to the attributes of a resource.
-    macro/      `Transform: StrongRef`: references in templates, made Exports and Imports.
-    runtime/    what Lambda needs: the custom resource's envelope, the response's delivery, the schedule, the wiring.
+    macro/      `Transform: StrongRef`: turns references in templates into Exports and Imports.
+    runtime/    what Lambda needs: handlers for custom resources and schedules, the response's delivery, the wiring.
 
 `errors`, `text`, `log` and `metrics` serve all of them. The functions in `handlers/` only import `runtime` and `macro`.
 
 An event of an Export passes these stages:
 
     stage       module                        input                         output
-    receive     runtime.custom_resource       Lambda's event                `Event`, or an answer that it is none
+    receive     runtime.custom_resource       Lambda's event                `Event`, or a rejection
     parse       protocol.exports              `Event`                       `ExportEvent`: what to publish where
     phase       protocol.phases               request type, stack status    `Phase`, and its `ClaimPolicy`
     fence       protocol.fences               scopes                        `FencedStore` for each
     read        protocol.snapshot             `FencedStore`                 `Snapshot`: values, records, tags
     plan        protocol.planner              `Snapshot`, `ClaimPolicy`     `ExportPlan`: instructions, or refusals
     apply       protocol.executor             `ExportPlan`                  calls to Parameter Store
-    answer      contract.response             `Response`                    the body that CloudFormation gets
+    respond     contract.response             `Response`                    the body that CloudFormation gets
 
 `Exporter.handle` in `protocol.exports` is these stages, one after the other; `preview` stops before the first write.
 
-An event of an Import is carried out by `protocol.imports`. `ClaimAttempt` in `protocol.claims` reads, claims and
-verifies. `ClaimRelease` of `protocol.cleanup` releases and cleans up. The janitor in `protocol.janitor` repairs more.
+An event of an Import is read by `protocol.imports`. `ClaimAttempt` in `protocol.claims` reads, claims and verifies, and
+`ClaimRelease` in `protocol.cleanup` releases and cleans up. `protocol.janitor` repairs what no event does.
 """
 
 __version__ = "0.1.0"

@@ -54,14 +54,15 @@ class InvocationTimeoutError(UnfinishedError):
         return "The function timed out before everything was done. Deploy again; it resumes where it stopped."
 
 
+@dataclass(eq=False)
 class InternalError(StrongRefError):
-    """A defect of ours. Its text may hold values, so only its type is shown."""
+    """A defect in strongref. Its text may hold values, so only its type is shown."""
 
-    def __init__(self, error: BaseException, invocation: str) -> None:
-        super().__init__(type(error).__name__, invocation)
+    error_type: str
+    invocation: str
 
     def __str__(self) -> str:
-        return f"Internal error ({self.args[0]}). See the function's log, invocation {self.args[1]}."
+        return f"Internal error ({self.error_type}). See the function's log, invocation {self.invocation}."
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""The one logger: JSON lines with the event's ids as keys. Never a value, never a presigned URL."""
+"""The logger: JSON lines with the event's IDs as keys. Values and presigned URLs are never logged."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from strongref.errors import InternalError
 
 logger = Logger(service="strongref", level="INFO")
 
-_SILENT = ("crhelper", "boto3", "botocore", "urllib3")
-"""They log requests, events and error texts, which hold values and presigned URLs."""
+_SILENCED = ("crhelper", "boto3", "botocore", "urllib3")
+"""Loggers of libraries that log requests, events and error texts, which hold values and presigned URLs."""
 
 
-def begin(invocation: str, **keys: str) -> None:
-    """Start the log of an invocation: every line carries these keys, and none of the invocation before.
+def start_invocation_log(invocation: str, **keys: str) -> None:
+    """Start the log of an invocation: every line has these keys, and none from the invocation before.
 
     Args:
         invocation: Lambda's request ID.
-        **keys: what the event names, such as its stack.
+        **keys: more keys, such as the event's stack.
     """
-    for name in _SILENT:
+    for name in _SILENCED:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     logger.clear_state()
     logger.append_keys(invocation=invocation, **keys)
 
 
-def log_aside() -> None:
-    """Log to standard error: standard output is a program's own, and may be a manifest."""
+def log_to_stderr() -> None:
+    """Log to standard error: a command's standard output may be a manifest."""
     for handler in logger.handlers:
         if isinstance(handler, logging.StreamHandler):
-            handler.stream = _Aside()
+            handler.stream = _Stderr()
 
 
-class _Aside:
-    """Standard error, whatever that is when something is written."""
+class _Stderr:
+    """The `sys.stderr` of the moment, which may be replaced."""
 
     def write(self, text: str) -> None:
         sys.stderr.write(text)
@@ -46,14 +46,14 @@ class _Aside:
         sys.stderr.flush()
 
 
-def defect(error: BaseException, invocation: str) -> InternalError:
-    """Log where a defect of ours shows; what is to be told of it."""
-    logger.error("Internal error", extra={"error": type(error).__name__, "frames": frames(error)})
-    return InternalError(error, invocation)
+def log_internal_error(error: BaseException, invocation: str) -> InternalError:
+    """Log where a defect occurred, and return the error to report."""
+    logger.error("Internal error", extra={"error": type(error).__name__, "frames": stack_frames(error)})
+    return InternalError(type(error).__name__, invocation)
 
 
-def frames(error: BaseException) -> list[str]:
-    """Where an error came from, without its text or any line of code: both could show a value."""
+def stack_frames(error: BaseException) -> list[str]:
+    """Where an error was raised, without its text and without lines of code: both could show a value."""
     return [
         f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} {frame.name}"
         for frame in traceback.extract_tb(error.__traceback__)

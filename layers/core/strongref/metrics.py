@@ -1,4 +1,4 @@
-"""Numbers for CloudWatch, in the embedded metric format: a JSON line in the log that becomes metrics of `StrongRef`."""
+"""CloudWatch metrics in the embedded metric format: a JSON log line that CloudWatch turns into metrics."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SERVICE = "strongref"
 """The value of the one dimension, `service`."""
 
 
-def count(numbers: Mapping[str, int]) -> None:
-    """Add numbers to the metrics of these names."""
+def emit_counts(counts: Mapping[str, int]) -> None:
+    """Add to counters, given by metric name."""
     metrics = Metrics(namespace=NAMESPACE, service=SERVICE)
-    for name, number in numbers.items():
+    for name, number in counts.items():
         metrics.add_metric(name, MetricUnit.Count, number)
     metrics.flush_metrics()

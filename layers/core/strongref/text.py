@@ -1,4 +1,4 @@
-"""Words for error texts: lists that end, texts that are cut, stacks by name. Pure; values never come here."""
+"""Helpers for error texts: short lists, cut texts, stacks by name. Pure; never used for values."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ if TYPE_CHECKING:
 
 
 REASON_LIMIT = 1000
-"""Characters of a reason, by our own contract; CloudFormation's limit is on the whole answer (4,096 bytes)."""
-
+"""Characters of a reason; strongref's own limit. CloudFormation limits the whole response (4,096 bytes)."""
 
 NAMES_LIMIT = 500
-"""Characters of the names in a reason, so that room is left for who is concerned and for the next step."""
+"""Characters of the names in a reason, to leave room for the stacks and the next step."""
 
 
 def some(names: Iterable[str], most: int = 10) -> str:
@@ -26,14 +25,14 @@ def some(names: Iterable[str], most: int = 10) -> str:
 
 
 def os_problem(error: OSError) -> str:
-    """What the operating system says of a failure, as it stands in a sentence: `permission denied`."""
+    """The operating system's reason for a failure, for use in a sentence: `permission denied`."""
     return (error.strerror or type(error).__name__).lower()
 
 
 def stack_text(arn: str) -> str:
-    """`stack web (us-east-1, 111111111111)` from a stack's ARN; what is no ARN is shown as it is.
+    """`stack web (us-east-1, 111111111111)` for a stack ARN; any other text in quotes.
 
-    Of a set of manifests, which claims as stacks do, `manifests shop (111111111111)`.
+    A set of manifests, which claims like a stack, is `manifests shop (111111111111)`.
     """
     if found := re.fullmatch(r"arn:[^:]+:cloudformation:([^:]+):(\d+):stack/([^/]+)/.*", arn):
         return f"stack {found[3]} ({found[1]}, {found[2]})"
@@ -42,9 +41,10 @@ def stack_text(arn: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """At most so many characters, with an ellipsis where something was left out."""
+    """At most `most` characters, with an ellipsis if something was cut."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def brief(names: Iterable[str]) -> str:
+    """A list of names in at most `NAMES_LIMIT` characters."""
     return cut(some(names), NAMES_LIMIT)

@@ -1,4 +1,4 @@
-"""AWS's clients: one session, few imports, and of each service only the calls that are made."""
+"""AWS clients: one session, few imports, and service models reduced to the calls that strongref makes."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ if TYPE_CHECKING:
     from mypy_boto3_sts import STSClient
 
 MODELS = Path(__file__).with_name("models")
-"""What botocore is to read instead of its own descriptions of services: written by `tools/models.py`."""
+"""Reduced service models, which botocore reads instead of its own; written by `tools/models.py`."""
 
 CONNECT_SECONDS = 5
 READ_SECONDS = 15
-"""A call is in flight for no longer than both together: a fence outlasts it (`fence.IN_FLIGHT`)."""
+"""A call takes no longer than both together, so a fence outlasts it (`fence.IN_FLIGHT`)."""
 
-RESOURCE_SECONDS = 40
-"""Of a call to Cloud Control, which answers only when the resource's own service has."""
+CLOUD_CONTROL_SECONDS = 40
+"""Read timeout of Cloud Control, which responds only after the resource's own service has."""
 
-HAND_OVER_SECONDS = 3
-"""Of one try to hand over, which comes at the end of an invocation, and is to be tried again."""
+REINVOKE_SECONDS = 3
+"""Read timeout of a function's call to invoke itself: short, because it is made at the end of an invocation and must
+leave time for retries."""
 
-_READ_SECONDS = {"lambda": HAND_OVER_SECONDS, "cloudcontrol": RESOURCE_SECONDS}
+_READ_SECONDS = {"lambda": REINVOKE_SECONDS, "cloudcontrol": CLOUD_CONTROL_SECONDS}
 
 
 class Clients:
-    """AWS's clients, one per service and region, of one session: each further one costs little."""
+    """AWS clients of one session, one for each service and region. They are made when first used."""
 
     def __init__(self, session: Session | None = None) -> None:
         self._session = session
@@ -55,15 +56,13 @@ class Clients:
         return cast("ResourceGroupsTaggingAPIClient", self._client("resourcegroupstaggingapi", region))
 
     def secrets(self, region: str) -> SecretsManagerClient:
-        """Of the command only: the functions' session does not know it."""
+        """For the command only: the functions' session has no model of this service."""
         return cast("SecretsManagerClient", self._client("secretsmanager", region))
 
     def s3(self, region: str) -> S3Client:
-        """As above."""
         return cast("S3Client", self._client("s3", region))
 
     def sts(self, region: str) -> STSClient:
-        """As above."""
         return cast("STSClient", self._client("sts", region))
 
     def _client(self, service: str, region: str) -> object:
@@ -72,12 +71,12 @@ class Clients:
         return self._made[service, region]
 
     def _make(self, service: str, region: str) -> object:
-        # Imported when first needed: most of a function's start-up, and a bad request needs none of it.
+        # Imported late: this is most of a function's start-up time, and a bad request needs no client.
         from botocore.config import Config  # noqa: PLC0415
 
         self._session = self._session or _session()
         config = Config(
-            retries={"total_max_attempts": 1},  # Trying again is ours: it has to know the deadline.
+            retries={"total_max_attempts": 1},  # RetryingCaller retries: it knows the deadline.
             connect_timeout=CONNECT_SECONDS,
             read_timeout=_READ_SECONDS.get(service, READ_SECONDS),
             max_pool_connections=2,
@@ -86,17 +85,17 @@ class Clients:
 
 
 def _session() -> Session:
-    """A session whose clients know the calls that are made here and no others, and so are made much sooner."""
+    """A session whose clients know only the calls that strongref makes, which makes them much faster to create."""
     from boto3.session import Session  # noqa: PLC0415 (as above)
     from botocore.loaders import Loader  # noqa: PLC0415
     from botocore.session import get_session  # noqa: PLC0415
 
-    class OwnFirst(Loader):
-        """botocore's own, which looks through hundreds of folders for the names of services."""
+    class ReducedLoader(Loader):
+        """Lists the reduced models only; botocore's own loader searches hundreds of folders."""
 
         def list_available_services(self, _type_name: str) -> list[str]:
             return sorted(folder.name for folder in MODELS.iterdir() if folder.is_dir())
 
     core = get_session()
-    core.register_component("data_loader", OwnFirst([str(MODELS)]))
+    core.register_component("data_loader", ReducedLoader([str(MODELS)]))
     return Session(botocore_session=core)

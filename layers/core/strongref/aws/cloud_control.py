@@ -1,4 +1,4 @@
-"""Every call to Cloud Control: paged, paced, tried again, and its errors turned into ours by code."""
+"""Cloud Control: reads and lists resources of any type."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
-from strongref.aws.retry_and_rate_limit import OUT_OF_TIME, CallFailedError, RegionalApi
+from strongref.aws.retry_and_rate_limit import CallFailedError, RegionalApi
 from strongref.errors import (
     CloudControlError,
     LookUpDeniedError,
@@ -41,23 +41,23 @@ _HANDLER_FAILED = frozenset(
         "ServiceInternalErrorException",
     }
 )
-"""A type's own code failed, or its service (AWS: Cloud Control's errors that are faults): it may work when tried again,
-but for some types it never does."""
+"""The resource type's handler failed, or its service did (AWS: Cloud Control's errors that are faults). A retry may
+succeed, but for some types it never does."""
 _HANDLER_TRIES = 3
 
-_ASKED = re.compile(r"(?:#((?:/\w+)*):\s*)?(?:required property:|required key)\s*\[([^\]]*)\]", re.IGNORECASE)
+_REQUIRED = re.compile(r"(?:#((?:/\w+)*):\s*)?(?:required property:|required key)\s*\[([^\]]*)\]", re.IGNORECASE)
 _PROPERTY = re.compile(r"[A-Za-z][A-Za-z0-9.]{0,127}")
 
 
-def asked_for(message: str) -> list[str]:
-    """The properties that a list handler's error text says are missing; the rest of it may hold values.
+def required_properties(message: str) -> list[str]:
+    """The property names that a list handler's error text says are missing. The rest of the text may hold values.
 
-    As in `Required property: [LoadBalancerArn]`, or `#: required key [FunctionName] not found`: one or several, in one
-    pair of brackets or in several. `#/Schedule: required key [ScheduleId]` is Schedule.ScheduleId.
+    Formats: `Required property: [LoadBalancerArn]` and `#: required key [FunctionName] not found`, with one or more
+    names in one or more pairs of brackets. `#/Schedule: required key [ScheduleId]` is Schedule.ScheduleId.
     """
     named = [
         f"{pointer.removeprefix('/').replace('/', '.')}.{name.strip()}".removeprefix(".")
-        for pointer, names in _ASKED.findall(message)
+        for pointer, names in _REQUIRED.findall(message)
         for name in names.split(",")
     ]
     return [name for name in dict.fromkeys(named) if _PROPERTY.fullmatch(name)]
@@ -65,12 +65,12 @@ def asked_for(message: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource as Cloud Control knows it.
+    """A resource as Cloud Control returns it.
 
     Attributes:
         type_name: as in `AWS::S3::Bucket`.
-        identifier: its primary identifier; the parts of a composite one joined by `|`.
-        properties: what its service says of it. Not for logs: they may hold values that are secret.
+        identifier: its primary identifier. The parts of a composite identifier are joined by `|`.
+        properties: its properties; they may hold secrets, so they are never logged.
     """
 
     type_name: str
@@ -79,61 +79,48 @@ class Resource:
 
 
 class CloudControlApi(RegionalApi["CloudControlApiClient"]):
-    """`base.CloudControl` over AWS's API, of one account and region."""
+    """`base.CloudControl` in AWS, for one account and region."""
 
     def get(self, type_name: str, identifier: str) -> Resource:
-        client = self._client("GetResource", type_name)
-        answer = self._call(
-            "GetResource", type_name, identifier, client.get_resource, TypeName=type_name, Identifier=identifier
+        response = self._request(
+            "GetResource",
+            lambda client: client.get_resource,
+            {"TypeName": type_name, "Identifier": identifier},
         )
-        if answer is None:
+        if response is None:
             raise NoSuchResourceError(type_name, f"identifier {identifier}", self.region)
-        return _resource(type_name, answer["ResourceDescription"])
+        return _resource(type_name, response["ResourceDescription"])
 
     def each(self, type_name: str, model: Mapping[str, str]) -> Iterator[Resource]:
-        client = self._client("ListResources", type_name)
-        request: dict[str, Any] = {"TypeName": type_name}  # How many are on a page is the service's to say.
+        request = {"TypeName": type_name}  # The service chooses the page size.
         if model:
             request["ResourceModel"] = json.dumps(_nested(model))
         tokens: set[str] = set()
         while True:
-            answer = self._call("ListResources", type_name, None, client.list_resources, **request)
-            if answer is None:  # What they would be part of is not there.
+            response = self._request("ListResources", lambda client: client.list_resources, request)
+            if response is None:  # The parent resource does not exist.
                 return
-            yield from (_resource(type_name, each) for each in answer["ResourceDescriptions"])
-            token = answer.get("NextToken")
-            if not token or token in tokens:  # Some list handlers give the same page for ever.
+            yield from (_resource(type_name, each) for each in response["ResourceDescriptions"])
+            token = response.get("NextToken")
+            if not token or token in tokens:  # Some list handlers return the same page forever.
                 return
             tokens.add(token)
             request["NextToken"] = token
 
-    def _client(self, action: str, type_name: str) -> CloudControlApiClient:
-        try:
-            return self._client_in(self.region)
-        except BotoCoreError as error:
-            code = type(error).__name__
-        raise CloudControlError(action, code, type_name, self.region)
-
-    def _call(
-        self,
-        action: str,
-        type_name: str,
-        identifier: str | None,
-        function: Callable[..., T],
-        **request: Any,  # noqa: ANN401 (as botocore)
+    def _request(
+        self, action: str, method: Callable[[CloudControlApiClient], Callable[..., T]], request: Mapping[str, str]
     ) -> T | None:
-        """The answer; None if there is no such thing."""
-        call = _Call(function)
+        """The response; None if the resource does not exist."""
+        type_name, identifier = request["TypeName"], request.get("Identifier")
+        attempt = _Attempt()
         try:
-            answer: T = self._caller.call(action, call, **request)
+            return self._call(action, lambda client: attempt.watch(method(client)), **request)
         except CallFailedError as error:
             failed = error
-        else:
-            return answer
         if failed.code == _ABSENT:
             return None
-        if call.asked and identifier is None:
-            raise PropertiesAskedError(call.asked)
+        if attempt.required and identifier is None:
+            raise PropertiesAskedError(attempt.required)
         raise self._error(action, type_name, f"{type_name} {identifier or ''}".strip(), failed)
 
     def _error(self, action: str, type_name: str, target: str, failed: CallFailedError) -> StrongRefError:
@@ -141,32 +128,34 @@ class CloudControlApi(RegionalApi["CloudControlApiClient"]):
             return UnsupportedError(type_name, action, self.region)
         kind = LookUpDeniedError if failed.code in _DENIED else CloudControlError
         why = kind(action, failed.code, target, self.region)
-        return WaitInterruptedError(why) if failed.throttled or failed.code == OUT_OF_TIME else why
+        return WaitInterruptedError(why) if failed.out_of_time else why
 
 
-class _Call:
-    """One call: keeps what its refusal asks for, and gives a type's own code up after a few tries."""
+class _Attempt:
+    """One call with its retries: keeps the properties that a refusal requires, and limits the handler's retries."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-        self._tried = 0
-        self.asked: list[str] = []
+    def __init__(self) -> None:
+        self._tries = 0
+        self.required: list[str] = []
 
-    def __call__(self, **request: Any) -> Any:  # noqa: ANN401 (as botocore)
-        try:
-            return self._function(**request)
-        except ClientError as error:
-            code, text = error.response["Error"]["Code"], error.response["Error"].get("Message", "")
-            self._tried += 1
-            if code == _INVALID:
-                self.asked = asked_for(text)
-            if code not in _HANDLER_FAILED or self._tried < _HANDLER_TRIES:
-                raise
-        raise CallFailedError(code)
+    def watch(self, function: Callable[..., T]) -> Callable[..., T]:
+        def call(**request: Any) -> T:  # noqa: ANN401 (as botocore)
+            try:
+                return function(**request)
+            except ClientError as error:
+                code, text = error.response["Error"]["Code"], error.response["Error"].get("Message", "")
+                self._tries += 1
+                if code == _INVALID:
+                    self.required = required_properties(text)
+                if code not in _HANDLER_FAILED or self._tries < _HANDLER_TRIES:
+                    raise
+            raise CallFailedError(code)
+
+        return call
 
 
 def _nested(model: Mapping[str, str]) -> dict[str, Any]:
-    """A model as its JSON is: `Schedule.ScheduleId` is ScheduleId in Schedule."""
+    """The model as Cloud Control expects it: `Schedule.ScheduleId` becomes ScheduleId in Schedule."""
     nested: dict[str, Any] = {}
     for name, value in model.items():
         *above, last = name.split(".")

@@ -1,13 +1,11 @@
-"""Every call to CloudFormation: is that stack there, what is it doing, which custom resources does it hold."""
+"""CloudFormation: whether a stack exists, its status, and its custom resources."""
 
 from __future__ import annotations
 
 import random
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from botocore.exceptions import BotoCoreError
-
-from strongref.aws.retry_and_rate_limit import OUT_OF_TIME, CallFailedError, RetryingCaller
+from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
 from strongref.contract.names import BadArnError, StackArn
 from strongref.errors import OTHER_ACCOUNT, StackLookupError, WaitInterruptedError
 from strongref.protocol.ports import StackInfo
@@ -25,13 +23,13 @@ T = TypeVar("T")
 
 NOT_AN_ARN = "NotAStackArn"
 
-# What CloudFormation answers for a stack that is not there, but for a bad request as well.
-_ABSENT = "ValidationError"
+_NO_SUCH_STACK = "ValidationError"
+"""CloudFormation's code for a stack that does not exist, and for a bad request too."""
 _DELETED = "DELETE_COMPLETE"
 
 
 class CloudFormationStacks:
-    """`ports.Stacks` over CloudFormation, for the stacks of one account."""
+    """`ports.Stacks` in AWS, for the stacks of one account."""
 
     def __init__(
         self,
@@ -45,13 +43,13 @@ class CloudFormationStacks:
         """Make one.
 
         Args:
-            client_in: the client of a region, as `clients.Clients.cloudformation`.
-            limiter: shared with the stores.
+            client_in: returns the client of a region, as `clients.Clients.cloudformation` does.
+            limiter: shared by all callers of the process.
             clock: time, and how much of it is left.
-            account: whose credentials the clients have. A stack of another account is not asked for:
-                CloudFormation answers that with the code of a stack that does not exist, and a claim taken for
-                dead would be lost.
-            jitter: as in `limiter.Caller`.
+            account: the account of the clients' credentials. Stacks of other accounts are not looked up: for
+                those, CloudFormation returns the code of a stack that does not exist, and a live claim would be
+                deleted.
+            jitter: as in `RetryingCaller`.
         """
         self._client_in = client_in
         self._limiter = limiter
@@ -84,46 +82,46 @@ class CloudFormationStacks:
         return parsed.region
 
     def _describe(self, stack: str, region: str) -> StackInfo | None:
-        client = self._client(stack, region)
-        answer = self._call("DescribeStacks", stack, region, client.describe_stacks, StackName=stack)
-        for found in answer["Stacks"] if answer else ():
+        response = self._call("DescribeStacks", stack, region, lambda client: client.describe_stacks, StackName=stack)
+        for found in response["Stacks"] if response else ():
             if found["StackStatus"] != _DELETED:
                 arn = found["StackId"]
                 return StackInfo(arn, found["StackName"], found["StackStatus"], found.get("RootId") or arn)
         return None
 
     def _resources(self, arn: str, region: str) -> Iterator[StackResourceSummaryTypeDef]:
-        client = self._client(arn, region)
         request = {"StackName": arn}
         while True:
-            answer = self._call("ListStackResources", arn, region, client.list_stack_resources, **request)
-            if not answer:
+            response = self._call(
+                "ListStackResources", arn, region, lambda client: client.list_stack_resources, **request
+            )
+            if not response:
                 return
-            yield from answer["StackResourceSummaries"]
-            if not answer.get("NextToken"):
+            yield from response["StackResourceSummaries"]
+            if not response.get("NextToken"):
                 return
-            request["NextToken"] = answer["NextToken"]
+            request["NextToken"] = response["NextToken"]
 
-    def _client(self, stack: str, region: str) -> CloudFormationClient:
-        try:
-            return self._client_in(region)
-        except BotoCoreError as error:
-            code = type(error).__name__
-        raise StackLookupError(stack, region, code)
-
-    def _call(self, action: str, stack: str, region: str, function: Callable[..., T], **request: Any) -> T | None:  # noqa: ANN401
-        """The answer; None if there is no such stack."""
+    def _call(
+        self,
+        action: str,
+        stack: str,
+        region: str,
+        method: Callable[[CloudFormationClient], Callable[..., T]],
+        **request: Any,  # noqa: ANN401 (as botocore)
+    ) -> T | None:
+        """The response; None if the stack does not exist."""
         caller = RetryingCaller(region, self._limiter, self._clock, self._jitter)
         try:
-            return caller.call(action, function, **request)
+            return caller.call(action, method(client_for(self._client_in, region)), **request)
         except CallFailedError as error:
             failed = error
-        if failed.code == _ABSENT:
+        if failed.code == _NO_SUCH_STACK:
             return None
         why = StackLookupError(stack, region, failed.code)
-        raise WaitInterruptedError(why) if failed.throttled or failed.code == OUT_OF_TIME else why
+        raise WaitInterruptedError(why) if failed.out_of_time else why
 
 
 def is_custom(resource_type: str) -> bool:
-    """Whether a resource is a custom one: of a type that only its own function knows."""
+    """Whether a resource type is a custom one, implemented by a function of the user's."""
     return resource_type.startswith("Custom::") or resource_type == "AWS::CloudFormation::CustomResource"

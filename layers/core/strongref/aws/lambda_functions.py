@@ -1,4 +1,4 @@
-"""The one call to Lambda: a function hands an event over to another invocation of itself."""
+"""Lambda: a function invokes itself again to continue an event."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _REGION_OF_ARN = 3
 
 
-class Invoker:
-    """`ports.HandOver` over Lambda: invokes functions, without waiting for what comes of it."""
+class LambdaInvoker:
+    """`ports.Reinvoke` in AWS: invokes a function asynchronously."""
 
     def __init__(
         self,
@@ -33,19 +33,16 @@ class Invoker:
         """Make one.
 
         Args:
-            client_in: the client of a region, as `clients.Clients.functions`.
-            limiter: shared with the stores.
-            jitter: as in `limiter.Caller`.
+            client_in: returns the client of a region, as `clients.Clients.functions` does.
+            limiter: shared by all callers of the process.
+            jitter: as in `RetryingCaller`.
         """
         self._client_in = client_in
         self._limiter = limiter
         self._jitter = jitter
 
     def __call__(self, function: str, event: Mapping[str, Any], left: StrongRefError, clock: Clock) -> None:
-        """A call whose answer was lost is made again: better two invocations than none.
-
-        An event that is delivered twice does no harm.
-        """
+        """Retries a call whose response was lost too: an event that is delivered twice does no harm."""
         region = function.split(":")[_REGION_OF_ARN]
         caller = RetryingCaller(region, self._limiter, clock, self._jitter)
         payload = json.dumps(event, separators=(",", ":")).encode()

@@ -1,4 +1,4 @@
-"""Every call to Parameter Store: batched, paged, paced, tried again, and its errors turned into ours by code."""
+"""Parameter Store (SSM): reads, writes, deletes and tags parameters."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from datetime import UTC
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from botocore.exceptions import BotoCoreError
-
-from strongref.aws.retry_and_rate_limit import OUT_OF_TIME, CallFailedError, RetryingCaller
+from strongref.aws.retry_and_rate_limit import OUT_OF_TIME, CallFailedError, RetryingCaller, client_for
 from strongref.contract.values import Kind, Parameter
 from strongref.errors import (
     AccessDeniedError,
@@ -47,9 +45,9 @@ _ERRORS: dict[str, type[StoreError]] = {
 
 
 class SsmStore:
-    """`ports.Store` over SSM.
+    """`ports.Store` in AWS.
 
-    A create that is tried again after its answer was lost, though it had succeeded, raises `AlreadyExistsError`.
+    If a create succeeds, but its response is lost, its retry raises `AlreadyExistsError`.
     """
 
     def __init__(
@@ -67,10 +65,10 @@ class SsmStore:
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
         for batch in _batches(names):
-            answer = self._call(
-                "GetParameters", _listed(batch), self._client.get_parameters, Names=batch, WithDecryption=True
+            response = self._call(
+                "GetParameters", some(batch, most=1), self._client.get_parameters, Names=batch, WithDecryption=True
             )
-            found |= _by_name(answer["Parameters"])
+            found |= _by_name(response["Parameters"])
         return found
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
@@ -82,11 +80,11 @@ class SsmStore:
             "MaxResults": BATCH,
         }
         while True:
-            answer = self._call("GetParametersByPath", path, self._client.get_parameters_by_path, **request)
-            found |= _by_name(answer["Parameters"])
-            if not answer.get("NextToken"):  # A page may be empty and still not be the last.
+            response = self._call("GetParametersByPath", path, self._client.get_parameters_by_path, **request)
+            found |= _by_name(response["Parameters"])
+            if not response.get("NextToken"):  # A page may be empty and still not be the last.
                 return found
-            request["NextToken"] = answer["NextToken"]
+            request["NextToken"] = response["NextToken"]
 
     def create(self, name: str, kind: Kind, text: str, tags: Mapping[str, str]) -> None:
         self._put(name, kind, text, Tags=_tag_list(tags))
@@ -96,14 +94,14 @@ class SsmStore:
 
     def delete(self, names: Iterable[str]) -> None:
         for batch in _batches(names):
-            self._call("DeleteParameters", _listed(batch), self._client.delete_parameters, Names=batch)
+            self._call("DeleteParameters", some(batch, most=1), self._client.delete_parameters, Names=batch)
 
     def tags(self, name: str) -> dict[str, str] | None:
         try:
-            answer = self._call_tags("ListTagsForResource", name, self._client.list_tags_for_resource)
+            response = self._call_tags("ListTagsForResource", name, self._client.list_tags_for_resource)
         except NotFoundError:
             return None
-        return {tag["Key"]: tag["Value"] for tag in answer.get("TagList", ())}
+        return {tag["Key"]: tag["Value"] for tag in response.get("TagList", ())}
 
     def tag(self, name: str, tags: Mapping[str, str]) -> bool:
         add = self._client.add_tags_to_resource
@@ -114,17 +112,17 @@ class SsmStore:
         return self._found("RemoveTagsFromResource", name, remove, TagKeys=list(keys))
 
     def _put(self, name: str, kind: Kind, text: str, **how: Any) -> int:  # noqa: ANN401 (as botocore)
-        answer = self._call(
+        response = self._call(
             "PutParameter",
             name,
             self._client.put_parameter,
             Name=name,
             Type=kind.value,
             Value=text,
-            Tier="Intelligent-Tiering",  # Standard, which is free, wherever 4 KB are enough.
+            Tier="Intelligent-Tiering",  # The standard tier, which is free, if 4 KB are enough.
             **how,
         )
-        return answer["Version"]
+        return response["Version"]
 
     def _found(self, action: str, name: str, function: Callable[..., object], **request: Any) -> bool:  # noqa: ANN401
         try:
@@ -146,7 +144,7 @@ class SsmStore:
 
 
 class Stores:
-    """The stores of one account: `stores(region, clock)` is the one of a region, for as long as that clock says."""
+    """The Parameter Stores of one account: `stores(region, clock)` makes calls until the clock's deadline."""
 
     def __init__(
         self, client_in: Callable[[str], SSMClient], limiter: RateLimiter, jitter: Callable[[], float] = random.random
@@ -154,9 +152,9 @@ class Stores:
         """Make a factory.
 
         Args:
-            client_in: the client of a region, as `clients.Clients.ssm`.
-            limiter: shared by all stores.
-            jitter: as in `limiter.Caller`.
+            client_in: returns the client of a region, as `clients.Clients.ssm` does.
+            limiter: shared by all callers of the process.
+            jitter: as in `RetryingCaller`.
         """
         self._client_in = client_in
         self._limiter = limiter
@@ -166,26 +164,22 @@ class Stores:
         """The store of a region.
 
         Raises:
-            StoreError: no region can be called so.
+            StoreError: botocore does not accept the region's name.
         """
         try:
-            client = self._client_in(region)
-        except BotoCoreError as error:
-            code = type(error).__name__
+            client = client_for(self._client_in, region)
+        except CallFailedError as error:
+            code = error.code
         else:
             return SsmStore(client, region, self._limiter, clock, self._jitter)
         raise StoreError("Use", code, "Parameter Store", region)
 
 
 def _batches(names: Iterable[str]) -> Iterator[list[str]]:
-    """Each name once, in tens."""
+    """The names without duplicates, `BATCH` at a time."""
     rest = iter(dict.fromkeys(names))
     while batch := list(islice(rest, BATCH)):
         yield batch
-
-
-def _listed(batch: list[str]) -> str:
-    return some(batch, most=1)
 
 
 def _tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:

@@ -1,7 +1,10 @@
-"""How fast AWS is called, and how often a call is tried again. Time comes from the clock only.
+"""Rate limits and retries of all AWS calls. Time comes from the clock only.
 
-`RateLimiter` keeps calls under the quotas; `RetryingCaller` wraps each call, retries what may succeed later, and
-turns botocore's errors into a code. Codes and types are kept, texts never: they may quote a parameter's value.
+Every AWS call is retried in one place, `RetryingCaller.call`; botocore's own retries are off, since they know no
+deadline. `_classify` decides what is retried: throttling and faults of the service until the deadline, a lost
+connection a few times, everything else never. `RateLimiter` spaces the calls, and slows down when AWS throttles one.
+
+What fails in the end is a `CallFailedError` with AWS's error code. Error texts are dropped: they may quote a value.
 """
 
 from __future__ import annotations
@@ -24,45 +27,39 @@ if TYPE_CHECKING:
 
     from strongref.protocol.time import Clock
 
+C = TypeVar("C")
 T = TypeVar("T")
 
 OUT_OF_TIME = "OutOfTime"
-"""The code of a call that was never made, since its turn would have come after the deadline."""
+"""The code of a call that was not made, because the rate limit allows it only after the deadline."""
 
-_CLASS = {
-    "GetParameters": "reads",
-    "GetParametersByPath": "reads",
-    "PutParameter": "writes",
-    "DeleteParameters": "deletes",
-    "AddTagsToResource": "tags",
-    "RemoveTagsFromResource": "tags",
-    "ListTagsForResource": "tags",
-    "DescribeStacks": "stacks",
-    "DescribeStackResource": "stacks",
-    "GetTemplate": "stacks",
-    "ListExports": "stacks",
-    "ListStackResources": "stacks",
-    "Invoke": "invocations",
-    "GetResource": "resources",
-    "GetResources": "resources",
-    "ListResources": "resources",
-    "AssumeRole": "others",
-    "GetCallerIdentity": "others",
-    "GetObject": "others",
-    "GetSecretValue": "others",
+_ACTIONS_OF_RATE = {
+    "reads": ("GetParameters", "GetParametersByPath"),
+    "writes": ("PutParameter",),
+    "deletes": ("DeleteParameters",),
+    "tags": ("AddTagsToResource", "RemoveTagsFromResource", "ListTagsForResource"),
+    "stacks": ("DescribeStacks", "DescribeStackResource", "GetTemplate", "ListExports", "ListStackResources"),
+    "invocations": ("Invoke",),
+    "resources": ("GetResource", "GetResources", "ListResources"),
+    "others": ("AssumeRole", "GetCallerIdentity", "GetObject", "GetSecretValue"),
 }
-_BURST_SECONDS = 1.0
-"""What was not used of the rate may be made up for: so that a small event needs no waiting."""
-_EASE = 0.9
-"""What a throttled call leaves of the rate: little by little, since a rate below what is left of a quota wastes it."""
-_RECOVERY_SECONDS = 20.0
-"""From nothing to the whole rate: so it stays a little above what others leave, and finds out when they leave more."""
-_SLOWEST = 1 / 16
-_SOONEST, _LATEST = 0.5, 1.5
-"""Of the time between two calls: when a throttled one is tried again. By chance in between, so that callers that were
-throttled together do not come back together."""
+RATE_OF_ACTION = {action: rate for rate, actions in _ACTIONS_OF_RATE.items() for action in actions}
+"""The field of `RateLimits` for each API action that strongref calls."""
 
-_THROTTLED = frozenset(
+_BURST_SECONDS = 1.0
+"""Calls of so many seconds may be made at once after a rest, so a small event does not wait."""
+_SLOWDOWN = 0.9
+"""The factor by which a throttled call lowers the rate. Small steps: a rate below the rest of a quota wastes it."""
+_RECOVERY_SECONDS = 20.0
+"""Time in which the rate recovers from 0. It stays a little above what other callers leave, and so notices when they
+leave more."""
+_SLOWEST = 1 / 16
+"""The lowest rate, as a share of the full one."""
+_EARLIEST_RETRY, _LATEST_RETRY = 0.5, 1.5
+"""When a throttled call is retried, in intervals between two calls. The moment is random, so that callers that were
+throttled together do not retry together."""
+
+_THROTTLING_CODES = frozenset(
     {
         "ThrottlingException",
         "Throttling",
@@ -71,26 +68,26 @@ _THROTTLED = frozenset(
         "RequestThrottledException",
         "TooManyRequestsException",
         "RequestLimitExceeded",
-        "TooManyUpdates",  # Several at once on one parameter.
+        "TooManyUpdates",  # Concurrent updates of one parameter.
     }
 )
-_BROKEN = frozenset({"InternalServerError", "InternalFailure", "ServiceUnavailable"})
-_SERVER_FAULT = 500
+_FAULT_CODES = frozenset({"InternalServerError", "InternalFailure", "ServiceUnavailable"})
+_FAULT_STATUS = 500
 
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 20.0
-_PATIENT_TRIES = 5
-"""Throttled tries of one call at the limiter's pace alone; who has had more of them waits longer each time."""
+_TRIES_WITHOUT_PAUSE = 5
+"""Throttled tries of one call that only the rate limit spaces. Each further one also pauses, longer every time."""
 _CONNECTION_TRIES = 5
-"""A region that does not exist has no endpoint, however long one waits."""
+"""Not until the deadline: a region that does not exist never gets an endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """Calls a second, per region, that this process allows itself.
+    """The calls per second and region that this process makes at most.
 
-    AWS shares its quotas among all of an account's callers: 40 reads and 3 puts by default (AWS General Reference,
-    Systems Manager quotas). The others are not published; these are guesses, which throttling corrects.
+    AWS's quotas are shared by all callers of an account: 40 reads and 3 puts by default (AWS General Reference,
+    Systems Manager quotas). The other quotas are not published; these are guesses, which throttling corrects.
     """
 
     reads: float = 40
@@ -104,16 +101,16 @@ class RateLimits:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> RateLimits:
-        """Rates of `STRONGREF_READS_PER_SECOND` and its like; the defaults for what is not set.
+        """Rates from variables such as `STRONGREF_READS_PER_SECOND`; the default for each that is not set.
 
         Raises:
-            BadRequestError: naming the variable that is no number above zero.
+            BadRequestError: a variable is not a number above 0.
         """
         names = {field.name: f"STRONGREF_{field.name.upper()}_PER_SECOND" for field in fields(cls)}
         return cls(**{name: _rate(var, environment[var]) for name, var in names.items() if environment.get(var)})
 
     def share(self, part: float) -> RateLimits:
-        """A part of these rates, for who is in no hurry."""
+        """A share of these rates, for work that can wait."""
         return RateLimits(**{field.name: getattr(self, field.name) * part for field in fields(self)})
 
 
@@ -123,12 +120,12 @@ def _rate(variable: str, text: str) -> float:
     except ValueError:
         rate = math.nan
     if not 0 < rate < math.inf:
-        raise BadRequestError(variable, f"a number of calls a second above 0 is needed, {text!r} came")
+        raise BadRequestError(variable, f"must be a number of calls per second above 0, got {text!r}")
     return rate
 
 
 class RateLimiter:
-    """A token bucket per class of action and region; it lives as long as the process, and serves all its threads."""
+    """One token bucket for each rate and region, shared by all threads of the process."""
 
     def __init__(self, rates: RateLimits) -> None:
         self._rates = rates
@@ -136,30 +133,33 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def take(self, action: str, region: str, now: datetime, within: float) -> float | None:
-        """Take a token; the seconds to wait before it may be used. None, and no token, if that is `within` or more."""
+        """Take a token and return the seconds to wait before the call.
+
+        Returns None and takes no token if the wait would be `within` seconds or more.
+        """
         with self._lock:
             return self._bucket(action, region).take(now, within)
 
     def throttled(self, action: str, region: str, chance: float) -> float:
-        """AWS found that we are too fast: go slower for a while; the seconds between two calls from now on.
+        """Slow down after AWS throttled a call; return the seconds between two calls from now on.
 
         Args:
-            action: that was throttled.
-            region: where.
-            chance: from 0 to 1: how soon the next call may be made.
+            action: the throttled API action.
+            region: where it was throttled.
+            chance: a random number from 0 to 1: how soon the next call may be made.
         """
         with self._lock:
             return self._bucket(action, region).slow_down(chance)
 
     def _bucket(self, action: str, region: str) -> _Bucket:
-        kind = _CLASS[action]
-        if (kind, region) not in self._buckets:
-            self._buckets[kind, region] = _Bucket(getattr(self._rates, kind))
-        return self._buckets[kind, region]
+        rate = RATE_OF_ACTION[action]
+        if (rate, region) not in self._buckets:
+            self._buckets[rate, region] = _Bucket(getattr(self._rates, rate))
+        return self._buckets[rate, region]
 
 
 class _Bucket:
-    """Tokens come in at a rate; a debt of tokens is a time to wait."""
+    """Tokens arrive at a rate. Missing tokens are a time to wait."""
 
     def __init__(self, rate: float) -> None:
         self._full_rate = self._rate = rate
@@ -179,30 +179,48 @@ class _Bucket:
         return wait
 
     def slow_down(self, chance: float) -> float:
-        self._rate = max(self._rate * _EASE, self._full_rate * _SLOWEST)
-        self._tokens = min(self._tokens, 0.0) + 1 - _SOONEST - chance * (_LATEST - _SOONEST)
+        self._rate = max(self._rate * _SLOWDOWN, self._full_rate * _SLOWEST)
+        self._tokens = min(self._tokens, 0.0) + 1 - _EARLIEST_RETRY - chance * (_LATEST_RETRY - _EARLIEST_RETRY)
         return 1 / self._rate
 
 
 @dataclass(eq=False)
 class CallFailedError(Exception):
-    """A call that failed, before it is told in the words of whoever made it.
+    """A call failed for good. The API's own module turns this into an error that says on what.
 
     Attributes:
-        code: AWS's error code, or the name of botocore's error where no answer came.
-        throttled: AWS throttled it until the time was up.
-        tries: how many in all are worth it.
-        unknown: no answer came, so that it may have been carried out all the same.
+        code: AWS's error code, or the name of botocore's error if there was no response.
+        throttled: AWS throttled it until the deadline.
+        max_tries: how often such a call is tried.
+        unknown: no response came, so AWS may have carried it out anyway.
     """
 
     code: str
     throttled: bool = field(default=False, kw_only=True)
-    tries: float = field(default=math.inf, kw_only=True)
+    max_tries: float = field(default=math.inf, kw_only=True)
     unknown: bool = field(default=False, kw_only=True)
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether more time might have been enough."""
+        return self.throttled or self.code == OUT_OF_TIME
+
+
+def client_for(client_in: Callable[[str], C], region: str) -> C:
+    """The client of a region.
+
+    Raises:
+        CallFailedError: botocore does not accept the region's name.
+    """
+    try:
+        return client_in(region)
+    except BotoCoreError as error:
+        failure = CallFailedError(type(error).__name__)
+    raise failure
 
 
 class RetryingCaller:
-    """Makes calls in one region, at the limiter's pace, and again while that may help and time is left."""
+    """Makes the calls in one region: within the rate limit, with retries, until the clock's deadline."""
 
     def __init__(
         self, region: str, limiter: RateLimiter, clock: Clock, jitter: Callable[[], float] = random.random
@@ -211,68 +229,72 @@ class RetryingCaller:
 
         Args:
             region: where the calls go.
-            limiter: shared by everyone who calls there.
+            limiter: shared by all callers of the process.
             clock: time, and how much of it is left.
-            jitter: a number from 0 to 1: the share of the longest pause that is waited.
+            jitter: returns a random number from 0 to 1: the share of the longest pause to wait.
         """
-        self.region = region
+        self._region = region
         self._limiter = limiter
         self._clock = clock
         self._jitter = jitter
 
     def call(self, action: str, function: Callable[..., T], **request: Any) -> T:  # noqa: ANN401 (as botocore)
-        """What the function returns for the request.
+        """Call the function with the request until it succeeds, cannot succeed, or the deadline has come.
 
         Raises:
-            CallFailedError: with no other error behind it, since botocore's may quote values.
+            CallFailedError: it never has botocore's error in its context, since that may quote values.
         """
         failure = CallFailedError(OUT_OF_TIME)
-        tried = 0
+        tries = 0
         unknown = False
-        while True:
-            self._clock.renew()
-            turn = self._limiter.take(action, self.region, self._clock.now(), self._clock.remaining())
-            if turn is None:
-                break
-            if turn:
-                self._clock.sleep(turn)
+        while self._wait_for_rate_limit(action):
             try:
                 return function(**request)
             except (ClientError, BotoCoreError) as error:
-                failure = _read(error)
-            tried += 1
+                failure = _classify(error)
+            tries += 1
             unknown = failure.unknown = unknown or failure.unknown
-            if tried >= failure.tries:
+            if tries >= failure.max_tries:
                 break
-            if failure.throttled:
-                apart = self._limiter.throttled(action, self.region, self._jitter())
-                if tried > _PATIENT_TRIES:
-                    self._pause(apart, tried - _PATIENT_TRIES)
-            else:
-                self._pause(_FIRST_PAUSE, tried)
-        raise failure  # Out here botocore's error is no longer in its context.
+            self._wait_before_retry(action, failure, tries)
+        raise failure  # Outside of the except block, so botocore's error is not in its context.
 
-    def _pause(self, first: float, tried: int) -> None:
-        """Full jitter: anything from no pause to one that doubles with each try."""
-        longest = min(_LONGEST_PAUSE, first * 2.0 ** min(tried, 10), max(0.0, self._clock.remaining()))
+    def _wait_for_rate_limit(self, action: str) -> bool:
+        """Wait until the call may be made; False, at once, if that is after the deadline."""
+        self._clock.renew()
+        wait = self._limiter.take(action, self._region, self._clock.now(), self._clock.remaining())
+        if wait:
+            self._clock.sleep(wait)
+        return wait is not None
+
+    def _wait_before_retry(self, action: str, failure: CallFailedError, tries: int) -> None:
+        if not failure.throttled:
+            self._pause(_FIRST_PAUSE, tries)
+            return
+        interval = self._limiter.throttled(action, self._region, self._jitter())
+        if tries > _TRIES_WITHOUT_PAUSE:
+            self._pause(interval, tries - _TRIES_WITHOUT_PAUSE)
+
+    def _pause(self, first: float, tries: int) -> None:
+        """Exponential backoff with full jitter."""
+        longest = min(_LONGEST_PAUSE, first * 2.0 ** min(tries, 10), max(0.0, self._clock.remaining()))
         self._clock.sleep(longest * self._jitter())
 
 
-def _read(error: ClientError | BotoCoreError) -> CallFailedError:
+def _classify(error: ClientError | BotoCoreError) -> CallFailedError:
+    """What failed, and how often such a call is tried."""
     if not isinstance(error, ClientError):
         lost = isinstance(error, (HTTPClientError, UnreachableError))
-        return CallFailedError(type(error).__name__, tries=_CONNECTION_TRIES if lost else 1, unknown=lost)
+        return CallFailedError(type(error).__name__, max_tries=_CONNECTION_TRIES if lost else 1, unknown=lost)
     code = error.response.get("Error", {}).get("Code", "Unknown")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    passing = code in _THROTTLED | _BROKEN or status >= _SERVER_FAULT
-    return CallFailedError(code, throttled=code in _THROTTLED, tries=math.inf if passing else 1)
-
-
-C = TypeVar("C")
+    throttled = code in _THROTTLING_CODES
+    transient = throttled or code in _FAULT_CODES or status >= _FAULT_STATUS
+    return CallFailedError(code, throttled=throttled, max_tries=math.inf if transient else 1)
 
 
 class RegionalApi(Generic[C]):
-    """One API, of one account and region."""
+    """The base of an API's class: one API of one account and region."""
 
     def __init__(
         self,
@@ -282,15 +304,11 @@ class RegionalApi(Generic[C]):
         clock: Clock,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """Make one.
-
-        Args:
-            client_in: the client of a region, as the methods of `clients.Clients`.
-            region: where resources are looked for.
-            limiter: shared by everyone who calls.
-            clock: time, and how much of it is left.
-            jitter: as in `limiter.Caller`.
-        """
+        """`client_in` returns the client of a region, as the methods of `clients.Clients` do."""
         self.region = region
         self._client_in = client_in
         self._caller = RetryingCaller(region, limiter, clock, jitter)
+
+    def _call(self, action: str, method: Callable[[C], Callable[..., T]], **request: Any) -> T:  # noqa: ANN401 (as botocore)
+        """Call a method of the region's client; raises `CallFailedError`."""
+        return self._caller.call(action, method(client_for(self._client_in, self.region)), **request)

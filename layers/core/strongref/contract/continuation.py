@@ -1,8 +1,8 @@
-"""Work longer than one invocation: who goes on with an event, and for how long. Pure.
+"""Continuation: work that takes longer than one invocation. Pure.
 
-A function whose time runs short invokes itself with the same event. What is left to do follows from what is stored, so
-nothing else goes along but which invocation for this event it is, and when the first one began: CloudFormation waits
-for `ServiceTimeout` seconds from then, and takes one answer.
+A function that runs out of time invokes itself again with the same event. What is left to do follows from what is
+stored, so the event gets only one more field: which invocation for this event it is, and when the first one started.
+CloudFormation waits for `ServiceTimeout` seconds from then, and takes one response.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 CONTINUATION_FIELD = "StrongrefHandOver"
-"""What an event that was handed over has beside CloudFormation's own fields."""
+"""The field that a continued event has in addition to CloudFormation's own."""
 
 MAX_INVOCATIONS = 12
-"""Invocations for one event. Lambda's own guard against functions that invoke themselves without end drops the event
-after 16 in a chain, and then nobody would answer (AWS: Lambda Developer Guide, recursive loop detection)."""
+"""Invocations for one event. Lambda stops functions that invoke themselves after 16 invocations in a chain: it drops
+the event, and nothing would respond (AWS: Lambda Developer Guide, recursive loop detection)."""
 
 SERVICE_TIMEOUT = 3600.0
-"""Seconds that CloudFormation waits for an answer, if the template says nothing (AWS: custom resources)."""
+"""Default seconds that CloudFormation waits for a response (AWS: custom resources, ServiceTimeout)."""
 
 MIN_SECONDS_LEFT = 30.0
-"""Seconds that CloudFormation still has to wait for another invocation to begin: its start, its work, its answer."""
+"""Seconds that CloudFormation must still wait for another invocation to be worth it: start, work and response."""
 
 
 class BadContinuationError(ValueError):
-    """An event says that it was handed over, but not how."""
+    """The continuation field of an event was not written by this code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,51 +35,51 @@ class Continuation:
     """One of the invocations that work on an event.
 
     Attributes:
-        number: 1 for the one that CloudFormation made.
-        since: when that one began (UTC).
+        invocation: its number; CloudFormation made number 1.
+        since: when number 1 started (UTC).
         timeout: the seconds that CloudFormation waits from then.
     """
 
-    number: int
+    invocation: int
     since: datetime
     timeout: float = SERVICE_TIMEOUT
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> Continuation | None:
-        """Which turn it is for an event that was handed over; None for one that comes from CloudFormation.
+        """Read the continuation field of an event; None if the event comes from CloudFormation.
 
         Raises:
-            BadContinuationError: it was not handed over by this code.
+            BadContinuationError: the field was not written by this code.
         """
         if CONTINUATION_FIELD not in raw:
             return None
         try:
-            number = int(raw[CONTINUATION_FIELD]["Turn"])
+            invocation = int(raw[CONTINUATION_FIELD]["Turn"])
             since = datetime.fromisoformat(raw[CONTINUATION_FIELD]["Since"]).astimezone(UTC)
         except (KeyError, TypeError, ValueError, OverflowError):
             raise BadContinuationError from None
-        if number < 2:  # noqa: PLR2004 (the first one is CloudFormation's)
+        if invocation < 2:  # noqa: PLR2004 (CloudFormation made the first)
             raise BadContinuationError
-        return cls(number, since, service_timeout(raw.get("ResourceProperties")))
+        return cls(invocation, since, service_timeout(raw.get("ResourceProperties")))
 
-    def left(self, now: datetime) -> float:
-        """Seconds that CloudFormation goes on waiting."""
+    def seconds_left(self, now: datetime) -> float:
+        """How long CloudFormation still waits."""
         return self.timeout - (now - self.since).total_seconds()
 
-    def may_hand_over(self, now: datetime) -> bool:
-        """Whether another invocation may go on, and has time for it."""
-        return self.number < MAX_INVOCATIONS and self.left(now) > MIN_SECONDS_LEFT
+    def may_continue(self, now: datetime) -> bool:
+        """Whether another invocation may continue, and has time for it."""
+        return self.invocation < MAX_INVOCATIONS and self.seconds_left(now) > MIN_SECONDS_LEFT
 
-    def next(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        """The event for the invocation after this one."""
+    def next_event(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        """The event for the next invocation."""
         since = self.since.isoformat(timespec="milliseconds")
-        return {**raw, CONTINUATION_FIELD: {"Turn": self.number + 1, "Since": since}}
+        return {**raw, CONTINUATION_FIELD: {"Turn": self.invocation + 1, "Since": since}}
 
 
 def service_timeout(properties: object) -> float:
-    """The seconds of `ServiceTimeout`, which comes among the properties, as every scalar a string.
+    """The seconds of the property `ServiceTimeout`, which arrives as a string like every scalar.
 
-    One that is no such number is CloudFormation's to refuse.
+    For an invalid number it is the default: CloudFormation itself rejects those.
     """
     given = properties.get("ServiceTimeout") if isinstance(properties, Mapping) else None
     try:

@@ -1,7 +1,7 @@
 """A CloudFormation event, validated and typed. Pure.
 
-Powertools' `CloudFormationCustomResourceEvent` reads the same fields, but checks none of them; an event that lacks
-one must never reach the envelope, which would answer to the place that the event before named.
+Powertools' `CloudFormationCustomResourceEvent` reads the same fields but checks none of them. An event without one of
+them must never get any further: its response could go to the URL of the event before it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from strongref.errors import StrongRefError
 
 
 class RequestType(StrEnum):
-    """What CloudFormation asks for."""
+    """The operation that CloudFormation requests."""
 
     CREATE = "Create"
     UPDATE = "Update"
@@ -32,7 +32,7 @@ class RequestType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ResponseTarget:
-    """As much of an event as an answer to it needs; what a malformed one may still have."""
+    """The fields of an event that a response needs. A malformed event may still have them."""
 
     stack: str
     logical_id: str
@@ -42,7 +42,7 @@ class ResponseTarget:
 
     @classmethod
     def find(cls, raw: Mapping[str, object]) -> ResponseTarget | None:
-        """Whom to answer, if the event says so completely."""
+        """Where to send a response; None if a field is missing."""
         physical_id = raw.get("PhysicalResourceId")
         try:
             return cls(
@@ -56,41 +56,40 @@ class ResponseTarget:
             return None
 
 
+@dataclass(eq=False)
 class MalformedEventError(StrongRefError):
-    """Something called the function with what is no event of CloudFormation's.
+    """The function was invoked with something that is not a CloudFormation event.
 
     Attributes:
-        name: of the field.
-        problem: with it; never what it holds.
-        sender: whom to answer all the same, if that can be told.
+        field_name: the field with the problem.
+        problem: what is wrong with it; never its value.
+        response_target: where a response can be sent anyway.
     """
 
-    def __init__(self, name: str, problem: str) -> None:
-        super().__init__(name, problem)
-        self.name = name
-        self.problem = problem
-        self.sender: ResponseTarget | None = None
+    field_name: str
+    problem: str
+    response_target: ResponseTarget | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
-        return f"Not a CloudFormation event: {self.name} {self.problem}."
+        return f"Not a CloudFormation event: {self.field_name} {self.problem}."
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One request of CloudFormation's (AWS: CloudFormation User Guide, custom resource request objects).
+    """One request from CloudFormation (AWS: CloudFormation User Guide, custom resource request objects).
 
     Attributes:
-        request_type: what it asks for.
+        request_type: the requested operation.
         stack: the stack's ARN.
         logical_id: the resource's name in the template.
-        request_id: of this request; the answer repeats it.
-        physical_id: the resource's, but on Create.
-        properties: as the template has them; values may be secrets.
-        old_properties: on Update, those before.
-        response_url: where to answer; presigned, so a secret.
+        request_id: the ID of this request; the response repeats it.
+        physical_id: the resource's physical ID; None on Create.
+        properties: from the template; values may be secrets.
+        old_properties: on Update, the previous ones.
+        response_url: where to send the response; presigned, so a secret.
         resource_type: as in `Custom::CrossRegionExport`.
-        service_timeout: the seconds that CloudFormation waits for an answer.
-        turn: which invocation for it this is, if one before it has handed over.
+        service_timeout: the seconds that CloudFormation waits for a response.
+        continuation: which invocation for this event it is; None for the first.
     """
 
     request_type: RequestType
@@ -103,33 +102,33 @@ class Event:
     response_url: str = field(repr=False)
     resource_type: str
     service_timeout: float = SERVICE_TIMEOUT
-    turn: Continuation | None = None
+    continuation: Continuation | None = None
 
     @classmethod
     def parse(cls, raw: object) -> Event:
-        """Check and read an event.
+        """Validate and read an event.
 
         Raises:
-            MalformedEventError: naming the field that is missing or of the wrong kind; never what it holds.
+            MalformedEventError: a field is missing or has the wrong type.
         """
         if not isinstance(raw, Mapping):
-            raise MalformedEventError("the event", "is not a map")
+            raise MalformedEventError("the event", "must be a map")
         try:
             return cls._parse(raw)
         except MalformedEventError as error:
-            error.sender = ResponseTarget.find(raw)
+            error.response_target = ResponseTarget.find(raw)
             raise
 
     @classmethod
     def _parse(cls, raw: Mapping[str, object]) -> Event:
         kind = _text(raw, "RequestType")
         if kind not in list(RequestType):
-            raise MalformedEventError("RequestType", "is none of Create, Update and Delete")
+            raise MalformedEventError("RequestType", "must be Create, Update or Delete")
         stack = _text(raw, "StackId")
         try:
             StackArn.parse(stack)
         except BadArnError:
-            raise MalformedEventError("StackId", "is not a stack's ARN") from None
+            raise MalformedEventError("StackId", "must be a stack ARN") from None
         return cls(
             request_type=RequestType(kind),
             stack=stack,
@@ -141,12 +140,12 @@ class Event:
             response_url=_url(raw, "ResponseURL"),
             resource_type=_text(raw, "ResourceType"),
             service_timeout=service_timeout(raw["ResourceProperties"]),
-            turn=_turn(raw),
+            continuation=_continuation(raw),
         )
 
     @property
     def log_keys(self) -> dict[str, str]:
-        """What every log line of its invocation carries."""
+        """The fields that every log line of the invocation has."""
         return {
             "stack": self.stack,
             "logical_id": self.logical_id,
@@ -174,15 +173,15 @@ class Event:
 def _text(raw: Mapping[str, object], name: str) -> str:
     given = raw.get(name)
     if not isinstance(given, str) or not given:
-        raise MalformedEventError(name, "is missing, or not a text")
+        raise MalformedEventError(name, "is missing or not a string")
     return given
 
 
-def _turn(raw: Mapping[str, object]) -> Continuation | None:
+def _continuation(raw: Mapping[str, object]) -> Continuation | None:
     try:
         return Continuation.parse(raw)
     except BadContinuationError:
-        raise MalformedEventError(CONTINUATION_FIELD, "is not what an invocation hands over") from None
+        raise MalformedEventError(CONTINUATION_FIELD, "was not written by strongref") from None
 
 
 def _url(raw: Mapping[str, object], name: str) -> str:
@@ -193,12 +192,12 @@ def _url(raw: Mapping[str, object], name: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise MalformedEventError(name, "is not an http address")
+        raise MalformedEventError(name, "must be an HTTP URL")
     return given
 
 
 def _map(raw: Mapping[str, object], name: str) -> Mapping[str, object]:
     given = raw.get(name)
-    if not isinstance(given, Mapping):  # Missing too: a Delete without properties would seem to have nothing to do.
-        raise MalformedEventError(name, "is missing, or not a map")
+    if not isinstance(given, Mapping):  # Missing too: a Delete without properties would delete nothing.
+        raise MalformedEventError(name, "is missing or not a map")
     return given

@@ -1,4 +1,4 @@
-"""Fences: small parameters that say who is about to change or delete values in a place, and until when. Pure."""
+"""Fences: small parameters that announce who is changing or deleting values in a scope, and until when. Pure."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ if TYPE_CHECKING:
     from strongref.contract.values import Parameter
 
 IN_FLIGHT = timedelta(seconds=30)
-"""How long after its holder's last possible write a fence goes on standing: calls in flight, clocks apart."""
+"""How long a fence outlives its holder's last possible write: calls in flight, clock skew."""
 
-UNREADABLE = timedelta(minutes=15)
-"""How long a fence that says nothing readable is respected: as long as a function can run (AWS Lambda: quotas)."""
+UNREADABLE_LIFETIME = timedelta(minutes=15)
+"""How long a fence with unreadable text is respected: the longest time that a function can run (AWS Lambda: quotas)."""
 
-
-MOST_EXCEPTIONS = 20
-"""Keys that a fence names one by one, so that it stays small."""
+MAX_EXCEPTIONS = 20
+"""Keys that a fence lists one by one, so that it stays small."""
 
 
 @dataclass(slots=True)
 class TagScan:
-    """How far somebody has looked at the tags of a place's values, in the order of the keys.
+    """How far the tags of a scope's values have been read, in the order of the keys.
 
-    What was looked at behind a fence, and had no claim and no owner that matters, needs no second look for as long as
-    the fence stands: whoever claims meanwhile sees the fence, and lets go.
+    A value that was read behind a fence, without a claim or an owner that matters, need not be read again while the
+    fence exists: a function that claims it meanwhile sees the fence, and releases the claim.
 
     Attributes:
-        work: the request that it was for.
-        upto: the last key that was looked at.
-        exceptions: keys up to there that have to be looked at again.
+        work: the request that it belongs to.
+        upto: the last key that was read.
+        exceptions: keys up to there that must be read again.
     """
 
     work: str = ""
@@ -39,12 +38,12 @@ class TagScan:
     exceptions: list[str] = field(default_factory=list)
 
     def needs(self, key: str) -> bool:
-        """Whether a key is still to be looked at."""
+        """Whether a key still has to be read."""
         return key > self.upto or key in self.exceptions
 
     def note(self, key: str, *, plain: bool) -> None:
-        """Take down that a key was looked at; `plain`: that there is nothing about it."""
-        if key <= self.upto or len(self.exceptions) >= MOST_EXCEPTIONS:
+        """Record that a key was read; `plain` means that it has no claim and no owner that matters."""
+        if key <= self.upto or len(self.exceptions) >= MAX_EXCEPTIONS:
             return
         self.upto = key
         if not plain:
@@ -53,50 +52,50 @@ class TagScan:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Who stands in front of a place, and until when (UTC).
+    """The content of a fence's parameter.
 
     Attributes:
-        by: who, for people.
-        until: when it falls.
-        left: its holder's time was up before the work was done: whoever goes on with it takes the fence over.
+        held_by: who is changing values, for people.
+        expires_at: when it expires (UTC).
+        unfinished: set if the holder ran out of time: the invocation that continues the work takes the fence over.
     """
 
-    by: str
-    until: datetime
-    left: TagScan | None = None
+    held_by: str
+    expires_at: datetime
+    unfinished: TagScan | None = None
 
     def encode(self) -> str:
-        said: dict[str, object] = {"by": self.by, "until": self.until.isoformat(timespec="seconds")}
-        if self.left:
-            said["left"] = asdict(self.left)
-        return json.dumps(said, separators=(",", ":"))
+        stored: dict[str, object] = {"by": self.held_by, "until": self.expires_at.isoformat(timespec="seconds")}
+        if self.unfinished:
+            stored["left"] = asdict(self.unfinished)
+        return json.dumps(stored, separators=(",", ":"))
 
     @classmethod
     def decode(cls, parameter: Parameter) -> Fence:
-        """What a fence's parameter says; one that says nothing readable stands for a while, then is void."""
+        """Read a fence's parameter. One with unreadable text expires `UNREADABLE_LIFETIME` after it was written."""
         try:
-            said = json.loads(parameter.text)
-            until = datetime.fromisoformat(said["until"]).astimezone(UTC)
-            return cls(str(said["by"]), until, _left(said.get("left")))
+            stored = json.loads(parameter.text)
+            expires_at = datetime.fromisoformat(stored["until"]).astimezone(UTC)
+            return cls(str(stored["by"]), expires_at, _tag_scan(stored.get("left")))
         except (ValueError, KeyError, TypeError, OverflowError):
             pass
         try:
-            since = datetime.fromisoformat(parameter.modified).astimezone(UTC)
+            written = datetime.fromisoformat(parameter.modified).astimezone(UTC)
         except (ValueError, OverflowError):
-            since = datetime.min.replace(tzinfo=UTC)
-        return cls("somebody", since + UNREADABLE)
+            written = datetime.min.replace(tzinfo=UTC)
+        return cls("an unknown holder", written + UNREADABLE_LIFETIME)
 
-    def stands(self, now: datetime) -> bool:
-        return now < self.until
+    def is_live(self, now: datetime) -> bool:
+        return now < self.expires_at
 
     def __str__(self) -> str:
-        return f"{self.by}, until {self.until:%Y-%m-%d %H:%M:%S} UTC"
+        return f"{self.held_by}, until {self.expires_at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _left(said: dict[str, object] | None) -> TagScan | None:
-    if said is None:
+def _tag_scan(stored: dict[str, object] | None) -> TagScan | None:
+    if stored is None:
         return None
-    exceptions = said["exceptions"]
+    exceptions = stored["exceptions"]
     if not isinstance(exceptions, list):
         raise TypeError
-    return TagScan(str(said["work"]), str(said["upto"]), [str(key) for key in exceptions])
+    return TagScan(str(stored["work"]), str(stored["upto"]), [str(key) for key in exceptions])

@@ -1,13 +1,13 @@
-"""Names: who publishes what for whom, and what the parameters and tags that say so are called. Pure.
+"""The names of parameters and tags, and the ARNs and producers that they are made of. Pure.
 
-Everything that strongref stores about exports stands under `/strongref/`, in three branches of the same shape:
+Everything that strongref stores about exports is below `/strongref/`, in three trees of the same shape:
 
     /strongref/exports/<consumer>/<account>/<region>/<stack>/<key>[/<key>…]   the values
-    /strongref/records/<consumer>/<account>/<region>/<stack>/<logical id>…    what an Export says that it publishes
-    /strongref/fences/<consumer>/<account>/<region>/<stack>/<holder>          who is about to change values there
+    /strongref/records/<consumer>/<account>/<region>/<stack>/<logical ID>…    what each Export publishes
+    /strongref/fences/<consumer>/<account>/<region>/<stack>/<holder>          who is changing values there
 
-Account, region and stack are the producer's; the parameters themselves stand in the consumer's account and region.
-What a set of manifests has claimed there stands in `/strongref/manifests/<name>/…`.
+Account, region and stack are the producer's. The parameters themselves are in the consumer's account and region.
+`/strongref/manifests/<name>/…` lists what a set of manifests claims in a region.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Key = NewType("Key", str)
-"""An export's key: one to nine levels joined by `/`."""
+"""An export's key: one to nine levels, separated by `/`."""
 
 SHARED = "_shared"
-"""Stands where a consumer's name would, for exports that any stack may import."""
+"""Takes the place of the consumer's name for exports that any stack may import."""
 
 MAX_LEVELS = 9
 """A parameter's name has at most 15 levels (AWS: PutParameter, Name); six of them are ours."""
@@ -36,7 +36,7 @@ MAX_NAME = 1011
 """Characters of a parameter's name *with* its ARN's prefix (AWS: PutParameter, Name)."""
 
 MAX_LABEL = 128
-"""Characters of a consumer's label; a stack's name has at most as many."""
+"""Characters of a consumer's label; a stack name has the same limit."""
 
 PRODUCER_TAG = "strongref:producer"
 OWNER_TAG = "strongref:export:"
@@ -47,16 +47,19 @@ _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
 
 
+@dataclass(eq=False)
 class BadArnError(StrongRefError):
-    """Something that should be a stack's ARN is none."""
+    """A text is not a stack ARN."""
+
+    text: str
 
     def __str__(self) -> str:
-        return f"Not the ARN of a stack: {self.args[0]!r:.300}."
+        return f"Not a stack ARN: {self.text!r:.300}."
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class StackArn:
-    """A stack's id, taken apart: `arn:<partition>:cloudformation:<region>:<account>:stack/<name>/<unique id>`."""
+    """The parts of a stack ID: `arn:<partition>:cloudformation:<region>:<account>:stack/<name>/<unique ID>`."""
 
     partition: str
     region: str
@@ -66,7 +69,7 @@ class StackArn:
 
     @classmethod
     def parse(cls, text: str) -> StackArn:
-        """Raises `BadArnError` if it is not a stack's ARN."""
+        """Raises `BadArnError` if the text is not a stack ARN."""
         arn = Arn.parse(text)
         found = _STACK_RESOURCE.fullmatch(arn.resource) if arn else None
         if not (arn and found and arn.service == "cloudformation" and arn.region and arn.has_account_id):
@@ -79,7 +82,7 @@ class StackArn:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Producer:
-    """Who publishes: with a key, an export's address."""
+    """The stack that publishes an export."""
 
     account: str
     region: str
@@ -91,7 +94,7 @@ class Producer:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ExportScope:
-    """What one producer publishes for one consumer, in the one account and region where its store stands."""
+    """The exports of one producer for one consumer, in one Parameter Store."""
 
     consumer: str
     producer: Producer
@@ -102,7 +105,7 @@ class ExportScope:
 
     @property
     def values(self) -> str:
-        """The values' common path, without a slash at its end."""
+        """The path of the values, without a slash at its end."""
         return f"/strongref/exports/{self._path}"
 
     @property
@@ -118,13 +121,13 @@ class ExportScope:
         return f"{self.values}/{key}"
 
     def key(self, name: str) -> Key:
-        """The key of the parameter of this name; the reverse of `value`."""
+        """The key of the parameter with this name; the reverse of `value`."""
         return Key(name.removeprefix(f"{self.values}/"))
 
     @classmethod
-    def of(cls, branch: str, name: str) -> ExportScope | None:
-        """The place of a parameter of a branch (`exports`, `records`); None if it has not enough levels."""
-        levels = name.removeprefix(f"/strongref/{branch}/").split("/")
+    def of(cls, tree: str, name: str) -> ExportScope | None:
+        """The scope of a parameter in a tree (`exports`, `records`); None if its name has too few levels."""
+        levels = name.removeprefix(f"/strongref/{tree}/").split("/")
         if len(levels) < 5:  # noqa: PLR2004 (consumer, account, region, stack, key)
             return None
         consumer, account, region, stack, *_ = levels
@@ -132,66 +135,66 @@ class ExportScope:
 
 
 def consumer_prefix(consumer: str) -> str:
-    """Everything that is published for one consumer, by whomever."""
+    """The path of everything that is published for one consumer."""
     return f"/strongref/exports/{consumer}"
 
 
 def short_hash(text: str) -> str:
-    """Sixteen hex digits that stand for a physical or logical id in a tag's key."""
+    """Sixteen hex digits that represent a physical or logical ID in a tag key."""
     return sha256(text.encode()).hexdigest()[:16]
 
 
 def owner_tag(logical_id: str) -> str:
-    """The key of the tag by which an Export owns a value; the tag's value is the logical id."""
+    """The key of the tag with which an Export owns a value; the tag's value is the logical ID."""
     return OWNER_TAG + short_hash(logical_id)
 
 
 def claim_tag(physical_id: str) -> str:
-    """The key of the tag by which one generation of an Import claims a value; the tag's value is its stack's ARN."""
+    """The key of the tag with which one generation of an Import claims a value; the tag's value is its stack's ARN."""
     return CLAIM_TAG + short_hash(physical_id)
 
 
 def claims_in(tags: Mapping[str, str]) -> tuple[str, ...]:
-    """The ARNs of the stacks that claim a value, from its tags; each once."""
+    """The ARNs of the stacks that claim a value, from the value's tags."""
     return tuple(sorted({stack for key, stack in tags.items() if key.startswith(CLAIM_TAG)}))
 
 
 def is_level(text: str) -> bool:
-    """One level of a key, or a consumer's label: letters, digits, `_` and `-`."""
+    """Whether a text is one level of a key or a consumer's label: letters, digits, `_` and `-`."""
     return bool(_LEVEL.fullmatch(text))
 
 
 def is_stack_name(text: str) -> bool:
-    """What a stack can be called (AWS: CreateStack, StackName)."""
+    """Whether a stack can have this name (AWS: CreateStack, StackName)."""
     return bool(_STACK.fullmatch(text))
 
 
 def arn_prefix_length(partition: str, region: str, account: str) -> int:
-    """What a parameter's ARN adds to its name in the count of `MAX_NAME`."""
+    """How many characters the ARN adds to a parameter's name; they count toward `MAX_NAME`."""
     return len(f"arn:{partition}:ssm:{region}:{account}:parameter")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class ManifestSet:
-    """Manifests that claim what they use, together and under one name, as a stack's Imports do."""
+    """Manifests that claim what they use under one name, like a stack with Imports."""
 
     account: str
     name: str
 
     def __str__(self) -> str:
-        """As its claims say it, where a stack's say its ARN."""
+        """The value of its claims' tags, where a stack's claims have its ARN."""
         return f"strongref:manifests:{self.account}:{self.name}"
 
     @property
     def generation(self) -> str:
-        """What its claims are told apart by. It is the same for ever: whoever works on a set does so alone."""
+        """Identifies its claims, as an Import's physical ID does. It never changes: runs on a set are exclusive."""
         return f"strongref-manifests/{self.account}/{self.name}"
 
     @property
     def ledger(self) -> str:
-        """The path of the parameters that say what it claims in a region."""
+        """The path of the parameters that list what it claims in a region."""
         return f"/strongref/manifests/{self.name}"
 
     def scope(self, region: str) -> ExportScope:
-        """Where whoever works on it puts up a fence; nothing is published there, since no consumer is called so."""
+        """The scope for the fence of a run that changes the set. Nothing is published there."""
         return ExportScope("_manifests", Producer(self.account, region, self.name))

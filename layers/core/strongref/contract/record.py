@@ -1,9 +1,9 @@
-"""Records: what an Export says that it publishes, the truth of which the values' parameters are a copy. Pure.
+"""Records: what each Export publishes. The record is the truth; the parameters of the values are copies of it. Pure.
 
-A record that fits is one parameter, its head: `{"stack": …, "values": {…}}`. A larger one has its values in tails,
-numbered parameters beside the head, which names them; secure values stand in tails of their own, SecureStrings.
-A record is changed by writing new tails under numbers never used in it, then the head (one call: the change happens
-at once), then deleting the old tails. So a reader finds the old record or the new one, or that it has to read again.
+A small record is one parameter, its head: `{"stack": …, "values": {…}}`. A larger one has its values in tails: numbered
+parameters next to the head, which lists them. Secure values have tails of their own, which are SecureStrings.
+To change a record, write new tails under numbers that were never used in it, then the head (one call, so the change is
+atomic), then delete the old tails. So a reader finds the old record, or the new one, or that it must read again.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from strongref.contract.values import Parameter
 
 PART_BYTES = 4096
-"""What one parameter of the standard tier holds (AWS: PutParameter, Value)."""
+"""The size of one parameter of the standard tier (AWS: PutParameter, Value)."""
 
 _OPEN = '"open":true,'
-"""Room for this is left in every head, so that a record has the same parts open and closed."""
+"""Every head has room for this, so that a record has the same parts open and closed."""
 
 _NUMBER = re.compile(r"[1-9][0-9]*")
 _SPACE = re.compile(r"\s")
@@ -34,13 +34,13 @@ _SPACE = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one Export publishes in one place.
+    """What one Export publishes in one scope.
 
     Attributes:
         stack: the ARN of the stack that wrote it.
         values: by key.
-        open: the values' tags may not say yet that this Export owns them, or still say so of some that it gave up:
-            tags are changed one by one, and the Export has not come to the end of it.
+        open: the Export has not finished changing the values' tags, which takes one call each. Some values may not
+            have its owner tag yet, or still have it although the Export gave them up.
     """
 
     stack: str
@@ -62,14 +62,13 @@ class RecordPart:
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """What stands under an Export's name in the records of a place.
+    """The stored parts of an Export's record.
 
     Attributes:
-        record: None if it cannot be put together: a head whose tails are missing (somebody is changing it right
-            now), or tails left over without a head.
-        torn: there is a head, and it could not be read whole.
+        record: None if it is incomplete: tails are missing (it is being changed right now), or the head is.
+        torn: the head exists, but the record is incomplete.
         numbers: of all parts found.
-        spare: of those among them that no record needs: left behind by a change or a deletion that died half-way.
+        spare: the numbers of parts that no record needs, left by a change or a deletion that crashed.
     """
 
     record: Record | None
@@ -79,18 +78,18 @@ class StoredRecord:
 
 
 def part_name(path: str, logical_id: str, number: int) -> str:
-    """The name of a record's part under a place's path of records."""
+    """The parameter name of a record's part, given the scope's path of records."""
     return f"{path}/{logical_id}.{number}" if number else f"{path}/{logical_id}"
 
 
 def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
-    """The parts of a record in the order in which they are to be written: the head last.
+    """The parts of a record, in the order in which they must be written: the head last.
 
     Args:
-        record: what to write.
-        used: the numbers of the parts that are there already.
+        record: the record.
+        used: the numbers of the parts that exist already.
     """
-    plain = _compact({key: _json_of(value) for key, value in record.values.items() if value.kind is not Kind.SECURE})
+    plain = _compact({key: value.attribute for key, value in record.values.items() if value.kind is not Kind.SECURE})
     secure = {key: value.text for key, value in record.values.items() if value.kind is Kind.SECURE}
     number = max(used, default=0)
     tails: list[RecordPart] = []
@@ -110,7 +109,7 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
 
 
 def decode(path: str, parameters: Mapping[str, Parameter]) -> dict[str, StoredRecord]:
-    """The records of a place, by logical id, from all parameters below its path of records."""
+    """The records of a scope by logical ID, from all parameters below its path of records."""
     texts: dict[str, dict[int, str]] = {}
     for name, parameter in parameters.items():
         logical_id, dot, number = name.removeprefix(f"{path}/").partition(".")
@@ -120,17 +119,17 @@ def decode(path: str, parameters: Mapping[str, Parameter]) -> dict[str, StoredRe
     for logical_id, parts in texts.items():
         record = _assemble(parts)
         torn = 0 in parts and record is None
-        spare = frozenset() if torn else frozenset(parts) - _named(parts.get(0))
+        spare = frozenset() if torn else frozenset(parts) - _needed(parts.get(0))
         found[logical_id] = StoredRecord(record, torn, frozenset(parts), spare)
     return found
 
 
-def _named(head: str | None) -> frozenset[int]:
-    """The numbers of the parts that a readable head needs, itself included."""
+def _needed(head: str | None) -> frozenset[int]:
+    """The numbers of the parts that a readable head lists, and its own."""
     if head is None:
         return frozenset()
-    said = json.loads(head)
-    return frozenset([0, *said.get("parts", ()), *said.get("secure", ())])
+    stored = json.loads(head)
+    return frozenset([0, *stored.get("parts", ()), *stored.get("secure", ())])
 
 
 def _assemble(parts: Mapping[int, str]) -> Record | None:
@@ -155,10 +154,6 @@ def _assemble(parts: Mapping[int, str]) -> Record | None:
         return None
 
 
-def _json_of(value: Value) -> str | list[str]:
-    return value.attribute
-
-
 def _value_of(given: object) -> Value:
     if isinstance(given, list):
         return Value(Kind.STRING_LIST, ",".join(given))
@@ -178,7 +173,7 @@ def _chunks(text: str) -> Iterator[str]:
 
 
 def _unspaced(compact: str) -> str:
-    """The same JSON with white space escaped, so that no piece of it begins or ends with any."""
+    """The same JSON with white space escaped, so that no chunk begins or ends with it."""
     return _SPACE.sub(lambda found: f"\\u{ord(found[0]):04x}", compact)
 
 

@@ -1,4 +1,4 @@
-"""Answers to CloudFormation: built whole, encoded and measured before anything is sent. Pure."""
+"""Responses to CloudFormation: encoded and measured before anything is sent. Pure."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ RESPONSE_LIMIT = 4096
 """Bytes of the whole body (AWS: CloudFormation User Guide, custom resource response objects)."""
 
 PHYSICAL_ID_LIMIT = 1024
-"""Bytes of a physical id (the same)."""
+"""Bytes of a physical ID (the same source)."""
 
-REASON_AT_LEAST = 100
-"""Bytes of a failure's reason that data has to leave room for."""
+MIN_REASON = 100
+"""Bytes of a failure's reason that the data must leave room for."""
 
 
 class ResponseStatus(StrEnum):
-    """How an event ended."""
+    """The status field of a response."""
 
     SUCCESS = "SUCCESS"
     FAILED = "FAILED"
@@ -34,12 +34,12 @@ class ResponseStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a use case says to an event that it carried out.
+    """The result of a use case.
 
     Attributes:
-        physical_id: the resource's; another one than before means that the resource was replaced.
-        data: what `Fn::GetAtt` may ask for.
-        reason: a notice for the stack's events, if there is something to say.
+        physical_id: the resource's physical ID. A different one than before means that the resource was replaced.
+        data: the attributes for `Fn::GetAtt`.
+        reason: an optional notice, shown in the stack's events.
     """
 
     physical_id: str
@@ -49,11 +49,11 @@ class Response:
 
 @dataclass(eq=False)
 class ResponseTooLargeError(StrongRefError):
-    """What an import would return does not fit into an answer.
+    """The attributes of an Import do not fit into a response.
 
     Attributes:
-        size: of the answer, in bytes.
-        names: what to take out for the rest to fit, largest first.
+        size: the response's size in bytes.
+        names: the attributes without which the rest fits, largest first.
     """
 
     counted = ErrorMetric.REJECTED
@@ -64,55 +64,55 @@ class ResponseTooLargeError(StrongRefError):
     def __str__(self) -> str:
         names = cut(some(self.names), REASON_LIMIT - 350)
         return (
-            f"The values are too large together for CloudFormation: an answer of {self.size} bytes, {RESPONSE_LIMIT} "
-            f"are allowed. Move {names} to another Import resource, or leave them out and use {{{{resolve:ssm:…}}}}, "
+            f"The values are too large for one CloudFormation response: {self.size} bytes, the limit is "
+            f"{RESPONSE_LIMIT}. Move {names} to another Import resource, or read them with {{{{resolve:ssm:…}}}}, "
             "which claims nothing. Nothing was claimed."
         )
 
 
-def encode(event: Event | ResponseTarget, status: ResponseStatus, answer: Response) -> bytes:
-    """The whole body, with the event's ids, whatever the answer holds. A notice gives way to data.
+def encode(event: Event | ResponseTarget, status: ResponseStatus, response: Response) -> bytes:
+    """The whole body. A notice is shortened to make room for the data.
 
     Raises:
-        ResponseTooLargeError: it is over `RESPONSE_LIMIT` bytes.
-        TypeError: its data is no JSON.
+        ResponseTooLargeError: it has more than `RESPONSE_LIMIT` bytes.
+        TypeError: the data cannot be encoded as JSON.
         ValueError: the same.
     """
     failed = status is ResponseStatus.FAILED
-    reason = cut(answer.reason.strip(), REASON_LIMIT) or ("See the function's log." if failed else "")
+    reason = cut(response.reason.strip(), REASON_LIMIT) or ("See the function's log." if failed else "")
     body = {
         "Status": status.value,
         "Reason": "",
-        "PhysicalResourceId": fit_physical_id(answer.physical_id),
+        "PhysicalResourceId": fit_physical_id(response.physical_id),
         "StackId": event.stack,
         "RequestId": event.request_id,
         "LogicalResourceId": event.logical_id,
         "NoEcho": False,
-        "Data": dict(answer.data),
+        "Data": dict(response.data),
     }
     room = RESPONSE_LIMIT - len(_json(body))
-    least = min(_cost(reason), REASON_AT_LEAST) if failed else 0
+    least = min(_cost(reason), MIN_REASON) if failed else 0
     if room < least:
-        raise ResponseTooLargeError(RESPONSE_LIMIT - room + least, _too_many(answer.data, least - room))
+        raise ResponseTooLargeError(RESPONSE_LIMIT - room + least, _largest(response.data, least - room))
     return _json(body | {"Reason": _shorten(reason, room)})
 
 
 def check_size(event: Event, physical_id: str, data: Mapping[str, object]) -> None:
-    """Whether an answer with these attributes would fit: asked before anything is done for it.
+    """Check that a response with these attributes fits, before anything is changed.
 
     Raises:
-        ResponseTooLargeError: it would not.
+        ResponseTooLargeError: it does not.
     """
     encode(event, ResponseStatus.SUCCESS, Response(physical_id, data))
 
 
 def fit_physical_id(physical_id: str) -> str:
-    """A physical id that CloudFormation takes: not empty, and not too long."""
+    """A physical ID that CloudFormation accepts: not empty, and not too long."""
     return physical_id.encode(errors="replace")[:PHYSICAL_ID_LIMIT].decode(errors="ignore") or "strongref"
 
 
 def _json(body: Mapping[str, object]) -> bytes:
-    # Escaped to ASCII: however CloudFormation counts, it does not count more. NaN is no JSON.
+    # Escaped to ASCII, so that bytes and characters are the same number. NaN is not JSON.
     return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
 
 
@@ -121,14 +121,14 @@ def _cost(text: str) -> int:
 
 
 def _shorten(text: str, room: int) -> str:
-    """As much of a text's start as takes so many bytes: up to twelve a character, escaped."""
+    """The start of a text that fits into `room` bytes; one escaped character takes up to 12."""
     while _cost(text) > room:
         text = cut(text, len(text) - 1) if len(text) > 1 else ""
     return text
 
 
-def _too_many(data: Mapping[str, object], over: int) -> list[str]:
-    """The largest attributes without which the rest fits."""
+def _largest(data: Mapping[str, object], over: int) -> list[str]:
+    """The largest attributes without which the rest fits, given the bytes that are over the limit."""
     sizes = {name: len(_json({name: value})) - 1 for name, value in data.items()}
     names = []
     for name in sorted(sizes, key=lambda name: (-sizes[name], name)):

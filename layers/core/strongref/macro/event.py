@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from strongref.errors import StrongRefError
-from strongref.log import begin, defect, logger
+from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.macro.errors import NotATemplateError
 from strongref.macro.transform import Settings, plan
-from strongref.metrics import count
+from strongref.metrics import emit_counts
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def transform_event(event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
     """The response to an event. Nothing is raised, since CloudFormation would not show the error."""
-    begin(context.aws_request_id)
+    start_invocation_log(context.aws_request_id)
     request = event.get("requestId", "")
     logger.append_keys(request=request)
     try:
@@ -30,9 +30,9 @@ def transform_event(event: Mapping[str, Any], context: LambdaContext) -> dict[st
     except StrongRefError as error:
         problem = error
     except Exception as error:  # noqa: BLE001 (Lambda would log its text, which may have values in it)
-        problem = defect(error, context.aws_request_id)
+        problem = log_internal_error(error, context.aws_request_id)
     logger.info("Not transformed", extra={"error": type(problem).__name__})
-    count({problem.counted.value: 1})
+    emit_counts({problem.counted.value: 1})
     return {"requestId": request, "status": "failure", "fragment": event.get("fragment"), "errorMessage": str(problem)}
 
 

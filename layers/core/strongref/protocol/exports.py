@@ -123,7 +123,7 @@ class Exporter:
         phase = self._phase(event, wanted)  # asked at once: later, another event may be on its way
         if wanted.unchanged and self._is_up_to_date(wanted.export, destinations, clock):
             return wanted.response
-        began = event.turn is not None
+        began = event.continuation is not None
 
         def attempt(fenced: list[FencedStore]) -> list[ExportPlan]:
             nonlocal began

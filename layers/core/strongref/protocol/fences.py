@@ -77,7 +77,7 @@ def fences_below(store: Store, path: str) -> dict[str, Fence]:
 
 def delete_expired(store: Store, fences: Mapping[str, Fence], now: datetime) -> list[str]:
     """Delete the expired ones among the fences; return their names."""
-    expired = {name: fence for name, fence in fences.items() if not fence.stands(now)}
+    expired = {name: fence for name, fence in fences.items() if not fence.is_live(now)}
     for name, fence in expired.items():
         logger.warning("An expired fence was deleted", extra={"fence": name, "holder": str(fence)})
     store.delete(expired)
@@ -120,11 +120,11 @@ class OwnFence:
         """Another holder's live fence. One that this holder left behind does not count: it is taken over."""
         store = self.ports.stores(self.region, clock)
         for name, fence in _live_fences(store, self.scope, clock.now(), own=self.name).items():
-            if not (fence.left and name.startswith(f"{self.scope.fences}/{self.holder.name}.")):
+            if not (fence.unfinished and name.startswith(f"{self.scope.fences}/{self.holder.name}.")):
                 return fence
             self._taken_over.append(name)
-            if self.holder.work and fence.left.work == self.holder.work:
-                self.scan = fence.left
+            if self.holder.work and fence.unfinished.work == self.holder.work:
+                self.scan = fence.unfinished
         return None
 
     def take_over(self, clock: Clock) -> None:

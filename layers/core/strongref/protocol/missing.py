@@ -1,4 +1,4 @@
-"""Why there is nothing to import under a name: no such stack, nothing for this consumer, or not that name."""
+"""Why a name cannot be imported: no such stack, nothing exported to this consumer, or not under that name."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class ImportingAccount(NamedTuple):
-    """Who imports.
+    """The importing side.
 
     Attributes:
-        account: its own: stacks of other ones cannot be asked about.
-        consumer: the name by which exports are addressed to it.
+        account: the account of its credentials. Stacks of other accounts cannot be looked up.
+        consumer: the consumer name that exports to it have.
     """
 
     account: str
@@ -37,15 +37,15 @@ def why_missing(  # noqa: PLR0913, PLR0917
     names: Iterable[str],
     recorded: Mapping[Key, Value],
 ) -> StrongRefError:
-    """The error that tells it.
+    """The error that explains why names cannot be imported.
 
     Args:
-        stacks: asked whether the producer is there.
-        store: where the exports are.
-        scope: in it.
-        importer: who looked for them.
-        names: that are not exported.
-        recorded: what is.
+        stacks: to look up the producer's stack.
+        store: the store that was searched.
+        scope: the scope in it that was searched.
+        importer: the importing side.
+        names: the names that are not exported.
+        recorded: the values that are exported.
     """
     producer = scope.producer
     known = producer.account == importer.account
@@ -61,11 +61,11 @@ def why_missing(  # noqa: PLR0913, PLR0917
             known=known,
             elsewhere=bool(elsewhere),
         )
-    from difflib import get_close_matches  # noqa: PLC0415 (for this mistake alone)
+    from difflib import get_close_matches  # noqa: PLC0415 (only this error needs it)
 
-    there = [attribute_name(key) for key in recorded]
+    exported = [attribute_name(key) for key in recorded]
     return NoSuchExportError(
-        {attribute_name(Key(name)): get_close_matches(attribute_name(Key(name)), there, 2) for name in names},
+        {attribute_name(Key(name)): get_close_matches(attribute_name(Key(name)), exported, 2) for name in names},
         str(producer),
-        there,
+        exported,
     )

@@ -1,7 +1,6 @@
-"""What the use cases ask of the outside: a parameter store in one region, knowledge of stacks, and time.
+"""What the protocol needs from outside: Parameter Store, CloudFormation, and a way to continue in another invocation.
 
-`store.SsmStore`, `stacks.Stacks` and `clock.SystemClock` are the real ones; the tests' explorer plays the same
-parts over memory.
+`strongref.aws` implements these protocols in AWS; the tests implement them in memory.
 """
 
 from __future__ import annotations
@@ -18,73 +17,72 @@ if TYPE_CHECKING:
 
 
 BATCH = 10
-"""Names a call and parameters a page (AWS: GetParameters, DeleteParameters, GetParametersByPath)."""
+"""Names per call and parameters per page (AWS: GetParameters, DeleteParameters, GetParametersByPath)."""
 
 
 class Store(Protocol):
     """Parameter Store of one account and region.
 
-    Batches and pages as SSM's limits ask, paces itself, and retries what is throttled. Every method may raise
-    `StoreError` or one of its subclasses.
+    It batches, pages, limits its rate and retries. Every method may raise `StoreError` or one of its subclasses.
     """
 
     region: str
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
-        """The parameters of these names that exist, by name (GetParameters, 10 a call)."""
+        """The existing parameters among these names, by name (GetParameters, 10 per call)."""
         ...
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
-        """Every parameter below a path, at any depth, by name (GetParametersByPath, 10 a page).
+        """Every parameter below a path, at any depth, by name (GetParametersByPath, 10 per page).
 
         Args:
             path: as in `/shared/network`.
-            decrypted: whether the texts of SecureStrings are what they stand for. If not, nothing is asked of KMS.
+            decrypted: whether to decrypt SecureStrings. If not, no KMS permission is needed.
         """
         ...
 
     def create(self, name: str, kind: Kind, text: str, tags: Mapping[str, str]) -> None:
-        """Make a parameter with its tags in one call.
+        """Create a parameter with its tags in one call.
 
         Raises:
-            AlreadyExistsError: there is one of that name; nothing was written.
+            AlreadyExistsError: a parameter of that name exists; nothing was written.
         """
         ...
 
     def overwrite(self, name: str, kind: Kind, text: str) -> int:
-        """Write a new version and return its number: 1 if the parameter was gone, and is now one without tags."""
+        """Write a new version and return its number. 1 means that it did not exist; it was created without tags."""
         ...
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete the parameters of these names; one that is not there is no error (DeleteParameters, 10 a call)."""
+        """Delete parameters; missing ones are ignored (DeleteParameters, 10 per call)."""
         ...
 
     def tags(self, name: str) -> dict[str, str] | None:
-        """A parameter's tags; None if there is no such parameter (ListTagsForResource)."""
+        """A parameter's tags; None if the parameter does not exist (ListTagsForResource)."""
         ...
 
     def tag(self, name: str, tags: Mapping[str, str]) -> bool:
-        """Add tags, or replace those of the same key; False if there is no such parameter.
+        """Add tags, or replace those with the same key; False if the parameter does not exist.
 
         Raises:
-            TooManyTagsError: it would have more than 50.
+            TooManyTagsError: the parameter would have more than 50.
         """
         ...
 
     def untag(self, name: str, keys: Iterable[str]) -> bool:
-        """Remove tags; a key that is not there is no error; False if there is no such parameter."""
+        """Remove tags; missing ones are ignored. False if the parameter does not exist."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StackInfo:
-    """What CloudFormation says of a stack that exists (a deleted one does not).
+    """A stack that exists; a deleted one does not.
 
     Attributes:
-        arn: the stack's id.
+        arn: its stack ID.
         name: its name.
-        status: its status in CloudFormation's words, as in `UPDATE_IN_PROGRESS`.
-        root_arn: the root stack's id, for a nested stack; else its own.
+        status: CloudFormation's stack status, as in `UPDATE_IN_PROGRESS`.
+        root_arn: the stack ID of the root stack, for a nested stack; otherwise its own.
     """
 
     arn: str
@@ -94,9 +92,9 @@ class StackInfo:
 
     @property
     def at_rest(self) -> bool:
-        """Nothing is going on in it, and nothing is left to go on: what its resources hold is what it will hold.
+        """No operation is running in it or left unfinished, so its resources stay as they are.
 
-        A stack that is stuck (`UPDATE_ROLLBACK_FAILED` and its like) is to go back to what it had, some day.
+        A stack that is stuck (as in `UPDATE_ROLLBACK_FAILED`) will continue its rollback some day.
         """
         return self.status.endswith("_COMPLETE")
 
@@ -106,12 +104,12 @@ class StackInfo:
 
     @property
     def rolling_back(self) -> bool:
-        """An update of it failed, and its resources are sent back to what they were."""
+        """An update failed, and its resources are being restored."""
         return self.status == "UPDATE_ROLLBACK_IN_PROGRESS"
 
     @property
     def cleaning_up(self) -> bool:
-        """The clean-up phase of an update or of its roll-back, where nothing can be refused any more."""
+        """The cleanup phase of an update or of its rollback, where nothing can be refused."""
         return self.status in (
             "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS",
             "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS",
@@ -119,48 +117,48 @@ class StackInfo:
 
 
 class Stacks(Protocol):
-    """What CloudFormation knows of stacks. Methods raise `StackLookupError`, or a `WaitInterruptedError` of one."""
+    """Stack lookups in CloudFormation. Methods raise `StackLookupError`, or `WaitInterruptedError` with one inside."""
 
     def by_arn(self, arn: str) -> StackInfo | None:
-        """The stack of that id, asked in its own region; None if it was deleted or never was."""
+        """The stack with this ID, looked up in its own region; None if it was deleted or never existed."""
         ...
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
-        """The stack of that name in a region of the function's own account."""
+        """The stack with this name in a region of the function's own account."""
         ...
 
     def physical_ids(self, arn: str) -> frozenset[str]:
-        """The physical ids of a stack's custom resources that are not deleted (ListStackResources, paged)."""
+        """The physical IDs of a stack's custom resources, without deleted ones (ListStackResources, paged)."""
         ...
 
 
 class Reinvoke(Protocol):
-    """Has another invocation of a function go on with what there is no time for."""
+    """Continues an event in another invocation of the function."""
 
     def __call__(self, function: str, event: Mapping[str, Any], left: StrongRefError, clock: Clock, /) -> None:
-        """Have Lambda invoke a function with an event, some time soon.
+        """Have Lambda invoke a function asynchronously.
 
         Args:
             function: its ARN, with the version or alias that runs now.
-            event: what it gets.
-            left: why it is to go on, for errors.
+            event: the event for it.
+            left: what is to be continued, for the error.
             clock: how long to try.
 
         Raises:
-            ReinvokeError: Lambda did not take it.
+            ReinvokeError: Lambda did not accept the event.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """What a use case is wired to.
+    """Everything that a use case needs from outside.
 
     Attributes:
-        stores: the parameter store of a region, for as long as a clock says.
-        stacks: what CloudFormation knows.
-        patience: with others at work in the same place.
-        token: something never said before, to name a fence.
+        stores: returns the Parameter Store of a region, which makes calls until the clock's deadline.
+        stacks: stack lookups.
+        patience: how long to wait for others that change the same scope.
+        token: returns a unique token, for a fence's name.
     """
 
     stores: Callable[[str, Clock], Store]

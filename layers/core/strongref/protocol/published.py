@@ -1,4 +1,4 @@
-"""What the records of a place say, all of its Exports taken together, for those who import from it."""
+"""What all Exports of a scope publish together, read from their records."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordedExports:
-    """What the records of a place say.
+    """The records of a scope.
 
     Attributes:
-        records: by the Export's logical id.
-        torn: one of them is being written, or was damaged.
+        records: by the Export's logical ID.
+        torn: whether one of them is being written, or is damaged.
     """
 
     records: Mapping[str, Record] = field(repr=False)
@@ -42,11 +42,11 @@ class RecordedExports:
         return {key: value for record in self.records.values() for key, value in record.values.items()}
 
     def says(self, key: Key, value: Value) -> bool:
-        """Whether a record has that value for that key."""
+        """Whether a record publishes this value for this key."""
         return any(record.values.get(key) == value for record in self.records.values())
 
     def tags(self, key: Key) -> dict[str, str]:
-        """The tags of producer and owners with which a value is put back."""
+        """The producer and owner tags for a value that is created again."""
         owners = {logical_id: record for logical_id, record in self.records.items() if key in record.values}
         producer = next(iter(owners.values())).stack
         return {PRODUCER_TAG: producer} | {owner_tag(logical_id): logical_id for logical_id in owners}

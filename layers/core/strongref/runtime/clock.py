@@ -1,4 +1,4 @@
-"""Real time, and how much of it an invocation has."""
+"""The real clock, and how much time an invocation has."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 
-ANSWER_SECONDS = 15.0
-"""Kept back from every invocation to tell CloudFormation how it ended, tries included."""
+RESPONSE_SECONDS = 15.0
+"""Reserved at the end of every invocation for the response to CloudFormation, including retries."""
 
-LAST_CALL_SECONDS = 5.0
-"""How long before the function's end somebody answers who does not wait for the use case any more."""
+WATCHDOG_SECONDS = 5.0
+"""How long before the function times out the watchdog responds, or reinvokes it, for a use case that still runs."""
 
-LAST_SECONDS = 0.5
-"""Before the function's end: nothing is begun any more, not even a try to answer."""
+SHUTDOWN_SECONDS = 0.5
+"""How long before the function times out nothing is started anymore, not even a response."""
 
 
 class SystemClock:
-    """`ports.Clock` of the machine."""
+    """`time.Clock` of the machine."""
 
     def __init__(self, seconds: float) -> None:
-        """Give out so much time, from here on."""
+        """Set the deadline, in seconds from now."""
         self._deadline = time.monotonic() + seconds
 
     @classmethod
-    def of(cls, context: LambdaContext, kept_back: float = ANSWER_SECONDS, at_most: float = math.inf) -> SystemClock:
-        """An invocation's, or less; a share for the answer is kept back, at most half of the time."""
+    def of(cls, context: LambdaContext, reserve: float = RESPONSE_SECONDS, at_most: float = math.inf) -> SystemClock:
+        """The time of an invocation, or `at_most`, without the reserve, which takes at most half of it."""
         left = min(context.get_remaining_time_in_millis() / 1000, at_most)
-        return cls(max(left - kept_back, left / 2))
+        return cls(max(left - reserve, left / 2))
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -44,4 +44,4 @@ class SystemClock:
         return self._deadline - time.monotonic()
 
     def renew(self) -> None:
-        """Nothing: an invocation's time cannot be extended."""
+        """Does nothing: an invocation's time cannot be extended."""

@@ -1,9 +1,9 @@
-"""The envelope between CloudFormation and a use case: every event answered once, correctly, whatever happens.
+"""The handler of a custom resource: one correct response to every event, whatever happens.
 
-crhelper calls the handler and routes what it raises; all else that it does with an event is done here instead: it
-answers over https only, without time-outs, without looking at what came back and without end; sends bodies that are
-too large or lack their ids; makes up physical ids; may answer twice near a time-out; and logs whole events, with
-their presigned URLs.
+crhelper calls the use case and handles what it raises. Everything else that crhelper does is done here instead. Its own
+response is sent over https only, without timeouts, without a check of the result, and is retried forever. It sends
+bodies that are too large or lack their IDs, invents physical IDs, may respond twice near a timeout, and logs whole
+events with their presigned URLs.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from strongref.errors import (
     StrongRefError,
     UnfinishedError,
 )
-from strongref.log import begin, defect, logger
-from strongref.metrics import count
-from strongref.runtime.clock import LAST_CALL_SECONDS, LAST_SECONDS, SystemClock
+from strongref.log import log_internal_error, logger, start_invocation_log
+from strongref.metrics import emit_counts
+from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
 from strongref.runtime.delivery import deliver
 
 if TYPE_CHECKING:
@@ -44,172 +44,177 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
 
 FAILED_CREATE = "strongref-failed-create/"
-"""What the physical ids of Creates that left nothing behind begin with: their Delete has nothing to do."""
+"""Prefix of the physical ID of a Create that left nothing behind: its Delete has nothing to do."""
 
 UNFINISHED_CREATE = "strongref-unfinished-create/"
-"""What the physical ids of Creates begin with of which nobody knows how far they came: their Delete has to look."""
+"""Prefix of the physical ID of a Create that stopped at an unknown point: its Delete must look for leftovers."""
 
 _LATEST = 0.75
-"""The share of a short time after which that happens: later than the use case's own end, see `clock.SystemClock.of`."""
+"""The share of a short invocation after which the watchdog acts: later than the use case's deadline, see `clock.py`."""
 
 
 class CustomResource:
-    """A function's handler, made of a use case.
+    """A Lambda handler for a use case.
 
-    Warm functions serve one event after the other; nothing of one is kept for the next.
+    A warm function handles one event after the other; nothing is kept from one to the next.
     """
 
     def __init__(
         self,
         handle: Callable[[Event, Clock], Response],
-        hand_over: Reinvoke,
+        reinvoke: Reinvoke,
     ) -> None:
         """Make a handler.
 
         Args:
-            handle: the use case: carries an event out, in the time that a clock gives.
-            hand_over: to another invocation, as `invoking.Invoker`.
+            handle: the use case: handles an event before the clock's deadline.
+            reinvoke: continues in another invocation, as `lambda_functions.LambdaInvoker` does.
         """
         self._handle = handle
-        self._hand_over = hand_over
+        self._reinvoke = reinvoke
         self._invocation: _Invocation | None = None
-        with _no_clients():
-            self._envelope = _Envelope(self._run)
+        with _without_polling_clients():
+            self._crhelper = _Crhelper(self._run)
 
     def __call__(self, raw: object, context: LambdaContext) -> None:
-        """Carry out an event and answer it, or hand it over to another invocation that will.
+        """Handle an event and respond, or continue it in another invocation, which will respond.
 
         Raises:
-            DeliveryError: CloudFormation could not be told; raised for Lambda to invoke the function once more.
-            ReinvokeError: nobody knows whether another invocation goes on; raised for the same.
+            DeliveryError: the response could not be delivered; raised, so that Lambda invokes the function again.
+            ReinvokeError: it is unknown whether another invocation continues; raised for the same reason.
         """
         try:
             event = Event.parse(raw)
         except MalformedEventError as error:
-            begin(context.aws_request_id)
+            start_invocation_log(context.aws_request_id)
             logger.error("An event was rejected", extra={"error": str(error)})
-            if error.sender:  # whom it names itself completely; never the one before
-                _refuse(error, error.sender, context)
+            if error.response_target:
+                _reject(error, error.response_target, context)
             return
-        begin(context.aws_request_id, **event.log_keys)
+        start_invocation_log(context.aws_request_id, **event.log_keys)
         assert isinstance(raw, dict)  # noqa: S101 (it was just parsed)
-        self._invocation = invocation = _Invocation(event, raw, context, self._hand_over)
+        self._invocation = invocation = _Invocation(event, raw, context, self._reinvoke)
         try:
-            with invocation.watched():
-                self._envelope(_EMPTY | {"RequestType": event.request_type.value}, context)
-                invocation.make_sure()
+            with invocation.watchdog():
+                self._crhelper(_EMPTY_EVENT | {"RequestType": event.request_type.value}, context)
+                invocation.ensure_response()
         finally:
             self._invocation = None
-            invocation.tell()
-        if invocation.undelivered:
-            raise invocation.undelivered from None  # what went before, and is printed with it, may show a value
+            invocation.emit_metrics()
+        if invocation.error_to_raise:
+            raise invocation.error_to_raise from None  # Python prints the context too, which may show a value.
 
     def _run(self, _event: object, _context: object) -> None:
-        assert self._invocation is not None  # noqa: S101 (crhelper calls this within __call__ only)
-        self._invocation.carry_out(self._handle)
+        assert self._invocation is not None  # noqa: S101 (crhelper calls this only within __call__)
+        self._invocation.run(self._handle)
 
 
 class _Invocation:
-    """One event, from its coming to its answer."""
+    """One event in one invocation, until the response or the continuation.
 
-    def __init__(self, event: Event, raw: Mapping[str, Any], context: LambdaContext, hand_over: Reinvoke) -> None:
+    The use case and the watchdog run in different threads. The first of them to finish the invocation wins.
+    """
+
+    def __init__(self, event: Event, raw: Mapping[str, Any], context: LambdaContext, reinvoke: Reinvoke) -> None:
         self.event = event
-        self.undelivered: StrongRefError | None = None
+        self.error_to_raise: StrongRefError | None = None
         self._raw = raw
         self._context = context
-        self._hand_over = hand_over
-        self._turn = event.turn or Continuation(1, _now(), event.service_timeout)
-        self._clock = SystemClock.of(context, at_most=self._turn.left(_now()))
+        self._reinvoke = reinvoke
+        self._continuation = event.continuation or Continuation(1, _now(), event.service_timeout)
+        self._clock = SystemClock.of(context, at_most=self._continuation.seconds_left(_now()))
         self._lock = threading.Lock()
-        self._answered = False
+        self._finished = False
         self._counts: Counter[str] = Counter()
 
-    def carry_out(self, handle: Callable[[Event, Clock], Response]) -> None:
-        """Run the use case and answer with what comes of it."""
+    def run(self, handle: Callable[[Event, Clock], Response]) -> None:
+        """Run the use case and respond with its result."""
         if is_failed_create(self.event.physical_id) and self.event.request_type is RequestType.DELETE:
             self.succeed(Response(self.event.physical_id or ""))
             return
         try:
-            answer = handle(self.event, self._clock)
+            response = handle(self.event, self._clock)
         except UnfinishedError as error:
-            self.go_on(error)
+            self.continue_later(error)
         except StrongRefError as error:
             self.fail(error)
         except BaseException as error:  # noqa: BLE001 (SystemExit too must not leave CloudFormation waiting)
-            self.fail(self._defect(error))
+            self.fail(self._internal_error(error))
         else:
-            self.succeed(answer)
+            self.succeed(response)
 
-    def make_sure(self) -> None:
-        """Answer if nobody has: crhelper swallows what goes wrong in it, or around it."""
-        self.fail(InternalError(RuntimeError(), self._context.aws_request_id))
+    def ensure_response(self) -> None:
+        """Respond if nothing has yet: crhelper swallows its own errors."""
+        self.fail(InternalError(RuntimeError.__name__, self._context.aws_request_id))
 
-    def succeed(self, answer: Response) -> None:
+    def succeed(self, response: Response) -> None:
         try:
-            body = encode(self.event, ResponseStatus.SUCCESS, answer)
-        except ResponseTooLargeError as error:  # after everything was done: there is something to delete
-            self.fail(PartialCreateError(error, answer.physical_id))
-        except Exception as error:  # noqa: BLE001 (attributes that are no JSON, or no Answer at all)
-            self.fail(self._defect(error))
+            body = encode(self.event, ResponseStatus.SUCCESS, response)
+        except ResponseTooLargeError as error:  # The work is done, so there is something to delete.
+            self.fail(PartialCreateError(error, response.physical_id))
+        except Exception as error:  # noqa: BLE001 (attributes that are not JSON, or no Response at all)
+            self.fail(self._internal_error(error))
         else:
-            with self._first() as first:
+            with self._finish() as first:
                 if first:
-                    self._deliver(body, ResponseStatus.SUCCESS, answer.reason)
+                    self._deliver(body, ResponseStatus.SUCCESS, response.reason)
 
     def fail(self, error: StrongRefError) -> None:
-        with self._first() as first:
+        with self._finish() as first:
             if first:
-                self._fail(error)
+                self._respond_failed(error)
 
     @contextmanager
-    def _first(self) -> Iterator[bool]:
-        """Whether nobody has answered yet. Whoever asks is to answer, then; who asks meanwhile waits for that."""
+    def _finish(self) -> Iterator[bool]:
+        """Finish the invocation: True for the first caller, who must respond; others wait until it has."""
         with self._lock:
-            first, self._answered = not self._answered, True
+            first, self._finished = not self._finished, True
             yield first
 
-    def _defect(self, error: BaseException) -> InternalError:
-        return defect(error, self._context.aws_request_id)
+    def _internal_error(self, error: BaseException) -> InternalError:
+        return log_internal_error(error, self._context.aws_request_id)
 
-    def _fail(self, error: StrongRefError) -> None:
+    def _respond_failed(self, error: StrongRefError) -> None:
         why = error.error if isinstance(error, PartialCreateError) else error
         self._counts[why.counted] += 1
         reason = str(error).strip() or type(error).__name__
-        answer = Response(self._physical_id(error), reason=reason)
-        self._deliver(encode(self.event, ResponseStatus.FAILED, answer), ResponseStatus.FAILED, reason)
+        response = Response(self._physical_id(error), reason=reason)
+        self._deliver(encode(self.event, ResponseStatus.FAILED, response), ResponseStatus.FAILED, reason)
 
-    def go_on(self, error: UnfinishedError) -> None:
-        """Have another invocation do the rest, and answer; if there can be none, answer that it is not done."""
-        if not self._turn.may_hand_over(_now()):
-            self.fail(ServiceTimeoutError(self._turn.number, self._turn.timeout, error))
+    def continue_later(self, error: UnfinishedError) -> None:
+        """Continue in another invocation, which will respond. If there cannot be one, respond that it is not done."""
+        continuation = self._continuation
+        if not continuation.may_continue(_now()):
+            self.fail(ServiceTimeoutError(continuation.invocation, continuation.timeout, error))
             return
-        with self._first() as first:
+        with self._finish() as first:
             if not first:
                 return
-            # From here on it is the other's to do.
             self._counts["HandOvers"] += 1
-            logger.info("Continued in another invocation", extra={"turn": self._turn.number, "reason": str(error)})
+            log_keys = {"invocation_number": continuation.invocation, "reason": str(error)}
+            logger.info("Continued in another invocation", extra=log_keys)
             try:
-                self._hand_over(
+                self._reinvoke(
                     self._context.invoked_function_arn,
-                    self._turn.next(self._raw),
+                    continuation.next_event(self._raw),
                     error,
-                    SystemClock.of(self._context, LAST_CALL_SECONDS),
+                    SystemClock.of(self._context, WATCHDOG_SECONDS),
                 )
-            except ReinvokeError as failed:
-                if failed.unknown:  # the other may be at work: Lambda is to deliver the event once more, to be sure
-                    logger.error("Unknown whether another invocation continues", extra={"error": str(failed)})
-                    self.undelivered = failed
+            except ReinvokeError as failure:
+                if failure.unknown:  # The other invocation may run. To be sure, let Lambda deliver the event again.
+                    logger.error("Unknown whether another invocation continues", extra={"error": str(failure)})
+                    self.error_to_raise = failure
                 else:
-                    self._fail(failed)
-            except Exception as failed:  # noqa: BLE001 (nobody would answer)
-                self._fail(failed if isinstance(failed, StrongRefError) else self._defect(failed))
+                    self._respond_failed(failure)
+            except Exception as failure:  # noqa: BLE001 (otherwise nothing would respond)
+                self._respond_failed(failure if isinstance(failure, StrongRefError) else self._internal_error(failure))
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
-        """Hand over, or answer FAILED, in good time if the use case does not come to its end."""
-        left = min(self._context.get_remaining_time_in_millis() / 1000, self._turn.left(_now()))
-        timer = threading.Timer(max(left - LAST_CALL_SECONDS, left * _LATEST), self.go_on, [InvocationTimeoutError()])
+    def watchdog(self) -> Iterator[None]:
+        """Continue in another invocation, or respond FAILED, if the use case still runs shortly before the timeout."""
+        left = min(self._context.get_remaining_time_in_millis() / 1000, self._continuation.seconds_left(_now()))
+        seconds = max(left - WATCHDOG_SECONDS, left * _LATEST)
+        timer = threading.Timer(seconds, self.continue_later, [InvocationTimeoutError()])
         timer.daemon = True
         timer.start()
         try:
@@ -229,49 +234,49 @@ class _Invocation:
         log = logger.info if status is ResponseStatus.SUCCESS else logger.warning
         log("Responded", extra={"status": status.value, "reason": reason})
         try:
-            deliver(self.event.response_url, body, SystemClock.of(self._context, LAST_SECONDS))
+            deliver(self.event.response_url, body, SystemClock.of(self._context, SHUTDOWN_SECONDS))
         except StrongRefError as error:
             logger.error("A response was not delivered", extra={"error": str(error)})
             self._counts[error.counted] += 1
-            self.undelivered = error
+            self.error_to_raise = error
 
-    def tell(self) -> None:
-        """Count what did not go as it should, after everything else."""
+    def emit_metrics(self) -> None:
+        """Emit what was counted, after everything else."""
         if self._counts:
-            count(self._counts)
+            emit_counts(self._counts)
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _refuse(error: MalformedEventError, sender: ResponseTarget, context: LambdaContext) -> None:
-    """Answer what is no event, so that its stack does not wait for an hour. Nothing was done for it."""
-    physical_id = sender.physical_id or f"{FAILED_CREATE}{sender.logical_id}"
+def _reject(error: MalformedEventError, target: ResponseTarget, context: LambdaContext) -> None:
+    """Respond FAILED to a malformed event, so that its stack does not wait an hour. Nothing was done for it."""
+    physical_id = target.physical_id or f"{FAILED_CREATE}{target.logical_id}"
     try:
-        body = encode(sender, ResponseStatus.FAILED, Response(physical_id, reason=str(error)))
-    except ResponseTooLargeError:  # ids of thousands of characters
+        body = encode(target, ResponseStatus.FAILED, Response(physical_id, reason=str(error)))
+    except ResponseTooLargeError:  # IDs of thousands of characters.
         return
-    deliver(sender.response_url, body, SystemClock.of(context, LAST_SECONDS))
+    deliver(target.response_url, body, SystemClock.of(context, SHUTDOWN_SECONDS))
 
 
 def is_failed_create(physical_id: str | None) -> bool:
-    """Whether a physical id is that of a Create that failed and left nothing behind."""
+    """Whether a physical ID is that of a Create that failed and left nothing behind."""
     return physical_id is not None and physical_id.startswith(FAILED_CREATE)
 
 
-_EMPTY = {
+_EMPTY_EVENT = {
     "StackId": "",
     "RequestId": "",
     "LogicalResourceId": "",
     "ResponseURL": "",
     "PhysicalResourceId": "-",
 }
-"""What crhelper gets to see of an event: nothing that it could log or send."""
+"""The event that crhelper gets: nothing that it could log or send."""
 
 
-class _Envelope(CfnResource):
-    """crhelper without its answers, its timer and its logging."""
+class _Crhelper(CfnResource):
+    """crhelper without its responses, its timer and its logging."""
 
     def __init__(self, run: Callable[[object, object], None]) -> None:
         super().__init__(json_logging=False, log_level="ERROR", boto_level="ERROR", sleep_on_delete=0)
@@ -280,18 +285,18 @@ class _Envelope(CfnResource):
         self.delete(run)
 
     def _set_timeout(self) -> None:
-        """Its timer would answer beside ours."""
+        """Does nothing: `_Invocation.watchdog` is the timer."""
 
     def _log_setup(self, event: object, context: object) -> None:
-        """It would set the level of every logger anew, at each event."""
+        """Does nothing: crhelper would set the level of every logger at each event."""
 
     def _send(self, status: Any = None, reason: Any = "", send_response: Any = None) -> None:  # noqa: ANN401
-        """Answered already, by the invocation itself."""
+        """Does nothing: `_Invocation` has responded."""
 
 
 @contextmanager
-def _no_clients() -> Iterator[None]:
-    """Keep crhelper from making three clients for its polling, which is not used: it looks for SAM's local mode."""
+def _without_polling_clients() -> Iterator[None]:
+    """Keep crhelper from creating three clients for polling, which is not used: it skips them in SAM's local mode."""
     before = os.environ.get("AWS_SAM_LOCAL")
     os.environ["AWS_SAM_LOCAL"] = "true"
     try:

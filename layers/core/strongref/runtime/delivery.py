@@ -1,4 +1,4 @@
-"""An answer's way to CloudFormation: a PUT to the event's presigned URL, tried again while that may help."""
+"""Delivery of a response to CloudFormation: a PUT to the event's presigned URL, with retries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-# What boto3 itself calls AWS with, so it is loaded anyway; time-outs, http and https alike, no redirects on request.
+# boto3 loads urllib3 anyway. It has timeouts, supports http and https, and can leave redirects alone.
 import urllib3
 
 from strongref.errors import StrongRefError
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 
 TRIES = 6
 TRY_SECONDS = 10.0
-"""For connecting and reading together; less when less than twice that is left, so that there is a second try."""
+"""Timeout of one try, connecting and reading together. At most half of the time left, so that a second try fits."""
 
 FIRST_PAUSE = 0.5
-_TOO_MANY = 429
+_TOO_MANY_REQUESTS = 429
 _SERVER_FAULT = 500
 
 
 @dataclass(eq=False)
 class DeliveryError(StrongRefError):
-    """CloudFormation did not take the answer. The address is not told: it is presigned."""
+    """The response could not be delivered. The URL is not shown: it is presigned."""
 
     problem: str
 
     def __str__(self) -> str:
-        return f"CloudFormation did not take the answer: {self.problem}."
+        return f"The response could not be delivered to CloudFormation: {self.problem}."
 
 
 def deliver(url: str, body: bytes, clock: Clock, chance: Callable[[], float] = random.random) -> None:
-    """PUT an answer, once at least, and again while the clock has time.
+    """PUT a response: at least once, and again on transient failures while the clock has time.
 
-    Trying again is done here, not by urllib3's Retry: that knows no deadline, and logs URLs.
+    It does not use urllib3's Retry, which knows no deadline and logs URLs.
 
     Raises:
-        DeliveryError: it was refused, or nobody took it in several tries.
+        DeliveryError: the response was rejected, or every try failed.
     """
     problem = ""
     with urllib3.PoolManager(retries=False) as http:
@@ -50,18 +50,18 @@ def deliver(url: str, body: bytes, clock: Clock, chance: Callable[[], float] = r
             if tried and pause >= clock.remaining():
                 break
             clock.sleep(pause)
-            problem, may_pass = _put(http, url, body, min(TRY_SECONDS, max(clock.remaining() / 2, 0.1)))
+            problem, transient = _put(http, url, body, min(TRY_SECONDS, max(clock.remaining() / 2, 0.1)))
             if not problem:
                 return
-            if not may_pass:
+            if not transient:
                 break
     raise DeliveryError(problem)
 
 
 def _put(http: urllib3.PoolManager, url: str, body: bytes, seconds: float) -> tuple[str, bool]:
-    """What went wrong, if anything did, and whether that may pass."""
+    """The problem, empty on success, and whether it is transient."""
     try:
-        # An empty content type is part of what the URL was signed for.
+        # The URL is signed for an empty content type.
         headers = {"Content-Type": ""}
         timeout = urllib3.Timeout(total=seconds)
         response = http.request("PUT", url, body=body, headers=headers, redirect=False, timeout=timeout)
@@ -69,4 +69,4 @@ def _put(http: urllib3.PoolManager, url: str, body: bytes, seconds: float) -> tu
         return type(error).__name__, True
     if 200 <= response.status < 300:  # noqa: PLR2004 (HTTP: success)
         return "", False
-    return f"HTTP {response.status}", response.status >= _SERVER_FAULT or response.status == _TOO_MANY
+    return f"HTTP {response.status}", response.status >= _SERVER_FAULT or response.status == _TOO_MANY_REQUESTS

@@ -1,4 +1,4 @@
-"""The envelope of the janitor's function: invoked by a schedule, by hand, or by itself where it has to go on."""
+"""The janitor's handler: invoked by a schedule, by hand, or by itself to continue."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS
 from strongref.errors import StrongRefError, UnfinishedError
-from strongref.log import begin, defect, logger
-from strongref.metrics import count
-from strongref.runtime.clock import LAST_CALL_SECONDS, SystemClock
+from strongref.log import log_internal_error, logger, start_invocation_log
+from strongref.metrics import emit_counts
+from strongref.runtime.clock import WATCHDOG_SECONDS, SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class NotFinishedError(StrongRefError):
-    """There is more to look after than so many invocations can."""
+class JanitorUnfinishedError(StrongRefError):
+    """The store is too large for the janitor's invocations."""
 
-    turns: int
+    invocations: int
     left: StrongRefError
 
     def __str__(self) -> str:
-        return f"The janitor did not come to the end of the store in {self.turns} invocations: {self.left}"
+        return f"The janitor did not finish in {self.invocations} invocations: {self.left}"
 
 
 class ScheduledFunction:
@@ -39,48 +39,49 @@ class ScheduledFunction:
     def __init__(
         self,
         janitor: Callable[[str, str, Clock], Janitor],
-        hand_over: Reinvoke,
+        reinvoke: Reinvoke,
     ) -> None:
         """Make a handler.
 
         Args:
-            janitor: of an account and a region, for as long as a clock says.
-            hand_over: to another invocation, as `invoking.Invoker`.
+            janitor: makes the janitor of an account and region, which works until the clock's deadline.
+            reinvoke: continues in another invocation, as `lambda_functions.LambdaInvoker` does.
         """
         self._janitor = janitor
-        self._hand_over = hand_over
+        self._reinvoke = reinvoke
 
     def __call__(self, raw: Mapping[str, Any], context: LambdaContext) -> None:
-        """Tend the store of the function's region, and count what was found.
+        """Check and repair the store of the function's region, and emit metrics of the findings.
 
         Raises:
-            StrongRefError: something stood in the way; raised, so that Lambda counts it and tries again.
+            StrongRefError: the janitor failed; raised, so that Lambda counts the error and retries.
         """
-        begin(context.aws_request_id)
+        start_invocation_log(context.aws_request_id)
         *_, region, account, _, _ = context.invoked_function_arn.split(":")[:7]
         clock = SystemClock.of(context)
-        turn, mark = _turn(raw)
+        invocation, mark = _continuation_of(raw)
         counts: Counter[str] = Counter()
         try:
             for tended in self._janitor(account, region, clock).tend(clock, mark):
                 counts += tended.counts()
                 mark = tended.mark
         except UnfinishedError as error:
-            if turn >= MAX_INVOCATIONS:
-                raise NotFinishedError(turn, error) from None
-            logger.info("Continued in another invocation", extra={"turn": turn, "reason": str(error)})
-            event = {CONTINUATION_FIELD: {"Turn": turn + 1, "After": list(mark)}}
-            self._hand_over(context.invoked_function_arn, event, error, SystemClock.of(context, LAST_CALL_SECONDS))
+            if invocation >= MAX_INVOCATIONS:
+                raise JanitorUnfinishedError(invocation, error) from None
+            log_keys = {"invocation_number": invocation, "reason": str(error)}
+            logger.info("Continued in another invocation", extra=log_keys)
+            event = {CONTINUATION_FIELD: {"Turn": invocation + 1, "After": list(mark)}}
+            self._reinvoke(context.invoked_function_arn, event, error, SystemClock.of(context, WATCHDOG_SECONDS))
         except StrongRefError:
             raise
-        except Exception as error:  # noqa: BLE001 (Lambda would log its text, which may hold values)
-            raise defect(error, context.aws_request_id) from None
+        except Exception as error:  # noqa: BLE001 (Lambda would log its text, which may hold a value)
+            raise log_internal_error(error, context.aws_request_id) from None
         finally:
-            count({"Healed": 0, "Unhealed": 0} | counts)
+            emit_counts({"Healed": 0, "Unhealed": 0} | counts)
 
 
-def _turn(raw: Mapping[str, Any]) -> tuple[int, Checkpoint]:
-    """Which invocation in a row this is, and up to where those before it came."""
+def _continuation_of(raw: Mapping[str, Any]) -> tuple[int, Checkpoint]:
+    """The number of this invocation, and where the one before it stopped."""
     given = raw.get(CONTINUATION_FIELD)
     if not given:
         return 1, ("", "")

@@ -1,4 +1,4 @@
-"""The use cases wired to AWS, for the functions: one session, one client per service and region, one limiter."""
+"""Connects each function's use case to AWS: one session, one rate limiter, one client for each service and region."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.clients import Clients
-from strongref.aws.lambda_functions import Invoker
+from strongref.aws.lambda_functions import LambdaInvoker
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import RequestType
 
@@ -23,41 +23,41 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
 
 PATIENCE = 120.0
-"""Seconds to wait for others: longer than a fence stands whose holder has died (`fencing.FENCE_SECONDS`)."""
+"""Seconds to wait for others: longer than the fence of a crashed holder exists (`fences.FENCE_SECONDS`)."""
 
 PATIENCE_TO_CREATE_AN_IMPORT = 20.0
-"""Seconds. Nothing is lost if that fails; an Update may be a roll-back, which must not."""
+"""Seconds. A Create that fails loses nothing. An Update waits longer: it may be a rollback, which must not fail."""
 
-JANITORS_PATIENCE = 5.0
-"""Seconds. What is left is found again the next time."""
+JANITOR_PATIENCE = 5.0
+"""Seconds. The next run finds again what this one leaves."""
 
-JANITORS_SHARE = 0.5
-"""Of the calls a second that are allowed to a function."""
+JANITOR_RATE_SHARE = 0.5
+"""The share of a function's rate limits that the janitor uses."""
 
 PAUSE = 2.0
 
 
 class CustomResourceFunction(NamedTuple):
-    """What a custom resource's function is made of."""
+    """The parts of a custom resource's function."""
 
     handle: Callable[[Event, Clock], Response]
-    hand_over: Invoker
+    reinvoke: LambdaInvoker
 
 
 def exporter() -> CustomResourceFunction:
-    """What the exporter's function does with each event."""
-    from strongref.protocol.exports import Exporter  # noqa: PLC0415 (each function starts with its own use case alone)
+    """The parts of the exporter function."""
+    from strongref.protocol.exports import Exporter  # noqa: PLC0415 (a function loads only its own use case)
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
 
     def handle(event: Event, clock: Clock) -> Response:
         return Exporter(_ports(clients, limiter, event.account, clock, PATIENCE)).handle(event, clock)
 
-    return CustomResourceFunction(handle, Invoker(clients.functions, limiter))
+    return CustomResourceFunction(handle, LambdaInvoker(clients.functions, limiter))
 
 
 def importer() -> CustomResourceFunction:
-    """What the importer's function does with each event."""
+    """The parts of the importer function."""
     from strongref.protocol.imports import Importer  # noqa: PLC0415 (as above)
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
@@ -66,17 +66,17 @@ def importer() -> CustomResourceFunction:
         patience = PATIENCE_TO_CREATE_AN_IMPORT if event.request_type is RequestType.CREATE else PATIENCE
         return Importer(_ports(clients, limiter, event.account, clock, patience)).handle(event, clock)
 
-    return CustomResourceFunction(handle, Invoker(clients.functions, limiter))
+    return CustomResourceFunction(handle, LambdaInvoker(clients.functions, limiter))
 
 
 def lookup() -> CustomResourceFunction:
-    """What the lookup function does with each event."""
+    """The parts of the lookup function."""
     from strongref.lookup.custom_resource import ResourceLookup  # noqa: PLC0415 (as above)
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
 
     def finder(region: str, clock: Clock) -> Finder:
-        # The events that find something need these, and the table of all types; a Delete does not.
+        # Not needed by a Delete.
         from strongref.aws.cloud_control import CloudControlApi  # noqa: PLC0415
         from strongref.aws.tagging import TaggingApi  # noqa: PLC0415
         from strongref.lookup.finder import Finder  # noqa: PLC0415
@@ -86,31 +86,31 @@ def lookup() -> CustomResourceFunction:
             TaggingApi(clients.tagging, region, limiter, clock),
         )
 
-    return CustomResourceFunction(ResourceLookup(finder).handle, Invoker(clients.functions, limiter))
+    return CustomResourceFunction(ResourceLookup(finder).handle, LambdaInvoker(clients.functions, limiter))
 
 
 class JanitorFunction(NamedTuple):
-    """What the janitor's function is made of."""
+    """The parts of the janitor function."""
 
     janitor: Callable[[str, str, Clock], Janitor]
-    """Given an account, a region and the invocation's time."""
-    hand_over: Invoker
+    """Makes a janitor for an account, a region and the invocation's clock."""
+    reinvoke: LambdaInvoker
 
 
 def janitor() -> JanitorFunction:
-    """What the janitor's function does, in no hurry: others need the quotas more."""
+    """The parts of the janitor function. It is slow on purpose: deployments need the quotas more."""
     from strongref.protocol.janitor import Janitor  # noqa: PLC0415 (as above)
 
-    clients, limiter = Clients(), RateLimiter(RateLimits.from_environment().share(JANITORS_SHARE))
+    clients, limiter = Clients(), RateLimiter(RateLimits.from_environment().share(JANITOR_RATE_SHARE))
 
     def make(account: str, region: str, clock: Clock) -> Janitor:
-        return Janitor(_ports(clients, limiter, account, clock, JANITORS_PATIENCE), region)
+        return Janitor(_ports(clients, limiter, account, clock, JANITOR_PATIENCE), region)
 
-    return JanitorFunction(make, Invoker(clients.functions, limiter))
+    return JanitorFunction(make, LambdaInvoker(clients.functions, limiter))
 
 
 def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, patience: float) -> Ports:
-    """An invocation's ports, over clients and a limiter that live as long as the function."""
+    """The ports of one invocation. The clients and the limiter live as long as the function."""
     # Not needed by lookups.
     from strongref.aws.cloudformation import CloudFormationStacks  # noqa: PLC0415
     from strongref.aws.parameter_store import Stores  # noqa: PLC0415
