@@ -1,4 +1,4 @@
-"""Whole constructs of `aws_cdk` apps, exported and imported: `pip install strongref[cdk]`.
+"""Whole constructs of `aws_cdk` apps, exported and imported: `pip install 'strongref[cdk]'`.
 
     export_bucket(bucket, "JohnnyBucket")
     bucket = import_bucket(stack, "JohnnyBucket")
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from strongref_objects.base import ResolveType, Serializable, SerializationContext
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
+from strongref_toolkit.extras import missing_dependency
 
 try:
     from strongref_cdk.errors import CdkError, ConstructError
@@ -98,11 +99,10 @@ try:
     )
     from strongref_cdk.target import CdkTarget
 except ModuleNotFoundError as error:
-    missing = (error.name or "").partition(".")[0]
-    if missing not in ("aws_cdk", "constructs", "jsii"):
+    problem = missing_dependency(__name__, error, "cdk")
+    if problem is None:
         raise
-    text = f"strongref_cdk needs {missing}, which is not installed: pip install strongref[cdk]"
-    raise ImportError(text, name=missing) from None
+    raise ImportError(problem, name=error.name) from None
 
 __all__ = [
     "CdkError",

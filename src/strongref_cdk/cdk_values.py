@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
-import jsii
 from jsii.errors import JSIIError
 
-from strongref_toolkit.intrinsics import REFERENCE, joined, simplified
+from strongref_toolkit.cdk_trees import TreeTokenResolver
+from strongref_toolkit.intrinsics import REFERENCE
 
 if TYPE_CHECKING:
     from strongref_toolkit.intrinsics import Tree
@@ -58,16 +58,14 @@ class CanonicalReader:
 
     def __init__(self, stack: Any) -> None:  # noqa: ANN401 (an aws_cdk.Stack)
         self._stack = stack
-        self._resolver = _CanonicalResolver(_TreeConcatenator())
+        self._resolver = _CanonicalResolver()
         self._resolver.stack = stack
 
     def read(self, value: Any) -> Tree:  # noqa: ANN401 (text, a list, or one of the CDK's own objects)
-        return simplified(
-            aws_cdk.Tokenization.resolve(value, scope=self._stack, resolver=self._resolver, preparing=False)
-        )
+        return self._resolver.tree(value, self._stack)
 
 
-class _CanonicalResolver(aws_cdk.DefaultTokenResolver):  # type: ignore[misc]  # the CDK is not read by mypy
+class _CanonicalResolver(TreeTokenResolver):
     """Resolves tokens as the CDK does, except for references to other stacks and lazy values."""
 
     stack: Any
@@ -81,11 +79,3 @@ class _CanonicalResolver(aws_cdk.DefaultTokenResolver):  # type: ignore[misc]  #
             if not _FINAL.fullmatch(text):
                 return {LAZY: text.strip("${}")}
         return super().resolve_token(t, context, post_processor)
-
-
-@jsii.implements(aws_cdk.IFragmentConcatenator)
-class _TreeConcatenator:
-    """Joins the fragments of one text as trees."""
-
-    def join(self, left: Any, right: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
-        return joined("" if left is None else left, "" if right is None else right)

@@ -1,16 +1,18 @@
-"""Resolvers for cdk8s apps: `cdk8s.App(resolvers=[AwsCdkResolver()])` writes what tokens of other CDKs stand for.
+"""Resolvers for cdk8s apps: `cdk8s.App(resolvers=[AwsCdkResolver()])` writes the values of other CDKs' tokens.
 
-    AwsCdkResolver  tokens of the AWS CDK, by CloudFormation's outputs
-    CdkTfResolver   tokens of the CDK for Terraform, by Terraform's states
-    TokenResolver   `${cfn:…}` and its like, as `strongref resolve` knows them
+    AwsCdkResolver  tokens of the AWS CDK, from CloudFormation outputs
+    CdkTfResolver   tokens of the CDK for Terraform, from Terraform states
+    TokenResolver   `${cfn:…}` and the other tokens of `strongref resolve`
 
-Each is imported with what it needs: an app without Terraform needs no cdktf.
+Each is imported with its own dependencies: an app without Terraform does not need cdktf.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from strongref_toolkit.extras import missing_dependency
 
 if TYPE_CHECKING:
     from strongref_cdk8s.awscdk import AwsCdkResolver
@@ -20,13 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["AwsCdkResolver", "CdkTfResolver", "TokenResolver"]
 
 _MODULES = {"AwsCdkResolver": "awscdk", "CdkTfResolver": "cdktf", "TokenResolver": "tokens"}
-_INSTALL = {
-    "cdk8s": "pip install strongref[cdk8s]",
-    "jsii": "pip install strongref[cdk8s]",
-    "constructs": "pip install strongref[cdk8s]",
-    "aws_cdk": "pip install aws-cdk-lib",
-    "cdktf": "pip install cdktf",
-}
 
 
 def __getattr__(name: str) -> object:
@@ -35,9 +30,9 @@ def __getattr__(name: str) -> object:
     try:
         return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     except ModuleNotFoundError as error:
-        if error.name not in _INSTALL:
+        problem = missing_dependency(f"{__name__}.{name}", error, "cdk8s")
+        if problem is None:
             raise
-        missing = error.name
-    except AttributeError as error:  # Python would tell an import that there is no such name here.
-        raise ImportError(f"{__name__}.{name}: {error}. Is one of cdk8s and the CDKs too old?") from error
-    raise ImportError(f"{__name__}.{name} needs {missing}, which is not installed: {_INSTALL[missing]}", name=missing)
+        raise ImportError(problem, name=error.name) from None
+    except AttributeError as error:  # Python would say that this package has no such name.
+        raise ImportError(f"{__name__}.{name}: {error}. Is cdk8s or the CDK too old?") from error

@@ -1,4 +1,4 @@
-"""Tokens of the AWS CDK in a cdk8s app: each becomes the value of the CloudFormation output that is defined for it."""
+"""Tokens of the AWS CDK in a cdk8s app: each is replaced by the value of its CloudFormation output."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from strongref_cdk8s.cdk_outputs import AppOutputs
-from strongref_cdk8s.cdk_tokens import Reader
+from strongref_cdk8s.cdk_tokens import TokenReader
 from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError
-from strongref_cdk8s.literals import without_literals
 from strongref_cdk8s.pieces import leaves
-from strongref_cdk8s.resolver import CloudResolver, Mark, NotWhole, is_of_library
+from strongref_cdk8s.redaction import shown_tree
+from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_of_library, split_at
 from strongref_manifests.leftovers import leftover
-from strongref_toolkit import toolbox
 from strongref_toolkit.intrinsics import Unknown, evaluate, intrinsic, text
 from strongref_toolkit.json_values import number
 from strongref_toolkit.memo import Memo
+from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from strongref_toolkit.json_values import Json
 
 _MARK = re.compile(r"([$#]\{Token\[[a-zA-Z0-9:._-]+\]\})")
-"""aws-cdk-lib 2.275.0, core/lib/private/encoding.js; numbers have these two highest bytes."""
 _NUMBER = b"\xfb\xff"
+"""The two highest bytes of a number that is a token (aws-cdk-lib 2.275.0, core/lib/private/encoding.js)."""
 
 
 class AwsCdkResolver(CloudResolver):
-    """Gives tokens of the AWS CDK the values that CloudFormation's outputs have.
+    """Replaces tokens of the AWS CDK by the values of CloudFormation outputs.
 
-    The output is found by what it stands for: `bucket.bucket_name` and the `value` of a `CfnOutput` of it are the same.
-    It is looked for in the token's own stack first, then in the others of its app, and fetched from its own stack's
-    region and account. Tokens that the CDK can tell itself cost no call.
+    An output matches by its value: `bucket.bucket_name` and the `value` of its `CfnOutput` are the same. The token's
+    own stack is searched first, then the other stacks of its app; the output is fetched from its stack's region and
+    account. Tokens that the CDK resolves itself cost no call.
     """
 
     def __init__(
@@ -45,25 +45,27 @@ class AwsCdkResolver(CloudResolver):
         region: str | None = None,
         role: str | None = None,
     ) -> None:
-        """Make one, for one app.
+        """Create one, for one app.
 
         Args:
-            app: where the outputs are looked for of tokens that refer to no resource; needed for those alone.
-            attributes: where there is no output for a token, ask CloudFormation for the resource, and Cloud Control for
-                its attribute.
-            region: of stacks that are in no region of their own; the environment's by default.
-            role: the ARN of the role to assume for stacks of other accounts, with `ACCOUNT` in the place of its number.
+            app: the app to search for outputs of tokens that refer to no resource; only those need it.
+            attributes: for a token without an output, look up the resource in CloudFormation and its attribute in Cloud
+                Control.
+            region: the region of stacks without one of their own; by default the environment's.
+            role: the ARN of the role to assume for stacks in other accounts, with `ACCOUNT` in place of the account ID.
         """
-        self._reader = Reader()
+        self._reader = TokenReader()
         given = None if app is None else self._reader.number(app.node.root)
-        self._outputs = AppOutputs(self._reader, lambda: toolbox.aws(region, role), given=given, attributes=attributes)
+        self._outputs = AppOutputs(
+            self._reader, lambda: ToolSession.start().aws(region, role), given=given, attributes=attributes
+        )
         self._values: Memo[str, Json] = Memo()
 
     def begin(self) -> None:
         self._values = Memo()
         self._outputs.forget()
 
-    def left_in(self, value: object) -> str | None:
+    def token_in(self, value: object) -> str | None:
         if isinstance(value, str):
             found = _MARK.search(value)
             return found[0] if found else None
@@ -77,11 +79,9 @@ class AwsCdkResolver(CloudResolver):
         return _is_number_token(value) or is_of_library("aws_cdk", value)
 
     def split(self, text: str) -> Iterator[str]:
-        for position, part in enumerate(_MARK.split(text)):
-            if part:
-                yield Mark(part) if position % 2 else part
+        return split_at(_MARK, text)
 
-    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, a list, a number or one of the CDK's own objects)
+    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, a list, a number or an object of the CDK)
         if isinstance(value, str) and len(list(self.split(value))) > 1:
             return self._values.get(f"text {value}", lambda: self._as_output(value))
         if isinstance(value, str | list | float):
@@ -90,7 +90,7 @@ class AwsCdkResolver(CloudResolver):
 
     def _as_output(self, value: str) -> Json:
         reading = self._reader.read(value)
-        self._outputs.meet(reading)
+        self._outputs.add_references(reading)
         try:
             if intrinsic(reading.tree):
                 return self._outputs.value(reading.tree)
@@ -100,7 +100,7 @@ class AwsCdkResolver(CloudResolver):
 
     def _value(self, value: Any) -> Json:  # noqa: ANN401 (as above)
         reading = self._reader.read(value)
-        self._outputs.meet(reading)
+        self._outputs.add_references(reading)
         for _, literal in leaves(reading.tree):
             found = leftover(literal)
             if found and found[0].startswith("{{"):  # as in SecretValue.unsafe_unwrap()
@@ -108,18 +108,17 @@ class AwsCdkResolver(CloudResolver):
         try:
             result = evaluate(reading.tree, self._outputs)
         except Unknown:
-            raise OutputNotDefinedError(
-                self._shown(reading.tree), app_is_needed=self._outputs.needs_app(reading.tree)
-            ) from None
+            needs_app = self._outputs.needs_app(reading.tree)
+            raise OutputNotDefinedError(self._shown(reading.tree), needs_app=needs_app) from None
         if not isinstance(value, float):
             return result
-        made = number(str(result))  # CloudFormation's outputs are text, whatever they stand for.
+        made = number(str(result))  # CloudFormation's outputs are text.
         if made is None:
             raise NotANumberError(repr(value), self._shown(reading.tree))
         return made
 
     def _shown(self, tree: Tree) -> str:
-        return text(without_literals(self._outputs.as_in_its_stack(tree)))
+        return text(shown_tree(self._outputs.as_in_its_stack(tree)))
 
 
 def _is_number_token(value: object) -> bool:

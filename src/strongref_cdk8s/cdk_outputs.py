@@ -1,4 +1,4 @@
-"""The outputs that CDK apps define, by what they stand for, and what CloudFormation says that they are."""
+"""The outputs that CDK apps define, found by their values, and the deployed values that CloudFormation returns."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import aws_cdk
 
 from strongref_cdk8s.errors import SeveralStacksError, UnreadableTokenError
-from strongref_cdk8s.literals import without_literals
+from strongref_cdk8s.redaction import shown_tree
 from strongref_manifests.errors import OutputNotFetchedError
 from strongref_manifests.sources.attributes import REF, StackAttributes
 from strongref_manifests.sources.nested import StackResources
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.tokens import CFN_ATTR, Token
 from strongref_toolkit.intrinsics import IMPORT, JOIN, REFERENCE, Unknown, intrinsic, is_of_its_stack, references, text
+from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from strongref_cdk8s.cdk_tokens import Reader, Reading
+    from strongref_cdk8s.cdk_tokens import TokenReader, TokenTree
     from strongref_toolkit.aws import Aws
     from strongref_toolkit.intrinsics import Tree
     from strongref_toolkit.json_values import Json
 
 
-class Deployed(NamedTuple):
-    """How a stack's deployment is asked about.
+class DeployedStack(NamedTuple):
+    """How CloudFormation finds a stack.
 
     Attributes:
-        name: its name; of a nested one its root's, and the logical ids that lead to it, with dots.
-        region: None if it is in none of its own.
-        account: the same.
+        name: its name; for a nested stack, the root's name and the logical IDs that lead to it, with dots between.
+        region: its own region, if it has one.
+        account: its own account, if it has one.
     """
 
     name: str
@@ -39,16 +40,16 @@ class Deployed(NamedTuple):
     account: str | None
 
 
-class Defined:
-    """An output that an app defines. The CDK is only asked about it when it has to be."""
+class DefinedOutput:
+    """An output that an app defines. Each attribute is read from the CDK when it is first needed."""
 
-    def __init__(self, output: Any, reader: Reader) -> None:  # noqa: ANN401 (an aws_cdk.CfnOutput)
+    def __init__(self, output: Any, reader: TokenReader) -> None:  # noqa: ANN401 (an aws_cdk.CfnOutput)
         self._output = output
         self._reader = reader
 
     @cached_property
     def stack(self) -> Any:  # noqa: ANN401 (an aws_cdk.Stack)
-        """That it is defined in."""
+        """The stack that defines it."""
         return aws_cdk.Stack.of(self._output)
 
     @cached_property
@@ -57,18 +58,18 @@ class Defined:
 
     @cached_property
     def tree(self) -> Tree:
-        """What it stands for; None where the CDK does not tell."""
+        """Its value; None if the CDK cannot resolve it."""
         return self._read(self._output.value)
 
     @cached_property
     def export_name(self) -> Tree:
-        """What others import it by; None where they do not."""
+        """The name that it is exported by; None if it is not exported."""
         name = self._output.export_name
         return None if name is None else self._read(name)
 
     @property
     def logical_id(self) -> str:
-        """As it is in the template."""
+        """Its logical ID in the template."""
         return str(self.stack.resolve(self._output.logical_id))
 
     def _read(self, value: str) -> Tree:
@@ -79,39 +80,39 @@ class Defined:
 
 
 class AppOutputs:
-    """The outputs of all apps that tokens refer to: `canonical.Known` over CloudFormation."""
+    """The outputs of all apps that tokens refer to, as `intrinsics.TreeValues`."""
 
-    def __init__(self, reader: Reader, aws: Callable[[], Aws], *, given: int | None, attributes: bool) -> None:
-        """Make one, for one run.
+    def __init__(self, reader: TokenReader, aws: Callable[[], Aws], *, given: int | None, attributes: bool) -> None:
+        """Create one, for one run.
 
         Args:
-            reader: of tokens.
-            aws: makes what calls go through, when the first one is needed.
-            given: the number of the app in which outputs are looked for whose trees refer to nothing.
-            attributes: whether a reference without an output is looked up by itself.
+            reader: reads tokens.
+            aws: returns AWS; called before the first call.
+            given: the number of the app to search for outputs of trees without references.
+            attributes: whether a reference without an output is looked up as an attribute.
         """
         self._reader = reader
         self._make_aws = aws
         self._given = given
         self._attributes = attributes
-        self._defined: dict[int, list[Defined]] = {}
+        self._defined: Memo[int, list[DefinedOutput]] = Memo()
         self._references: dict[tuple[str, str], Any] = {}
 
-    def meet(self, reading: Reading) -> None:
-        """Take note of the references in a token, before anything is asked about it."""
+    def add_references(self, reading: TokenTree) -> None:
+        """Add the references of a token; has to be called before any other method gets its tree."""
         self._references |= reading.references
 
     def forget(self) -> None:
-        """The apps may define other outputs by now; what was fetched stays."""
-        self._defined.clear()
+        """Read the apps' outputs again; fetched values are kept."""
+        self._defined = Memo()
 
     def value(self, tree: Tree) -> Json:
-        """What is defined as an output with this tree, or as one of a list's items joined.
+        """The value of the output with this tree, or of the one that joins its items.
 
         Raises:
-            Unknown: nothing is.
-            SeveralStacksError: several stacks define it, and it is something else in each.
-            StrongRefError: it could not be fetched.
+            Unknown: no output has it.
+            SeveralStacksError: several stacks define an output with it, which has another value in each.
+            StrongRefError: the output could not be fetched.
         """
         found = self._find(tree)
         if found:
@@ -124,11 +125,11 @@ class AppOutputs:
         return self._attribute(tree)
 
     def needs_app(self, tree: Tree) -> bool:
-        """Whether some of a tree refers to nothing, and there is no app to look for its output in."""
+        """Whether a tree refers to no resource, and no app was given to search for its output."""
         return self._given is None and (is_of_its_stack(tree) or not list(references(tree)))
 
     def as_in_its_stack(self, tree: Tree) -> Tree:
-        """A tree with each reference as its own stack's template has it."""
+        """A tree with each reference as in the template of its own stack."""
         function = intrinsic(tree)
         if function and function[0] == REFERENCE:
             (found,) = references(tree)
@@ -139,19 +140,19 @@ class AppOutputs:
             return {key: self.as_in_its_stack(below) for key, below in tree.items()}
         return [self.as_in_its_stack(item) for item in tree] if isinstance(tree, list) else tree
 
-    def _find(self, tree: Tree) -> list[Defined]:
-        """The outputs that a tree is the value of; what is exported is the value of its import as well."""
+    def _find(self, tree: Tree) -> list[DefinedOutput]:
+        """The outputs with this value; for an import, those that export it."""
         function = intrinsic(tree)
         name = function[1] if function and function[0] == IMPORT else None
         found = [each for each in self._candidates(tree) if each.tree == tree]
         found = found or [each for each in self._candidates(tree) if name is not None and each.export_name == name]
         stacks = {each.stack_path for each in found}
         if len(stacks) > 1 and is_of_its_stack(tree) and not self._stacks_of(tree):
-            raise SeveralStacksError(text(without_literals(tree)), sorted(stacks))
+            raise SeveralStacksError(text(shown_tree(tree)), sorted(stacks))
         return found
 
-    def _first_of(self, found: list[Defined]) -> str:
-        """The value of the first one that is deployed: an output may have a condition."""
+    def _first_of(self, found: list[DefinedOutput]) -> str:
+        """The value of the first deployed one: an output may have a condition."""
         errors = []
         for each in found:
             try:
@@ -160,11 +161,11 @@ class AppOutputs:
                 errors.append(error)
         raise errors[0]
 
-    def _candidates(self, tree: Tree) -> Iterator[Defined]:
-        """The outputs that a tree may be found among: its own stack's before the others, if those are any good.
+    def _candidates(self, tree: Tree) -> Iterator[DefinedOutput]:
+        """The outputs to search for a tree: its own stack's, and then the others if they can have the same value.
 
-        What refers to nothing is looked for in the given app alone: which others are known depends on the values that
-        have come before.
+        A tree without references is searched for in the given app only: the other known apps depend on which tokens
+        were read before.
         """
         own = self._stacks_of(tree)
         numbers = range(len(self._reader.apps)) if own else [] if self._given is None else [self._given]
@@ -176,14 +177,15 @@ class AppOutputs:
     def _stacks_of(self, tree: Tree) -> set[str]:
         return {str(aws_cdk.Stack.of(self._references[each].target).node.path) for each in references(tree)}
 
-    def _outputs(self, number: int) -> list[Defined]:
-        if number not in self._defined:
+    def _outputs(self, number: int) -> list[DefinedOutput]:
+        def defined() -> list[DefinedOutput]:
             constructs = self._reader.apps[number].node.find_all()
             outputs = [each for each in constructs if isinstance(each, aws_cdk.CfnOutput)]
-            self._defined[number] = [Defined(each, self._reader) for each in outputs]
-        return self._defined[number]
+            return [DefinedOutput(each, self._reader) for each in outputs]
 
-    def _fetched(self, defined: Defined) -> str:
+        return self._defined.get(number, defined)
+
+    def _fetched(self, defined: DefinedOutput) -> str:
         stack = _deployed(defined.stack)
         return self._stack_outputs.value(stack.name, defined.logical_id, stack.region, stack.account)
 
@@ -220,16 +222,16 @@ class AppOutputs:
         return StackAttributes(self._aws, self._resources, self._stack_outputs)
 
 
-def _deployed(stack: Any) -> Deployed:  # noqa: ANN401 (an aws_cdk.Stack)
-    """Where a stack's deployment is: CloudFormation gives nested stacks names that nobody knows beforehand."""
+def _deployed(stack: Any) -> DeployedStack:  # noqa: ANN401 (an aws_cdk.Stack)
+    """How CloudFormation finds a stack: it names nested stacks itself, so they are found by their logical IDs."""
     leading: list[str] = []
     while stack.nested_stack_parent is not None:
         parent = stack.nested_stack_parent
         leading.insert(0, str(parent.resolve(stack.nested_stack_resource.logical_id)))
         stack = parent
-    return Deployed(".".join([stack.stack_name, *leading]), _own(stack.region), _own(stack.account))
+    return DeployedStack(".".join([stack.stack_name, *leading]), _own(stack.region), _own(stack.account))
 
 
 def _own(where: str) -> str | None:
-    """A stack's region or account; None where it is a token, as in a stack that may be deployed anywhere."""
+    """A stack's region or account; None if it is a token, as in a stack that may be deployed anywhere."""
     return None if aws_cdk.Token.is_unresolved(where) else where

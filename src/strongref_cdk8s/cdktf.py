@@ -1,4 +1,4 @@
-"""Tokens of the CDK for Terraform in a cdk8s app: each becomes what Terraform's state has for what it names."""
+"""Tokens of the CDK for Terraform in a cdk8s app: each is replaced by a value from Terraform's state."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import cdktf
 
-from strongref_cdk8s import literals
-from strongref_cdk8s.cdktf_stacks import Expressions, Stack, in_braces, kept
+from strongref_cdk8s.cdktf_stacks import ExpressionReader, StackWithState, in_braces, state_in_backend
 from strongref_cdk8s.errors import (
     NoStateGivenError,
     NotANumberError,
@@ -21,16 +20,17 @@ from strongref_cdk8s.errors import (
     StackNotGivenError,
 )
 from strongref_cdk8s.pieces import leaves
-from strongref_cdk8s.resolver import CloudResolver, Mark, NotWhole, is_of_library
+from strongref_cdk8s.redaction import shown_expression, shown_tokens
+from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_of_library, split_at
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource
 from strongref_manifests.terraform.source import StateReader, TerraformStates
-from strongref_toolkit import toolbox
 from strongref_toolkit.json_values import (
     EXACT,
     number,
 )
 from strongref_toolkit.memo import Memo
+from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,21 +40,21 @@ if TYPE_CHECKING:
 _MARK = re.compile(r"([$#]\{TfToken\[[a-zA-Z0-9:._-]+\]\})")
 _ANY_MARK = re.compile(r"[$#&]\{TfToken\[[^\]\n]*\]\}")
 _NUMBER, _NUMBERS = b"\xfd\xff", b"\xfb\xff"
-"""The two highest bytes of a number that is a token, and of the only item of such a list of numbers
+"""The two highest bytes of a number that is a token, and of the only item of a list of numbers that is one
 (cdktf 0.21.0, lib/tokens/private/encoding.js)."""
 
 _INTERPOLATION = re.compile(r"(?<!\$)\$\{|(?<!%)%\{")
-"""What Terraform would evaluate within text."""
+"""Text that Terraform would evaluate."""
 
 _ONE = "state"
-"""What the only state of a `TerraformStates` is called here."""
+"""The name of the only state in a `TerraformStates`."""
 
 
 class CdkTfResolver(CloudResolver):
-    """Gives tokens of the CDK for Terraform the values that Terraform's states hold.
+    """Replaces tokens of the CDK for Terraform by values from Terraform's states.
 
-    A reference to an attribute is found by its address. What only Terraform can evaluate, such as a function, is found
-    by the `TerraformOutput` that has it as its value, if the stack is given.
+    A reference to an attribute is found by its address. An expression that only Terraform can evaluate, such as a
+    function call, is found by the `TerraformOutput` that has it as its value, if the stack is given.
     """
 
     def __init__(
@@ -65,40 +65,40 @@ class CdkTfResolver(CloudResolver):
         region: str | None = None,
         role: str | None = None,
     ) -> None:
-        """Make one, for one app.
+        """Create one, for one app.
 
         Args:
-            *stacks: whose tokens there are: all of them. None are needed where there is one, and `state` is a text.
-            state: where the state is: a state file, a file of what `terraform show -json` prints, or
-                `s3://BUCKET/KEY[@REGION][#ACCOUNT]`; one for each stack, by its id, where they have several. By default
-                where each stack's own backend keeps it, if that is a file or S3.
+            *stacks: all stacks that the app has tokens of; may be left out for a single stack if `state` is a string.
+            state: a state file, a file with the output of `terraform show -json`, or
+                `s3://BUCKET/KEY[@REGION][#ACCOUNT]`; for several stacks, a map of these by stack ID. By default the
+                location in each stack's backend, which must be local or S3.
             sensitive: whether sensitive values may be written.
-            region: of states in S3 whose address has none; the environment's by default.
-            role: the ARN of the role to assume for states in other accounts, with `ACCOUNT` in the place of its number.
+            region: the region of states in S3 whose address has none; by default the environment's.
+            role: the ARN of the role to assume for states in other accounts, with `ACCOUNT` in place of the account ID.
 
         Raises:
-            NoStateGivenError: it cannot be told where the states are.
+            NoStateGivenError: neither stacks nor a state are given.
             OneStateError: one state is given for several stacks.
         """
         if not stacks and not isinstance(state, str):
             raise NoStateGivenError
         if len(stacks) > 1 and isinstance(state, str):
             raise OneStateError([str(each.node.id) for each in stacks])
-        self._expressions = Expressions()
-        self._stacks = [Stack(each, self._expressions, self._state_of) for each in stacks]
+        self._expressions = ExpressionReader()
+        self._stacks = [StackWithState(each, self._expressions, self._state_of) for each in stacks]
         self._only: Any = None
         self._state = state
         self._sensitive = sensitive
-        self._reader = StateReader(lambda: toolbox.aws(region, role))
+        self._reader = StateReader(lambda: ToolSession.start().aws(region, role))
         self._values: Memo[str, Json] = Memo()
-        self._states: dict[str, TerraformStates] = {}
+        self._states: Memo[str, TerraformStates] = Memo()
 
     def begin(self) -> None:
         self._values = Memo()
         for each in self._stacks:
             each.forget()
 
-    def left_in(self, value: object) -> str | None:
+    def token_in(self, value: object) -> str | None:
         if isinstance(value, str):
             found = _ANY_MARK.search(value)
             return found[0] if found else None
@@ -114,11 +114,9 @@ class CdkTfResolver(CloudResolver):
         return _marked(value, _NUMBER) or is_of_library("cdktf", value)
 
     def split(self, text: str) -> Iterator[str]:
-        for position, part in enumerate(_MARK.split(text)):
-            if part:
-                yield Mark(part) if position % 2 else part
+        return split_at(_MARK, text)
 
-    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, a list, a map, a number or one of cdktf's own objects)
+    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, a list, a map, a number or an object of cdktf)
         if isinstance(value, str) and len(list(self.split(value))) > 1:
             raise NotWhole
         if isinstance(value, str | float | list | dict):
@@ -126,12 +124,12 @@ class CdkTfResolver(CloudResolver):
         return self._value(value)
 
     def _value(self, value: Any) -> Json:  # noqa: ANN401 (as above)
-        given = self._expressions.of(value)
+        given = self._expressions.expression(value)
         expression = in_braces(given)
         if expression is None:
             for _, each in leaves(given):
                 if _INTERPOLATION.search(each):
-                    raise NotAReferenceError(literals.expression(literals.marks(value)))
+                    raise NotAReferenceError(shown_expression(shown_tokens(value)))
             return given
         owner = self._expressions.stack_of(value)
         try:
@@ -143,7 +141,7 @@ class CdkTfResolver(CloudResolver):
         return _as_asked(value, found, expression)
 
     def _output(self, expression: str, owner: Any) -> Json:  # noqa: ANN401 (a cdktf.TerraformStack)
-        shown = f"${{{literals.expression(expression)}}}"
+        shown = f"${{{shown_expression(expression)}}}"
         found = [
             (stack, output)
             for stack in self._stacks
@@ -159,12 +157,12 @@ class CdkTfResolver(CloudResolver):
         for stack, output in sorted(found, key=lambda each: each[0].construct is not owner):
             try:
                 return self._in(stack.state, f"output.{output.name}")
-            except NoSuchAddressError as error:  # Another one of the same value may be applied already.
+            except NoSuchAddressError as error:  # another output with this value may be applied already
                 errors.append(error)
         raise errors[0]
 
     def _state_with(self, reference: TerraformReference, owner: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
-        """Where the state is that has what is referred to: its own stack's."""
+        """The location of the state that has a reference: that of the reference's own stack."""
         if not self._stacks:
             if owner is not None and self._only not in (None, owner):
                 raise SeveralStacksError(f"${{{reference}}}", [str(each.node.path) for each in (self._only, owner)])
@@ -184,25 +182,26 @@ class CdkTfResolver(CloudResolver):
         return defining[0].state
 
     def _in(self, where: str, reference: str) -> Json:
-        if where not in self._states:
-            self._states[where] = TerraformStates([f"{_ONE}={where}"], self._reader, sensitive=self._sensitive)
-        return self._states[where].value(f"{_ONE}/{reference}")
+        states = self._states.get(
+            where, lambda: TerraformStates([f"{_ONE}={where}"], self._reader, sensitive=self._sensitive)
+        )
+        return states.value(f"{_ONE}/{reference}")
 
     def _state_of(self, stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
         name = str(stack.node.id)
         if isinstance(self._state, Mapping) and name in self._state:
             return self._state[name]
-        return self._state if isinstance(self._state, str) else kept(stack)
+        return self._state if isinstance(self._state, str) else state_in_backend(stack)
 
 
 def _as_asked(value: object, found: Json, expression: str) -> Json:
-    """As Terraform does where an attribute is of another type than it is used as."""
+    """A value of the type that its token is used as, converted as Terraform does."""
     if isinstance(value, str) and isinstance(found, bool | int | float):
         return json.dumps(found)
     if isinstance(value, float):
         made = number(found) if isinstance(found, str) else found
         if made is None or (isinstance(made, int) and abs(made) > EXACT):
-            raise NotANumberError(repr(value), f"${{{literals.expression(expression)}}}")
+            raise NotANumberError(repr(value), f"${{{shown_expression(expression)}}}")
         return made
     return found
 
@@ -216,7 +215,7 @@ def _marked(value: object, mark: bytes) -> bool:
 
 
 def _is_list_of_numbers(value: list[float]) -> bool:
-    """Whether it is: a single number that is a token of the AWS CDK looks the same."""
+    """Whether cdktf knows it: a number that is a token of the AWS CDK looks the same."""
     try:
         return cdktf.Tokenization.reverse_number_list(value) is not None
     except RuntimeError:

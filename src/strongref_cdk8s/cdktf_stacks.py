@@ -1,4 +1,4 @@
-"""Stacks of the CDK for Terraform: what is in them, which one a token belongs to, and where each one's state is."""
+"""Stacks of the CDK for Terraform: their outputs and resources, and the stack and the state of a token."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cdktf
 
-from strongref_cdk8s import literals
 from strongref_cdk8s.errors import UnknownBackendError, UnreadableTokenError
+from strongref_cdk8s.redaction import shown_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from strongref_toolkit.json_values import Json
 
 
-class Expressions:
-    """Reads tokens."""
+class ExpressionReader:
+    """Reads tokens as Terraform expressions."""
 
-    def of(self, value: Any) -> Json:  # noqa: ANN401 (text, a list, a map, a number or one of cdktf's own objects)
-        """What Terraform would be given for a value, as in `${aws_s3_bucket.b.arn}`.
+    def expression(self, value: Any) -> Json:  # noqa: ANN401 (text, a list, a map, a number or an object of cdktf)
+        """What Terraform would get for a value, as in `${aws_s3_bucket.b.arn}`.
 
         Raises:
-            UnreadableTokenError: cdktf does not know the token.
+            UnreadableTokenError: cdktf cannot resolve the token.
         """
         try:
             found: Json = self._resolve(value, preparing=False)
@@ -34,12 +34,12 @@ class Expressions:
             problem = str(error)
         else:
             return found
-        raise UnreadableTokenError(literals.marks(value), problem)
+        raise UnreadableTokenError(shown_tokens(value), problem)
 
     def stack_of(self, value: Any) -> Any:  # noqa: ANN401 (as above; a cdktf.TerraformStack)
-        """The stack that the first reference in a value belongs to; None where there is none."""
+        """The stack of the first reference in a value; None if it has no reference."""
         self._scope.found = None
-        with suppress(RuntimeError):  # Ours, below; or it cannot be read, which is told when it is.
+        with suppress(RuntimeError):  # from add_dependency below; or unreadable, which `expression` reports
             self._resolve(value, preparing=True)
         return self._scope.found
 
@@ -49,30 +49,30 @@ class Expressions:
 
     @cached_property
     def _scope(self) -> _Scope:
-        with TemporaryDirectory() as folder:  # cdktf makes one for what it would write.
+        with TemporaryDirectory() as folder:  # cdktf creates its output folder at once
             return _Scope(cdktf.App(outdir=folder), "strongref")
 
 
 class _Scope(cdktf.TerraformStack):  # type: ignore[misc]  # cdktf is not read by mypy
-    """A stack of no app's: in any other one, what belongs to one stack is written as a reference between two.
+    """A stack outside of all apps, so that every reference is one between stacks.
 
-    Before cdktf makes such a reference, it tells the one stack that it depends on the other (cdktf 0.21.0, lib/app.js,
-    crossStackReference). Here it goes no further, so that nothing is put into either.
+    Before cdktf writes such a reference, it makes the using stack depend on the other one (cdktf 0.21.0, lib/app.js,
+    crossStackReference). This one stops it there, so that neither stack changes.
     """
 
     found: Any = None
 
     def add_dependency(self, dependency: Any) -> None:  # noqa: ANN401 (a cdktf.TerraformStack)
         self.found = dependency
-        raise RuntimeError("that is all")
+        raise RuntimeError("stop here")
 
 
-class Output(NamedTuple):
+class DeclaredOutput(NamedTuple):
     """A `TerraformOutput`.
 
     Attributes:
-        name: in the state.
-        expression: that it has as its value; None where that is none.
+        name: its name in the state.
+        expression: its value's expression; None if the value is not one.
         value: as the program gave it.
     """
 
@@ -81,10 +81,10 @@ class Output(NamedTuple):
     value: Any
 
 
-class Stack:
-    """A stack whose tokens there may be."""
+class StackWithState:
+    """A stack that a resolver was given."""
 
-    def __init__(self, stack: Any, expressions: Expressions, state_of: Callable[[Any], str]) -> None:  # noqa: ANN401 (a cdktf.TerraformStack)
+    def __init__(self, stack: Any, expressions: ExpressionReader, state_of: Callable[[Any], str]) -> None:  # noqa: ANN401 (a cdktf.TerraformStack)
         self.construct = stack
         self.name = str(stack.node.id)
         self._expressions = expressions
@@ -95,33 +95,35 @@ class Stack:
         return self._state_of(self.construct)
 
     def defines(self, address: str) -> bool:
-        """Whether a resource or data source of that address is in it."""
+        """Whether the stack has a resource or data source with that address."""
         addressable = (cdktf.TerraformResource, cdktf.TerraformDataSource)
         fqns = (each.fqn for each in self.construct.node.find_all() if isinstance(each, addressable))
-        return any(self._expressions.of(fqn) == f"${{{address}}}" for fqn in fqns)
+        return any(self._expressions.expression(fqn) == f"${{{address}}}" for fqn in fqns)
 
-    def outputs_of(self, expression: str) -> list[Output]:
+    def outputs_of(self, expression: str) -> list[DeclaredOutput]:
         """The outputs that have this value."""
         return [each for each in self._outputs if each.expression == expression]
 
     def forget(self) -> None:
-        """It may have other outputs by now."""
+        """Read the outputs again: the program may have changed them."""
         self.__dict__.pop("_outputs", None)
 
     @cached_property
-    def _outputs(self) -> list[Output]:
+    def _outputs(self) -> list[DeclaredOutput]:
         return [
-            Output(str(each.friendly_unique_id), in_braces(self._expressions.of(each.value)), each.value)
+            DeclaredOutput(
+                str(each.friendly_unique_id), in_braces(self._expressions.expression(each.value)), each.value
+            )
             for each in self.construct.node.find_all()
             if isinstance(each, cdktf.TerraformOutput)
         ]
 
 
-def kept(stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
-    """Where a stack's own backend keeps its state; a stack without one keeps it in a file (cdktf, LocalBackend).
+def state_in_backend(stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
+    """Where a stack's own backend keeps its state; without a backend, in a file (cdktf, LocalBackend).
 
     Raises:
-        UnknownBackendError: it cannot be read from here.
+        UnknownBackendError: strongref cannot read that kind of backend.
     """
     name = str(stack.node.id)
     for each in stack.node.children:
@@ -140,7 +142,7 @@ def kept(stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
 
 
 def in_braces(given: Json) -> str | None:
-    """The expression of a text that is one and nothing else."""
+    """The expression in `${…}`; None for any other value."""
     if isinstance(given, str) and given.startswith("${") and given.endswith("}"):
         return given[2:-1]
     return None

@@ -1,4 +1,4 @@
-"""What can go wrong while a cdk8s app is written. Texts name constructs, keys and tokens; values are never in one."""
+"""Errors of resolvers in cdk8s apps. Texts name constructs, keys and tokens, never values."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _AS_OPTIONS = (
     ("--sensitive", "sensitive=True"),
     ("--tf ", "tf="),
 )
-"""What the command's options are called in programs."""
+"""Options of the command, and the same in programs."""
 
 
-def told(error: StrongRefError) -> str:
-    """An error's text, for whoever writes a program."""
+def in_program_terms(error: StrongRefError) -> str:
+    """An error's text, with the options of the command as arguments."""
     text = str(error)
     for option, argument in _AS_OPTIONS:
         text = text.replace(option, argument)
@@ -39,11 +39,11 @@ def told(error: StrongRefError) -> str:
 
 
 @dataclass(eq=False)
-class UnresolvedError(ResolveError):
-    """Values of an app cannot be resolved. One line for each of them: it is as long as it has to be.
+class UnresolvedValuesError(ResolveError):
+    """Values of an app cannot be resolved; the text has a line for each, however many there are.
 
     Attributes:
-        problems: where, and why.
+        problems: the location and the reason of each.
     """
 
     problems: Sequence[str]
@@ -55,18 +55,18 @@ class UnresolvedError(ResolveError):
 
 @dataclass(eq=False)
 class OutputNotDefinedError(ResolveError):
-    """No output of the app has the value that a token of the AWS CDK stands for.
+    """No output of the app has the value of a token of the AWS CDK.
 
     Attributes:
-        token: what CloudFormation would be given in its place, as JSON.
-        app_is_needed: some of it refers to nothing of an app's, and none was given to look for its output in.
+        token: what CloudFormation would get in its place, as JSON.
+        needs_app: it refers to no resource of an app, and the resolver was given no app to search for its output.
     """
 
     token: str
-    app_is_needed: bool = field(default=False, kw_only=True)
+    needs_app: bool = field(default=False, kw_only=True)
 
     def __str__(self) -> str:
-        hint = " It refers to no resource of an app: give AwsCdkResolver(app=…), too." if self.app_is_needed else ""
+        hint = " It refers to no resource of an app: also give AwsCdkResolver(app=…)." if self.needs_app else ""
         return (
             f"Unable to find output defined for token: {cut(self.token, _SHOWN)}. Make sure you defined a CfnOutput "
             f"for this value.{hint}"
@@ -75,11 +75,11 @@ class OutputNotDefinedError(ResolveError):
 
 @dataclass(eq=False)
 class UnreadableTokenError(ResolveError):
-    """The CDK itself cannot tell what a token stands for.
+    """The CDK itself cannot resolve a token.
 
     Attributes:
-        token: as it came.
-        problem: what it says.
+        token: as the program has it.
+        problem: the CDK's error.
     """
 
     token: str
@@ -87,16 +87,18 @@ class UnreadableTokenError(ResolveError):
 
     def __str__(self) -> str:
         first = (self.problem.splitlines() or [""])[0].strip(" .:")
-        return f"{cut(self.token, _SHOWN)} cannot be read: {cut(first, _SHOWN)}. Check how that token was made."
+        return (
+            f"{cut(self.token, _SHOWN)} cannot be read: {cut(first, _SHOWN)}. Check how the program creates the token."
+        )
 
 
 @dataclass(eq=False)
 class NotANumberError(ResolveError):
-    """A token for a number is given what is none.
+    """The value of a token for a number is not a number.
 
     Attributes:
-        token: as it came.
-        source: whose value it is: what CloudFormation or Terraform would be given.
+        token: as the program has it.
+        source: what CloudFormation or Terraform would get in its place.
     """
 
     token: str
@@ -104,18 +106,18 @@ class NotANumberError(ResolveError):
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.token, _SHOWN)} should be a number, and the value of {cut(self.source, _SHOWN)} is none, or is "
-            "too large to be exact. Correct what that is, or let it stand as text."
+            f"{cut(self.token, _SHOWN)} must be a number, but the value of {cut(self.source, _SHOWN)} is not one, or "
+            "is too large to be exact. Correct the value, or use the token as text."
         )
 
 
 @dataclass(eq=False)
 class SeveralStacksError(ResolveError):
-    """Which stack a token belongs to cannot be told.
+    """A token may belong to several stacks.
 
     Attributes:
-        token: as JSON, or as it came.
-        stacks: that it may belong to.
+        token: as JSON, or as the program has it.
+        stacks: those stacks.
     """
 
     token: str
@@ -123,58 +125,60 @@ class SeveralStacksError(ResolveError):
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.token, _SHOWN)} may belong to {cut(some(self.stacks, 5), _SHOWN)}, and it is another value in "
-            "each. Let it refer to something of one of these stacks."
+            f"{cut(self.token, _SHOWN)} may belong to {cut(some(self.stacks, 5), _SHOWN)}, and has another value in "
+            "each. Use a token that refers to a resource of one of these stacks."
         )
 
 
 @dataclass(eq=False)
 class UnknownSchemeError(ResolveError):
-    """A scheme of tokens is asked for that there is not.
+    """A scheme of tokens does not exist.
 
     Attributes:
-        scheme: it.
-        allowed: those that there are.
+        scheme: as the program has it.
+        allowed: the existing ones.
     """
 
     scheme: str
     allowed: Sequence[str]
 
     def __str__(self) -> str:
-        return f"{cut(self.scheme, _SHOWN)} is no scheme: allowed are {some(self.allowed)}; for tf give tf=['STATE']."
+        allowed = " or ".join([", ".join(self.allowed[:-1]), self.allowed[-1]])
+        return f"A scheme must be {allowed}, got {cut(self.scheme, _SHOWN)}. For tf give tf=['STATE']."
 
 
 @dataclass(eq=False)
 class NotAReferenceError(ResolveError):
-    """A token of the CDK for Terraform is no reference to an attribute, and no output has its value.
+    """A token of the CDK for Terraform does not refer to an attribute, and no output has its value.
 
     Attributes:
-        expression: what Terraform would be given.
+        expression: what Terraform would get in its place.
     """
 
     expression: str
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.expression, _SHOWN)} is no reference to an attribute of a given stack, and only Terraform can "
-            "evaluate it. Make it the value of a TerraformOutput of that stack, and give the stack to CdkTfResolver."
+            f"{cut(self.expression, _SHOWN)} is not a reference to an attribute of a given stack, and only Terraform "
+            "can evaluate it. Make it the value of a TerraformOutput of that stack, and give the stack to "
+            "CdkTfResolver."
         )
 
 
 class NoStateGivenError(ResolveError):
-    """A resolver is made without anything to find a state by."""
+    """A resolver is given neither stacks nor a state."""
 
     def __str__(self) -> str:
-        return "CdkTfResolver needs the stacks whose tokens there are, or state='FILE': give one of them."
+        return "CdkTfResolver needs the stacks that the app has tokens of, or state='FILE'. Give one of them."
 
 
 @dataclass(eq=False)
 class UnknownBackendError(ResolveError):
-    """A stack of the CDK for Terraform keeps its state where it cannot be read from here.
+    """The backend of a stack of the CDK for Terraform is of a kind that strongref cannot read.
 
     Attributes:
-        stack: its name.
-        backend: its kind, as in `remote`.
+        stack: the stack's name.
+        backend: the kind, as in `remote`.
     """
 
     stack: str
@@ -182,8 +186,8 @@ class UnknownBackendError(ResolveError):
 
     def __str__(self) -> str:
         return (
-            f"The state of stack {cut(self.stack, _SHOWN)} is in a backend of kind {self.backend}, which cannot be "
-            "read. Give what terraform show -json prints: state='FILE'."
+            f"The state of stack {cut(self.stack, _SHOWN)} is in a backend of kind {self.backend}, which strongref "
+            "cannot read. Give a file with the output of terraform show -json: state='FILE'."
         )
 
 
@@ -192,8 +196,8 @@ class StackNotGivenError(ResolveError):
     """A token of the CDK for Terraform belongs to a stack that the resolver was not given.
 
     Attributes:
-        expression: what Terraform would be given.
-        stack: its path in its app.
+        expression: what Terraform would get in its place.
+        stack: the stack's path in its app.
     """
 
     expression: str
@@ -201,8 +205,8 @@ class StackNotGivenError(ResolveError):
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.expression, _SHOWN)} belongs to stack {cut(self.stack, _SHOWN)}, which was not given, or to "
-            "another one of that name. Give the same CdkTfResolver all stacks whose tokens there are."
+            f"{cut(self.expression, _SHOWN)} belongs to a stack {cut(self.stack, _SHOWN)} that CdkTfResolver was not "
+            "given. Give one CdkTfResolver all stacks that the app has tokens of."
         )
 
 
@@ -211,53 +215,53 @@ class OneStateError(ResolveError):
     """Several stacks are given, and one state for all of them.
 
     Attributes:
-        stacks: their ids.
+        stacks: their IDs.
     """
 
     stacks: Sequence[str]
 
     def __str__(self) -> str:
         return (
-            f"One state is given for the stacks {cut(some(self.stacks, 5), _SHOWN)}, and each has its own. Give "
-            "state={'STACK': 'FILE', …}, or none where their backends tell."
+            f"One state is given for the stacks {cut(some(self.stacks, 5), _SHOWN)}, but each has its own. Give "
+            "state={'STACK': 'FILE', …}, or leave state out to use their backends."
         )
 
 
 @dataclass(eq=False)
 class LeftOverError(ResolveError):
-    """Something is left in a manifest that looks like a token, and is none of the given resolvers'.
+    """A manifest still has text that looks like a token, which none of the given resolvers knows.
 
     Attributes:
-        token: it.
-        of_whom: whose it is, as in `a token of the CDK`.
+        token: that text.
+        kind: what it is, as in `a token of the CDK`.
     """
 
     token: str
-    of_whom: str
+    kind: str
 
     def __str__(self) -> str:
         if "Token[" in self.token:
             way = "Give cdk8s.App the resolver for it, AwsCdkResolver or CdkTfResolver"
         elif "token[" in self.token.lower():
-            way = "The case of its letters was changed: let an output have the value that is wanted"
+            way = "The program changed the case of its letters: define an output with the value that it needs"
         elif self.token.startswith("{{"):
             way = (
                 "Let the cluster read it itself, or write ${secret:…} or ${ssm:…} for "
                 "TokenResolver('secret', 'ssm', sensitive=True)"
             )
         else:
-            way = "Let it be the whole value, or make text of it with Token.as_string before it is put into other text"
-        return f"{cut(self.token, _SHOWN)} is {self.of_whom}, which nothing resolves here. {way}."
+            way = "Use it as the whole value, or turn it into text with Token.as_string before adding other text"
+        return f"{cut(self.token, _SHOWN)} is {self.kind}, which no resolver of this app resolves. {way}."
 
 
 @dataclass(eq=False)
 class NothingResolvedError(ResolveError):
-    """A token stands where cdk8s asks no resolver, and would be written as it is."""
+    """A token is in a place that cdk8s asks no resolver about."""
 
     token: str
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.token, _SHOWN)} stands where cdk8s resolves nothing, as in a JSON patch. Give that value to "
-            "the object itself."
+            f"{cut(self.token, _SHOWN)} is in a place that cdk8s does not resolve, such as a JSON patch. Set that "
+            "value on the object itself."
         )

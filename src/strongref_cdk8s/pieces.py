@@ -1,7 +1,7 @@
-"""Text in pieces: what of it is a value already, and what may still hold tokens. Pure.
+"""Text in pieces: which parts are fetched values, and which may still hold tokens. Pure.
 
-cdk8s gives what a resolver puts in a value's place to all resolvers again, the same one first. So it has to be known
-what is a value that was fetched, and is not to be read for tokens: whoever could set it could have any other written.
+cdk8s passes what a resolver returned to all resolvers again, that one first. A fetched value must not be read for
+tokens then: anyone who can set the value could have any other value written.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ class Piece(NamedTuple):
     """A piece of a text.
 
     Attributes:
-        text: it.
-        done: who need not look at it again; None where nobody is to.
+        text: the piece.
+        done: the resolvers that have read it for tokens; None for a fetched value, which none may read.
     """
 
     text: str
     done: frozenset[object] | None = frozenset()
 
-    def is_open_to(self, who: object) -> bool:
-        return self.done is not None and who not in self.done
+    def is_open_to(self, resolver: object) -> bool:
+        return self.done is not None and resolver not in self.done
 
 
 Text: TypeAlias = "tuple[Piece, ...]"
@@ -37,19 +37,20 @@ def text_of(pieces: Iterable[Piece]) -> str:
     return "".join(piece.text for piece in pieces)
 
 
-def with_values(pieces: Text, who: object, split: Callable[[str], Iterable[Piece]]) -> Text:
-    """A text with its open pieces split: what comes out open has been seen by who splits it."""
+def with_values(pieces: Text, resolver: object, split: Callable[[str], Iterable[Piece]]) -> Text:
+    """A text with the pieces split that are open to a resolver; the parts are not open to it any more."""
     made: list[Piece] = []
     for piece in pieces:
-        if piece.done is None or who in piece.done:
+        if piece.done is None or resolver in piece.done:
             made.append(piece)
-        else:
-            made += [part if part.done is None else Piece(part.text, piece.done | {who}) for part in split(piece.text)]
+            continue
+        done = piece.done | {resolver}
+        made += [part if part.done is None else Piece(part.text, done) for part in split(piece.text)]
     return tuple(made)
 
 
 def leaves(value: Json, path: tuple[str, ...] = ()) -> Iterable[tuple[tuple[str, ...], str]]:
-    """Every text in a value, and the keys that lead to it, as cdk8s counts them: positions are text, too."""
+    """Every text in a value, with its path; list indices are text, as in cdk8s."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):

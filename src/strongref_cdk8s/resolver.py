@@ -1,4 +1,4 @@
-"""What all resolvers for cdk8s have in common: `cdk8s.IResolver`, over what each knows of its own tokens."""
+"""What all resolvers for cdk8s share: `cdk8s.IResolver`, based on what each knows about its own tokens."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import cdk8s
 import jsii
 
 from strongref.errors import StrongRefError
+from strongref_cdk8s.dry_run import AppRun, FieldPath
 from strongref_cdk8s.pieces import Piece, text_of, with_values
-from strongref_cdk8s.running import Run, Spot
 from strongref_manifests.errors import SeveralError, TokenInKeyError
 from strongref_manifests.resolution.resolvers import as_text
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from strongref_cdk8s.pieces import Text
@@ -22,67 +23,68 @@ if TYPE_CHECKING:
 
 
 class Mark(str):
-    """A token as it stands in a text."""
+    """A token in a text."""
 
     __slots__ = ()
 
 
 class NotWhole(Exception):  # noqa: N818 (it is an answer)
-    """A value is not one token as a whole: its parts have to be looked at."""
+    """A text is not one token as a whole: its parts have to be resolved."""
 
 
 @jsii.implements(cdk8s.IResolver)
 class CloudResolver(ABC):
-    """Resolves tokens of one kind, for one app and one run of its program: what was fetched is not asked for again.
+    """Resolves tokens of one kind, for one app and one run of its program; each value is fetched once.
 
-    cdk8s asks in the order of an object: a map first, then what is in it. It asks again about what was put in a value's
-    place (cdk8s 2.70, lib/resolve.js).
+    cdk8s asks from the outside in: about a map first, then about its values. It asks again about each replacement
+    (cdk8s 2.70, lib/resolve.js).
     """
 
-    _run: Run | None = None
+    _run: AppRun | None = None
 
     def resolve(self, context: Any) -> None:  # noqa: ANN401 (a cdk8s.ResolutionContext)
-        """Put what a value stands for in its place, if it is one of this resolver's tokens.
+        """Replace a value that holds tokens of this resolver.
 
         Args:
-            context: what cdk8s tells of the value.
+            context: cdk8s's question.
 
         Raises:
-            UnresolvedError: naming every value of the app that cannot be resolved; cdk8s makes a RuntimeError of it.
+            UnresolvedValuesError: naming every value of the app that cannot be resolved; cdk8s turns it into a
+                RuntimeError.
         """
         value, question = _asked(context)
         run = self._run
-        whole = _is_an_object(value) and not context.key  # It begins to be written.
-        if run is None or whole:
-            run = self._run = Run.of(context.obj, self, question if whole else None)
+        starts = _is_an_object(value) and not context.key  # The object is about to be written.
+        if run is None or starts:
+            run = self._run = AppRun.of(context.obj, self, question if starts else None)
         concerns = self.concerns(value)
-        keys = [key for key in value if self.left_in(key)] if isinstance(value, dict) and not concerns else []
+        keys = [key for key in value if self.token_in(key)] if isinstance(value, dict) and not concerns else []
         if not concerns and not keys:
             return
-        spot = Spot(context.obj.node.path, tuple(context.key))
-        if run.has_failed(spot):
+        at = FieldPath(context.obj.node.path, tuple(context.key))
+        if run.has_failed(at):
             return
         if concerns:
-            self._replace(context, run, spot, value)
+            self._replace(context, run, at, value)
         for key in keys:
-            error = TokenInKeyError(str(self.left_in(key)))
-            run.fail(Spot(spot.construct, (*spot.key, key)), key, error, context.obj)
+            error = TokenInKeyError(str(self.token_in(key)))
+            run.fail(FieldPath(at.construct, (*at.key, key)), key, error, context.obj)
 
     @abstractmethod
     def begin(self) -> None:
-        """A survey begins: what apps define may be something else than the last time."""
+        """A dry run begins: apps may define other outputs than in the last one."""
 
     @abstractmethod
-    def left_in(self, value: object) -> str | None:
-        """What in a single value is a token of this resolver's; None where nothing is."""
+    def token_in(self, value: object) -> str | None:
+        """The token of this resolver in a single value; None if there is none."""
 
     @abstractmethod
     def concerns(self, value: object) -> bool:
-        """Whether there is something in a value for this resolver; asked about everything, so it should be quick."""
+        """Whether a value may hold tokens of this resolver. It is called for every value, so it has to be fast."""
 
     @abstractmethod
-    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, or what else a token may be)
-        """What a value stands for as a whole.
+    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, or any other form of a token)
+        """The value of a token.
 
         Raises:
             NotWhole: it is a text with tokens in it.
@@ -91,31 +93,23 @@ class CloudResolver(ABC):
 
     @abstractmethod
     def split(self, text: str) -> Iterator[str]:
-        """A text's parts, in their order: a `Mark` for each token."""
+        """A text's parts in order, each token as a `Mark`."""
 
-    def fetch(self, mark: Mark) -> Json:
-        """What a token in a text stands for.
-
-        Raises:
-            StrongRefError: it cannot be resolved.
-        """
-        return self.whole(str(mark))
-
-    def _replace(self, context: Any, run: Run, spot: Spot, value: Any) -> None:  # noqa: ANN401 (as above)
-        text = run.text_at(spot, value) if isinstance(value, str) else None
+    def _replace(self, context: Any, run: AppRun, at: FieldPath, value: Any) -> None:  # noqa: ANN401 (as above)
+        text = run.text_at(at, value) if isinstance(value, str) else None
         if text is not None and not any(piece.is_open_to(self) for piece in text):
             return
         try:
             result, made = self._resolved(value, text)
         except StrongRefError as error:
-            run.fail(spot, str(value), error, context.obj)
+            run.fail(at, str(value), error, context.obj)
             return
-        run.write(spot, result, made)
+        run.write(at, result, made)
         if (type(result), result) != (type(value), value):
             context.replace_value(result)
 
     def _resolved(self, value: Any, text: Text | None) -> tuple[Json, Text | None]:  # noqa: ANN401 (as above)
-        """What is to be written, and in pieces where it is a text that somebody else may have tokens in."""
+        """The replacement, and its pieces if it is a text that may hold tokens of other resolvers."""
         if text is None or len(text) == 1:
             try:
                 return self.whole(value), None
@@ -125,8 +119,11 @@ class CloudResolver(ABC):
 
         def pieces(part: str) -> Iterator[Piece]:
             for each in self.split(part):
+                if not isinstance(each, Mark):
+                    yield Piece(each)
+                    continue
                 try:
-                    yield Piece(as_text(str(each), self.fetch(each)), None) if isinstance(each, Mark) else Piece(each)
+                    yield Piece(as_text(str(each), self.whole(str(each))), None)
                 except StrongRefError as error:
                     errors.append(error)
 
@@ -136,10 +133,17 @@ class CloudResolver(ABC):
         return text_of(made), made
 
 
-def _asked(context: Any) -> tuple[Any, str]:  # noqa: ANN401 (a cdk8s.ResolutionContext)
-    """The value that is asked about, and what tells one question from the next: jsii's number of the context.
+def split_at(token: re.Pattern[str], text: str) -> Iterator[str]:
+    """A text's parts in order, each match of a pattern with one group as a `Mark`."""
+    for position, part in enumerate(token.split(text)):
+        if part:
+            yield Mark(part) if position % 2 else part
 
-    All resolvers of an app are asked with the same context, and each look into it costs a message to Node.js.
+
+def _asked(context: Any) -> tuple[Any, str]:  # noqa: ANN401 (a cdk8s.ResolutionContext)
+    """The value that cdk8s asks about, and an ID of the question: jsii's reference of the context.
+
+    All resolvers of an app get the same context, and reading a value from it costs a message to Node.js.
     """
     global _LAST  # noqa: PLW0603 (jsii itself has one process for all)
     question = context.__jsii_ref__.ref
@@ -152,7 +156,7 @@ _LAST: tuple[Any, str] = (None, "")
 
 
 def _is_an_object(value: object) -> bool:
-    """Whether a value looks like a whole API object, as what is in one may, too."""
+    """Whether a value looks like a whole API object; a part of one may, too."""
     return isinstance(value, dict) and value.keys() >= {"apiVersion", "kind", "metadata"}
 
 

@@ -1,4 +1,4 @@
-"""`${cfn:STACK.OUTPUT}` and its like in a cdk8s app: the tokens that `strongref resolve` knows, and the same values."""
+"""`${cfn:STACK.OUTPUT}` and the other tokens of `strongref resolve`, in a cdk8s app."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from strongref.contract.names import SHARED
 from strongref_cdk8s.errors import UnknownSchemeError
 from strongref_cdk8s.resolver import CloudResolver, Mark, NotWhole
 from strongref_manifests.errors import BadTokenError, NotEnabledError
-from strongref_manifests.resolution import wiring
-from strongref_manifests.tokens import TF, Token, parse, tokens_in
+from strongref_manifests.resolution.wiring import sources
+from strongref_manifests.tokens import BY_DEFAULT, ON_DEMAND, TF, Token, parse, tokens_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TokenResolver(CloudResolver):
-    """Gives tokens such as `${cfn:network.VpcId}` the values that they stand for; `$${` stands for `${`."""
+    """Replaces tokens such as `${cfn:network.VpcId}` by their values; `$${` stands for `${`."""
 
     def __init__(
         self,
@@ -30,34 +30,34 @@ class TokenResolver(CloudResolver):
         region: str | None = None,
         role: str | None = None,
     ) -> None:
-        """Make one, for one app. All that it takes is as the options of `strongref resolve`.
+        """Create one, for one app. The arguments are the options of `strongref resolve`.
 
         Args:
-            *schemes: what is resolved besides `cfn` and `cfn-attr`: `export`, `ssm`, `secret`, `env`.
-            tf: Terraform's states: a file or `s3://…`, and `NAME=…` for more.
-            consumer: for whom the exports are; by default those for all.
+            *schemes: the schemes to resolve in addition to `cfn` and `cfn-attr`: `export`, `ssm`, `secret`, `env`.
+            tf: Terraform states: a file or `s3://…`; `NAME=…` for more than one.
+            consumer: the exports' consumer; by default exports for all.
             sensitive: whether secrets may be written.
-            region: where things are, unless a token says otherwise; the environment's by default.
-            role: the ARN of the role to assume in other accounts, with `ACCOUNT` in the place of its number.
+            region: the region of tokens that name none; by default the environment's.
+            role: the ARN of the role to assume in other accounts, with `ACCOUNT` in place of the account ID.
 
         Raises:
             UnknownSchemeError: there is no such scheme.
-            UsageError: exports are asked for, and no region is given.
+            UsageError: `export` needs a region, and there is none.
         """
         for scheme in schemes:
-            if scheme not in (*wiring.BY_DEFAULT, *wiring.ON_DEMAND):
-                raise UnknownSchemeError(scheme, wiring.ON_DEMAND)
+            if scheme not in (*BY_DEFAULT, *ON_DEMAND):
+                raise UnknownSchemeError(scheme, ON_DEMAND)
         self._sources: Mapping[str, TokenSource] = {
             source.scheme: source
-            for source in wiring.sources(
+            for source in sources(
                 schemes, tf=list(tf), consumer=consumer, sensitive=sensitive, region=region, role=role
             )
         }
 
     def begin(self) -> None:
-        """Nothing: what a token stands for does not depend on the app."""
+        """Do nothing: values do not depend on the app."""
 
-    def left_in(self, value: object) -> str | None:
+    def token_in(self, value: object) -> str | None:
         try:
             return next((str(token) for token in tokens_in(value)), None) if isinstance(value, str) else None
         except BadTokenError as error:

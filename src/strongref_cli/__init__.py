@@ -1,61 +1,64 @@
-"""The command `strongref`: see what is exported and who imports it, bring back what is gone.
+"""The command `strongref`. It works with the caller's own credentials, and all printing is done in this package.
 
-All printing is done in this folder, a module for each command. It works with the caller's own credentials.
+`arguments` declares every command; each runs in a module of its own, which is imported only then.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import BotoCoreError
-
-from strongref import __version__
 from strongref.errors import StrongRefError
-from strongref_cli import exports, lookup, objects, refs, resolve, transform
+from strongref_cli.arguments import parser
 from strongref_cli.output import unwritten
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.toolbox import Toolbox
+from strongref_toolkit.extras import missing_dependency
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
-_COMMANDS = (exports, lookup, objects, refs, resolve, transform)
-
-
-INTERRUPTED = 130
+FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; its exit status: 0 if it was done, 1 if it failed, 2 if it was not asked rightly.
+    """Run the command.
 
-    130 if somebody interrupted it, as shells have it.
+    Returns:
+        The exit status: 0 for success, 1 for a failure, 2 for usage errors, 130 after Ctrl-C, as in shells.
     """
-    asked = _parser().parse_args(arguments)
+    args = parser().parse_args(arguments)
     try:
-        status: int = asked.do(asked, Toolbox.of_this_process())
-        sys.stdout.flush()
+        return _run(args)
     except StrongRefError as error:
         sys.stderr.write(f"strongref: {error}\n")
-        return 2 if isinstance(error, UsageError) else 1
-    except BotoCoreError as error:  # before any call: those turn botocore's errors into ours
-        name = type(error).__name__
-        sys.stderr.write(f"strongref: AWS cannot be called: {name}. Check AWS_PROFILE and AWS's configuration.\n")
-        return 1
-    except BrokenPipeError:  # as of `head`, which has read enough
-        sys.stderr.write(f"strongref: {unwritten('broken pipe')}\n")
-        return 1
+        return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+    except ModuleNotFoundError as error:
+        problem = missing_dependency(args.command, error, args.extra)
+        if not problem:
+            raise
+        sys.stderr.write(f"strongref: {problem}\n")
+        return WRONG_USAGE
     except KeyboardInterrupt:
         sys.stderr.write("strongref: interrupted\n")
         return INTERRUPTED
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Import what the command needs, and run it."""
+    from botocore.exceptions import BotoCoreError  # noqa: PLC0415 (`--help` does not wait for it)
+
+    from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (the same)
+
+    module, _, function = args.run.partition(":")
+    try:
+        status: int = getattr(import_module(f"{__name__}.{module}"), function)(args, ToolSession.start())
+        sys.stdout.flush()
+    except BotoCoreError as error:  # before any call: errors of calls are ours
+        name = type(error).__name__
+        sys.stderr.write(f"strongref: AWS cannot be called: {name}. Check AWS_PROFILE and AWS's configuration.\n")
+        return FAILED
+    except BrokenPipeError:  # as of `head`, which has read enough
+        raise unwritten("broken pipe") from None
     return status
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="strongref", description=__doc__.partition("\n")[0])
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for each in _COMMANDS:
-        each.add(commands)
-    return parser

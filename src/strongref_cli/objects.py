@@ -11,10 +11,8 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strongref.aws.parameter_store import Stores
 from strongref_cli.object_types import INDENT, printable_tree, resolve_type, write_object
 from strongref_cli.output import put_out
-from strongref_cli.parsing import register
 from strongref_objects.base.errors import BadChannelError, ContextFileError, NotInContextError, SecretPartsError
 from strongref_objects.base.values import Collector
 from strongref_objects.channels import Parameters
@@ -32,14 +30,13 @@ from strongref_objects.stored_objects import (
 )
 from strongref_objects.synthesis import Home, Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, listing, reset
-from strongref_toolkit.errors import PLACEHOLDER, UsageError
-from strongref_toolkit.toolbox import regions
+from strongref_toolkit.errors import UsageError
+from strongref_toolkit.session import regions
 
 if TYPE_CHECKING:
     import argparse
 
-    from strongref_cli.parsing import Commands
-    from strongref_toolkit.toolbox import Toolbox
+    from strongref_toolkit.session import ToolSession
 
 CLOUDFORMATION, STRONGREF, SSM = "cloudformation", "strongref", "ssm"
 HIDDEN = "(a SecureString: --sensitive shows it)"
@@ -51,54 +48,11 @@ _CHANNELS = {
 }
 
 
-def add(commands: Commands) -> None:
-    """Add the command and its subcommands."""
-    command = register(commands, "objects", "list the objects that stacks export, or export one to scripts")
-    below = command.add_subparsers(required=True, metavar="WHAT")
-    every = register(below, "list", "the objects and their keys; never the values")
-    _add_location(every)
-    every.add_argument("--json", action="store_true", help="print one JSON object per line")
-    every.set_defaults(do=_list)
-    show = register(below, "show", "one object, as a tree")
-    export = register(below, "export", "one object, as JSON or as shell variables")
-    for each in (show, export):
-        each.add_argument("name", metavar="NAME", help="the object's name, as it was exported")
-        each.add_argument("--type", help="its type, such as Bucket, or MODULE:CLASS; by default its names decide")
-        _add_location(each)
-        each.add_argument("--sensitive", action="store_true", help="print the values of SecureStrings, too")
-    show.set_defaults(do=_show)
-    export.add_argument("--format", choices=("json", "env"), required=True, help="the output format")
-    export.add_argument("--name", dest="variables", metavar="PREFIX", help="prefix of the variables, instead of NAME")
-    export.set_defaults(do=_export)
-    context = register(below, "context", "the lookups that the context file keeps")
-    context.add_argument("--file", help=f"the file; {CONTEXT_FILE} by default")
-    context.add_argument("--json", action="store_true", help="print one JSON object per line")
-    removal = context.add_mutually_exclusive_group()
-    removal.add_argument("--reset", nargs="+", metavar="NAME", help="remove these objects or values")
-    removal.add_argument("--clear", action="store_true", help="remove everything that strongref wrote")
-    context.set_defaults(do=_context)
-
-
-def _add_location(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--via",
-        choices=(CLOUDFORMATION, STRONGREF, SSM),
-        default=CLOUDFORMATION,
-        help="the channel; cloudformation by default",
-    )
-    command.add_argument("--region", action="append", help="the objects' region; list accepts several")
-    command.add_argument("--account", help="the objects' account, if it is not the caller's")
-    command.add_argument("--role", help=f"the role to assume there: arn:aws:iam::{PLACEHOLDER}:role/NAME")
-    command.add_argument("--consumer", help="via strongref: only exports to this consumer (_shared: to all)")
-    command.add_argument("--stack", help="via cloudformation or strongref: only exports of this stack")
-    command.add_argument("--prefix", help="via ssm: the prefix of the parameters, such as /shared/network")
-
-
-def _list(asked: argparse.Namespace, toolbox: Toolbox) -> int:
+def list_objects(asked: argparse.Namespace, session: ToolSession) -> int:
     _check(asked)
     lines: list[str] = []
     for region in regions(asked.region):
-        for each in _objects(asked, toolbox, region):
+        for each in _objects(asked, session, region):
             if asked.json:
                 what = {"region": region, "via": asked.via, "name": each.name, "from": each.origin, "keys": each.keys}
                 lines.append(json.dumps(what))
@@ -109,8 +63,8 @@ def _list(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     return 0
 
 
-def _show(asked: argparse.Namespace, toolbox: Toolbox) -> int:
-    of, stored = resolve_type(asked.type), _chosen(asked, toolbox)
+def show_object(asked: argparse.Namespace, session: ToolSession) -> int:
+    of, stored = resolve_type(asked.type), _chosen(asked, session)
     shown = {path: HIDDEN if isinstance(value, Secure) else value for path, value in stored.values.items()}
     ctx = Collector()
     write_object(replace(stored, values=shown), of, ctx)
@@ -121,8 +75,8 @@ def _show(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     return 0
 
 
-def _export(asked: argparse.Namespace, toolbox: Toolbox) -> int:
-    of, stored = resolve_type(asked.type), _chosen(asked, toolbox)
+def export_object(asked: argparse.Namespace, session: ToolSession) -> int:
+    of, stored = resolve_type(asked.type), _chosen(asked, session)
     if stored.secure_keys and not of:
         raise SecretPartsError(stored.name, stored.secure_keys)
     if asked.format == "json":
@@ -136,7 +90,7 @@ def _export(asked: argparse.Namespace, toolbox: Toolbox) -> int:
     return 0
 
 
-def _context(asked: argparse.Namespace, _toolbox: Toolbox) -> int:
+def show_context(asked: argparse.Namespace, _session: ToolSession) -> int:
     file = asked.file or CONTEXT_FILE
     keys = list(listing(file))
     if asked.file and not Path(file).exists():
@@ -169,26 +123,26 @@ def _check(asked: argparse.Namespace) -> None:
         raise UsageError("--via ssm needs --prefix, as in --prefix /shared/network")
 
 
-def _chosen(asked: argparse.Namespace, toolbox: Toolbox) -> StoredObject:
+def _chosen(asked: argparse.Namespace, session: ToolSession) -> StoredObject:
     """The object that the arguments name."""
     _check(asked)
     where = regions(asked.region)
     if len(where) > 1:
         raise UsageError("--region: an object is in one region; pass one")
-    stored = choose(_objects(asked, toolbox, where[0]), asked.name, f"{_CHANNELS[asked.via]} in {where[0]}")
+    stored = choose(_objects(asked, session, where[0]), asked.name, f"{_CHANNELS[asked.via]} in {where[0]}")
     if stored.cut and not asked.type:
         cut = "name is cut and ends" if len(stored.cut) == 1 else "names are cut and end"
         sys.stderr.write(f"strongref: {len(stored.cut)} {cut} with a hash: use --type to restore the keys\n")
     return stored
 
 
-def _objects(asked: argparse.Namespace, toolbox: Toolbox, region: str) -> list[StoredObject]:
+def _objects(asked: argparse.Namespace, session: ToolSession, region: str) -> list[StoredObject]:
     if asked.via == CLOUDFORMATION:
-        account = asked.account or toolbox.accounts(region, asked.role).own
-        exported = list_exports(Synthesis(toolbox=toolbox, role=asked.role), Home(account, region))
+        account = asked.account or session.accounts(region, asked.role).own
+        exported = list_exports(Synthesis(toolbox=session, role=asked.role), Home(account, region))
         return objects_of_cloudformation(exported, asked.stack)
-    clients = toolbox.accounts(region, asked.role).clients(asked.account)
-    store = Stores(clients.ssm, toolbox.limiter)(region, toolbox.clock)
+    aws = session.aws(region, asked.role)
+    store = aws.store(aws.where(region, asked.account))
     sensitive = getattr(asked, "sensitive", False)
     if asked.via == SSM:
         try:
@@ -198,7 +152,7 @@ def _objects(asked: argparse.Namespace, toolbox: Toolbox, region: str) -> list[S
         else:
             return objects_of_parameters(store, prefix, sensitive=sensitive)
         raise UsageError(f"--prefix: {problem}")
-    exports = strongref_exports(store, toolbox.clock, toolbox.ports().patience, asked.consumer, asked.stack)
+    exports = strongref_exports(store, session.clock, session.ports().patience, asked.consumer, asked.stack)
     return objects_of_strongref(exports, sensitive=sensitive)
 
 

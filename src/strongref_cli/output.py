@@ -1,4 +1,4 @@
-"""What a command gives out that is its result: on standard output, and nothing else there."""
+"""Standard output: a command's result, and nothing else."""
 
 from __future__ import annotations
 
@@ -10,23 +10,20 @@ from strongref_toolkit.errors import WriteFailedError
 
 
 def put_out(content: bytes) -> None:
-    """Write to standard output, and see that it arrives.
+    """Write to standard output, and flush it.
 
     Raises:
-        WriteFailedError: whoever was to read it has gone, or there is no room for it.
+        WriteFailedError: its reader has closed it, or there is no space for it.
     """
     try:
         sys.stdout.buffer.write(content)
         sys.stdout.flush()
     except OSError as error:
-        problem = os_problem(error)
-    else:
-        return
-    raise unwritten(problem)
+        raise unwritten(os_problem(error)) from None
 
 
 def unwritten(problem: str) -> WriteFailedError:
-    """The error of what standard output did not take; nothing more is written to it."""
-    # Python would try once more when it ends (Python: Library Reference, signal, note on SIGPIPE).
+    """The error to raise if standard output cannot be written; discards what is written to it from now on."""
+    # Python flushes it again at exit (Python: Library Reference, signal, note on SIGPIPE).
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return WriteFailedError("standard output", problem, 0)

@@ -7,12 +7,19 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.names import SHARED, is_level
 from strongref.errors import StrongRefError
-from strongref_cli.claims import CLAIM, set_claims
-from strongref_cli.jobs import STANDARD, Job, Result, add_arguments, check_not_empty, count, read_all
+from strongref_cli.arguments import CLAIM
+from strongref_cli.manifests import (
+    STANDARD,
+    ManifestPaths,
+    ManifestWriter,
+    check_claims,
+    check_not_empty,
+    claims_of,
+    count,
+    read_manifests,
+)
 from strongref_cli.output import put_out
-from strongref_cli.parsing import register
 from strongref_manifests.errors import InputError
 from strongref_manifests.resolution import files
 from strongref_refs.manifests import DEFAULT_NAMESPACE, ManifestObject, ManifestObjects, location, objects_in
@@ -26,56 +33,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from strongref.contract.values import Value
-    from strongref_cli.parsing import Commands
     from strongref_manifests.errors import ManifestError
     from strongref_manifests.text.manifests import Manifest
     from strongref_refs.base import Kind, ObjectSource, Subject, ValueSource
     from strongref_refs.resolution import Condition
     from strongref_toolkit.published_exports import Use
-    from strongref_toolkit.toolbox import Toolbox
+    from strongref_toolkit.session import ToolSession
 
 
-def add(commands: Commands, common: argparse.ArgumentParser) -> None:
-    """Add the command; `common` has the options of all commands of `strongref refs`."""
-    parser = register(commands, "resolve", "write manifests with values in place of their references", parents=[common])
-    add_arguments(parser, "resolve everything, and write nothing")
-    source = parser.add_mutually_exclusive_group()
-    source.add_argument(
-        "--from",
-        dest="others",
-        action="append",
-        default=[],
-        metavar="MANIFEST",
-        help="files or folders with referenced objects, as kubectl get -o yaml prints them; repeatable",
-    )
-    source.add_argument("--cluster", action="store_true", help="read referenced objects from a live cluster")
-    parser.add_argument("--kubeconfig", metavar="FILE", help="kubeconfig of the cluster; by default the one of kubectl")
-    parser.add_argument("--context", help="context of the kubeconfig; by default its current one")
-    parser.add_argument(
-        "-n", "--namespace", help="namespace of objects without one; by default the context's, or default"
-    )
-    parser.add_argument(
-        "--conditions", action="store_true", help="print the condition of each object, one JSON object per line"
-    )
-    parser.add_argument("--consumer", default=SHARED, help="consumer of the exports; by default the shared ones")
-    parser.add_argument(CLAIM, metavar="NAME", help="claim the exports in use, and release those that NAME used before")
-    parser.add_argument("--sensitive", action="store_true", help="write exports that are secret too")
-    parser.add_argument("--region", help="region of stacks and exports, unless a reference has one")
-    parser.add_argument(
-        "--role",
-        help="role to assume in other accounts: arn:aws:iam::ACCOUNT:role/NAME, with ACCOUNT written literally",
-    )
-    parser.set_defaults(do=_resolve)
-
-
-def _resolve(asked: argparse.Namespace, toolbox: Toolbox) -> int:
+def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
     _check_given(asked)
     kinds = [kind for given in generators(asked.generator, asked.service, asked.crd) for kind in given.kinds]
     try:
-        job, others = Job.of(asked), files.find(asked.others, None)
+        paths, others = ManifestPaths.of(asked), files.find(asked.others, None)
     except InputError as error:
         raise UsageError(str(error)) from None
-    return _run(asked, job, others, kinds, toolbox)
+    return _run(asked, paths, others, kinds, session)
 
 
 def _check_given(asked: argparse.Namespace) -> None:
@@ -101,15 +74,9 @@ def _check_given(asked: argparse.Namespace) -> None:
     )
     if not asked.cluster and (asked.kubeconfig or asked.context):
         raise UsageError("--kubeconfig and --context require --cluster")
-    if asked.claim is not None and asked.in_place:
-        raise UsageError(
-            f"{CLAIM} and --in-place do not go together: without the references, the manifests do not show which "
-            "exports they use. Write to another folder with -o"
-        )
+    check_claims(asked, "references")
     if asked.conditions and asked.manifest == [STANDARD] and not asked.check:
         raise UsageError("--conditions prints to standard output, as the manifest does: add --check")
-    if not is_level(asked.consumer):
-        raise UsageError("--consumer must be a stack's name or a label of letters, digits, _ and -")
 
 
 @dataclass(eq=False)
@@ -176,14 +143,18 @@ class _Run(NamedTuple):
 
 
 def _run(
-    asked: argparse.Namespace, job: Job, others: Sequence[files.InputFile], kinds: Sequence[Kind], toolbox: Toolbox
+    asked: argparse.Namespace,
+    paths: ManifestPaths,
+    others: Sequence[files.InputFile],
+    kinds: Sequence[Kind],
+    session: ToolSession,
 ) -> int:
     stacks = StackSources(
-        consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, toolbox=toolbox
+        consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, session=session
     )
-    claims = None if asked.claim is None else set_claims(CLAIM, asked.claim, asked, toolbox)
-    manifests, unread = read_all(job.inputs)
-    given, unread_too = read_all(others) if others else ([], [])
+    claims = None if asked.claim is None else claims_of(CLAIM, asked.claim, asked, session)
+    manifests, unread = read_manifests(paths.inputs)
+    given, unread_too = read_manifests(others) if others else ([], [])
     unread += unread_too
     objects, namespace = _objects(asked, manifests, given)
     run = _Run(manifests, kinds, objects, stacks.values, namespace)
@@ -192,7 +163,7 @@ def _run(
         _print_conditions(attempt)
     if unread or attempt.failures:
         return _failed(unread, attempt.failures)
-    result = Result(job, asked.in_place)
+    writer = ManifestWriter(paths, asked.in_place)
     if claims and not asked.check:
 
         def write(held: Mapping[Use, Value]) -> None:
@@ -201,14 +172,14 @@ def _run(
             again = run.attempt()
             if again.failures:
                 raise _UnresolvedError(again.failures)
-            result.write(manifests, again.texts)
+            writer.write(manifests, again.texts)
 
         try:
             claims.hold(stacks.exports.uses, write)
         except _UnresolvedError as error:
             return _failed((), error.failures)
     elif not asked.check:
-        result.write(manifests, attempt.texts)
+        writer.write(manifests, attempt.texts)
     done = [count(len(manifests), "file"), count(len(attempt.conditions), "object", "with references")]
     done.append(count(attempt.filled, "field", "filled in"))
     if claims:

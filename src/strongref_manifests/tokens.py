@@ -29,6 +29,10 @@ SSM = "ssm"
 SECRET = "secret"  # noqa: S105 (a scheme's name)
 ENV = "env"
 
+BY_DEFAULT = (CFN, CFN_ATTR)
+ON_DEMAND = (EXPORT, SSM, SECRET, ENV)
+"""Schemes that are resolved only if the user asks for them."""
+
 FORMS = {
     CFN: "${cfn:STACK.OUTPUT}",
     CFN_ATTR: "${cfn-attr:STACK.LOGICAL_ID.ATTRIBUTE}",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from strongref_objects.base.names import Path
     from strongref_objects.base.values import Leaf
     from strongref_objects.channels.importing import ImportReader
-    from strongref_toolkit.toolbox import Toolbox
+    from strongref_toolkit.session import ToolSession
 
 
 class Stack:
@@ -49,7 +49,7 @@ class Stack:
         target: Target,
         *,
         context_file: str | FilePath = CONTEXT_FILE,
-        toolbox: Toolbox | None = None,
+        toolbox: ToolSession | None = None,
         synthesis: Synthesis | None = None,
         scope: Any = None,  # noqa: ANN401 (a construct, or nothing)
     ) -> None:

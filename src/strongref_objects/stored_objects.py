@@ -26,7 +26,7 @@ from strongref_objects.base.errors import (
 from strongref_objects.base.names import EXPORT_NAME_LIMIT, export_key, export_name, parameter_name, shown
 from strongref_objects.channels.cloudformation import CHANNEL as CLOUDFORMATION
 from strongref_objects.channels.importing import ImportedObject, ValueReader
-from strongref_toolkit.inventory import scopes
+from strongref_toolkit.inventory import export_scopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -197,7 +197,7 @@ def strongref_exports(
         StoreError: Parameter Store cannot be read.
     """
     found: dict[ExportScope, Mapping[Key, StoredValue]] = {}
-    for scope in scopes(store, consumer):
+    for scope in export_scopes(store, consumer):
         if stack in (None, scope.producer.stack):
             waiting = patience.begin(clock)
             while (exports := RecordedExports.read(store, scope)).torn:

@@ -408,13 +408,6 @@ class StackReferenceError(RefsError):
         )
 
 
-class NoClientError(RefsError):
-    """Kubernetes' client is not installed."""
-
-    def __str__(self) -> str:
-        return "A live cluster requires Kubernetes' client: pip install 'strongref[kubernetes]'."
-
-
 @dataclass(eq=False)
 class ClusterConfigError(RefsError):
     """The cluster's address or its credentials cannot be read."""

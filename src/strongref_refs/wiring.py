@@ -16,7 +16,7 @@ from strongref_manifests.text.manifests import FORMATS, read
 from strongref_manifests.tokens import EXPORT
 from strongref_refs.config import load
 from strongref_refs.crds import CRD_KIND, Crds
-from strongref_refs.errors import GeneratorError, NoClientError, ServiceUnknownError
+from strongref_refs.errors import GeneratorError, ServiceUnknownError
 from strongref_refs.manifests import objects_in
 from strongref_refs.stacks import StackValues
 from strongref_toolkit.errors import UsageError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from strongref_manifests.tokens import TokenSource
     from strongref_refs.base import Generator, ObjectSource
     from strongref_refs.manifests import ManifestObject
-    from strongref_toolkit.toolbox import Toolbox
+    from strongref_toolkit.session import ToolSession
 
 
 def generators(paths: Sequence[str] | None, service: str | None, crds: Sequence[str]) -> list[Generator]:
@@ -95,17 +95,14 @@ def cluster(kubeconfig: str | None, context: str | None) -> tuple[ObjectSource, 
     """Referenced objects of a live cluster, and the namespace of its context.
 
     Raises:
-        NoClientError: Kubernetes' client is not installed.
+        ModuleNotFoundError: Kubernetes' client is not installed (`strongref_toolkit.extras`).
         ClusterConfigError: the kubeconfig or its credentials are not valid.
         ClusterError: the cluster cannot be reached, or rejects the credentials.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from strongref_refs.cluster import ClusterObjects  # noqa: PLC0415 (an extra, and it takes a second)
-            from strongref_refs.cluster_config import connect  # noqa: PLC0415
-    except ImportError:
-        raise NoClientError from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from strongref_refs.cluster import ClusterObjects  # noqa: PLC0415 (an extra, and it takes a second)
+        from strongref_refs.cluster_config import connect  # noqa: PLC0415
     connection = connect(kubeconfig, context)
     return ClusterObjects(connection), connection.namespace
 
@@ -120,7 +117,7 @@ class StackSources:
         sensitive: bool,
         region: str | None,
         role: str | None,
-        toolbox: Toolbox,
+        session: ToolSession,
     ) -> None:
         """As `strongref_manifests.resolution.wiring.sources`."""
 
@@ -133,7 +130,7 @@ class StackSources:
                 sensitive=sensitive,
                 region=region,
                 role=role,
-                toolbox=toolbox,
+                session=session,
             )
             return next(source for source in made if source.scheme == scheme)
 

@@ -1,4 +1,4 @@
-"""Clients of other accounts: by a role there that the caller may assume."""
+"""Clients for other accounts, through a role there that the caller may assume."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from boto3.session import Session
+
 from strongref.aws.clients import Clients
 from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller
 from strongref_toolkit.errors import PLACEHOLDER, NoWayInError, UnknownCallerError
+from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from strongref.aws.retry_and_rate_limit import RateLimiter
@@ -19,27 +22,27 @@ class Accounts:
     """Clients by account: the caller's own credentials in its own account, those of a role in any other one."""
 
     def __init__(self, own: Clients, region: str, limiter: RateLimiter, clock: Clock, role: str | None = None) -> None:
-        """Make one.
+        """Create one.
 
         Args:
             own: clients with the caller's credentials.
-            region: whose STS is asked.
-            limiter: shared with everyone who calls.
-            clock: time, and how much of it is left.
-            role: the ARN of the role to assume in another account, with `ACCOUNT` in the place of its number.
+            region: the region in which STS is called.
+            limiter: shared by everything that calls AWS.
+            clock: the time, and how much of it is left.
+            role: the ARN of the role to assume in another account, with `ACCOUNT` in place of the account ID.
         """
         self._own = own
         self._sts = region
         self._caller = RetryingCaller(region, limiter, clock)
         self._role = role
-        self._others: dict[str, Clients] = {}
+        self._clients: Memo[str, Clients] = Memo()
 
     @cached_property
     def own(self) -> str:
-        """The caller's account number.
+        """The caller's account ID.
 
         Raises:
-            UnknownCallerError: STS does not tell.
+            UnknownCallerError: STS does not return it.
         """
         try:
             identity = self._caller.call("GetCallerIdentity", self._own.sts(self._sts).get_caller_identity)
@@ -50,17 +53,15 @@ class Accounts:
         raise UnknownCallerError(code)
 
     def clients(self, account: str | None = None) -> Clients:
-        """The clients of an account; of the caller's own, without asking, where none is named.
+        """The clients of an account. None is the caller's own, without a call to STS.
 
         Raises:
-            NoWayInError: it is another one, and its role is not known or cannot be assumed.
+            NoWayInError: it is another account, and its role is not given or cannot be assumed.
             UnknownCallerError: as `own`.
         """
-        if account is None or account == self.own:
+        if account is None:
             return self._own
-        if account not in self._others:
-            self._others[account] = self._assumed(account)
-        return self._others[account]
+        return self._clients.get(account, lambda: self._own if account == self.own else self._assumed(account))
 
     def _assumed(self, account: str) -> Clients:
         if self._role is None:
@@ -75,8 +76,6 @@ class Accounts:
         except CallFailedError as error:
             code = error.code
         else:
-            from boto3.session import Session  # noqa: PLC0415 (as in `clients`)
-
             given = answer["Credentials"]
             return Clients(
                 Session(

@@ -1,4 +1,4 @@
-"""AWS in any account and region, for one run: paced, tried again, and its errors turned into ours."""
+"""AWS in any account and region, for one run: rate limited, retried, and with its errors turned into ours."""
 
 from __future__ import annotations
 
@@ -7,70 +7,69 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from botocore.exceptions import BotoCoreError
 
+from strongref.aws.parameter_store import Stores
 from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller
 from strongref.protocol.time import Until
 from strongref_toolkit.errors import FetchFailedError, NoRegionError
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from strongref.aws.clients import Clients
     from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock
     from strongref_toolkit.accounts import Accounts
 
 
-PATIENCE = timedelta(minutes=2)
-"""For one call, all its tries together: somebody is waiting, who is to be told that a service is down."""
+CALL_TIMEOUT = timedelta(minutes=2)
+"""For one call with all its retries: someone is waiting at a terminal."""
 
 
 class Where(NamedTuple):
-    """An account and a region. The caller's own account is None: nobody has to be asked for its number."""
+    """An account and a region. The caller's own account is None, so that its ID need not be looked up."""
 
     account: str | None
     region: str
 
 
 class Aws:
-    """AWS's services in any account and region, paced and tried again."""
+    """AWS's services in any account and region."""
 
     def __init__(self, accounts: Accounts, limiter: RateLimiter, clock: Clock, region: str | None) -> None:
-        """Make one.
+        """Create one.
 
         Args:
             accounts: clients by account.
-            limiter: shared by everyone who calls.
-            clock: time, and how much of it is left.
-            region: the run's own; None if it has none, and every token has to name one.
+            limiter: shared by everything that calls AWS.
+            clock: the time, and how much of it is left.
+            region: the default region; None if every token has to name one.
         """
         self.accounts = accounts
         self.limiter = limiter
         self.clock = clock
         self.region = region
-        self._clients: Memo[str | None, Clients] = Memo()
 
     def where(self, region: str | None, account: str | None) -> Where:
-        """Where something is; what is not given is the run's own.
+        """An account and region; None stands for the default region and the caller's own account.
 
         Raises:
-            NoRegionError: no region is given, and the run has none.
-            UnknownCallerError: an account is given, and it cannot be found out whether it is the caller's own.
+            NoRegionError: no region is given, and there is no default.
+            UnknownCallerError: an account is given, and STS does not return the caller's own.
         """
-        there = region or self.region
-        if not there:
+        chosen = region or self.region
+        if not chosen:
             raise NoRegionError
         own = account is None or account == self.accounts.own
-        return Where(None if own else account, there)
+        return Where(None if own else account, chosen)
 
     def clients(self, where: Where) -> Clients:
-        """The clients of an account.
+        """The clients of an account; errors as for `Accounts.clients`."""
+        return self.accounts.clients(where.account)
 
-        Raises:
-            NoWayInError: nobody told how to get into it.
-            UnknownCallerError: STS does not say whose credentials these are.
-        """
-        return self._clients.get(where.account, lambda: self.accounts.clients(where.account))
+    def store(self, where: Where) -> Store:
+        """Parameter Store of an account and region; errors as for `Accounts.clients`."""
+        return Stores(self.clients(where).ssm, self.limiter)(where.region, self.clock)
 
     def call(
         self,
@@ -81,29 +80,29 @@ class Aws:
         method: str,
         **request: Any,  # noqa: ANN401 (as botocore)
     ) -> Any:  # noqa: ANN401 (the same)
-        """The answer to one call.
+        """The response to one call.
 
         Args:
-            where: it is made.
-            action: the API's name of it, as in `DescribeStacks`.
-            target: what it is about, for errors.
+            where: the account and region.
+            action: the API action, as in `DescribeStacks`.
+            target: what the call is about, for errors.
             service: the client, as in `Clients.cloudformation`.
-            method: the client's name of the action.
-            **request: what it is given.
+            method: the client's name for the action.
+            **request: the request's parameters.
 
         Raises:
-            FetchFailedError: with AWS's code.
-            NoWayInError: nobody told how to get into that account.
-            UnknownCallerError: STS does not say whose credentials these are.
+            FetchFailedError: the call failed; it has AWS's error code.
+            NoWayInError: as for `Accounts.clients`.
+            UnknownCallerError: as for `Accounts.clients`.
         """
         clients = self.clients(where)
         try:
             function = getattr(service(clients, where.region), method)
-            return RetryingCaller(where.region, self.limiter, Until(self.clock, self.clock.now() + PATIENCE)).call(
+            return RetryingCaller(where.region, self.limiter, Until(self.clock, self.clock.now() + CALL_TIMEOUT)).call(
                 action, function, **request
             )
         except CallFailedError as error:
             code = error.code
-        except BotoCoreError as error:  # no region can be called so
+        except BotoCoreError as error:  # no region has that name
             code = type(error).__name__
         raise FetchFailedError(action, target, where.region, code)

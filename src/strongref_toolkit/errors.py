@@ -1,4 +1,4 @@
-"""Errors of tools on people's machines. Texts name accounts, files and tokens; values are never in one."""
+"""Errors of tools on people's machines. Texts name accounts, files and tokens, never values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN = 250
 
 
 class ResolveError(StrongRefError):
-    """The root of what is told about tokens and manifests: somebody asked for what cannot be, or not now."""
+    """The root of errors about tokens and manifests."""
 
     counted = ErrorMetric.REJECTED
 
@@ -27,8 +27,8 @@ class FetchFailedError(ResolveError):
 
     Attributes:
         action: the API action, as in `DescribeStacks`.
-        target: what it was about.
-        region: where.
+        target: what the call was about.
+        region: the call's region.
         code: AWS's error code.
     """
 
@@ -42,12 +42,12 @@ class FetchFailedError(ResolveError):
     def __str__(self) -> str:
         return (
             f"{self.action} of {cut(self.target, _SHOWN)} in {self.region} failed: {self.code}. Check the caller's "
-            "permissions, and that it is the right account and region."
+            "permissions, the account and the region."
         )
 
 
 class NoRegionError(ResolveError):
-    """Something of AWS's is asked for, and nobody said in which region."""
+    """A call to AWS needs a region, and there is none."""
 
     def __str__(self) -> str:
         return "No region: give --region, set AWS_REGION, or write @REGION at the end of the token."
@@ -58,11 +58,11 @@ class NotExportedError(ResolveError):
     """A stack does not export what a token asks for.
 
     Attributes:
-        name: of the export.
-        producer: whom it was asked of.
-        whom: to whom it would have to be exported, as in `to consumer web in us-east-1`.
-        close: names that are like it, or some of those that there are.
-        hint: what else may be wrong.
+        name: the export's.
+        producer: the stack that should export it.
+        whom: its audience, as in `to consumer web in us-east-1`.
+        close: similar names, or some of those that exist.
+        hint: the next step.
     """
 
     name: str
@@ -81,14 +81,14 @@ class NotExportedError(ResolveError):
 
 @dataclass(eq=False)
 class SecureValueError(ResolveError):
-    """A value is stored as a secret, and nobody said that secrets may be written into manifests."""
+    """A value is a SecureString, and the user did not allow secrets."""
 
     token: str
 
     def __str__(self) -> str:
         return (
-            f"{cut(self.token, _SHOWN)} is a SecureString. Give --sensitive if it may stand readable in what is "
-            "written, or let the cluster read it itself."
+            f"{cut(self.token, _SHOWN)} is a SecureString. Give --sensitive to write it in plain text, or let the "
+            "cluster read it itself."
         )
 
 
@@ -98,8 +98,8 @@ class WriteFailedError(ResolveError):
 
     Attributes:
         file: its name.
-        problem: the system's word for it.
-        written: how many files had taken their place before.
+        problem: the operating system's error.
+        written: how many files had been written before.
     """
 
     counted = ErrorMetric.ERRORS
@@ -115,7 +115,7 @@ class WriteFailedError(ResolveError):
 
 @dataclass(eq=False)
 class UsageError(StrongRefError):
-    """The command was not given what it needs."""
+    """The command line is wrong."""
 
     problem: str
 
@@ -124,16 +124,17 @@ class UsageError(StrongRefError):
 
 
 PLACEHOLDER = "ACCOUNT"
+"""Stands for the account ID in the ARN of a role."""
 
 
 @dataclass(eq=False)
 class NoWayInError(StrongRefError):
-    """Another account is asked for, and there is no role to assume, or it cannot be assumed.
+    """Another account is used, and there is no role to assume, or it cannot be assumed.
 
     Attributes:
-        account: which.
-        role: its role's ARN; None where none was given.
-        code: AWS's error code; None where nothing was tried, since the role is another account's.
+        account: the account ID.
+        role: the role's ARN; None if none was given.
+        code: AWS's error code; None if nothing was called, since the role is in another account.
     """
 
     account: str
@@ -143,8 +144,8 @@ class NoWayInError(StrongRefError):
     def __str__(self) -> str:
         if self.role is not None and self.code is None:
             return (
-                f"{self.role} is no role of account {self.account}. Give one with {PLACEHOLDER} in the place of the "
-                f"account's number: arn:aws:iam::{PLACEHOLDER}:role/NAME."
+                f"{self.role} is not a role in account {self.account}. Write {PLACEHOLDER} in place of the account ID: "
+                f"arn:aws:iam::{PLACEHOLDER}:role/NAME."
             )
         if self.role is None:
             return (
@@ -156,27 +157,26 @@ class NoWayInError(StrongRefError):
 
 @dataclass(eq=False)
 class UnknownCallerError(StrongRefError):
-    """STS does not say whose credentials these are."""
+    """STS does not return the caller's account."""
 
     code: str
 
     def __str__(self) -> str:
-        return f"The caller's account could not be found out: {self.code}. Check the credentials (AWS_PROFILE)."
+        return f"The caller's account could not be determined: {self.code}. Check the credentials (AWS_PROFILE)."
 
 
 @dataclass(eq=False)
 class SelectError(ResolveError):
-    """An item of a list is selected that there is not.
+    """`Fn::Select` has an index outside of its list.
 
     Attributes:
-        count: of the list's items.
-        position: that is asked for; None where that is a deployed value, or no whole number.
+        count: how many items the list has.
+        position: the index; None if it is a deployed value, or not a whole number.
     """
 
     count: int
     position: int | None
 
     def __str__(self) -> str:
-        which = "the one" if self.position is None else f"item {self.position}"
-        items = f"{self.count} item{'' if self.count == 1 else 's'}"
-        return f"Fn::Select is given {items}, the first is 0: {which} that it asks for is not there. Correct its index."
+        got = "another index" if self.position is None else self.position
+        return f"The index of Fn::Select must be at least 0 and less than {self.count}, got {got}. Correct the index."

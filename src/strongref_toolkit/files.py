@@ -1,4 +1,4 @@
-"""Files written so that all of them are there, or none."""
+"""Files that are written all together or not at all."""
 
 from __future__ import annotations
 
@@ -18,62 +18,57 @@ if TYPE_CHECKING:
 
 
 def write(contents: Mapping[Path, bytes]) -> None:
-    """Write files: all of them beside their places first, and then each into its place, at once.
+    """Write files: first all of them under temporary names, then each is renamed.
 
-    A file keeps its rights, and its owner where the caller may give files away. One that may not be written is not
-    replaced by another one either.
+    A file keeps its permissions, and its owner if the caller may change it. A read-only file is not replaced.
 
     Raises:
-        WriteFailedError: one could not be written. If it is while they are made, none is there.
+        WriteFailedError: a file could not be written. If that was before the first rename, no file has changed.
     """
     ready: dict[Path, Path] = {}
-    at = Path()
+    current = Path()
     written = 0
     try:
         for path, content in contents.items():
-            at = path
-            place = Path(os.path.realpath(path))  # of a link, what it leads to
-            if place.exists() and not os.access(place, os.W_OK):
+            current = path
+            target = Path(os.path.realpath(path))  # a link stays a link
+            if target.exists() and not os.access(target, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-            place.parent.mkdir(parents=True, exist_ok=True)
-            ready[_beside(place, content)] = place
-        for temporary, place in ready.items():
-            at = place
-            temporary.replace(place)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            ready[_temporary(target, content)] = target
+        for temporary, target in ready.items():
+            current = target
+            temporary.replace(target)
             written += 1
     except OSError as error:
         problem = os_problem(error)
     else:
         return
-    finally:  # whatever it was, such as Ctrl-C
+    finally:  # also after Ctrl-C
         for temporary in list(ready)[written:]:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-    raise WriteFailedError(str(at), problem, written)
+    raise WriteFailedError(str(current), problem, written)
 
 
-def _beside(place: Path, content: bytes) -> Path:
-    """A file with this content in the same folder, and with the rights of the one in its place, or of a new one."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
+def _temporary(target: Path, content: bytes) -> Path:
+    """A file with this content in the target's folder, with the permissions of the target or of a new file."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     made = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-        if place.exists():
-            _give_away(made, place.stat())
-            shutil.copymode(place, made)
+        if target.exists():
+            former = target.stat()
+            for owner, group in ((former.st_uid, -1), (-1, former.st_gid)):
+                with suppress(OSError, AttributeError):  # not the caller's to change, or not on this system
+                    os.chown(made, owner, group)
+            shutil.copymode(target, made)
         else:
             mask = os.umask(0)
             os.umask(mask)
             made.chmod(0o666 & ~mask)
-    except BaseException:  # half of it, or Ctrl-C
+    except BaseException:  # also after Ctrl-C
         made.unlink(missing_ok=True)
         raise
     return made
-
-
-def _give_away(made: Path, former: os.stat_result) -> None:
-    """To the owner and the group of another file, where the caller may and the system has such."""
-    for owner, group in ((former.st_uid, -1), (-1, former.st_gid)):
-        with suppress(OSError, AttributeError):
-            os.chown(made, owner, group)

@@ -1,7 +1,7 @@
-"""What a token of the AWS CDK stands for, as a tree, and what such a tree comes to. Pure.
+"""What a token of the AWS CDK stands for, as a tree, and the value of such a tree. Pure.
 
-A tree is what CloudFormation's JSON would be, but for references: `{REFERENCE: [PATH, ATTRIBUTE]}` names a resource by
-its construct's path in the app, whose logical id is another one in each stack, and `Ref` is one of its attributes.
+A tree is CloudFormation's JSON, except for references: `{REFERENCE: [PATH, ATTRIBUTE]}` names a resource by its
+construct's path in the app, since its logical ID differs between stacks; `Ref` is one of its attributes.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 Tree: TypeAlias = "Json"
 
 REFERENCE = "Fn::StrongRef"
-"""CloudFormation has no such function: what a program writes as `Fn::GetAtt` itself names no construct."""
+"""Not a function of CloudFormation: an `Fn::GetAtt` that a program wrote itself names no construct."""
 
 JOIN, SPLIT, SELECT, IMPORT = "Fn::Join", "Fn::Split", "Fn::Select", "Fn::ImportValue"
 
 
 class Unknown(Exception):  # noqa: N818 (it is an answer)
-    """Nobody can tell what a tree comes to."""
+    """The value of a tree cannot be determined."""
 
 
-class Known(Protocol):
-    """What is known of trees without looking into them."""
+class TreeValues(Protocol):
+    """Values of whole trees."""
 
     def value(self, tree: Tree) -> Json:
-        """What a tree comes to; a list where it is known as a joined one.
+        """The value of a tree; a list if only the joined list has a value.
 
         Raises:
-            Unknown: it is not known.
-            StrongRefError: it should be, and could not be fetched.
+            Unknown: it has none here.
+            StrongRefError: it has one, which could not be fetched.
         """
         ...
 
 
 def intrinsic(tree: Tree) -> tuple[str, Json] | None:
-    """The function of a tree, and what it is given; None where it is none."""
+    """The name and argument of a tree that is a function call; None for other trees."""
     if isinstance(tree, dict) and len(tree) == 1:
         ((name, argument),) = tree.items()
         if name == "Ref" or name.startswith("Fn::"):
@@ -52,7 +52,7 @@ def intrinsic(tree: Tree) -> tuple[str, Json] | None:
 
 
 def joined(left: Tree, right: Tree) -> Tree:
-    """Two trees, one after the other in a text."""
+    """Two trees, concatenated as text."""
     items: list[Json] = []
     for tree in (left, right):
         for item in _texts_of(tree):
@@ -66,7 +66,7 @@ def joined(left: Tree, right: Tree) -> Tree:
 
 
 def simplified(tree: Tree) -> Tree:
-    """A tree with texts that are joined by nothing as flat as they can be, so that equal ones look equal."""
+    """A tree with nested concatenations flattened, so that equal trees compare equal."""
     function = intrinsic(tree)
     if function and function[0] == JOIN:
         separator, items = _pair(function[1])
@@ -99,20 +99,20 @@ def references(tree: Tree) -> Iterator[tuple[str, str]]:
 
 
 def is_of_its_stack(tree: Tree) -> bool:
-    """Whether a tree comes to something else in each stack: it names the region, say, or a parameter."""
+    """Whether a tree has another value in each stack: it uses the region, say, or a parameter."""
     function = intrinsic(tree)
     if function and function[0] not in (REFERENCE, JOIN, SPLIT, SELECT):
         return True
     return not (function and function[0] == REFERENCE) and any(is_of_its_stack(below) for below in _below(tree))
 
 
-def evaluate(tree: Tree, known: Known) -> Json:
-    """What a tree comes to: as a whole if that is known, else by what it consists of.
+def evaluate(tree: Tree, known: TreeValues) -> Json:
+    """The value of a tree: that of the whole if it is known, else that of its parts.
 
     Raises:
-        Unknown: that cannot be told.
-        SelectError: an item is selected that there is not.
-        StrongRefError: as `Known.value`.
+        Unknown: it cannot be determined.
+        SelectError: an index is outside of its list.
+        StrongRefError: as `TreeValues.value`.
     """
     function = intrinsic(tree)
     if not function:
@@ -131,8 +131,8 @@ def evaluate(tree: Tree, known: Known) -> Json:
         return list(_text(evaluate(second, known)).split(str(first)))
     items, position = _list(evaluate(second, known)), number(_text(evaluate(first, known)))
     if not isinstance(position, int) or not 0 <= position < len(items):
-        told = position if isinstance(position, int) and isinstance(first, str | int) else None
-        raise SelectError(len(items), told)
+        shown = position if isinstance(position, int) and isinstance(first, str | int) else None
+        raise SelectError(len(items), shown)
     return items[position]
 
 

@@ -1,4 +1,4 @@
-"""Seeing what is published and who imports it, and bringing back what is gone: for people, by their own hands."""
+"""The exports of a region, with their state and importers, and how to restore deleted ones."""
 
 from __future__ import annotations
 
@@ -17,83 +17,84 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
 
 
-class State(StrEnum):
-    """How a value's parameter stands to its record."""
+class ExportState(StrEnum):
+    """How a value's parameter compares with its record."""
 
     PUBLISHED = "published"
     MISSING = "missing"
-    """The record has it, and there is no parameter."""
+    """The record has a value, but there is no parameter."""
     DIFFERENT = "different"
-    """Record and parameter say different things."""
+    """The record and the parameter have different values."""
     WITHDRAWN = "withdrawn"
-    """No record has it any more; it is kept for who imports it."""
+    """No record has the value any more; the parameter is kept for its importers."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Export:
-    """One export, as stored.
+class ExportStatus:
+    """One exported value, as stored.
 
     Attributes:
-        place: who publishes it for whom.
-        key: its key there.
-        state: how it stands.
+        scope: its producer and consumer.
+        key: its key in that scope.
+        state: how its parameter compares with the record.
         importers: the ARNs of the stacks that claim it.
     """
 
     scope: ExportScope
     key: Key
-    state: State
+    state: ExportState
     importers: tuple[str, ...]
 
 
-def scopes(store: Store, consumer: str | None) -> list[ExportScope]:
-    """Every place of a region's store that has records or values, for one consumer or for all."""
+def export_scopes(store: Store, consumer: str | None) -> list[ExportScope]:
+    """The scopes in a region that have records or values: all, or those of one consumer."""
     below = f"/{consumer}" if consumer else ""
-    found = set()
-    for branch in ("exports", "records"):
-        for name in store.under(f"/strongref/{branch}{below}"):
-            found.add(ExportScope.of(branch, name))
+    found = {
+        ExportScope.of(branch, name)
+        for branch in ("exports", "records")
+        for name in store.under(f"/strongref/{branch}{below}")
+    }
     return sorted(scope for scope in found if scope)
 
 
-def look(store: Store, scope: ExportScope) -> list[Export]:
-    """Every export of a place, by key, with its importers: a call for each value's tags."""
+def exports_in(store: Store, scope: ExportScope) -> list[ExportStatus]:
+    """The exports of a scope, sorted by key; one call for each value's tags."""
     recorded = RecordedExports.read(store, scope).values
     stored = {scope.key(name): parameter.value for name, parameter in store.under(scope.values).items()}
     exports = []
     for key in sorted({*recorded, *stored}):
         tags = store.tags(scope.value(key)) if key in stored else None
-        exports.append(Export(scope, key, _state(key, recorded, stored), claims_in(tags or {})))
+        exports.append(ExportStatus(scope, key, _state(key, recorded, stored), claims_in(tags or {})))
     return exports
 
 
 def republish(ports: Ports, store: Store, clock: Clock, scope: ExportScope) -> list[Key]:
-    """Put back every value of a place that is gone, from its record; return the keys.
+    """Restore the deleted values of a scope from its record, and return their keys. Existing values do not change.
 
-    Claims go with a parameter, so the stacks that import it have to claim it anew (another `Revision`). What is there
-    is left alone.
+    Claims are deleted with a parameter. A stack that imports it claims it again when its Import gets another
+    `Revision`.
 
     Raises:
-        ChangingError: somebody is changing the place, and goes on doing so.
+        ChangingError: another deployment is changing the scope, and does not finish in time.
     """
     holder = FenceHolder("republish", "strongref republish")
     sites = [(store.region, scope)]
-    return behind_fences(ports, clock, sites, holder, lambda posts: _put_back(posts[0].store, scope))
+    return behind_fences(ports, clock, sites, holder, lambda fenced: _restore(fenced[0].store, scope))
 
 
-def _put_back(store: Store, scope: ExportScope) -> list[Key]:
+def _restore(store: Store, scope: ExportScope) -> list[Key]:
     published = RecordedExports.read(store, scope)
     stored = store.under(scope.values)
-    gone = [key for key in sorted(published.values) if scope.value(key) not in stored]
-    for key in gone:
+    deleted = [key for key in sorted(published.values) if scope.value(key) not in stored]
+    for key in deleted:
         value = published.values[key]
         store.create(scope.value(key), value.kind, value.text, published.tags(key))
-    return gone
+    return deleted
 
 
-def _state(key: Key, recorded: dict[Key, Value], stored: dict[Key, Value]) -> State:
+def _state(key: Key, recorded: dict[Key, Value], stored: dict[Key, Value]) -> ExportState:
     if key not in recorded:
-        return State.WITHDRAWN
+        return ExportState.WITHDRAWN
     if key not in stored:
-        return State.MISSING
-    return State.PUBLISHED if recorded[key] == stored[key] else State.DIFFERENT
+        return ExportState.MISSING
+    return ExportState.PUBLISHED if recorded[key] == stored[key] else ExportState.DIFFERENT

@@ -1,4 +1,4 @@
-"""JSON values: their type, and numbers out of text."""
+"""JSON values: their types, and numbers read from text."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json
 Primitive: TypeAlias = "str | int | float | bool | None"
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
-"""As JSON has them (RFC 8259, 6)."""
+"""A number in JSON (RFC 8259, 6)."""
 
 EXACT = 2**53 - 1
-"""Larger whole numbers do not get through cdk8s as they are: its numbers are JavaScript's (Number.MAX_SAFE_INTEGER)."""
+"""The largest integer that cdk8s writes exactly: its numbers are JavaScript's (Number.MAX_SAFE_INTEGER)."""
 
 
 def number(text: str) -> int | float | None:
-    """The number that a text is; a whole one without a fraction. None if it is none, or none that cdk8s can write."""
+    """The number that a text is, an integer if it has no fraction; None if it is not one that cdk8s can write."""
     found = _NUMBER.fullmatch(text)
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""What is asked for once a run, whoever asks."""
+"""Answers that are looked up once in a run."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ T = TypeVar("T")
 
 
 class Memo(Generic[K, T]):
-    """What is asked for once: an answer that is an error is the answer from then on."""
+    """A cache that also keeps errors: what failed once is not asked for again."""
 
     def __init__(self) -> None:
-        self._known: dict[K, T | StrongRefError] = {}
+        self._answers: dict[K, T | StrongRefError] = {}
 
     def get(self, key: K, ask: Callable[[], T]) -> T:
-        """The answer.
+        """The answer for a key; `ask` is called for the first time only.
 
         Raises:
-            StrongRefError: what asking raised, the first time.
+            StrongRefError: the one that `ask` raised.
         """
-        if key not in self._known:
+        if key not in self._answers:
             try:
-                self._known[key] = ask()
+                self._answers[key] = ask()
             except StrongRefError as error:
-                self._known[key] = error
-        found = self._known[key]
-        if isinstance(found, StrongRefError):
-            raise found
-        return found
+                self._answers[key] = error
+        answer = self._answers[key]
+        if isinstance(answer, StrongRefError):
+            raise answer
+        return answer

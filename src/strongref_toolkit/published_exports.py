@@ -1,4 +1,4 @@
-"""Exports as they are stored, read by name as a weak import reads them: nothing is claimed."""
+"""Stored exports, read by name as a weak import reads them: nothing is claimed."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from strongref_toolkit.json_values import Json
 
 Use = tuple[ExportScope, Key]
-"""One export that is used."""
+"""One exported value that is in use."""
 
 
 class PublishedExports:
-    """What stacks export to one consumer, in the store of one account and region. It lives for one run.
+    """What stacks export to one consumer, in the Parameter Store of one account and region. It lives for one run.
 
     Attributes:
-        consumer: for whom the exports are.
-        used: the keys that were asked for, by place: what a claim would have to hold.
+        consumer: the exports' consumer.
+        used: the keys that were read, by scope: what a claim has to hold.
     """
 
     def __init__(
@@ -43,18 +43,18 @@ class PublishedExports:
         *,
         sensitive: bool = False,
     ) -> None:
-        """Make one, for one run.
+        """Create one.
 
         Args:
-            store: of the account and region where the exports are.
-            clock: time, and how much of it is left.
-            patience: with an Export that is being written.
-            consumer: for whom the exports are; by default, those for all.
-            sensitive: whether secret values are given; they are refused otherwise.
+            store: the Parameter Store of the exports' account and region.
+            clock: the time, and how much of it is left.
+            patience: how long to wait for an Export that is being written.
+            consumer: the exports' consumer; by default exports for all.
+            sensitive: whether secret values may be read.
         """
         self.consumer = consumer
         self.used: dict[ExportScope, set[Key]] = {}
-        self._held: dict[ExportScope, dict[Key, Value]] = {}
+        self._claimed: dict[ExportScope, dict[Key, Value]] = {}
         self._store = store
         self._clock = clock
         self._patience = patience
@@ -63,30 +63,30 @@ class PublishedExports:
 
     @property
     def uses(self) -> frozenset[Use]:
-        """What was asked for: what a claim has to hold."""
+        """All values that were read: what a claim has to hold."""
         return frozenset((scope, key) for scope, keys in self.used.items() for key in keys)
 
-    def hold(self, held: Mapping[Use, Value]) -> None:
-        """Give these values from now on: somebody has claimed them."""
-        for (scope, key), value in held.items():
-            self._held.setdefault(scope, {})[key] = value
+    def hold(self, claimed: Mapping[Use, Value]) -> None:
+        """Return these values from now on: they are claimed."""
+        for (scope, key), value in claimed.items():
+            self._claimed.setdefault(scope, {})[key] = value
 
     def value(self, producer: Producer, name: str, shown: str) -> Json:
-        """An export's value: text, a list, or a map of such.
+        """An export's value: text, a list, or a map of these.
 
         Args:
             producer: the exporting stack.
             name: a key, or the name of a map, with `/` between levels.
-            shown: what asks for it, for errors.
+            shown: the token or reference that is being resolved, for errors.
 
         Raises:
-            NotExportedError: that stack exports nothing of that name to this consumer.
-            SecureValueError: it is a secret, and those were not asked for.
+            NotExportedError: the stack exports nothing of that name to this consumer.
+            SecureValueError: it is a secret, and secrets may not be read.
             ChangingError: it is being written, for longer than patience lasts.
-            StoreError: Parameter Store does not tell.
+            StoreError: Parameter Store failed.
         """
         scope = ExportScope(self.consumer, producer)
-        values = self._held.get(scope) or self._published.get(scope, lambda: self._read(scope))
+        values = self._claimed.get(scope) or self._published.get(scope, lambda: self._read(scope))
         keys = [Key(name)] if name in values else select([name], values)[name]
         if not keys:
             raise self._missing(scope, name, values)
@@ -109,24 +109,24 @@ class PublishedExports:
     def _missing(self, scope: ExportScope, name: str, values: Mapping[Key, Value]) -> StrongRefError:
         producer = str(scope.producer)
         now = self._clock.now()
-        for fence in fences_below(self._store, scope.fences).values():  # looked at only: who reads takes nothing away
+        for fence in fences_below(self._store, scope.fences).values():  # expired ones too: a reader deletes nothing
             if fence.is_live(now):
                 return ChangingError(producer, str(fence))
         shared = scope.consumer == SHARED
         whom = f"{'to all' if shared else f'to consumer {scope.consumer}'} in {self._store.region}"
-        there = [attribute_name(key) for key in sorted(values)]
-        close = get_close_matches(attribute_name(Key(name)), there, 2) or there
+        exported = [attribute_name(key) for key in sorted(values)]
+        close = get_close_matches(attribute_name(Key(name)), exported, 2) or exported
         hint = (
             "Correct the key, or export it there first."
-            if there
+            if exported
             else "Check that stack's name, region and account, its Export's Region and "
-            f"Consumer, and {'whether --consumer is to be given' if shared else '--consumer'} here."
+            f"Consumer, and {'whether --consumer is missing' if shared else '--consumer'} here."
         )
         return NotExportedError(attribute_name(Key(name)), producer, whom, close, hint)
 
 
 def _nested(flat: Mapping[str, Json]) -> dict[str, Json]:
-    """`{"A/B": 1}` as `{"A": {"B": 1}}`; where a name is a value's and a map's, it is the value."""
+    """`{"A/B": 1}` as `{"A": {"B": 1}}`; if a name is that of a value and of a map, the value wins."""
     nested: dict[str, Json] = {}
     for path, value in flat.items():
         *above, last = path.split("/")

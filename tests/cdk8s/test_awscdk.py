@@ -16,8 +16,8 @@ from moto import mock_aws
 
 from strongref.aws.retry_and_rate_limit import RateLimiter
 from strongref_cdk8s import AwsCdkResolver, TokenResolver
-from strongref_cdk8s.errors import told
-from strongref_cdk8s.running import Run
+from strongref_cdk8s.dry_run import AppRun
+from strongref_cdk8s.errors import in_program_terms
 from strongref_manifests.errors import NoSuchStateError, OutputNotFetchedError, SensitiveError
 from strongref_manifests.sources.attributes import StackAttributes
 from strongref_manifests.sources.outputs import StackOutputs
@@ -228,7 +228,7 @@ def test_an_output_that_is_not_defined_is_named_as_cloudformation_would_be_given
     )
 
 
-def test_every_failing_value_of_all_charts_is_told_and_no_manifest_is_written(
+def test_every_failing_value_of_all_charts_is_reported_and_no_manifest_is_written(
     stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
     del asked
@@ -264,7 +264,7 @@ def test_a_value_is_written_as_it_is_whatever_it_looks_like(
     assert asked == [("aws", "Evil", None, None)] * 2  # CloudFormation itself is asked once.
 
 
-def test_a_token_where_cdk8s_resolves_nothing_is_told(
+def test_a_token_where_cdk8s_resolves_nothing_is_reported(
     stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
 ) -> None:
     """In a key, and in a JSON patch, which is applied afterwards."""
@@ -277,11 +277,11 @@ def test_a_token_where_cdk8s_resolves_nothing_is_told(
     patched.add_json_patch(cdk8s.JsonPatch.add("/data/c", ["x", cdk.Token.as_number(bucket.bucket_arn)]))
     text = failing(manifests)
     assert f"Manifest/Key, data.{bucket.bucket_name}: {bucket.bucket_name} stands in a key" in text
-    assert f"Manifest/Patched, data.b: {bucket.bucket_name} stands where cdk8s resolves nothing" in text
+    assert f"Manifest/Patched, data.b: {bucket.bucket_name} is in a place that cdk8s does not resolve" in text
     assert "Manifest/Patched, data.c[1]: -1.88" in text
 
 
-def test_a_token_that_the_cdk_does_not_know_is_told(asked: list[tuple[object, ...]]) -> None:
+def test_a_token_that_the_cdk_does_not_know_is_reported(asked: list[tuple[object, ...]]) -> None:
     del asked
     manifests = Manifests(AwsCdkResolver())
     manifests.config_map("C", {"unknown": "${Token[TOKEN.99999]}", "list": "#{Token[TOKEN.99999]}"})
@@ -290,13 +290,13 @@ def test_a_token_that_the_cdk_does_not_know_is_told(asked: list[tuple[object, ..
     assert "data.list: #{Token[TOKEN.99999]} cannot be read: " in text
 
 
-def test_a_number_that_is_none_is_told(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:
+def test_a_value_that_is_not_a_number_is_reported(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:
     del asked
     given = cdk.CfnParameter(stack, "Given", type="Number")
     cdk.CfnOutput(stack, "NoNumber", value=given.value_as_string)
     manifests = Manifests(AwsCdkResolver())
     manifests.pod("P", ports=[{"containerPort": given.value_as_number}])
-    assert 'should be a number, and the value of {"Ref":"Given"} is none' in failing(manifests)
+    assert 'must be a number, but the value of {"Ref":"Given"} is not one' in failing(manifests)
 
 
 def test_what_is_another_value_in_each_stack_is_only_taken_from_its_own(
@@ -311,7 +311,7 @@ def test_what_is_another_value_in_each_stack_is_only_taken_from_its_own(
     manifests = Manifests(AwsCdkResolver(app=stack.node.root))
     manifests.config_map("C", {"region": cdk.Aws.REGION, "mixed": there, "nowhere": cdk.Aws.STACK_ID})
     text = failing(manifests)
-    assert 'data.region: {"Ref":"AWS::Region"} may belong to Other and aws, and it is another value in each' in text
+    assert 'data.region: {"Ref":"AWS::Region"} may belong to Other and aws, and has another value in each' in text
     assert "data.nowhere: Unable to find output defined" in text
     assert asked == []
 
@@ -381,7 +381,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         monkeypatch.setenv(name, "testing")
     for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("strongref_toolkit.toolbox.RateLimiter", Counting)
+    monkeypatch.setattr("strongref_toolkit.session.RateLimiter", Counting)
     Counting.calls.clear()
     with mock_aws():
         template = {
@@ -425,7 +425,7 @@ def test_a_region_comes_from_the_stack_or_the_resolver_or_is_asked_for() -> None
     assert "No region: " in failing(manifests(None, None))
 
 
-def test_objects_that_come_after_a_first_writing_are_surveyed_when_they_fail(
+def test_objects_that_come_after_a_first_writing_get_a_dry_run_when_they_fail(
     stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
 ) -> None:
     del asked, stack
@@ -470,7 +470,7 @@ def test_an_object_that_fails_for_other_reasons_does_not_hide_the_others_or_let_
         assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_added_after_a_first_writing_is_surveyed_before_the_next(
+def test_what_is_added_after_a_first_writing_gets_a_dry_run_before_the_next(
     stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
     del asked
@@ -494,20 +494,20 @@ def test_what_is_added_after_a_first_writing_is_surveyed_before_the_next(
     assert file.read_text() != before
 
 
-def test_an_app_is_surveyed_once_for_each_writing_whatever_is_in_it(
+def test_an_app_has_one_dry_run_for_each_writing_whatever_is_in_it(
     stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Objects that hold other ones, or what looks like that, are no other writing; neither is a second resolver."""
     del asked
     cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
-    surveys: list[object] = []
-    survey = Run.survey
+    dry_runs: list[object] = []
+    dry_run = AppRun.dry_run
 
-    def counting(run: Run, app: object) -> None:
-        surveys.append(app)
-        survey(run, app)
+    def counting(run: AppRun, app: object) -> None:
+        dry_runs.append(app)
+        dry_run(run, app)
 
-    monkeypatch.setattr(Run, "survey", counting)
+    monkeypatch.setattr(AppRun, "dry_run", counting)
     manifests = Manifests(AwsCdkResolver(), TokenResolver("env"))
     inner = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": bucket.bucket_name}}
     for number in range(3):
@@ -516,7 +516,7 @@ def test_an_app_is_surveyed_once_for_each_writing_whatever_is_in_it(
         manifests.config_map(f"D{number}", {"a": bucket.bucket_name})
     for count in (1, 2):
         manifests.written()
-        assert len(surveys) == count
+        assert len(dry_runs) == count
 
 
 def test_one_resolver_does_for_two_apps(
@@ -535,7 +535,7 @@ def test_one_resolver_does_for_two_apps(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_nobody_here_resolves_is_not_written(
+def test_tokens_that_no_resolver_knows_are_not_written(
     stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
 ) -> None:
     del asked
@@ -556,14 +556,14 @@ def test_what_nobody_here_resolves_is_not_written(
     text = failing(manifests)
     assert "5 values could not be resolved" in text
     assert "data.lower: ${token[token." in text
-    assert "The case of its letters was changed" in text
+    assert "The program changed the case of its letters" in text
     assert "data.secret: {{resolve:secretsmanager:db:SecretString:password::}} is a dynamic reference" in text
     assert "TokenResolver('secret', 'ssm', sensitive=True)" in text
     assert "data.number: -1.88815458970" in text
-    assert "make text of it with Token.as_string" in text
+    assert "turn it into text with Token.as_string" in text
     for key, number in (("other", 7), ("beside", 8)):
-        told = f"data.{key}: ${{TfToken[TOKEN.{number}]}} is a token of the CDK for Terraform, which nothing resolves"
-        assert told in text
+        shown = f"data.{key}: ${{TfToken[TOKEN.{number}]}} is a token of the CDK for Terraform, which no resolver"
+        assert shown in text
     assert "data.evil" not in text
 
 
@@ -597,7 +597,7 @@ def test_what_refers_to_nothing_is_found_in_the_given_app_alone_whatever_comes_b
     text = failing(manifests)
     assert "1 value could not be resolved" in text
     assert f'data.{"ba"[first]}: Unable to find output defined for token: {{"Ref":"AWS::Region"}}' in text
-    assert "It refers to no resource of an app: give AwsCdkResolver(app=…), too." in text
+    assert "It refers to no resource of an app: also give AwsCdkResolver(app=…)." in text
     manifests = Manifests(AwsCdkResolver(app=stack.node.root))
     manifests.config_map("C", data)
     assert sorted(manifests.data().values()) == ["<aws/Here>", "<aws/Name>"]
@@ -686,13 +686,13 @@ def test_what_is_to_be_given_is_called_as_in_programs(monkeypatch: pytest.Monkey
     text = failing(manifests)
     assert "give the resolver region=…, set AWS_REGION, or give the stack or the token a region of its own" in text
     assert "--region" not in text
-    assert "role=arn:aws:iam::ACCOUNT:role/NAME" in told(NoWayInError("222222222222"))
-    assert "Give tf=x=STATE" in told(NoSuchStateError("x", []))
-    assert "Give the resolver sensitive=True" in told(SensitiveError("output.x"))
+    assert "role=arn:aws:iam::ACCOUNT:role/NAME" in in_program_terms(NoWayInError("222222222222"))
+    assert "Give tf=x=STATE" in in_program_terms(NoSuchStateError("x", []))
+    assert "Give the resolver sensitive=True" in in_program_terms(SensitiveError("output.x"))
 
 
 @pytest.mark.parametrize("for_good", [True, False])
-def test_a_value_that_fails_only_after_the_survey_is_told_then(
+def test_a_value_that_fails_only_after_the_dry_run_is_reported_then(
     stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]], *, for_good: bool
 ) -> None:
     """What a program makes up anew each time may be another token when it is written."""
@@ -729,10 +729,10 @@ def test_what_an_output_or_a_text_is_made_of_may_be_beyond_the_cdk(
     text = failing(manifests)
     assert "data.a: Unable to find output defined" in text
     assert "data.b: ${Token[TOKEN." in text
-    assert "it is no text that CloudFormation could join" in text
+    assert "CloudFormation cannot join it as text" in text
 
 
-def test_a_list_that_fails_is_told_once(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:
+def test_a_list_that_fails_is_reported_once(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:
     del asked
     listed = cdk.CfnParameter(stack, "Listed", type="CommaDelimitedList")
     manifests = Manifests(AwsCdkResolver())

@@ -135,7 +135,7 @@ def test_what_is_sensitive_is_refused_unless_it_is_asked_for(stack: Any) -> None
     }
 
 
-def test_every_value_that_is_not_in_the_state_is_told(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_every_value_that_is_not_in_the_state_is_reported(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
     bucket = resource(stack, "aws_s3_bucket", "side")
     data = {"a": bucket.get_string_attribute("bucket"), "b": "${TfToken[TOKEN.99999]}"}
     made = Manifests(CdkTfResolver(stack, state=str(STATE)), outdir=tmp_path / "dist")
@@ -230,7 +230,7 @@ def test_of_several_stacks_it_is_the_one_that_defines_it(stack: Any, tmp_path: P
     )
     assert "data.twice: There is no aws_vpc.twice in the Terraform state terraform.Third.tfstate" in text
     assert "data.upper" not in text  # Its own stack has not applied that output, and another one has.
-    assert "data.elsewhere: ${aws_eip.one.id} belongs to stack NotGiven, which was not given" in text
+    assert "data.elsewhere: ${aws_eip.one.id} belongs to a stack NotGiven that CdkTfResolver was not given" in text
 
 
 def in_state(tmp_path: Path, name: str, attributes: Mapping[str, Any], **outputs: Any) -> str:  # noqa: ANN401
@@ -259,11 +259,11 @@ def test_stacks_that_are_built_alike_are_told_apart(stack: Any, tmp_path: Path) 
     assert manifests(data, CdkTfResolver(*stages.values(), state=state)).data() == expected
     assert [len(each.node.find_all()) for each in stages.values()] == before
     text = failing(manifests({"a": data["prod"], "b": data["prod-up"]}, CdkTfResolver(stages["dev"], state=state)))
-    assert "data.a: ${aws_s3_bucket.Bucket.bucket} belongs to stack prod, which was not given" in text
-    assert "data.b: ${upper(aws_s3_bucket.Bucket.bucket)} is no reference to an attribute of a given stack" in text
+    assert "data.a: ${aws_s3_bucket.Bucket.bucket} belongs to a stack prod that CdkTfResolver was not given" in text
+    assert "data.b: ${upper(aws_s3_bucket.Bucket.bucket)} is not a reference to an attribute of a given stack" in text
     text = failing(manifests({"a": data["dev"], "b": data["prod"]}, CdkTfResolver(state=state["dev"])))
     assert "data.b: ${aws_s3_bucket.Bucket.bucket} may belong to dev and prod" in text
-    with pytest.raises(OneStateError, match="One state is given for the stacks dev and prod, and each has its own"):
+    with pytest.raises(OneStateError, match="One state is given for the stacks dev and prod, but each has its own"):
         CdkTfResolver(*stages.values(), state=state["dev"])
 
 
@@ -315,7 +315,7 @@ def test_text_that_holds_an_expression_is_no_value(stack: Any) -> None:  # noqa:
             return f"pw-hunter2-{name}"
 
     text = failing(manifests({"x": cdktf.Lazy.string_value(Inside())}, CdkTfResolver(stack, state=str(STATE))))
-    assert "is no reference to an attribute" in text
+    assert "is not a reference to an attribute" in text
     assert "hunter2" not in text.partition("could not be resolved")[2]
 
 
@@ -323,7 +323,7 @@ def test_a_number_that_would_not_stay_exact_is_refused(stack: Any, tmp_path: Pat
     bucket = resource(stack, "aws_s3_bucket", "Bucket")
     resolver = CdkTfResolver(stack, state=in_state(tmp_path, "s", {"big": 2**53, "port": 80}))
     assert resolver.whole(bucket.get_number_attribute("port")) == 80
-    with pytest.raises(NotANumberError, match=r"the value of \$\{aws_s3_bucket.Bucket.big\} is none, or is too large"):
+    with pytest.raises(NotANumberError, match=r"of \$\{aws_s3_bucket.Bucket.big\} is not one, or is too large"):
         resolver.whole(bucket.get_number_attribute("big"))
 
 
@@ -401,7 +401,7 @@ def test_both_cdks_can_be_in_one_app(stack: Any) -> None:  # noqa: ANN401
 def test_what_is_asked_as_a_number_is_one(stack: Any) -> None:  # noqa: ANN401
     bucket = resource(stack, "aws_s3_bucket", "site")
     resolver = CdkTfResolver(stack, state=str(STATE))
-    with pytest.raises(ResolveError, match="should be a number"):
+    with pytest.raises(ResolveError, match="must be a number"):
         resolver.whole(bucket.get_number_attribute("bucket"))
     cost = cdktf.Token.as_number(cdktf.Fn.lookup(bucket.get_string_map_attribute("tags"), "Cost center"))
     assert resolver.whole(cost) == 4711

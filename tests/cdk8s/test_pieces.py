@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref_cdk8s.literals import expression, marks, without_literals
 from strongref_cdk8s.pieces import Piece, leaves, text_of, with_values
+from strongref_cdk8s.redaction import shown_expression, shown_tokens, shown_tree
 from strongref_toolkit.errors import SelectError
 from strongref_toolkit.intrinsics import (
     REFERENCE,
@@ -57,7 +57,7 @@ def test_a_value_is_never_read_for_tokens_by_anybody(given_text: str) -> None:
     assert text_of(again) == text_of(second) == expected.replace("x", "[XY]").replace("y", "{XY}")
 
 
-def test_every_text_in_a_value_is_told_with_its_keys() -> None:
+def test_every_text_in_a_value_has_a_path() -> None:
     value: Json = {"a": ["x", {"b": "y"}], "c": 1, "d": "z"}
     assert list(leaves(value)) == [(("a", "0"), "x"), (("a", "1", "b"), "y"), (("d",), "z")]
 
@@ -168,17 +168,17 @@ def test_a_tree_comes_to_what_its_parts_do(tree: Tree, expected: Json) -> None:
         {"Fn::GetAtt": ["A", "Arn"]},
     ],
 )
-def test_what_nobody_can_tell_is_unknown(tree: Tree) -> None:
+def test_what_has_no_known_value_is_unknown(tree: Tree) -> None:
     with pytest.raises(Unknown):
         evaluate(tree, KNOWN)
 
 
 @pytest.mark.parametrize(
     ("index", "shown"),
-    [(2, "item 2 that it asks for"), ("-1", "item -1 that"), ("x", "the one that"), (B, "the one that it asks for")],
+    [(2, "got 2."), ("-1", "got -1."), ("x", "got another index."), (B, "got another index.")],
 )
-def test_an_item_that_there_is_not_is_told_without_deployed_values(index: Tree, shown: str) -> None:
-    with pytest.raises(SelectError, match="is given 2 items, the first is 0") as refused:
+def test_an_index_outside_of_the_list_is_reported_without_deployed_values(index: Tree, shown: str) -> None:
+    with pytest.raises(SelectError, match="at least 0 and less than 2") as refused:
         evaluate({"Fn::Select": [index, {"Fn::Split": [",", A]}]}, KNOWN)
     assert shown in str(refused.value)
     assert "arn" not in str(refused.value) + repr(refused.value)
@@ -215,13 +215,16 @@ def test_a_number_is_what_json_has_for_one_and_never_another_than_was_given(give
 
 def test_long_text_of_a_program_s_own_is_left_out_of_what_errors_show() -> None:
     tree: Tree = {"Fn::Join": ["", ["pw=hunter2;", {"Fn::GetAtt": ["Bucket", "WebsiteURL"]}, "/x", {"Ref": "Bucket"}]]}
-    assert without_literals(tree) == {
+    assert shown_tree(tree) == {
         "Fn::Join": ["", ["…", {"Fn::GetAtt": ["Bucket", "WebsiteURL"]}, "/x", {"Ref": "Bucket"}]]
     }
-    assert without_literals({"k": ["hunter2", 1]}) == {"k": ["…", 1]}
-    shown = expression('join("-", ["hunter2", aws_x.y["a long key"].z, "a\\"hunter2"])')
+    assert shown_tree({"k": ["hunter2", 1]}) == {"k": ["…", 1]}
+    shown = shown_expression('join("-", ["hunter2", aws_x.y["a long key"].z, "a\\"hunter2"])')
     assert shown == 'join("-", ["…", aws_x.y["a long key"].z, "…"])'
-    assert marks("postgres://u:hunter2@${Token[TOKEN.1]}/${TfToken[a.2]}") == "${Token[TOKEN.1]} and ${TfToken[a.2]}"
-    assert marks(["#{Token[x.1]}"]) == "#{Token[x.1]}"
-    assert marks(1.5) == "1.5"
-    assert marks("hunter2") == "a str"
+    assert (
+        shown_tokens("postgres://u:hunter2@${Token[TOKEN.1]}/${TfToken[a.2]}")
+        == "${Token[TOKEN.1]} and ${TfToken[a.2]}"
+    )
+    assert shown_tokens(["#{Token[x.1]}"]) == "#{Token[x.1]}"
+    assert shown_tokens(1.5) == "1.5"
+    assert shown_tokens("hunter2") == "a str"

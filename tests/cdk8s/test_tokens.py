@@ -107,7 +107,7 @@ def test_a_value_is_written_as_it_is_whatever_it_looks_like(monkeypatch: pytest.
         }
 
 
-def test_every_value_that_cannot_be_resolved_is_told() -> None:
+def test_every_value_that_cannot_be_resolved_is_reported() -> None:
     data = {
         "a": "${env:NONE}",
         "b": "${ssm:/site/name}",
@@ -130,8 +130,8 @@ def test_every_value_that_cannot_be_resolved_is_told() -> None:
         "Manifest/C, data.e: The environment variable NONE is not set",
         "Manifest/C, data.e: The environment variable NEITHER is not set",
         "Manifest/C, data.${env:STAGE}: ${env:STAGE} stands in a key",
-        "Manifest/P, data.b: ${env:STAGE} stands where cdk8s resolves nothing",
-        "Manifest/P, data.c: ${env:STAGE stands where cdk8s resolves nothing",
+        "Manifest/P, data.b: ${env:STAGE} is in a place that cdk8s does not resolve",
+        "Manifest/P, data.c: ${env:STAGE is in a place that cdk8s does not resolve",
     ):
         assert f"\n  {each}" in text
     assert "9 values could not be resolved" in text
@@ -142,10 +142,8 @@ def test_a_list_or_nothing_cannot_stand_in_text() -> None:
     assert "data.a: ${ssm:/site/hosts} is a list, which cannot stand inside a longer text" in text
 
 
-def test_a_scheme_that_there_is_not_is_refused() -> None:
-    with pytest.raises(
-        UnknownSchemeError, match="sms is no scheme: allowed are export, ssm, secret and env; for tf give"
-    ):
+def test_an_unknown_scheme_is_refused() -> None:
+    with pytest.raises(UnknownSchemeError, match=r"A scheme must be export, ssm, secret or env, got sms. For tf give"):
         TokenResolver("sms")
 
 
@@ -159,13 +157,17 @@ def test_exports_are_read_in_the_region_of_the_run(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("missing", "resolver", "install"),
     [
-        ("cdk8s", "TokenResolver", r"needs cdk8s, which is not installed: pip install strongref\[cdk8s\]"),
-        ("jsii", "TokenResolver", r"needs jsii, which is not installed: pip install strongref\[cdk8s\]"),
-        ("aws_cdk", "AwsCdkResolver", r"AwsCdkResolver needs aws_cdk, which is not installed: pip install aws-cdk-lib"),
+        ("cdk8s", "TokenResolver", r"needs cdk8s, which is not installed: pip install 'strongref\[cdk8s\]'"),
+        ("jsii", "TokenResolver", r"needs jsii, which is not installed: pip install 'strongref\[cdk8s\]'"),
+        (
+            "aws_cdk",
+            "AwsCdkResolver",
+            r"AwsCdkResolver needs aws_cdk, which is not installed: pip install 'strongref\[cdk\]'",
+        ),
         ("cdktf", "CdkTfResolver", r"CdkTfResolver needs cdktf, which is not installed: pip install cdktf"),
     ],
 )
-def test_what_is_not_installed_is_told_with_the_way_to_install_it(
+def test_a_missing_dependency_is_reported_with_its_pip_install(
     missing: str, resolver: str, install: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in [name for name in sys.modules if name.startswith("strongref_cdk8s.")]:
@@ -175,12 +177,12 @@ def test_what_is_not_installed_is_told_with_the_way_to_install_it(
         getattr(strongref_cdk8s, resolver)
 
 
-def test_what_is_too_old_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("strongref_cdk8s.awscdk", "strongref_cdk8s.cdk_tokens"):
+def test_a_dependency_that_is_too_old_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("strongref_cdk8s.awscdk", "strongref_cdk8s.cdk_tokens", "strongref_toolkit.cdk_trees"):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr(cdk, "IFragmentConcatenator", raising=False)
     monkeypatch.setattr(cdk, "__getattr__", lambda name: (_ for _ in ()).throw(AttributeError(name)), raising=False)
-    with pytest.raises(ImportError, match="Is one of cdk8s and the CDKs too old"):
+    with pytest.raises(ImportError, match="Is cdk8s or the CDK too old"):
         _ = strongref_cdk8s.AwsCdkResolver
 
 

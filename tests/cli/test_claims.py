@@ -12,7 +12,7 @@ import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
 from strongref.errors import StrongRefError
 from strongref.runtime.wiring import exporter
-from strongref_cli.claims import set_claims
+from strongref_cli.manifests import claims_of
 from strongref_toolkit.errors import WriteFailedError
 from tests.support.fake_ssm import FakeClock
 
@@ -70,7 +70,7 @@ def claimed() -> dict[str, list[str]]:
 SHOP = [f"strongref:manifests:{ACCOUNT}:shop"]
 
 
-def test_what_is_used_is_claimed_and_no_value_is_told(
+def test_used_exports_are_claimed_and_no_value_is_shown(
     manifest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 0
@@ -88,7 +88,7 @@ def test_what_is_used_is_claimed_and_no_value_is_told(
 
     capsys.readouterr()
     assert resolve("--unclaim", "shop") == 0
-    assert capsys.readouterr().out == f"us-east-1  {BELOW}/Alb/Zone is not claimed any more\n"
+    assert capsys.readouterr().out == f"us-east-1  {BELOW}/Alb/Zone is no longer claimed\n"
     assert set(map(tuple, claimed().values())) == {()}
     assert resolve("--unclaim", "shop") == 0
     assert capsys.readouterr().err == "strongref: manifests shop claim nothing in us-east-1\n"
@@ -115,7 +115,7 @@ def test_of_a_run_that_cannot_write_nothing_is_claimed(
     def full(_texts: object) -> None:
         raise WriteFailedError("app.yaml", "no space left on device", 0)
 
-    monkeypatch.setattr("strongref_cli.jobs.write", full)
+    monkeypatch.setattr("strongref_cli.manifests.write", full)
     assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 1
     assert "no space left on device" in capsys.readouterr().err
     assert set(map(tuple, claimed().values())) == {()}
@@ -127,7 +127,7 @@ def test_a_value_that_became_something_else_meanwhile_is_not_written_where_it_ca
     manifest.write_text(f"zone: in ${{export:network.Alb.Zone@{EU}}}\n")
 
     def meanwhile(*given: Any) -> Any:  # noqa: ANN401 (as the real one)
-        claims = set_claims(*given)
+        claims = claims_of(*given)
         hold = type(claims).hold
 
         def changed(self: Any, used: Any, write: Any) -> None:  # noqa: ANN401 (the same)
@@ -137,20 +137,20 @@ def test_a_value_that_became_something_else_meanwhile_is_not_written_where_it_ca
         monkeypatch.setattr(type(claims), "hold", changed)
         return claims
 
-    monkeypatch.setattr("strongref_cli.resolve.set_claims", meanwhile)
+    monkeypatch.setattr("strongref_cli.resolve.claims_of", meanwhile)
     assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 1
     assert "is a list, which cannot stand inside a longer text" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     assert set(map(tuple, claimed().values())) == {()}
 
 
-def test_of_a_run_whose_result_nobody_takes_nothing_is_claimed(
+def test_a_run_whose_output_cannot_be_written_claims_nothing(
     manifest: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def gone(_content: bytes) -> None:
         raise WriteFailedError("standard output", "broken pipe", 0)
 
-    monkeypatch.setattr("strongref_cli.jobs.put_out", gone)
+    monkeypatch.setattr("strongref_cli.manifests.put_out", gone)
     with manifest.open("rb") as given:
         monkeypatch.setattr("sys.stdin", type("Stdin", (), {"buffer": given}))
         assert resolve("-", "--claim", "shop", "--consumer", "cluster") == 1
@@ -167,7 +167,7 @@ def test_what_is_written_in_part_is_held_with_what_was_before(
     def half(_texts: object) -> None:
         raise WriteFailedError("b.yaml", "no space left on device", 1)
 
-    monkeypatch.setattr("strongref_cli.jobs.write", half)
+    monkeypatch.setattr("strongref_cli.manifests.write", half)
     manifest.write_text(f"zone: ${{export:network.Alb.Zone@{EU}}}\n")
     assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 1
     assert claimed() == {"Alb/Arn": [], "Alb/Zone": SHOP, "VpcId": SHOP}
@@ -176,19 +176,19 @@ def test_what_is_written_in_part_is_held_with_what_was_before(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["x.yaml", "-o", "out", "--claim", ""], "--claim: '' came; a stack's name or a label"),
-        (["--unclaim", ""], "--unclaim: '' came"),
+        (["x.yaml", "-o", "out", "--claim", ""], "--claim must be a stack's name or a label"),
+        (["--unclaim", ""], "--unclaim must be a stack's name"),
         (["", "--check"], "a manifest is empty: is a variable not set?"),
         (["x.yaml", "-o", ""], "-o is empty"),
         (["x.yaml", "--check", "--region", ""], "--region is empty"),
-        (["x.yaml", "--in-place", "--claim", "shop"], "--claim and --in-place do not go together"),
-        (["x.yaml", "-o", "out", "--claim", "a b"], "--claim: 'a b' came; a stack's name or a label of letters"),
-        (["--unclaim", "_shop"], "--unclaim: '_shop' came"),
-        (["x.yaml", "--unclaim", "shop"], "--unclaim shop lets go of everything: leave the manifests out"),
+        (["x.yaml", "--in-place", "--claim", "shop"], "--claim cannot be combined with --in-place"),
+        (["x.yaml", "-o", "out", "--claim", "a b"], "not starting with _, got 'a b'"),
+        (["--unclaim", "_shop"], "not starting with _, got '_shop'"),
+        (["x.yaml", "--unclaim", "shop"], "--unclaim shop releases all claims: leave the manifests out"),
         (["--claim", "shop", "-o", "out"], "no manifests: give files or folders, or - for standard input"),
     ],
 )
-def test_what_is_asked_wrongly_is_told_and_ends_with_2(
+def test_usage_errors_exit_with_2(
     arguments: list[str],
     told: str,
     tmp_path: Path,

@@ -19,8 +19,8 @@ from strongref.errors import ChangingError
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.runtime.wiring import exporter, importer
-from strongref_toolkit import toolbox
-from strongref_toolkit.inventory import look, republish, scopes
+from strongref_toolkit import session
+from strongref_toolkit.inventory import export_scopes, exports_in, republish
 from tests.support.cloud import ACCOUNT, Cloud
 from tests.support.fake_ssm import FakeClock
 
@@ -51,8 +51,8 @@ def test_every_export_is_seen_as_it_stands(cloud: Cloud) -> None:
     ssm.put_parameter(Name=f"{NAME}C", Type="String", Value="by hand", Overwrite=True)
     ssm.put_parameter(Name=f"{NAME}D", Type="String", Value="stray")
     store = cloud.stores(US, cloud.clock)
-    (place,) = scopes(store, "web")
-    assert [(each.key, each.state.value, bool(each.importers)) for each in look(store, place)] == [
+    (place,) = export_scopes(store, "web")
+    assert [(each.key, each.state.value, bool(each.importers)) for each in exports_in(store, place)] == [
         ("A", "published", True),
         ("B", "missing", False),
         ("C", "different", False),
@@ -64,19 +64,19 @@ def test_what_is_gone_is_put_back_and_what_is_there_left_alone(cloud: Cloud) -> 
     cloud.ssm(US).delete_parameter(Name=f"{NAME}B")
     cloud.ssm(US).put_parameter(Name=f"{NAME}C", Type="String", Value="by hand", Overwrite=True)
     store = cloud.stores(US, cloud.clock)
-    (place,) = scopes(store, None)
+    (place,) = export_scopes(store, None)
     assert republish(ports(cloud), store, cloud.clock, place) == ["B"]
     assert {name[-1]: value for name, value in cloud.values(US).items()} == {"A": "a1", "B": "b1", "C": "by hand"}
     assert cloud.tags(US, f"{NAME}B".removeprefix("/strongref/exports/"))["strongref:producer"].endswith("00000001")
     assert not [name for name in cloud.texts(US) if "fences" in name]
 
 
-def test_nothing_is_put_back_while_somebody_changes_it(cloud: Cloud) -> None:
+def test_nothing_is_restored_while_another_deployment_changes_it(cloud: Cloud) -> None:
     fence = NAME.replace("/exports/", "/fences/") + "Exports.x"
     cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}')
     store = cloud.stores(US, cloud.clock)
     with pytest.raises(ChangingError):
-        republish(ports(cloud), store, cloud.clock, scopes(store, "web")[0])
+        republish(ports(cloud), store, cloud.clock, export_scopes(store, "web")[0])
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_ls_shows_keys_and_importers_and_no_values(capsys: pytest.CaptureFixture
 @pytest.mark.usefixtures("aws")
 def test_republish_says_what_is_back(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["republish", "--region", US]) == 0
-    assert capsys.readouterr().out == "us-east-1  /strongref/exports/web/123456789012/eu-west-1/network/B is back\n"
+    assert capsys.readouterr().out == "us-east-1  /strongref/exports/web/123456789012/eu-west-1/network/B is restored\n"
     assert cli.main(["republish", "--region", US]) == 0
     assert capsys.readouterr().out == ""
 
@@ -146,7 +146,7 @@ def test_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}',
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(toolbox, "PATIENCE", 0.0)
+        patch.setattr(session, "FENCE_WAIT", 0.0)
         assert cli.main(["republish", "--region", US]) == 1
     told = capsys.readouterr().err
     assert told.startswith("strongref: The exports of stack network (eu-west-1, 123456789012) are being changed")
@@ -169,20 +169,20 @@ def test_an_interrupted_command_ends_as_shells_have_it(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("strongref_cli.exports.scopes", interrupted)
+    monkeypatch.setattr("strongref_cli.exports.export_scopes", interrupted)
     assert cli.main(["ls", "--region", US]) == 130
     assert capsys.readouterr().err == "strongref: interrupted\n"
 
 
 def test_the_log_is_not_mixed_with_the_result() -> None:
-    program = "from strongref_toolkit.toolbox import Toolbox; from strongref.log import logger; "
-    program += "logger.warning('before'); Toolbox.of_this_process(); logger.warning('told'); print('result')"
+    program = "from strongref_toolkit.session import ToolSession; from strongref.log import logger; "
+    program += "logger.warning('before'); ToolSession.start(); logger.warning('told'); print('result')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
     assert "told" in done.stderr
     assert ("before" in done.stdout, "told" in done.stdout, done.stdout.endswith("result\n")) == (True, False, True)
 
 
-def test_a_reader_who_has_gone_is_told_in_one_line() -> None:
+def test_a_closed_pipe_is_reported_in_one_line() -> None:
     program = "from strongref_cli.output import put_out; put_out(b'x' * 100_000)"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603
         assert process.stdout
@@ -195,13 +195,13 @@ def test_a_reader_who_has_gone_is_told_in_one_line() -> None:
     assert "Exception ignored" not in told
 
 
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         cli.main(["--version"])
     assert capsys.readouterr().out.strip() == __version__
 
 
-def test_a_command_whose_reader_has_gone_says_so_in_one_line() -> None:
+def test_a_command_reports_a_closed_pipe_in_one_line() -> None:
     generator = Path(__file__).parents[1] / "generators" / "ec2.yaml"
     program = (
         f"from strongref_cli import main; raise SystemExit(main(['refs', 'fields', '--generator', '{generator}']))"

@@ -94,12 +94,12 @@ def test_json_is_one_object(run: Run) -> None:
         ([TOPIC, " "], "the physical ID must not be empty"),
         ([STAGE, "prod", "--property", "RestApiID=abc"], "it has no property RestApiID; did you mean RestApiId?"),
         (["AWS::EC2::VPC", "--name", "main"], "it has no name property; give its tags, ARN or physical ID"),
-        ([TOPIC, "--tag", "app"], "--tag: a name and a value with = between them are needed"),
-        ([TOPIC, "news", "--property", "=x"], "--property: a name and a value with = between them are needed"),
-        ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property: a name came twice"),
+        ([TOPIC, "--tag", "app"], "--tag must be a name and a value with = between them"),
+        ([TOPIC, "news", "--property", "=x"], "--property must be a name and a value with = between them"),
+        ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property: a name is given twice"),
     ],
 )
-def test_what_is_not_asked_rightly_ends_with_2(run: Run, arguments: list[str], told: str) -> None:
+def test_usage_errors_exit_with_2(run: Run, arguments: list[str], told: str) -> None:
     status, printed, error = run(*arguments)
     assert (status, printed) == (2, "")
     assert error.startswith("strongref: ")
@@ -116,7 +116,7 @@ def test_what_is_not_asked_rightly_ends_with_2(run: Run, arguments: list[str], t
         (["AWS::SQS::Queue", "--name", "jobs"], "does not support ListResources"),
     ],
 )
-def test_what_cannot_be_told_ends_with_1(run: Run, arguments: list[str], told: str) -> None:
+def test_failed_lookups_exit_with_1(run: Run, arguments: list[str], told: str) -> None:
     status, printed, error = run(*arguments)
     assert (status, printed) == (1, "")
     assert told in error

@@ -23,7 +23,7 @@ from strongref_objects.stack import Stack
 from strongref_objects.stored_objects import StoredObject, objects_of_cloudformation
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, ContextFile, ContextKey
 from strongref_objects.types import ApplicationLoadBalancer, Bucket, Key, Listener, SecurityGroup, Subnets, Vpc
-from strongref_toolkit.toolbox import Toolbox
+from strongref_toolkit.session import ToolSession
 from tests.support.deployed_objects import deploy, export
 from tests.support.documents import ROOT
 from tests.support.fake_cloudcontrol import limiter
@@ -55,8 +55,8 @@ def aws() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_REGION", EU)
         # The same for all tests: clients take time to be made.
-        tools = Toolbox(Clients(boto3.Session()), limiter(), FakeClock())
-        patch.setattr(Toolbox, "of_this_process", lambda: tools)
+        tools = ToolSession(Clients(boto3.Session()), limiter(), FakeClock())
+        patch.setattr(ToolSession, "start", lambda: tools)
         for _ in in_moto(patch):
             for name in ("network", "other"):
                 target = PlainTarget(name, EU, OWN)

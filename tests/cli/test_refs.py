@@ -505,7 +505,7 @@ class TestResolving:
             (["{link}", "--check", "--crd", ""], "--crd is empty: is a variable not set?"),
             (["{link}", "--check", "--from", ""], "--from is empty: is a variable not set?"),
             (["{link}", "--check", "--context", "x"], "--kubeconfig and --context require --cluster"),
-            (["{link}", "--in-place", "--claim", "x"], "--claim and --in-place do not go together"),
+            (["{link}", "--in-place", "--claim", "x"], "--claim cannot be combined with --in-place"),
             (["{link}", "--check", "--claim", "a b"], "--claim must be a stack's name"),
         ],
     )
@@ -675,6 +675,6 @@ class TestClaiming:
         def full(*_: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(files, "_beside", full)
+        monkeypatch.setattr(files, "_temporary", full)
         assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop") == 1
         assert self.claims() == {"SubnetIds": []}

@@ -193,7 +193,7 @@ def test_standard_input_goes_to_standard_output(
     ("arguments", "told"),
     [
         (["a.yaml"], "say where to write: -o FOLDER, or --in-place; --check writes nothing"),
-        (["-", "a.yaml"], "- is standard input, whose result goes to standard output: give it alone, without -o"),
+        (["-", "a.yaml"], "- reads standard input and writes standard output: give it alone, without -o"),
         (["-", "-o", "out"], "give it alone, without -o"),
         (["-", "--in-place"], "give it alone, without -o"),
         (["gone.yaml", "--check"], "gone.yaml does not exist"),
@@ -203,11 +203,11 @@ def test_standard_input_goes_to_standard_output(
         (["a.yaml", "-o", "notes.txt"], "notes.txt is no folder: give one to write to with -o"),
         (
             ["a.yaml", "--check", "--with", "env,cf"],
-            "--with cf: allowed are export, ssm, secret, env; for tf give --tf",
+            "--with must be one of export, ssm, secret, env, got cf; for tf give --tf",
         ),
     ],
 )
-def test_what_is_not_asked_rightly_is_told_before_anything_is_done(
+def test_usage_errors_are_reported_before_anything_is_done(
     arguments: list[str],
     told: str,
     tmp_path: Path,
@@ -225,7 +225,7 @@ def test_what_is_not_asked_rightly_is_told_before_anything_is_done(
     assert tree(tmp_path) == before
 
 
-def test_a_file_that_may_not_be_read_is_told(
+def test_an_unreadable_file_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "a.yaml"
@@ -240,7 +240,7 @@ def test_a_file_that_may_not_be_read_is_told(
 
 
 @pytest.mark.parametrize(
-    ("fails", "written"), [("_beside", "Nothing was written."), ("replace", "Files written before it: 1.")]
+    ("fails", "written"), [("_temporary", "Nothing was written."), ("replace", "Files written before it: 1.")]
 )
 def test_a_file_that_cannot_be_written_leaves_no_other_behind(
     fails: str, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -256,12 +256,12 @@ def test_a_file_that_cannot_be_written_leaves_no_other_behind(
 
         return call
 
-    owner = files if fails == "_beside" else type(tmp_path)
+    owner = files if fails == "_temporary" else type(tmp_path)
     monkeypatch.setattr(owner, fails, once(getattr(owner, fails)))
     with pytest.raises(WriteFailedError, match=r"b\.yaml could not be written: no space left on device") as failed:
         write({tmp_path / "a.yaml": b"a", tmp_path / "deep/b.yaml": b"b"})
     assert str(failed.value).endswith(written)
-    assert tree(tmp_path) == ({} if fails == "_beside" else {"a.yaml": "a"})
+    assert tree(tmp_path) == ({} if fails == "_temporary" else {"a.yaml": "a"})
 
 
 def test_every_source_is_wired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -196,7 +196,7 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert capsys.readouterr().out == named(EXPECTED)
 
 
-def test_every_problem_is_told_with_file_line_and_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_problem_is_reported_with_file_line_and_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text(
         f"""\
@@ -232,7 +232,7 @@ Resources:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_lines_are_told_of_json_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_of_json_are_reported_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wrong.json"
     wrong = {"Resources": {"A": {"Type": "T", "Properties": {"B": [1, {"XRef": {"From": {"Stack": "a"}}}]}}}}
     path.write_text(json.dumps(wrong, indent=2))
@@ -261,7 +261,9 @@ def test_lines_are_told_of_json_too(tmp_path: Path, capsys: pytest.CaptureFixtur
         (f"a: {'[' * 3000}{']' * 3000}", "it is nested too deeply"),
     ],
 )
-def test_what_is_no_template_is_told(text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_not_a_template_is_reported(
+    text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "t"
     path.write_text(text)
     assert cli.main(["transform", str(path)]) == 1
@@ -278,7 +280,7 @@ def test_half_a_character_in_json_stays(tmp_path: Path, capsys: pytest.CaptureFi
     assert '"E": "\\ud83d"' in capsys.readouterr().out
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["transform", str(tmp_path / "none.yaml")]) == 1
     assert capsys.readouterr().err.endswith("none.yaml: no such file or directory.\n")
     (tmp_path / "binary").write_bytes(b"\xff")
@@ -289,24 +291,24 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--region", "us-east-1"], "--region is for --iam alone"),
-        (["--partition", "aws-cn"], "--partition is for --iam alone"),
-        (["--parameter", "a=b"], "--parameter is for --iam alone"),
+        (["--region", "us-east-1"], "--region requires --iam"),
+        (["--partition", "aws-cn"], "--partition requires --iam"),
+        (["--parameter", "a=b"], "--parameter requires --iam"),
         (["--iam", "deployer", "--stack", ""], "--stack is empty: is a variable not set?"),
-        (["--iam", "deployer", "--parameter", "a"], "--parameter: a name and a value with = between them are needed"),
+        (["--iam", "deployer", "--parameter", "a"], "--parameter must be a name and a value with = between them"),
         (["--iam", "deployer", "--parameter", "Acount=b"], "--parameter: the template has no Acount"),
         (
             ["--iam", "deployer", "--region", "Ireland"],
-            "--region: must be a region code such as us-east-1, got 'Ireland'",
+            "--region must be a region code such as us-east-1, got 'Ireland'",
         ),
         (
             ["--iam", "deployer", "--account", "12"],
-            "--account: must be an account's twelve digits, in quotes, got '12'",
+            "--account must be an account's twelve digits, in quotes, got '12'",
         ),
         (["-o", ""], "-o is empty: is a variable not set?"),
     ],
 )
-def test_options_that_do_not_go_together_are_told(
+def test_options_that_do_not_go_together_are_refused(
     options: list[str], told: str, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["transform", str(file), *options]) == 2

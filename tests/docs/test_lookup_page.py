@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 
 import pytest
@@ -12,7 +11,7 @@ from strongref.errors import NoSuchResourceError
 from strongref.lookup import arn_search, errors, overrides, reader
 from strongref.lookup.errors import AmbiguousError
 from strongref.lookup.query import ResourceQuery
-from strongref_cli import _parser
+from tests.support.commands import arguments_of
 from tests.support.documents import ROOT, names_in, rows
 from tests.support.fake_cloudcontrol import FakeCloudControl, finder
 
@@ -27,10 +26,7 @@ def table(beginning: str) -> list[list[str]]:
 
 
 def test_the_documented_options_are_the_commands() -> None:
-    (commands,) = [each for each in _parser()._actions if isinstance(each, argparse._SubParsersAction)]
-    actions = commands.choices["lookup"]._actions
-    known = {(action.option_strings or [str(action.metavar)])[-1] for action in actions} - {"--help"}
-    assert names_in(rows(PAGE, "Options")) == known
+    assert names_in(rows(PAGE, "Options")) == arguments_of("lookup")
 
 
 def test_every_error_of_a_lookup_is_explained() -> None:

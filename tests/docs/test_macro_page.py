@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import shlex
 import subprocess
@@ -22,10 +21,10 @@ from strongref.macro.export_properties import AS, KEYS
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, split
 from strongref.macro.references import FROM_KEYS, OPTIONS
 from strongref.macro.transform import Settings, plan
-from strongref_cli import _parser
 from strongref_cli.permissions import Principal
 from strongref_manifests.text.template_edits import parameters
 from tests.support.builders import ACCOUNT
+from tests.support.commands import arguments_of
 from tests.support.documents import ROOT, Block, Deployment, blocks, load, names_in, rows
 
 PAGE = "docs/macro.md"
@@ -109,10 +108,7 @@ def test_the_documented_keys_of_from_and_of_exports_are_those_that_are_accepted(
 
 
 def test_the_documented_options_are_the_commands() -> None:
-    (commands,) = [each for each in _parser()._actions if isinstance(each, argparse._SubParsersAction)]
-    actions = [each for each in commands.choices["transform"]._actions if "--help" not in each.option_strings]
-    known = {name for each in actions for name in each.option_strings or [str(each.metavar)]}
-    assert names_in(rows(PAGE, "Without the macro")) == known
+    assert names_in(rows(PAGE, "Without the macro")) == arguments_of("transform")
     (row,) = [row for row in rows(PAGE, "Without the macro") if "--iam" in row[0]]
     assert {each.value for each in Principal} <= set(re.findall("`([a-z]+)`", row[1]))
 

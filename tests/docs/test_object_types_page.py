@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import re
 from typing import TYPE_CHECKING
@@ -11,7 +10,6 @@ import pytest
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
 from strongref_cli import main
-from strongref_cli import objects as command
 from strongref_objects.base import errors
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
 from strongref_objects.lookups import finding, tagged_resource, vpc_network
@@ -19,7 +17,8 @@ from strongref_objects.plain import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import READY, Bucket
 from strongref_objects.types.members import key_of, members
-from strongref_toolkit.toolbox import Toolbox
+from strongref_toolkit.session import ToolSession
+from tests.support.commands import arguments_of, commands_of, parser_of
 from tests.support.deployed_objects import deploy
 from tests.support.documents import ROOT, names_in, rows
 from tests.support.fake_cloudcontrol import limiter
@@ -72,16 +71,12 @@ def test_the_documented_parts_are_of_their_types() -> None:
 
 
 def test_the_documented_options_are_those_that_there_are() -> None:
-    top = argparse.ArgumentParser().add_subparsers()
-    command.add(top)
-    (below,) = [each for each in top.choices["objects"]._actions if isinstance(each, argparse._SubParsersAction)]
     there: dict[str, set[str]] = {}
-    for name, parser in below.choices.items():
-        for action in parser._actions:
-            for option in action.option_strings or [str(action.metavar)]:
-                there.setdefault(option, set()).add(name)
+    for name in commands_of(parser_of("objects")):
+        for option in arguments_of("objects", name):
+            there.setdefault(option, set()).add(name)
     documented = {ticked(option)[0]: set(ticked(of)) for option, of, _ in rows(PAGE, "Options")}
-    assert documented == {option: of for option, of in there.items() if option not in ("-h", "--help")}
+    assert documented == there
 
 
 def test_the_documented_permissions_are_those_of_the_types_that_are_read_and_listed() -> None:
@@ -103,8 +98,8 @@ def test_the_documented_permissions_are_those_of_the_types_that_are_read_and_lis
 def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     monkeypatch.setenv("AWS_REGION", EU)
     for watched in in_moto(monkeypatch):
-        tools = Toolbox(watched, limiter(), FakeClock())
-        monkeypatch.setattr(Toolbox, "of_this_process", lambda tools=tools: tools)
+        tools = ToolSession(watched, limiter(), FakeClock())
+        monkeypatch.setattr(ToolSession, "start", lambda tools=tools: tools)
         yield watched
 
 

@@ -24,7 +24,7 @@ from strongref.contract import response as answer_module
 from strongref.errors import BadRequestError, StrongRefError
 from strongref.lookup import errors as lookup_errors
 from strongref.runtime import custom_resource as resource
-from strongref_cli import _parser
+from strongref_cli.arguments import parser
 from tests.support.documents import PAGES, ROOT, Block, blocks, load, names_in, rows
 from tests.support.error_texts import CASES, US, case_of, refused_export, refused_import, refused_lookup
 
@@ -184,7 +184,7 @@ def _make(arguments: list[str]) -> None:
 
 
 def _strongref(arguments: list[str]) -> None:
-    _parser().parse_args(arguments)  # ends the test if it does not understand
+    parser().parse_args(arguments)  # ends the test if it does not understand
 
 
 def _python(arguments: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ import yaml
 
 import strongref_cli as cli
 from strongref.errors import StrongRefError
-from strongref_cli import refs as command
 from strongref_manifests.text.manifests import read
 from strongref_refs import cluster, cluster_api, cluster_config, errors
 from strongref_refs.base import ObjectKey
@@ -20,6 +18,7 @@ from strongref_refs.manifests import DEFAULT_NAMESPACE, ManifestObjects, objects
 from strongref_refs.manifests_writing import PlacedEdit, rewritten
 from strongref_refs.resolution import Condition, ReferenceResolver
 from strongref_refs.stacks import KEYS, parse
+from tests.support.commands import arguments_of
 from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.refs_errors import CASES, GENERATOR
 
@@ -44,12 +43,7 @@ def block(language: str) -> str:
 
 
 def options(name: str) -> set[str]:
-    commands = argparse.ArgumentParser().add_subparsers()
-    command.add(commands)
-    (below,) = (action for action in commands.choices["refs"]._actions if action.dest == "==SUPPRESS==")
-    assert below.choices is not None
-    parser: argparse.ArgumentParser = dict(below.choices)[name]
-    return {option for action in parser._actions for option in action.option_strings} - {"-h", "--help"}
+    return {each for each in arguments_of("refs", name) if each.startswith("-")}
 
 
 def test_the_documented_options_are_those_that_there_are() -> None:

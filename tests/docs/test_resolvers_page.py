@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 
 import pytest
 
 from strongref.errors import StrongRefError
-from strongref_cli import resolve as command
 from strongref_manifests import errors
 from strongref_manifests.leftovers import leftover
-from strongref_manifests.resolution import wiring
-from strongref_manifests.tokens import FORMS, NOWHERE, Token, parse
+from strongref_manifests.tokens import BY_DEFAULT, FORMS, NOWHERE, ON_DEMAND, Token, parse
 from strongref_toolkit import errors as toolkit_errors
 from tests.support.cdk8s_errors import CASES as CDK8S_CASES
+from tests.support.commands import arguments_of
 from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.resolver_errors import CASES
 
@@ -31,18 +29,15 @@ def test_tokens_are_resolved_by_default_or_on_demand_as_documented() -> None:
     for first, _, how in rows(PAGE, "Tokens"):
         (token, *_) = parse(re.findall("`([^`]+)`", first)[0])
         assert isinstance(token, Token)
-        if token.scheme in wiring.BY_DEFAULT:
+        if token.scheme in BY_DEFAULT:
             assert how == "always"
         else:
             assert how == ("with `--tf STATE`" if token.scheme == "tf" else f"with `--with {token.scheme}`")
-            assert token.scheme in (*wiring.ON_DEMAND, "tf")
+            assert token.scheme in (*ON_DEMAND, "tf")
 
 
 def test_the_documented_options_are_those_that_there_are() -> None:
-    commands = argparse.ArgumentParser().add_subparsers()
-    command.add(commands)
-    options = {name for action in commands.choices["resolve"]._actions for name in action.option_strings}
-    assert names_in(rows(PAGE, "Options")) == options - {"-h", "--help"}
+    assert names_in(rows(PAGE, "Options")) == {each for each in arguments_of("resolve") if each.startswith("-")}
 
 
 def test_every_permission_is_of_a_token() -> None:

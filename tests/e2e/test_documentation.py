@@ -146,7 +146,7 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     assert '"importers": ["arn:aws:cloudformation:us-east-1:111111111111:stack/web/' in reader.run("strongref ls")
     assert "strongref:claim:" in reader.run("aws ssm list-tags-for-resource")
     aws.client("ssm", US).delete_parameter(Name=f"/strongref/exports/web/{aws.account}/{EU}/network/CertArn")
-    assert reader.run("strongref republish").endswith("/network/CertArn is back\n")
+    assert reader.run("strongref republish").endswith("/network/CertArn is restored\n")
     again = importing("network", "CertArn", Revision="2")
     aws.deploy("web", again, US, "UPDATE_COMPLETE")
     reader.run("aws ssm get-parameters-by-path --recursive --path /strongref/fences")
@@ -234,7 +234,7 @@ def _resolve(reader: Reader) -> None:
     assert [ids["SubnetA"] in each or ids["SubnetB"] in each for each in subnets if each] == [True]
     reader.aws.delete("network", EU, "DELETE_FAILED")
     assert "are imported by manifests shop (111111111111)" in "".join(reader.aws.reasons("network", EU))
-    assert "/network/SubnetIds is not claimed any more\n" in reader.run("strongref resolve --unclaim")
+    assert "/network/SubnetIds is no longer claimed\n" in reader.run("strongref resolve --unclaim")
     reader.aws.delete("network", EU)
 
 

@@ -32,7 +32,7 @@ from strongref_objects import (
 from strongref_objects.base.errors import NothingToImportError
 from strongref_objects.channels.cloudformation import HOLDER
 from strongref_objects.synthesis.context_file import listing, reset
-from strongref_toolkit.toolbox import Toolbox
+from strongref_toolkit.session import ToolSession
 from tests.e2e.templates import EU, US
 from tests.support.objects import Tree
 
@@ -66,9 +66,9 @@ class Apps:
         self.context_file = folder / "strongref.context.json"
 
     @property
-    def toolbox(self) -> Toolbox:
+    def toolbox(self) -> ToolSession:
         session = boto3.Session(aws_access_key_id=self.aws.account, aws_secret_access_key="test")
-        return Toolbox(Clients(session), RateLimiter(RateLimits(100, 100, 100, 100, 100)), SystemClock(60))
+        return ToolSession(Clients(session), RateLimiter(RateLimits(100, 100, 100, 100, 100)), SystemClock(60))
 
     def stack(self, name: str, region: str, resources: Template) -> tuple[Stack, PlainTarget]:
         """A stack in a run of an app's program."""

@@ -146,7 +146,7 @@ def test_secret_values_are_given_only_if_that_is_asked_for(cloud: Cloud, key: st
             SHARED,
             "does not export VpcId to all in us-east-1. Check that stack's name, region and account",
         ),
-        ("nobody.VpcId", SHARED, "its Export's Region and Consumer, and whether --consumer is to be given here."),
+        ("nobody.VpcId", SHARED, "its Export's Region and Consumer, and whether --consumer is missing here."),
         ("network.VpcId", "web", "does not export VpcId to consumer web in us-east-1. Check that stack's name"),
         ("network.VpcId", "web", "its Export's Region and Consumer, and --consumer here."),
     ],

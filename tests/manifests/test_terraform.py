@@ -572,7 +572,7 @@ LONG = "x" * 5000
         errors.NoSuchStateAttributeError(LONG, LONG, LONG),
         errors.UnsetError(LONG),
         errors.SensitiveError(LONG, LONG),
-        cdk8s_errors.OutputNotDefinedError(LONG, app_is_needed=True),
+        cdk8s_errors.OutputNotDefinedError(LONG, needs_app=True),
         cdk8s_errors.UnreadableTokenError(LONG, LONG),
         cdk8s_errors.NotANumberError(LONG, LONG),
         SelectError(5, None),

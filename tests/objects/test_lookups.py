@@ -49,7 +49,7 @@ from strongref_objects.types import (
     told,
 )
 from strongref_toolkit.errors import UnknownCallerError
-from strongref_toolkit.toolbox import Toolbox
+from strongref_toolkit.session import ToolSession
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging, limiter
 from tests.support.fake_ssm import FakeClock
 from tests.support.networks import ASSOCIATION, ROUTE, Net, to
@@ -94,8 +94,8 @@ def net(cloud: FakeCloudControl, tagging: FakeTagging) -> Net:
     return made.nat("nat-1", "subnet-public-a")
 
 
-def toolbox() -> Toolbox:
-    return Toolbox(Clients(), limiter(), FakeClock())
+def toolbox() -> ToolSession:
+    return ToolSession(Clients(), limiter(), FakeClock())
 
 
 def environment(folder: Path, **more: Any) -> LookupEnvironment:  # noqa: ANN401 (options)

@@ -14,7 +14,7 @@ from strongref_objects import CrossRegion, Parameters, PlainTarget, Stack, Synth
 from strongref_objects.base.errors import BadChannelError, BadNameError, NothingToImportError, UnknownLocationError
 from strongref_objects.synthesis import Home
 from strongref_toolkit.errors import FetchFailedError
-from strongref_toolkit.toolbox import Toolbox
+from strongref_toolkit.session import ToolSession
 from tests.support.fake_ssm import FakeClock
 from tests.support.watched import EU, OTHER, OWN, US, Watched, in_moto
 
@@ -35,8 +35,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "context.json"
 
 
-def toolbox(clients: Watched) -> Toolbox:
-    return Toolbox(clients, RateLimiter(RateLimits()), FakeClock())
+def toolbox(clients: Watched) -> ToolSession:
+    return ToolSession(clients, RateLimiter(RateLimits()), FakeClock())
 
 
 def run(clients: Watched, path: Path, role: str | None = None) -> Synthesis:
@@ -224,8 +224,8 @@ def test_without_a_region_nothing_is_read_at_run_time(monkeypatch: pytest.Monkey
 
 
 def test_by_default_it_is_this_process_that_asks(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Toolbox(Watched(), RateLimiter(RateLimits()), FakeClock())
-    monkeypatch.setattr(Toolbox, "of_this_process", classmethod(lambda _cls: made))
+    made = ToolSession(Watched(), RateLimiter(RateLimits()), FakeClock())
+    monkeypatch.setattr(ToolSession, "start", classmethod(lambda _cls: made))
     synthesis = Synthesis(path)
     assert synthesis.toolbox is made
     assert synthesis.toolbox is made

@@ -37,7 +37,7 @@ def _of_state(reference: str) -> Callable[[], StrongRefError]:
 
 
 CASES: Mapping[str, Callable[[], StrongRefError]] = {
-    "cdk-unresolved": lambda: errors.UnresolvedError(
+    "cdk-unresolved": lambda: errors.UnresolvedValuesError(
         [
             f"Manifest/CronJob/Resource, spec.schedule: {errors.OutputNotDefinedError(BUCKET)}",
             f"Manifest/Config, data.url: {NoSuchVariableError('DOMAIN')}",
@@ -45,7 +45,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "cdk-no-output": lambda: errors.OutputNotDefinedError('{"Fn::GetAtt":["Bucket4A7E3555","BucketName"]}'),
     "cdk-several-stacks": lambda: errors.SeveralStacksError('{"Ref":"AWS::Region"}', ["Eu", "Us"]),
-    "cdk-app": lambda: errors.OutputNotDefinedError('{"Ref":"AWS::Region"}', app_is_needed=True),
+    "cdk-app": lambda: errors.OutputNotDefinedError('{"Ref":"AWS::Region"}', needs_app=True),
     "cdk-no-number": lambda: errors.NotANumberError("-1.888154589708762e+289", '{"Ref":"PortNumber"}'),
     "cdk-select": lambda: SelectError(2, 2),
     "cdk-unreadable": lambda: errors.UnreadableTokenError(

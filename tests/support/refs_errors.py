@@ -156,7 +156,6 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "refs-stack": refused(_groups("{stack: network}")),
     "refs-stack-value": refused("{apiRef: {from: {stack: network, name: Apis}}}", ["a", "b"], kind="Integration"),
     "refs-stack-map": refused(_groups("{stack: network, name: Vpc}"), {"Id": "vpc-1"}),
-    "refs-no-client": errors.NoClientError,
     "refs-kubeconfig": lambda: errors.ClusterConfigError(
         "kubeconfig /home/me/.kube/config has no context there; it has test and prod"
     ),

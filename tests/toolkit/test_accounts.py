@@ -64,7 +64,7 @@ def whose(clients: Clients) -> str:
     return clients.sts(EU).get_caller_identity()["Account"]
 
 
-def test_nobody_is_asked_where_no_account_is_named() -> None:
+def test_no_account_means_no_call() -> None:
     sts = Sts()
     assert accounts(sts).clients()
     assert sts.calls == []
@@ -93,7 +93,7 @@ def test_without_a_role_there_is_no_way_in() -> None:
 @pytest.mark.parametrize("role", ["arn:aws:iam::333333333333:role/reader", "reader", "arn:aws:iam::ACCOUNT:user/me"])
 def test_a_role_of_another_account_than_is_asked_for_is_not_assumed(role: str) -> None:
     sts = Sts()
-    with pytest.raises(NoWayInError, match=rf"is no role of account {OTHER}. Give one with ACCOUNT in the place"):
+    with pytest.raises(NoWayInError, match=rf"is not a role in account {OTHER}. Write ACCOUNT in place"):
         accounts(sts, role).clients(OTHER)
     assert "AssumeRole" not in sts.calls
 
@@ -103,6 +103,6 @@ def test_a_role_that_cannot_be_assumed_is_named() -> None:
         accounts(Sts("AssumeRole")).clients(OTHER)
 
 
-def test_credentials_that_sts_does_not_know_are_told() -> None:
-    with pytest.raises(UnknownCallerError, match=r"could not be found out: AccessDenied. Check the credentials"):
+def test_unknown_credentials_are_reported() -> None:
+    with pytest.raises(UnknownCallerError, match=r"could not be determined: AccessDenied. Check the credentials"):
         accounts(Sts("GetCallerIdentity")).clients(OTHER)

@@ -12,17 +12,13 @@ from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.sources.parameters import ParameterSource
 from strongref_manifests.sources.secretsmanager import SecretSource
 from strongref_manifests.terraform.source import StateReader, TerraformStates
-from strongref_manifests.tokens import CFN, CFN_ATTR, ENV, EXPORT, SECRET, SSM
-from strongref_toolkit.toolbox import Toolbox, aws, regions
+from strongref_manifests.tokens import ENV, EXPORT, ON_DEMAND, SECRET, SSM
+from strongref_toolkit.session import ToolSession, regions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from strongref_manifests.tokens import TokenSource
-
-BY_DEFAULT = (CFN, CFN_ATTR)
-ON_DEMAND = (EXPORT, SSM, SECRET, ENV)
-"""Schemes that are resolved only if they are enabled."""
 
 
 def sources(  # noqa: PLR0913 (as the command's options)
@@ -33,7 +29,7 @@ def sources(  # noqa: PLR0913 (as the command's options)
     sensitive: bool,
     region: str | None,
     role: str | None,
-    toolbox: Toolbox | None = None,
+    session: ToolSession | None = None,
 ) -> list[TokenSource]:
     """A source for each enabled scheme: those `BY_DEFAULT`, and the given ones.
 
@@ -42,22 +38,22 @@ def sources(  # noqa: PLR0913 (as the command's options)
         tf: states of Terraform's, as `TerraformStates` has them.
         consumer: for whom the exports are.
         sensitive: whether secrets are given.
-        region: as `aws`.
-        role: as `aws`.
-        toolbox: as `aws`.
+        region: as `ToolSession.aws`.
+        role: as `ToolSession.aws`.
+        session: what AWS is called with; that of this process by default.
 
     Raises:
         UsageError: exports are asked for, and there is no region to read them in.
     """
-    toolbox = toolbox or Toolbox.of_this_process()
-    called = aws(region, role, toolbox)
+    session = session or ToolSession.start()
+    called = session.aws(region, role)
     resources = StackResources(called)
     outputs = StackOutputs(called, resources)
 
     def exports() -> TokenSource:
-        ports = toolbox.ports()
-        store = ports.stores(regions([called.region] if called.region else None)[0], toolbox.clock)
-        return ExportSource(called, store, toolbox.clock, ports.patience, consumer, sensitive=sensitive)
+        ports = session.ports()
+        store = ports.stores(regions([called.region] if called.region else None)[0], session.clock)
+        return ExportSource(called, store, session.clock, ports.patience, consumer, sensitive=sensitive)
 
     on_demand: Mapping[str, Callable[[], TokenSource]] = {
         EXPORT: exports,

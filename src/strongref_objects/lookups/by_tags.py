@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from strongref_objects.base import Target
     from strongref_objects.types import Declared
-    from strongref_toolkit.toolbox import Toolbox
+    from strongref_toolkit.session import ToolSession
 
 D = TypeVar("D", bound="Declared")
 
@@ -68,7 +68,7 @@ class LookupEnvironment:
         account: str | None = None,
         *,
         context_file: str | Path = CONTEXT_FILE,
-        toolbox: Toolbox | None = None,
+        toolbox: ToolSession | None = None,
         role: str | None = None,
     ) -> None:
         """Create the environment without a call.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from strongref.protocol.ports import Store
     from strongref_objects.base import Target
     from strongref_toolkit.aws import Aws
-    from strongref_toolkit.toolbox import Toolbox
+    from strongref_toolkit.session import ToolSession
 
 
 class Home(NamedTuple):
@@ -34,7 +34,7 @@ class Synthesis:
     """
 
     def __init__(
-        self, context_file: str | Path = CONTEXT_FILE, toolbox: Toolbox | None = None, role: str | None = None
+        self, context_file: str | Path = CONTEXT_FILE, toolbox: ToolSession | None = None, role: str | None = None
     ) -> None:
         """Nothing is read, imported or called before the first lookup.
 
@@ -109,10 +109,7 @@ class Synthesis:
             region: of STS, if it must be called.
         """
         if self._aws is None:
-            from strongref_toolkit.aws import Aws  # noqa: PLC0415 (lookups only)
-
-            tools = self.toolbox
-            self._aws = Aws(tools.accounts(region, self._role), tools.limiter, tools.clock, None)
+            self._aws = self.toolbox.aws(region, self._role)
         return self._aws
 
     def clients(self, home: Home) -> Clients:
@@ -127,15 +124,13 @@ class Synthesis:
 
     def store(self, home: Home) -> Store:
         """Parameter Store of a stack's account and region; errors as `clients`."""
-        from strongref.aws.parameter_store import Stores  # noqa: PLC0415 (lookups only)
-
-        tools = self.toolbox
-        return Stores(self.clients(home).ssm, tools.limiter)(home.region, tools.clock)
+        aws = self.aws(home.region)
+        return aws.store(aws.where(home.region, home.account))
 
     @property
-    def toolbox(self) -> Toolbox:
+    def toolbox(self) -> ToolSession:
         if self._toolbox is None:
-            from strongref_toolkit.toolbox import Toolbox  # noqa: PLC0415 (lookups only)
+            from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (lookups only)
 
-            self._toolbox = Toolbox.of_this_process()
+            self._toolbox = ToolSession.start()
         return self._toolbox

@@ -1,4 +1,4 @@
-"""Tokens as errors show them: without the text that a program has put around them, which may be a secret. Pure."""
+"""Tokens as errors show them: without the program's own text around them, which may hold a secret. Pure."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ if TYPE_CHECKING:
 
 _LEFT_OUT = "…"
 _SHORT = 4
-"""Characters of text that is shown as it is: what stands between the parts of a joined one, for the most part."""
+"""Characters of text that is shown: most often a separator of joined parts."""
 
-_MARK = re.compile(r"[$#&]\{(?:Tf)?Token\[[^\]\n]*\]\}")
+_TOKEN = re.compile(r"[$#&]\{(?:Tf)?Token\[[^\]\n]*\]\}")
 _QUOTED = re.compile(r'[\w\])]\["(?:[^"\\]|\\.)*"\]|"((?:[^"\\]|\\.)*)"')
-"""A key, as in `a.b["key"]`, or a string of an expression of Terraform's."""
+"""A key, as in `a.b["key"]`, or a string in a Terraform expression."""
 
 _NAMING = frozenset({"Ref", "Condition", "Fn::GetAtt", "Fn::FindInMap", "Fn::ImportValue"})
-"""Functions whose texts are names."""
+"""Functions whose text arguments are names."""
 
 
-def marks(value: object) -> str:
-    """A value by the tokens in it."""
+def shown_tokens(value: object) -> str:
+    """The tokens in a value."""
     if isinstance(value, float):
         return repr(value)
-    found = _MARK.findall(str(value))
+    found = _TOKEN.findall(str(value))
     return some(found, 3) if found else f"a {type(value).__name__}"
 
 
-def without_literals(tree: Tree) -> Tree:
-    """What CloudFormation would be given, but for long text in it."""
+def shown_tree(tree: Tree) -> Tree:
+    """A tree without its longer texts."""
     function = intrinsic(tree)
     if function and function[0] in _NAMING:
         return tree
     if isinstance(tree, dict):
-        return {key: without_literals(below) for key, below in tree.items()}
+        return {key: shown_tree(below) for key, below in tree.items()}
     if isinstance(tree, list):
-        return [without_literals(item) for item in tree]
+        return [shown_tree(item) for item in tree]
     return _LEFT_OUT if isinstance(tree, str) and len(tree) > _SHORT else tree
 
 
-def expression(text: str) -> str:
-    """What Terraform would be given, but for long text in it."""
+def shown_expression(text: str) -> str:
+    """A Terraform expression without its longer strings."""
     return _QUOTED.sub(lambda found: f'"{_LEFT_OUT}"' if found[1] and len(found[1]) > _SHORT else found[0], text)

@@ -1,0 +1,231 @@
+"""The dry run of an app: everything in it is resolved before cdk8s writes the first manifest.
+
+cdk8s asks its resolvers about every value while it writes one chart after the other. An error in the last chart would
+come after all others are written, and only the first error would be shown. So the first question about an app starts a
+dry run: each object is turned into JSON, as cdk8s is about to do, and all failures are collected. If there are none,
+the question is answered, and cdk8s continues.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from weakref import WeakKeyDictionary
+
+import cdk8s
+
+from strongref.text import cut
+from strongref_cdk8s.errors import LeftOverError, NothingResolvedError, UnresolvedValuesError, in_program_terms
+from strongref_cdk8s.pieces import Piece, leaves, text_of
+from strongref_manifests.errors import SeveralError
+from strongref_manifests.leftovers import leftover
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from strongref.errors import StrongRefError
+    from strongref_cdk8s.pieces import Text
+    from strongref_toolkit.json_values import Json
+
+
+class FieldPath(NamedTuple):
+    """The location of a value.
+
+    Attributes:
+        construct: the path of its API object in the app.
+        key: the keys that lead to it in the object; list indices are text.
+    """
+
+    construct: str
+    key: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """`Manifest/CronJob/Resource, spec.containers[0].image`."""
+        steps = "".join(f"[{step}]" if step.isdecimal() else f".{step}" for step in self.key)
+        return f"{cut(self.construct, 300)}, {cut(steps.removeprefix('.'), 300)}"
+
+
+class Participant(Protocol):
+    """A resolver of an app."""
+
+    def begin(self) -> None:
+        """A dry run begins: apps may define other outputs than in the last one."""
+        ...
+
+    def token_in(self, value: object) -> str | None:
+        """The token of this resolver in a value; None if there is none."""
+        ...
+
+
+@dataclass(eq=False)
+class AppRun:
+    """The dry runs of one app.
+
+    Attributes:
+        resolvers: the app's.
+        is_dry: whether a dry run is under way, which collects failures.
+        checked: the paths of the objects that the last dry run has resolved.
+        problems: the failures of the dry run, by location.
+        written: texts that replace values, in pieces, by their objects' paths and keys.
+        answered: the last question about each object since then, by the object's path.
+    """
+
+    resolvers: list[Participant] = field(default_factory=list)
+    is_dry: bool = False
+    checked: set[str] = field(default_factory=set)
+    problems: dict[FieldPath, list[str]] = field(default_factory=dict)
+    written: dict[str, dict[tuple[str, ...], Text]] = field(default_factory=dict, repr=False)
+    answered: dict[str, str] = field(default_factory=dict)
+    _failed: set[str] = field(default_factory=set, repr=False)
+    _of_others: Exception | None = None
+
+    @classmethod
+    def of(cls, obj: Any, resolver: Participant, question: str | None) -> AppRun:  # noqa: ANN401 (a cdk8s.ApiObject)
+        """The run of an API object's app; the resolver takes part in it from now on.
+
+        An object that the last dry run has not seen, or that is asked about again, means that the app is written again.
+        The program may have changed anything, so there is another dry run first.
+
+        Args:
+            obj: the object.
+            resolver: the one that is asked.
+            question: identifies a question about the whole object; None if it is about a part.
+
+        Raises:
+            UnresolvedValuesError: something in the app cannot be resolved.
+        """
+        app = obj.node.root
+        run = _RUNS.setdefault(app, cls())
+        if resolver not in run.resolvers:
+            run.resolvers.append(resolver)
+        if not run.is_dry:
+            path = obj.node.path
+            if path not in run.checked or (question and run.answered.get(path, question) != question):
+                run.dry_run(app)
+            if question:
+                run.answered[path] = question
+        return run
+
+    def dry_run(self, app: Any) -> None:  # noqa: ANN401 (a cdk8s.App)
+        """Resolve everything in an app, and write nothing.
+
+        Raises:
+            UnresolvedValuesError: naming everything that cannot be resolved.
+            RuntimeError: another failure, if that is the only one.
+        """
+        for each in (self.problems, self.written, self.checked, self.answered):
+            each.clear()
+        self._of_others = None
+        for resolver in self.resolvers:
+            resolver.begin()
+        seen = set()
+        self.is_dry = True
+        try:
+            for each in app.node.find_all():
+                if isinstance(each, cdk8s.ApiObject):
+                    seen.add(each.node.path)
+                    self._check(each)
+        finally:
+            self.is_dry = False
+        if self.problems:
+            # cdk8s asks about an object's metadata twice: by itself, and as a part of the object.
+            once = [at for at in self.problems if at._replace(key=("metadata", *at.key)) not in self.problems]
+            problems = [f"{at}: {why}" for at in once for why in self.problems[at]]
+            raise UnresolvedValuesError(problems) from self._of_others
+        if self._of_others:
+            raise self._of_others
+        self.checked = seen
+
+    def text_at(self, at: FieldPath, text: str) -> Text:
+        """A text in pieces: one open piece, unless a resolver of the run has written it."""
+        known = self.written.get(at.construct, {}).get(at.key, ())
+        return known if known and text_of(known) == text else (Piece(text),)
+
+    def write(self, at: FieldPath, value: Json, text: Text | None = None) -> None:
+        """Record what replaces a value.
+
+        Args:
+            at: its location.
+            value: the replacement.
+            text: the replacement in pieces, if some may still hold tokens.
+        """
+        written = self.written.setdefault(at.construct, {})
+        if text is not None:
+            written[at.key] = text
+            return
+        for path, each in leaves(value):
+            written[(*at.key, *path)] = (Piece(each, None),)
+
+    def fail(self, at: FieldPath, token: str, error: StrongRefError, obj: Any) -> None:  # noqa: ANN401 (an ApiObject)
+        """Collect a failure. Outside of a dry run, start one first, so that all failures are reported together.
+
+        Raises:
+            UnresolvedValuesError: no dry run is under way.
+        """
+        errors = error.errors if isinstance(error, SeveralError) else [error]
+        problems = [in_program_terms(each) for each in errors]
+        if not self.is_dry:
+            self.dry_run(obj.node.root)
+            self.checked.clear()
+            raise UnresolvedValuesError([f"{at}: {why}" for why in problems])  # It did not fail in the dry run.
+        self._failed.add(token)
+        self.problems[at] = problems
+
+    def has_failed(self, at: FieldPath) -> bool:
+        """Whether a value, or one that contains it, has failed: what is left there is not resolved."""
+        return any(FieldPath(at.construct, at.key[:end]) in self.problems for end in range(len(at.key) + 1))
+
+    def _check(self, obj: Any) -> None:  # noqa: ANN401 (a cdk8s.ApiObject)
+        """Resolve an object, and look for tokens that are left in it."""
+        construct = obj.node.path
+        self._failed = set()
+        try:
+            content = obj.to_json()
+        except Exception as error:  # noqa: BLE001 (not a resolver's, which are collected; raised after all others)
+            self._of_others = self._of_others or error
+            return
+        written = {text_of(text): text for text in self.written.get(construct, {}).values()}
+        for key, value in _each(content, ()):
+            at = FieldPath(construct, key)
+            if str(value) in self._failed or self.has_failed(at):
+                continue
+            known = written.get(value) if isinstance(value, str) else None
+            problem = self._left_over(value) if known is None else _foreign(known)
+            if problem:
+                self.problems[at] = [str(problem)]
+
+    def _left_over(self, value: Any) -> StrongRefError | None:  # noqa: ANN401 (a single value)
+        """The error of a value that no resolver has written."""
+        for resolver in self.resolvers:
+            left = resolver.token_in(value)
+            if left:
+                return NothingResolvedError(left)
+        return _foreign((Piece(value),))
+
+
+_RUNS: WeakKeyDictionary[Any, AppRun] = WeakKeyDictionary()
+
+
+def _foreign(parts: Iterable[Piece]) -> StrongRefError | None:
+    """The error of a token that no resolver here knows, in parts that are not fetched values.
+
+    Any other `${…}` is left alone: in an app's manifests it most often belongs to the program.
+    """
+    for part in parts:
+        found = leftover(part.text) if part.done is not None else None
+        if found and ("token[" in found[0].lower() or not found[0].startswith("${")):
+            return LeftOverError(*found)
+    return None
+
+
+def _each(content: object, key: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Every single value of an object, and every key as if it were a value."""
+    if isinstance(content, dict):
+        for name, below in content.items():
+            yield (*key, name), name
+            yield from _each(below, (*key, name))
+    elif isinstance(content, list):
+        for number, below in enumerate(content):
+            yield from _each(below, (*key, str(number)))
+    else:
+        yield key, content

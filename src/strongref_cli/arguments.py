@@ -1,0 +1,243 @@
+"""The command line: every command with its options, and the function that runs it.
+
+Commands import boto3, ruamel.yaml and more. Nothing here does, so that `--help` answers at once: a parser names its
+function as `module:function`, and `strongref_cli.main` imports that module of this package when the command runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, TypeAlias
+
+from strongref import __version__
+from strongref.contract.names import SHARED
+from strongref_cli.permissions import Principal
+from strongref_manifests.tokens import ON_DEMAND
+from strongref_refs.rbac import NAME as ROLE_NAME
+from strongref_toolkit.errors import PLACEHOLDER
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 (it has no other name)
+
+JSON_LINES = "print one JSON object per line"
+ROLE = f"the role to assume in other accounts: arn:aws:iam::{PLACEHOLDER}:role/NAME; {PLACEHOLDER} stands for the ID"
+CLAIM, UNCLAIM = "--claim", "--unclaim"
+
+CONTEXT_FILE = "strongref.context.json"
+"""As `strongref_objects.synthesis.context_file` has it; importing that package would take longer than everything else here."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command."""
+    whole = argparse.ArgumentParser(
+        prog="strongref",
+        description="Strong references between CloudFormation stacks: list exports and their importers, look up "
+        "resources, and write values into templates and manifests.",
+    )
+    whole.add_argument("--version", action="version", version=__version__)
+    whole.set_defaults(extra=None)
+    commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    for add in (_exports, _lookup, _objects, _refs, _resolve, _transform):
+        add(commands)
+    return whole
+
+
+def _add(commands: Commands, name: str, summary: str, **more: Any) -> argparse.ArgumentParser:  # noqa: ANN401 (as argparse)
+    """Add a command's parser; `summary` is its line in the list of commands and the first line of its own help."""
+    return commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", **more)
+
+
+def _exports(commands: Commands) -> None:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--region", action="append", help="the region of the values; repeatable")
+    common.add_argument("--consumer", help="only exports for this consumer (_shared: exports for all)")
+    common.add_argument("--stack", help="only exports of this stack")
+    ls = _add(commands, "ls", "list exports and the stacks that import them; never the values", parents=[common])
+    ls.add_argument("--json", action="store_true", help=JSON_LINES)
+    ls.set_defaults(run="exports:list_exports")
+    republish = _add(commands, "republish", "restore deleted values from their records", parents=[common])
+    republish.set_defaults(run="exports:republish_exports")
+
+
+def _lookup(commands: Commands) -> None:
+    lookup = _add(commands, "lookup", "print a resource's primary identifier, or its attributes")
+    lookup.add_argument("type", metavar="TYPE", help="the resource type, as in AWS::S3::Bucket")
+    lookup.add_argument("physical_id", metavar="PHYSICAL_ID", nargs="?", help="the physical ID in CloudFormation")
+    lookup.add_argument("--arn", help="the ARN, instead of the physical ID")
+    lookup.add_argument("--name", help="the name in its service, instead of the physical ID")
+    lookup.add_argument("--tag", action="append", metavar="KEY=VALUE", help="a tag, instead; repeatable")
+    lookup.add_argument(
+        "--property", action="append", metavar="NAME=VALUE", help="a property that must match; repeatable"
+    )
+    lookup.add_argument(
+        "--attribute", action="append", metavar="NAME", help="print this attribute; A.B is B in A; repeatable"
+    )
+    lookup.add_argument("--region", help="the resource's region")
+    lookup.add_argument("--account", help="the resource's account, if it is not the caller's")
+    lookup.add_argument("--role", help=ROLE)
+    lookup.add_argument("--json", action="store_true", help="print one JSON object")
+    lookup.set_defaults(run="lookup:look_up")
+
+
+def _objects(commands: Commands) -> None:
+    objects = _add(commands, "objects", "list exported objects, and print one for people or scripts")
+    below = objects.add_subparsers(required=True, metavar="COMMAND")
+    every = _add(below, "list", "list objects and their keys; never the values")
+    _channel(every)
+    every.add_argument("--json", action="store_true", help=JSON_LINES)
+    every.set_defaults(run="objects:list_objects")
+    show = _add(below, "show", "print one object as a tree")
+    export = _add(below, "export", "print one object as JSON or as shell variables")
+    for each in (show, export):
+        each.add_argument("name", metavar="NAME", help="the object's name")
+        each.add_argument("--type", help="its type: Bucket, or MODULE:CLASS; by default read from its keys")
+        _channel(each)
+        each.add_argument("--sensitive", action="store_true", help="also print the values of SecureStrings")
+    show.set_defaults(run="objects:show_object")
+    export.add_argument("--format", choices=("json", "env"), required=True, help="the output format")
+    export.add_argument("--name", dest="variables", metavar="PREFIX", help="the variables' prefix; by default NAME")
+    export.set_defaults(run="objects:export_object")
+    context = _add(below, "context", "list what lookups have stored in the context file, or remove it")
+    context.add_argument("--file", help=f"the file; by default {CONTEXT_FILE}")
+    context.add_argument("--json", action="store_true", help=JSON_LINES)
+    remove = context.add_mutually_exclusive_group()
+    remove.add_argument("--reset", nargs="+", metavar="NAME", help="remove these objects or values")
+    remove.add_argument("--clear", action="store_true", help="remove everything that strongref has stored")
+    context.set_defaults(run="objects:show_context")
+
+
+def _channel(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--via",
+        choices=("cloudformation", "strongref", "ssm"),
+        default="cloudformation",
+        help="the channel; by default cloudformation",
+    )
+    command.add_argument("--region", action="append", help="the objects' region; list accepts more than one")
+    command.add_argument("--account", help="the objects' account, if it is not the caller's")
+    command.add_argument("--role", help=ROLE)
+    command.add_argument("--consumer", help="via strongref: only exports for this consumer (_shared: exports for all)")
+    command.add_argument("--stack", help="via cloudformation or strongref: only exports of this stack")
+    command.add_argument("--prefix", help="via ssm: the parameters' prefix, as in /shared/network")
+
+
+def _manifests(command: argparse.ArgumentParser) -> None:
+    """The manifests that a command reads, and where it writes them."""
+    command.add_argument("manifest", nargs="*", help="files; folders of *.yaml, *.yml and *.json; or - alone")
+    where = command.add_mutually_exclusive_group()
+    where.add_argument("-o", "--out", help="the folder to write to; relative paths are kept")
+    where.add_argument("--in-place", action="store_true", help="overwrite the manifests")
+    where.add_argument("--check", action="store_true", help="resolve everything, and write nothing")
+
+
+_CLAIM_HELP = "claim the exports in use, and release those that NAME no longer uses"
+
+
+def _refs(commands: Commands) -> None:
+    refs = _add(commands, "refs", "reference fields of manifests, by the rules of ACK's controllers")
+    below = refs.add_subparsers(required=True, metavar="COMMAND")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--generator", action="append", metavar="FILE", help="generator.yaml of a controller; repeatable"
+    )
+    common.add_argument("--service", help="service of the controller, as in ec2; by default from its folder")
+    common.add_argument(
+        "--crd",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="files or folders with CRDs, which have the types of fields; repeatable",
+    )
+    _refs_resolve(below, common)
+    fields = _add(below, "fields", "list all reference fields, and what they refer to", parents=[common])
+    fields.add_argument("--json", action="store_true", help=JSON_LINES)
+    fields.set_defaults(run="refs:list_fields", extra="refs")
+    rbac = _add(below, "rbac", "write the ClusterRole for reading referenced objects", parents=[common])
+    rbac.add_argument("--name", default=ROLE_NAME, help=f"the ClusterRole's name; by default {ROLE_NAME}")
+    rbac.add_argument("--all", action="store_true", help="include what the controllers' own roles allow already")
+    rbac.set_defaults(run="refs:print_role", extra="refs")
+    schema = _add(below, "schema", "write what reference fields add to the schemas of CRDs", parents=[common])
+    schema.set_defaults(run="refs:print_schema", extra="refs")
+
+
+def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
+    resolve = _add(commands, "resolve", "write manifests with values in place of their references", parents=[common])
+    _manifests(resolve)
+    source = resolve.add_mutually_exclusive_group()
+    source.add_argument(
+        "--from",
+        dest="others",
+        action="append",
+        default=[],
+        metavar="MANIFEST",
+        help="files or folders of referenced objects, as kubectl get -o yaml prints them; repeatable",
+    )
+    source.add_argument("--cluster", action="store_true", help="read referenced objects from a live cluster")
+    resolve.add_argument("--kubeconfig", metavar="FILE", help="the kubeconfig; by default the one that kubectl uses")
+    resolve.add_argument("--context", help="a context of the kubeconfig; by default its current one")
+    resolve.add_argument(
+        "-n", "--namespace", help="the namespace of objects without one; by default the context's, or default"
+    )
+    resolve.add_argument("--conditions", action="store_true", help="print each object's condition, a JSON object each")
+    resolve.add_argument("--consumer", default=SHARED, help="the exports' consumer; by default exports for all")
+    resolve.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
+    resolve.add_argument("--sensitive", action="store_true", help="also write secret exports")
+    resolve.add_argument("--region", help="the region of stacks and exports whose reference names none")
+    resolve.add_argument("--role", help=ROLE)
+    resolve.set_defaults(run="refs_resolving:resolve_references", extra="refs")
+
+
+def _resolve(commands: Commands) -> None:
+    resolve = _add(commands, "resolve", "write manifests with the values that their tokens stand for")
+    _manifests(resolve)
+    resolve.add_argument("--strict", action="store_true", help="fail for other text that looks like a token, too")
+    resolve.add_argument(
+        "--with",
+        dest="schemes",
+        action="append",
+        default=[],
+        metavar="SCHEME",
+        help=f"also resolve {', '.join(ON_DEMAND)}; repeatable, or separated by commas",
+    )
+    resolve.add_argument(
+        "--tf",
+        action="append",
+        default=[],
+        metavar="STATE",
+        help="a Terraform state: a file or s3://…; NAME=… for more than one",
+    )
+    resolve.add_argument(
+        "--sensitive", action="store_true", help="also write secrets: SecureStrings, sensitive values of Terraform"
+    )
+    resolve.add_argument("--consumer", default=SHARED, help="the exports' consumer; by default exports for all")
+    claims = resolve.add_mutually_exclusive_group()
+    claims.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
+    claims.add_argument(UNCLAIM, metavar="NAME", help="release everything that NAME claims; without manifests")
+    resolve.add_argument("--region", help="the region of tokens that name none")
+    resolve.add_argument("--role", help=ROLE)
+    resolve.set_defaults(run="resolve:resolve_tokens", extra="manifests")
+
+
+def _transform(commands: Commands) -> None:
+    transform = _add(commands, "transform", "print a template as the macro StrongRef transforms it")
+    transform.add_argument("template", metavar="TEMPLATE", help="a file in YAML or JSON; - for standard input")
+    where = transform.add_mutually_exclusive_group()
+    where.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
+    where.add_argument("--check", action="store_true", help="report errors, and write nothing")
+    where.add_argument(
+        "--iam",
+        choices=[each.value for each in Principal],
+        help="instead of the template, print the IAM policy that this principal needs for it, as JSON",
+    )
+    transform.add_argument("--region", help="for --iam: the stack's region")
+    transform.add_argument("--account", help="for --iam: the stack's account")
+    transform.add_argument("--stack", help="for --iam: the stack's name")
+    transform.add_argument("--partition", default="aws", help="for --iam: aws, aws-cn or aws-us-gov")
+    transform.add_argument("--application", default="strongref", help="for --iam: the stack that strongref runs in")
+    transform.add_argument(
+        "--parameter",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="for --iam: a parameter of the template; repeatable",
+    )
+    transform.set_defaults(run="transform:transform_template", extra="manifests")

@@ -1,0 +1,182 @@
+"""What `resolve` and `refs resolve` share: the manifests that they read, where results go, and the claims they hold."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.contract.names import ManifestSet, is_level
+from strongref.contract.properties import parse_label
+from strongref.errors import BadRequestError
+from strongref.text import os_problem
+from strongref_cli.arguments import CLAIM
+from strongref_cli.output import put_out
+from strongref_manifests.errors import InputError, ManifestError
+from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetClaims
+from strongref_manifests.resolution import files
+from strongref_manifests.text.manifests import FORMATS, read
+from strongref_toolkit.errors import UsageError, WriteFailedError
+from strongref_toolkit.files import write
+from strongref_toolkit.session import regions
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from strongref_manifests.resolution.files import InputFile
+    from strongref_manifests.text.manifests import Manifest
+    from strongref_toolkit.session import ToolSession
+
+STANDARD = "-"
+"""Standard input, and then standard output."""
+
+
+def check_not_empty(given: Mapping[str, Sequence[str | None]]) -> None:
+    """Refuse empty arguments: they come from shell variables that are not set.
+
+    Args:
+        given: the values of each option.
+
+    Raises:
+        UsageError: naming the option.
+    """
+    for option, values in given.items():
+        if "" in values:
+            raise UsageError(f"{option} is empty: is a variable not set?")
+
+
+def check_claims(args: argparse.Namespace, what: str) -> None:
+    """Refuse options that do not go with `--claim`, and names that no consumer can have.
+
+    Args:
+        args: the command's.
+        what: the command resolves, as in `tokens`.
+
+    Raises:
+        UsageError: naming the option.
+    """
+    if args.claim is not None and args.in_place:
+        raise UsageError(
+            f"{CLAIM} cannot be combined with --in-place: without the {what}, the next run cannot see which exports "
+            "the manifests use. Write to another folder with -o"
+        )
+    if not is_level(args.consumer):
+        raise UsageError("--consumer must be a stack name, or a label of letters, digits, _ and -")
+
+
+class ManifestPaths(NamedTuple):
+    """The files that a command reads and writes.
+
+    Attributes:
+        inputs: the files to read; none for standard input.
+        targets: the file that each is written to; none for standard output, or if nothing is written.
+    """
+
+    inputs: Sequence[InputFile]
+    targets: Sequence[Path]
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> ManifestPaths:
+        """The files that the arguments name.
+
+        Raises:
+            InputError: they do not go together, or a file does not exist.
+        """
+        if not args.manifest:
+            raise InputError("no manifests: give files or folders, or - for standard input")
+        if STANDARD in args.manifest:
+            if args.manifest != [STANDARD] or args.out or args.in_place:
+                raise InputError("- reads standard input and writes standard output: give it alone, without -o")
+            return cls((), ())
+        if not (args.out or args.in_place or args.check):
+            raise InputError("say where to write: -o FOLDER, or --in-place; --check writes nothing")
+        out = Path(args.out) if args.out else None
+        inputs = files.find(args.manifest, out)
+        if out:
+            return cls(inputs, files.targets(inputs, out))
+        return cls(inputs, [each.path for each in inputs] if args.in_place else ())
+
+
+def read_manifests(
+    inputs: Sequence[InputFile], *, tokens_only: bool = False
+) -> tuple[list[Manifest], list[ManifestError]]:
+    """The manifests, and the errors of those that cannot be read; without files, standard input is the only one."""
+    manifests: list[Manifest] = []
+    unread: list[ManifestError] = []
+    for each in inputs or (None,):
+        try:
+            manifests.append(_read(each, tokens_only=tokens_only))
+        except ManifestError as error:
+            unread.append(error)
+    return manifests, unread
+
+
+def _read(given: InputFile | None, *, tokens_only: bool) -> Manifest:
+    if given is None:
+        return read("standard input", sys.stdin.buffer.read(), tokens_only=tokens_only)
+    try:
+        content = given.path.read_bytes()
+    except OSError as error:
+        problem = os_problem(error)
+    else:
+        return read(str(given.path), content, FORMATS[given.path.suffix.lower()], tokens_only=tokens_only)
+    raise ManifestError(str(given.path), None, problem)
+
+
+@dataclass
+class ManifestWriter:
+    """Writes results to files, or to standard output, and there only once: a claim may have it write again."""
+
+    paths: ManifestPaths
+    in_place: bool
+    printed: bool = False
+
+    def write(self, manifests: Sequence[Manifest], texts: Sequence[str]) -> None:
+        """Write each manifest's new text.
+
+        Raises:
+            WriteFailedError: nothing was written.
+            HalfWrittenError: some files were written.
+        """
+        if self.paths.inputs:
+            changed = {
+                target: text.encode()
+                for target, text, manifest in zip(self.paths.targets, texts, manifests, strict=False)
+                if not self.in_place or text != manifest.text
+            }
+            try:
+                write(changed)
+            except WriteFailedError as error:
+                raise (HalfWrittenError(error) if error.written else error) from None
+        elif not self.printed:
+            self.printed = True
+            put_out(texts[0].encode())
+
+
+def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSession) -> ManifestSetClaims:
+    """The claims of a set of manifests in the command's region.
+
+    Args:
+        option: that gave the name, for errors.
+        name: the set's.
+        args: the command's.
+        session: the command's.
+
+    Raises:
+        UsageError: the name is not valid, or there is no region.
+        UnknownCallerError: STS does not return the caller's account.
+    """
+    (region,) = regions([args.region] if args.region else None)
+    try:
+        parse_label(option, name)
+    except BadRequestError as error:
+        raise UsageError(str(error)) from None
+    account = session.accounts(region, None).own
+    return ManifestSetClaims(session.ports(account), session.clock, region, ManifestSet(account, name))
+
+
+def count(number: int, what: str, done: str = "") -> str:
+    """`2 files`, `1 value resolved`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}{f' {done}' if done else ''}"

@@ -1,0 +1,35 @@
+"""Trees (`strongref_toolkit.intrinsics`) read from values of the AWS CDK, by the CDK itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import aws_cdk
+import jsii
+
+from strongref_toolkit.intrinsics import joined, simplified
+
+if TYPE_CHECKING:
+    from strongref_toolkit.intrinsics import Tree
+
+
+class TreeTokenResolver(aws_cdk.DefaultTokenResolver):  # type: ignore[misc]  # the CDK is not read by mypy
+    """Resolves tokens as the CDK does, and concatenates them as trees. A subclass resolves references its own way."""
+
+    def __init__(self) -> None:
+        super().__init__(_TreeConcatenator())
+
+    def tree(self, value: Any, scope: Any) -> Tree:  # noqa: ANN401 (any value with tokens; an aws_cdk.Stack)
+        """What a value stands for in the template of a stack.
+
+        Raises:
+            Unknown: a part of it cannot be concatenated.
+            RuntimeError: the CDK cannot resolve it.
+        """
+        return simplified(aws_cdk.Tokenization.resolve(value, scope=scope, resolver=self, preparing=False))
+
+
+@jsii.implements(aws_cdk.IFragmentConcatenator)
+class _TreeConcatenator:
+    def join(self, left: Any, right: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
+        return joined("" if left is None else left, "" if right is None else right)

@@ -1,0 +1,26 @@
+"""Optional dependencies: what to install when one is missing."""
+
+from __future__ import annotations
+
+_EXTRAS = {"aws_cdk": "cdk", "kubernetes": "kubernetes", "pluralizer": "refs"}
+"""Modules that one extra brings."""
+_SHARED = ("cdk8s", "constructs", "jsii", "ruamel")
+"""Modules that the extra of whatever imports them brings."""
+
+
+def missing_dependency(user: str, error: ImportError, extra: str) -> str | None:
+    """The sentence that says what to install; None if no extra brings the missing module.
+
+    Args:
+        user: the command or the package that needs it.
+        error: raised by the import.
+        extra: the extra of that command or package.
+    """
+    module = (error.name or "").partition(".")[0]
+    if module == "cdktf":  # deprecated, and so no extra
+        install = "cdktf"
+    elif module in _EXTRAS or module in _SHARED:
+        install = f"'strongref[{_EXTRAS.get(module, extra)}]'"
+    else:
+        return None
+    return f"{user} needs {module}, which is not installed: pip install {install}"

@@ -1,0 +1,100 @@
+"""What a tool on someone's machine is made of: the caller's credentials, one rate limiter, the time that it may take.
+
+The command `strongref`, resolvers in cdk8s apps and lookups in CDK apps all start here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from boto3.session import Session
+
+from strongref.aws.clients import Clients
+from strongref.aws.cloudformation import CloudFormationStacks
+from strongref.aws.parameter_store import Stores
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.log import log_to_stderr
+from strongref.protocol.ports import Ports
+from strongref.protocol.time import Patience
+from strongref.runtime.clock import SystemClock
+from strongref_toolkit.accounts import Accounts
+from strongref_toolkit.aws import Aws
+from strongref_toolkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from strongref.protocol.time import Clock
+
+FENCE_WAIT = 120.0
+"""Seconds to wait for another deployment: longer than the fence of one that crashed takes to expire."""
+
+_PAUSE = 2.0
+_HOUR = 3600.0
+
+_STS_REGION = "us-east-1"
+"""Where STS is called if the run has no region."""
+
+
+class ToolSession(NamedTuple):
+    """One run of a tool. Everything that calls AWS shares its rate limiter."""
+
+    clients: Clients
+    limiter: RateLimiter
+    clock: Clock
+
+    @classmethod
+    def start(cls) -> ToolSession:
+        """Start a session of this process.
+
+        It uses botocore's own service models: the Lambda layer's cover only what the functions call.
+        """
+        log_to_stderr()
+        return cls(Clients(Session()), RateLimiter(RateLimits.from_environment()), SystemClock(_HOUR))
+
+    def ports(self, account: str = "") -> Ports:
+        """The ports of the export protocol.
+
+        Args:
+            account: the account whose stacks may be described; none by default.
+        """
+        return Ports(
+            stores=Stores(self.clients.ssm, self.limiter),
+            stacks=CloudFormationStacks(self.clients.cloudformation, self.limiter, self.clock, account=account),
+            patience=Patience(FENCE_WAIT, _PAUSE, random.random),
+            token=partial(secrets.token_hex, 4),
+        )
+
+    def accounts(self, region: str, role: str | None) -> Accounts:
+        """Clients by account; arguments as for `Accounts`."""
+        return Accounts(self.clients, region, self.limiter, self.clock, role)
+
+    def aws(self, region: str | None, role: str | None) -> Aws:
+        """AWS in any account and region.
+
+        Args:
+            region: the default region; if None, that of the environment or of the AWS profile.
+            role: the ARN of the role to assume in other accounts, with `ACCOUNT` in place of the account ID.
+        """
+        default = region or _default_region()
+        return Aws(self.accounts(default or _STS_REGION, role), self.limiter, self.clock, default)
+
+
+def regions(given: list[str] | None) -> list[str]:
+    """The given regions, or the one of the environment or of the AWS profile.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if given:
+        return given
+    default = _default_region()
+    if not default:
+        raise UsageError("no region: give --region, or set AWS_REGION")
+    return [default]
+
+
+def _default_region() -> str | None:
+    return os.environ.get("AWS_REGION") or Session().region_name

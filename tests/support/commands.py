@@ -1,0 +1,27 @@
+"""The command line as it is declared, for tests of what the documentation says about it."""
+
+from __future__ import annotations
+
+import argparse
+
+from strongref_cli.arguments import parser
+
+
+def parser_of(*names: str) -> argparse.ArgumentParser:
+    """The parser of a command, as in `parser_of("refs", "resolve")`."""
+    found = parser()
+    for name in names:
+        found = commands_of(found)[name]
+    return found
+
+
+def commands_of(above: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parsers of the commands below one, by their names."""
+    (commands,) = [each for each in above._actions if isinstance(each, argparse._SubParsersAction)]
+    return dict(commands.choices)
+
+
+def arguments_of(*names: str) -> set[str]:
+    """Every option of a command, in all its spellings, and its positional arguments by their names in the help."""
+    actions = parser_of(*names)._actions
+    return {each for action in actions for each in action.option_strings or [str(action.metavar)]} - {"-h", "--help"}
