@@ -18,10 +18,10 @@ from strongref.contract.values import Kind
 from strongref.errors import ChangingError
 from strongref.protocol.published import RecordedExports
 from strongref_objects.base.errors import (
-    AmbiguousObjectError,
     NameClashError,
     NothingToImportError,
     SecretPartsError,
+    SeveralStoredObjectsError,
 )
 from strongref_objects.base.names import EXPORT_NAME_LIMIT, export_key, export_name, parameter_name, shown
 from strongref_objects.channels.cloudformation import CHANNEL as CLOUDFORMATION
@@ -235,7 +235,7 @@ def choose(objects: Iterable[StoredObject], name: str, where: str) -> StoredObje
 
     Raises:
         NothingToImportError: there is none; the error names similar ones.
-        AmbiguousObjectError: several stacks export one, or one stack exports it to several consumers.
+        SeveralStoredObjectsError: several stacks export one, or one stack exports it to several consumers.
     """
     candidates = list(objects)
     found = [each for each in candidates if each.has_name(name)]
@@ -246,7 +246,7 @@ def choose(objects: Iterable[StoredObject], name: str, where: str) -> StoredObje
         cut = tuple(full for each in found for full in each.cut)
         return replace(found[0], name=name, values=values, stored_path=partial(_path_in_exports, name), cut=cut)
     if len(found) > 1:
-        raise AmbiguousObjectError(name, [each.origin for each in found])
+        raise SeveralStoredObjectsError(name, [each.origin for each in found])
     return found[0]
 
 

@@ -153,7 +153,7 @@ def test_the_documented_numbers_are_the_codes() -> None:
         errors.BadTierError(LONG, "aws-cdk:subnet-type", LONG, ["Public", "Private", "Isolated"]),
         errors.NoRouteTableError([LONG] * 9, "vpc-0123456789abcdef0", [LONG] * 9),
         errors.SeveralPartsError(LONG, "security_group", [LONG] * 9),
-        errors.AmbiguousObjectError(LONG, [LONG] * 9),
+        errors.SeveralStoredObjectsError(LONG, [LONG] * 9),
         errors.SecretPartsError(LONG, [LONG] * 9),
         errors.NotInContextError([LONG] * 9, LONG, [LONG] * 9),
     ],

@@ -8,7 +8,6 @@ import pytest
 
 from strongref.errors import StrongRefError
 from strongref_objects.base.errors import (
-    AmbiguousObjectError,
     BadTierError,
     NoRouteTableError,
     NothingToImportError,
@@ -17,6 +16,7 @@ from strongref_objects.base.errors import (
     NotTaggedError,
     SecretPartsError,
     SeveralPartsError,
+    SeveralStoredObjectsError,
     SeveralTaggedError,
     TooManyInRegionError,
     TooManyTaggedError,
@@ -97,7 +97,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "objects-command-none": lambda: NothingToImportError(
         "JonnyBucket", "CloudFormation's exports in eu-west-1", ["JohnnyBucket"]
     ),
-    "objects-command-several": lambda: AmbiguousObjectError(
+    "objects-command-several": lambda: SeveralStoredObjectsError(
         "Web",
         [
             "exports of stack network (eu-west-1, 111111111111) to all",

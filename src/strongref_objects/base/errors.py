@@ -653,7 +653,7 @@ class SeveralPartsError(ObjectError):
 
 
 @dataclass(eq=False)
-class AmbiguousObjectError(ObjectError):
+class SeveralStoredObjectsError(ObjectError):
     """Several objects have one name.
 
     Attributes:

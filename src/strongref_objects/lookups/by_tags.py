@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 D = TypeVar("D", bound="Declared")
 
 
-class LookupScope(Protocol):
+class ObjectLookupScope(Protocol):
     """Where objects are looked up, and for whom: a `Stack` or a `LookupEnvironment`.
 
     Attributes:
@@ -85,7 +85,7 @@ class LookupEnvironment:
         self.made = ObjectCache()
 
 
-def lookup_vpc(scope: LookupScope, tags: Mapping[str, str]) -> Vpc:
+def lookup_vpc(scope: ObjectLookupScope, tags: Mapping[str, str]) -> Vpc:
     """The VPC that has all of these tags, with its subnets by tier, its route tables and its NAT gateways.
 
     Args:
@@ -98,7 +98,7 @@ def lookup_vpc(scope: LookupScope, tags: Mapping[str, str]) -> Vpc:
     return lookup(Vpc, scope, tags)
 
 
-def lookup(of: type[D], scope: LookupScope, tags: Mapping[str, str], **given: Any) -> D:  # noqa: ANN401 (values, lists and objects)
+def lookup(of: type[D], scope: ObjectLookupScope, tags: Mapping[str, str], **given: Any) -> D:  # noqa: ANN401 (values, lists and objects)
     """The object of a type that has all of these tags; the same one each time.
 
     Args:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from strongref.contract.arns import partition_of
 from strongref.contract.properties import parse_account, parse_region, shown
 from strongref.errors import BadRequestError
 from strongref_objects.base.errors import BadLocationError, WrongTypeError
@@ -42,17 +43,6 @@ _SUFFIXES = {
     "aws-iso-f": "csp.hci.ic.gov",
 }
 """The DNS suffixes of partitions other than `amazonaws.com` (botocore: partitions)."""
-
-_PARTITIONS = {
-    "cn-": "aws-cn",
-    "eu-isoe-": "aws-iso-e",
-    "eusc-": "aws-eusc",
-    "us-gov-": "aws-us-gov",
-    "us-iso-": "aws-iso",
-    "us-isob-": "aws-iso-b",
-    "us-isof-": "aws-iso-f",
-}
-"""By prefix of their region codes (botocore: partitions)."""
 
 _PARTITION = re.compile("aws(-[a-z]+)*")
 
@@ -127,7 +117,7 @@ class ArnForm:
     ) -> dict[str, Text]:
         """What follows from a name; the partition, region and account are the stack's own by default."""
         if partition is None and isinstance(region, str) and not is_unresolved(region):
-            partition = next((each for start, each in _PARTITIONS.items() if region.startswith(start)), "aws")
+            partition = partition_of(region)
         of_partition = _of_partition(partition) if partition is not None else _of_partition(_pseudo("partition"))
         pieces = {"name": name, **of_partition, "region": region or _pseudo("region")}
         pieces["account"] = account or _pseudo("account")
