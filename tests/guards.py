@@ -132,9 +132,9 @@ GUARDS = (
     Guard(
         name="the comparison of a physical id with the whole name in an ARN",
         file="layers/core/strongref/lookup/matching.py",
-        function="_named",
-        find="physical_id == _1.name",
-        instead="_1.name.endswith(physical_id)",
+        function="_match_part",
+        find="physical_id == _1.resource_id",
+        instead="_1.resource_id.endswith(physical_id)",
         tests=("tests/lookup/test_properties.py", "-k", "own_the_physical_id"),
         must_fail=("test_an_answer_is_the_one_resource_whose_own_the_physical_id_is_or_none_at_all",),
     ),

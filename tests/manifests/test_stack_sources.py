@@ -150,7 +150,7 @@ def test_outputs_of_nested_stacks_are_reached_by_logical_ids(clients: Watched) -
 
 
 class Resources:
-    """`lookup.base.CloudControl` with a few resources, by type and identifier."""
+    """`lookup.reader.CloudControl` with a few resources, by type and identifier."""
 
     region = EU
 
