@@ -123,7 +123,7 @@ GUARDS = (
     Guard(
         name="the end of a run over a set of manifests when its fence expires",
         file="src/strongref_manifests/manifest_set.py",
-        function="SetClaims._alone",
+        function="ManifestSetClaims._alone",
         find="Sooner(_1, _)",
         instead="_1",
         tests=("tests/manifests/test_manifest_set.py",),

@@ -46,15 +46,8 @@ ALLOWED = {
         *("protocol.executor", "protocol.findings", "protocol.janitor", "protocol.published"),
     ),
     "lookup": (
-        *CALLS,
-        *ANSWERS,
-        "runtime.wiring",
-        "lookup",
-        "lookup.attributes",
-        "lookup.custom_resource",
-        "lookup.errors",
-        "lookup.query",
-        "lookup.request",
+        *(*CALLS, *ANSWERS, "runtime.wiring", "lookup", "lookup.attributes", "lookup.custom_resource"),
+        *("lookup.errors", "lookup.query", "lookup.request"),
     ),
     "macro": ("macro", "macro.*"),
 }
