@@ -69,7 +69,7 @@ class Account:
 
     def stored(self, region: str = REGION) -> int:
         """How many parameters there are in a region."""
-        return sum(1 for slot in self.ssm(region)._slots.values() if slot.record)
+        return len(self.ssm(region).parameters())
 
     def carry_out(self, event: Event, seconds: float = 885, seed: int = 0) -> Response:
         """Handle an event in as many invocations as it needs."""

@@ -21,7 +21,8 @@ from strongref.protocol.time import Patience
 from strongref.runtime.wiring import exporter, importer
 from strongref_toolkit import session
 from strongref_toolkit.inventory import export_scopes, exports_in, republish
-from tests.support.cloud import ACCOUNT, Cloud
+from tests.support.builders import ACCOUNT
+from tests.support.cloud import Cloud
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:

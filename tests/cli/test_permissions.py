@@ -14,7 +14,7 @@ from strongref_cli.permissions import (
 )
 from strongref_cli.template_facts import DeploymentTarget
 from tests.docs.test_permissions import EU, US, Watched
-from tests.support.cloud import ACCOUNT
+from tests.support.builders import ACCOUNT
 from tests.support.macro import ref, resource, template, transformed
 
 if TYPE_CHECKING:

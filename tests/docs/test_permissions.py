@@ -28,7 +28,8 @@ from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
-from tests.support.cloud import ACCOUNT, Cloud, Stack
+from tests.support.builders import ACCOUNT
+from tests.support.cloud import Cloud
 from tests.support.installation import LOG_ACTIONS, WORKING, listed, statements
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from strongref.contract.response import Response
     from strongref.protocol.ports import StackInfo
     from strongref.protocol.time import Clock
+    from tests.support.cloudformation.requests import ResourceRequest
     from tests.support.fake_ssm import FakeSsm
 
 ROLES = tuple(f"{function}Role" for function in WORKING)
@@ -85,11 +87,11 @@ class Watched(Cloud):
         self.seen: set[Call] = set()
         self._function: tuple[str, str] | None = None
 
-    def send(self, stack: Stack, kind: Any, logical_id: str, properties: dict[str, Any], *more: Any) -> Response:  # noqa: ANN401
-        role = "ImporterRole" if "From" in properties else "ExporterRole"
-        self._function = (role, StackArn.parse(stack.arn).region)
+    def send(self, request: ResourceRequest) -> Response:
+        role = "ImporterRole" if "From" in request.properties else "ExporterRole"
+        self._function = (role, request.region)
         try:
-            return super().send(stack, kind, logical_id, properties, *more)
+            return super().send(request)
         finally:
             self._function = None
 

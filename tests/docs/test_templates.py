@@ -82,7 +82,7 @@ class Cloud:
 
     def names(self, region: str) -> set[str]:
         store = self.regions.get(region, FakeSsm())
-        return {name for name, slot in store.snapshot() if slot.record}
+        return set(store.parameters())
 
 
 @pytest.mark.parametrize("block", blocks("yaml"), ids=str)

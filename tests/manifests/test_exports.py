@@ -16,7 +16,8 @@ from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.tokens import Token
 from strongref_toolkit.aws import Aws
 from strongref_toolkit.errors import NotExportedError, SecureValueError
-from tests.support.cloud import ACCOUNT, Cloud
+from tests.support.builders import ACCOUNT
+from tests.support.cloud import Cloud
 
 if TYPE_CHECKING:
     from strongref.contract.values import Parameter

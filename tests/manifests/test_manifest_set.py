@@ -26,7 +26,8 @@ from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref_manifests.ledger import PAGE_BYTES, ClaimLedger, UnreadableLedgerError
 from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetBusyError, ManifestSetClaims, NothingUsedError
-from tests.support.cloud import ACCOUNT, Cloud
+from tests.support.builders import ACCOUNT
+from tests.support.cloud import Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -18,7 +18,7 @@ from strongref_objects import CrossRegion, PlainTarget, ResolveType, Stack
 from strongref_objects.base.errors import BadChannelError, ExportedTwiceError
 from strongref_objects.channels.cross_region_imports import ImportResources
 from strongref_objects.synthesis.context_file import reset
-from tests.support.cloud import ACCOUNT
+from tests.support.builders import ACCOUNT
 from tests.support.objects import EU, US, World, custom, produced, template
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def test_however_long_names_are_what_is_known_has_room_in_an_answer(world: World
     deployed = world.cloud.stack(consumer, region)
     sizes = []
     for logical_id, resource in deployed.resources.items():
-        event = world.cloud.event(deployed, RequestType.CREATE, logical_id, resource.properties)
+        event = world.cloud.event(deployed.request(RequestType.CREATE, logical_id, resource.properties))
         arn = f"{event.stack.rpartition('/')[0]}/51af3dc0-da77-11e4-872e-1234567db123"
         event = dataclasses.replace(event, stack=arn, request_id="51af3dc0-da77-11e4-872e-1234567db123")
         sizes.append(

@@ -15,7 +15,7 @@ from strongref_objects.base.errors import (
     ObjectError,
 )
 from strongref_objects.channels import CloudFormation
-from tests.support.cloud import ACCOUNT
+from tests.support.builders import ACCOUNT
 from tests.support.objects import EU, US, Tree, World, custom, template
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from strongref.contract.names import short_hash
 from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack
-from tests.support.cloud import ACCOUNT
+from tests.support.builders import ACCOUNT
 from tests.support.objects import EU, US, Tree, World, custom, produced, template
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from strongref_objects.base.errors import (
     OwnExportError,
     WrongKindError,
 )
-from tests.support.cloud import ACCOUNT
+from tests.support.builders import ACCOUNT
 from tests.support.objects import EU, US, Tree, World, custom, produced
 
 if TYPE_CHECKING:

@@ -35,11 +35,11 @@ def in_answers(count: int, size: int = 40) -> dict[str, dict[str, Any]]:
 
 
 def counted(cloud: Cloud, do: Callable[[], object]) -> Counter[str]:
-    """The calls to SSM, by action, and to CloudFormation (`asked`), that something makes."""
+    """The calls to SSM, by action, and to CloudFormation (`lookups`), that something makes."""
     cloud.calls.clear()
-    cloud.asked = 0
+    cloud.lookups = 0
     do()
-    return Counter(action for action, _ in cloud.calls) + Counter({"asked": cloud.asked})
+    return Counter(action for action, _ in cloud.calls) + Counter({"lookups": cloud.lookups})
 
 
 @pytest.mark.parametrize("count", [1, 10, 40, 100, 1000])

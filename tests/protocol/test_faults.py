@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.faults.exporting import EXPORTING
+from tests.support.faults.fault_types import FAULTS
 from tests.support.faults.importing import IMPORTING
 from tests.support.faults.tally import Tally, missing, table, tally
 from tests.support.faults.tending import TENDING
 from tests.support.faults.trial import trial
-from tests.support.faults.trouble import FAULTS
 
 if TYPE_CHECKING:
+    from tests.support.faults.fault_types import Fault
     from tests.support.faults.scenario import Scenario
-    from tests.support.faults.trouble import Fault
 
 pytestmark = pytest.mark.slow
 

@@ -13,13 +13,13 @@ from strongref.protocol.fences import OwnFence
 from strongref.runtime import delivery
 from tests.support.fake_ssm import FakeSsm
 from tests.support.faults.exporting import EXPORTING
+from tests.support.faults.fake_time import MOST_LOOKS, FakeTime, SpinningError
+from tests.support.faults.fault_types import ANSWER, FAULTS
 from tests.support.faults.importing import IMPORTING
-from tests.support.faults.passing import MOST_LOOKS, SpinningError, Time
-from tests.support.faults.state import EXPORTS
 from tests.support.faults.tally import ACTIONS, missing, table, tally
 from tests.support.faults.trial import trial
-from tests.support.faults.trouble import ANSWER, FAULTS
-from tests.support.faults.wire import Killed, Wire
+from tests.support.faults.wire import ProcessKilledError, Wire
+from tests.support.invariants import EXPORTS
 
 if TYPE_CHECKING:
     from strongref.errors import StrongRefError
@@ -39,7 +39,7 @@ def found(scenario: Scenario, *faults: str) -> str:
 
 def test_a_claimed_value_that_is_changed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("strongref.protocol.planner._in_use", lambda *_: ())
-    assert "/network/A') is changed, which is claimed" in found(
+    assert "/network/A') is lost: it has another value" in found(
         SCENARIOS["export: update would change a claimed value"]
     )
 
@@ -55,9 +55,9 @@ def test_a_value_that_is_gone_and_somebodys_parameter_that_is_touched_are_found(
         return delete(self, **request)
 
     monkeypatch.setattr(FakeSsm, "delete_parameters", delete_all_values)
-    told = found(SCENARIOS["export: update adds, changes and drops"])
-    assert "/network/A') is gone, which is claimed" in told
-    assert "/network/Theirs') was touched" in told
+    problems = found(SCENARIOS["export: update adds, changes and drops"])
+    assert "/network/A') is lost: it is gone" in problems
+    assert "/network/Theirs') was touched" in problems
 
 
 def test_a_claim_that_is_taken_off_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,7 @@ def test_a_claim_that_is_taken_off_is_found(monkeypatch: pytest.MonkeyPatch) -> 
         return remove_tags(self, **request | {"TagKeys": [tag["Key"] for tag in listed["TagList"]]})
 
     monkeypatch.setattr(FakeSsm, "remove_tags_from_resource", remove_all)
-    assert "/network/A') has lost a claim" in found(SCENARIOS["import: delete in the clean-up"])
+    assert "/network/A') is lost: its claim is gone" in found(SCENARIOS["import: delete in the cleanup"])
 
 
 def test_a_value_that_is_printed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +84,7 @@ def test_a_value_that_is_printed_is_found(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_fence_that_is_left_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OwnFence, "take_away", lambda *_: None)
-    assert "is left in us-east-1" in found(CREATE)
+    assert "leftover: /strongref/fences/" in found(CREATE)
 
 
 def test_what_a_failed_create_leaves_behind_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,26 +116,26 @@ def test_a_second_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("fault", "effects"), [("killed before", []), ("killed after", ["struck"])])
 def test_who_was_killed_does_nothing_any_more(fault: str, effects: list[str]) -> None:
-    wire, done = Wire(Time(), FAULT[fault], at=0), list[str]()
+    wire, done = Wire(FakeTime(), FAULT[fault], at=0), list[str]()
     wire.begin(900)
-    with pytest.raises(Killed):
+    with pytest.raises(ProcessKilledError):
         wire.call("PutParameter", {}, lambda: done.append("struck"), lambda _: None)
-    with pytest.raises(Killed):
-        wire.call("DeleteParameters", {}, lambda: done.append("clean-up"), lambda _: None)
+    with pytest.raises(ProcessKilledError):
+        wire.call("DeleteParameters", {}, lambda: done.append("cleanup"), lambda _: None)
     assert done == effects
 
 
 def test_lambda_kills_who_uses_up_the_time() -> None:
-    time = Time()
+    time = FakeTime()
     wire = Wire(time)
     wire.begin(10)
     time.sleep(10)
-    with pytest.raises(Killed):
+    with pytest.raises(ProcessKilledError):
         wire.call("PutParameter", {}, lambda: None, lambda _: None)
 
 
 def test_a_loop_in_which_no_time_passes_is_found() -> None:
-    time = Time()
+    time = FakeTime()
     for _ in range(MOST_LOOKS):
         time.monotonic()
     with pytest.raises(SpinningError):

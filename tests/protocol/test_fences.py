@@ -62,8 +62,8 @@ class World:
 
     @property
     def fences(self) -> dict[str, Fence]:
-        below = {name: slot.record for name, slot in self.ssm._slots.items() if slot.record and "/fences/" in name}
-        return {name.rpartition("/")[2]: _decoded(record.text) for name, record in below.items() if record}
+        below = {name: found for name, found in self.ssm.parameters().items() if "/fences/" in name}
+        return {name.rpartition("/")[2]: _decoded(found.text) for name, found in below.items()}
 
     def watch(self, seconds: float) -> list[float]:
         """How long the fences still stand, at each second, in seconds."""

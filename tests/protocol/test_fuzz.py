@@ -1,4 +1,4 @@
-"""Long histories of a whole system, as hypothesis makes them up: no reference is lost, and nothing is left for ever."""
+"""Long histories of a whole system, as hypothesis makes them up: no reference is lost, and nothing is left over."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from hypothesis.stateful import run_state_machine_as_test
 from strongref.protocol import fences as fencing
 from strongref.protocol import inspection
 from strongref.protocol.inspection import TagInspector
-from tests.support.fuzz_history import History
-from tests.support.fuzz_invocation import remember_held
-from tests.support.fuzz_machine import Machine
+from tests.support.fuzz.history import History
+from tests.support.fuzz.invocation import remember_held
+from tests.support.fuzz.machine import Machine
 
 pytestmark = pytest.mark.slow
 
 FEW = 10_000
 STEPS = int(os.environ.get("STRONGREF_FUZZ_STEPS", FEW))
-"""Calls to make at least: few beside the other tests, many in `make fuzz`."""
+"""Calls to make at least: few compared to the other tests, many in `make fuzz`."""
 
 SEED = int(os.environ.get("STRONGREF_FUZZ_SEED", "1"))
-"""Where the histories begin: the same ones each time, unless told otherwise."""
+"""Which histories are played: the same each time, unless the environment says otherwise."""
 
 ENOUGH = 100_000
 """Calls in which a fault is found: it takes some 6,000, in histories that change whenever the code does."""
@@ -52,7 +52,7 @@ def play(steps: int, number: int, *, shrink: bool = True) -> int:
     return Machine.steps
 
 
-def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_for_ever(
+def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_over(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     steps = play(STEPS, SEED)
@@ -70,11 +70,11 @@ def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_for_ever(
     ],
     ids=["fence", "claims", "stale claims"],
 )
-def test_without_a_part_of_the_protocol_that_is_found_out_and_told(
+def test_without_a_part_of_the_protocol_a_loss_is_found_and_reported(
     monkeypatch: pytest.MonkeyPatch, owner: type, part: str, without: object
 ) -> None:
     monkeypatch.setattr(owner, part, without)
-    with pytest.raises(AssertionError, match="How it came to that:"):
+    with pytest.raises(AssertionError, match="The story:"):
         play(ENOUGH, 1, shrink=False)
 
 
@@ -90,8 +90,8 @@ def test_what_a_stack_has_to_go_back_to_is_not_dropped_while_its_roll_back_is_st
             if not fails:
                 history.finish()
         while history.cloud.stack(*web).status != "UPDATE_ROLLBACK_IN_PROGRESS":
-            history.step(history.cloud.baton.ready()[0])
-        history.cloud.kill(history.cloud.invocations[0])
+            history.step(history.cloud.scheduler.ready()[0])
+        history.cloud.invocations[0].task.kill()
         history.settle()
         assert history.cloud.stack(*web).status == "UPDATE_ROLLBACK_FAILED"
         history.deploy(*network, {"X": {"Region": web[1], "Consumer": "web", "Values": {"B": "one"}}})

@@ -40,13 +40,13 @@ def each(cases: list[Case], *marks: pytest.MarkDecorator) -> list[object]:
 def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
     case: Case, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nor is anything left claimed for ever: see `explorer.verdicts`."""
+    """Nor is anything left over: see `explorer.verdicts`."""
     report = case.explorer().walk()
     with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
         sys.stderr.write(f"\nEvery order of calls: {report.states:,} states: {case.label}\n")
     assert report.lost is None
     assert report.torn is None
-    assert report.left is None
+    assert report.leftover is None
     assert {f"{actor.name} " for actor in case.actors} <= report.succeeded  # in some order each of them gets through
 
 
@@ -55,7 +55,7 @@ def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
     [
         (fencing.OwnFence, "put_up", lambda *_: None, "there: change x import"),
         (fencing.OwnFence, "others", lambda *_: None, "there: 2 exporters x import"),
-        (ClaimAttempt, "_is_unchanged", lambda *_: True, "there: clean-up x 2 imports"),
+        (ClaimAttempt, "_is_unchanged", lambda *_: True, "there: cleanup x 2 imports"),
         (RecordedExports, "says", lambda *_: True, "gone: change; E and I may crash"),
         (TagInspector, "inspect", lambda *_: {}, "there: drop x import"),
     ],
@@ -84,11 +84,11 @@ def test_unless_values_put_back_are_claimed_like_all_others_a_reference_is_lost(
     assert BY_LABEL["gone: drop, restore x import"].explorer().walk().lost
 
 
-def test_unless_stale_claims_are_told_from_live_ones_something_is_left_claimed_for_ever(
+def test_unless_stale_claims_are_recognized_something_is_left_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("strongref.protocol.inspection.is_stale", lambda *_: False)
-    assert BY_LABEL["gone: change; E and I may crash"].explorer().walk().left
+    assert BY_LABEL["gone: change; E and I may crash"].explorer().walk().leftover
 
 
 ANY_VALUES = st.sampled_from(["v1", "v2", "v3", "drop"])
@@ -103,7 +103,7 @@ def test_in_long_histories_of_many_actors_no_reference_is_lost(data: st.DataObje
         E(*data.draw(st.lists(ANY_VALUES, min_size=1, max_size=4)), name=n)
         for n in "EFG"[: data.draw(st.integers(1, 3))]
     ]
-    actors += [I(n, lets_go=data.draw(st.booleans())) for n in "IJK"[: data.draw(st.integers(1, 3))]]
+    actors += [I(n, releases=data.draw(st.booleans())) for n in "IJK"[: data.draw(st.integers(1, 3))]]
     actors += [C()] if data.draw(st.booleans()) else []
     dying = "".join(sorted(data.draw(st.sets(st.sampled_from("EFCI")))))
     case = Case("drawn", actors, data.draw(st.sampled_from([there, gone])), dying, data.draw(st.integers(0, 3)))

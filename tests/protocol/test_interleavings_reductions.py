@@ -18,7 +18,7 @@ from tests.support.explorer.cast import C, E, I, changes, claimed, gone, there, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.support.explorer import Report
+    from tests.support.explorer.walk import Report
 
 
 @pytest.fixture(autouse=True)
@@ -29,12 +29,12 @@ def quiet() -> Iterator[None]:
 
 
 CASES = [
-    BY_LABEL["there: clean-up x 2 imports"],
+    BY_LABEL["there: cleanup x 2 imports"],
     BY_LABEL["gone: drop x 2 imports"],
     BY_LABEL["there: drop and restore x 2 imports"],
     Case("change, one may crash", [E("v2"), I("I"), I("J")], there, "EI", 1),
     Case("gone, crash, undone", [E("drop"), I("I", undone=True)], gone, "EI", 2),
-    Case("clean-up, one may crash", [C(strong=True), I("I")], claimed, "CI", 2),
+    Case("cleanup, one may crash", [C(strong=True), I("I")], claimed, "CI", 2),
     Case("handed over", [changes("E", "v1", "v2", hands_over_to="F"), changes("F", "v1", "v2"), I("I")], there, "F", 1),
     Case("import handed over", [E("drop"), *twins("I", "J", hands_over=True)], there),
     Case("import twice", [E("v2"), *twins("I", "J")], gone),
@@ -58,7 +58,7 @@ def test_reduced_or_not_the_same_outcomes_are_found(case: Case) -> None:
     ("owner", "part", "without", "label"),
     [
         (fencing.OwnFence, "put_up", lambda *_: None, "there: change x import"),
-        (ClaimAttempt, "_is_unchanged", lambda *_: True, "there: clean-up x 2 imports"),
+        (ClaimAttempt, "_is_unchanged", lambda *_: True, "there: cleanup x 2 imports"),
         (RecordedExports, "says", lambda *_: True, "gone: change; E and I may crash"),
         (TagInspector, "inspect", lambda *_: {}, "there: drop x import"),
         (inspection, "is_stale", lambda *_: False, "gone: change; E and I may crash"),

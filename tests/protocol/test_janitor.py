@@ -14,8 +14,8 @@ from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import PART, Janitor, JanitorProgress
 from strongref.protocol.ports import Ports, StackInfo
 from strongref.protocol.time import Patience
-from tests.support.builders import stack_arn
-from tests.support.cloud import ACCOUNT, Cloud
+from tests.support.builders import ACCOUNT, stack_arn
+from tests.support.cloud import Cloud
 from tests.support.fake_ssm import FakeClock
 
 EU, US = "eu-west-1", "us-east-1"
@@ -289,9 +289,9 @@ def many(count: int) -> Cloud:
 @pytest.mark.parametrize("count", [10, 100, 1000])
 def test_it_takes_at_most_so_many_calls(count: int) -> None:
     cloud = many(count)
-    cloud.asked = 0
+    cloud.lookups = 0
     assert found(cloud) == []
-    assert len(cloud.calls) + cloud.asked <= count + count / 8 + 12
+    assert len(cloud.calls) + cloud.lookups <= count + count / 8 + 12
 
 
 def test_when_time_runs_short_it_tells_up_to_where_it_came_and_goes_on_from_there() -> None:

@@ -31,9 +31,8 @@ def cloud() -> Cloud:
 def preview(cloud: Cloud, values: dict[str, Any], **more: Any) -> list[ExportPlan]:  # noqa: ANN401
     stack = cloud.stack("network", EU)
     before = stack.resources["Exports"]
-    event = cloud.event(
-        stack, RequestType.UPDATE, "Exports", exports(values, **more), before.physical_id, before.properties
-    )
+    given = exports(values, **more), before.physical_id, before.properties
+    event = cloud.event(stack.request(RequestType.UPDATE, "Exports", *given))
     ports = Ports(cloud.stores, cloud, Patience(120, 2, lambda: 0.5), cloud.token)
     return Exporter(ports).preview(event, cloud.clock)
 

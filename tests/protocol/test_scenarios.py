@@ -1,4 +1,4 @@
-"""What users live through, told with the real exporter and importer over a small cloud in memory."""
+"""What users live through, with the real exporter and importer over a cloud in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from strongref.errors import (
     TooManyClaimsError,
     UnsettledError,
 )
-from tests.support.cloud import ACCOUNT, Cloud, LaterResourceError
+from tests.support.builders import ACCOUNT
+from tests.support.cloud import Cloud
+from tests.support.cloudformation.operations import LaterResourceError
 
 EU, US, AP = "eu-west-1", "us-east-1", "ap-southeast-2"
 
@@ -143,7 +145,7 @@ def test_a_create_that_fails_later_leaves_no_claim_and_the_exports(cloud: Cloud)
     assert cloud.claims(US, name("A")) == []
 
 
-def test_deleting_the_consumer_cleans_its_prefix_and_creating_it_anew_finds_the_values_again(claimed: Cloud) -> None:
+def test_deleting_the_consumer_cleans_its_prefix_and_creating_it_again_finds_the_values_again(claimed: Cloud) -> None:
     claimed.deploy("other", US, {"Imports": imports("B", Consumer="web")})
     claimed.delete("web", US)
     assert claimed.values(US) == {name("B"): "b1"}  # claimed by somebody else
@@ -275,14 +277,8 @@ def test_propagate_changes_a_claimed_value_and_says_to_whom(claimed: Cloud) -> N
     claimed.deploy("network", EU, {"Exports": exports({"A": "a2", "B": "b1"}, OnChange="propagate")})
     assert claimed.values(US)[name("A")] == "a2"
     assert claimed.claims(US, name("A")) == ["web"]
-    answer = claimed.send(
-        claimed.stack("network", EU),
-        RequestType.UPDATE,
-        "Exports",
-        exports({"A": "a3"}, OnChange="propagate"),
-        "x",
-        exports({"A": "a2", "B": "b1"}),
-    )
+    new, old = exports({"A": "a3"}, OnChange="propagate"), exports({"A": "a2", "B": "b1"})
+    answer = claimed.send(claimed.stack("network", EU).request(RequestType.UPDATE, "Exports", new, "x", old))
     assert answer.reason.startswith(f"A changed while imported by stack web ({US}, {ACCOUNT})")
     assert claimed.claims(US, name("A")) == ["web"]
     with pytest.raises(ExportsInUseError, match="A cannot be given another type"):  # SSM cannot change it in place
@@ -326,9 +322,10 @@ def test_secure_values_are_stored_secure_claimed_and_never_returned(cloud: Cloud
     cloud.deploy("web", US, {"Imports": imports("P", "Q")})
     assert cloud.get("web", US) == {"Q": "q"}
     assert cloud.claims(US, name("P")) == ["web"]
-    kinds = {each: slot.record.kind for each, slot in cloud.ssm(US)._slots.items() if slot.record}
+    there = cloud.ssm(US).parameters()
+    kinds = {each: found.kind for each, found in there.items()}
     assert kinds[f"/strongref/exports/{name('P')}"] == "SecureString"
-    secret = [each for each, slot in cloud.ssm(US)._slots.items() if slot.record and "hunter2" in slot.record.text]
+    secret = [each for each, found in there.items() if "hunter2" in found.text]
     assert {kinds[each] for each in secret} == {"SecureString"}
     cloud.delete("web", US)
     cloud.deploy("web", US, {"Imports": imports("P")})
@@ -357,7 +354,7 @@ def test_renaming_an_export_loses_nothing(cloud: Cloud, *, claim: bool, fails: b
     assert cloud.texts(US) == {}
 
 
-def test_a_stack_created_anew_adopts_what_its_former_self_retained(claimed: Cloud) -> None:
+def test_a_stack_created_again_adopts_what_its_former_self_retained(claimed: Cloud) -> None:
     claimed.vanish("network", EU)
     claimed.deploy("network", EU, {"Exports": exports({"A": "a1", "C": "c1"})})
     assert claimed.values(US) == {name("A"): "a1", name("C"): "c1"}
@@ -415,9 +412,9 @@ def test_a_clean_up_deletion_tried_again_tells_the_same(claimed: Cloud) -> None:
     network.status = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
     for _ in range(2):
         with pytest.raises(StrongRefError, match=r"^A stays"):
-            claimed.send(network, RequestType.DELETE, "Exports", exports({"A": "a1", "B": "b1"}), "x")
+            claimed.send(network.request(RequestType.DELETE, "Exports", exports({"A": "a1", "B": "b1"}), "x"))
     claimed.deploy("web", US, {})
-    claimed.send(network, RequestType.DELETE, "Exports", exports({"A": "a1", "B": "b1"}), "x")
+    claimed.send(network.request(RequestType.DELETE, "Exports", exports({"A": "a1", "B": "b1"}), "x"))
 
 
 def test_a_withdrawn_value_that_is_exported_again_is_adopted(claimed: Cloud) -> None:
@@ -479,13 +476,13 @@ def test_a_weak_import_reads_and_holds_nothing(cloud: Cloud) -> None:
 def test_the_same_event_twice_does_the_same(claimed: Cloud) -> None:
     for _ in range(2):
         network, web = claimed.stack("network", EU), claimed.stack("web", US)
-        claimed.send(network, RequestType.CREATE, "Exports", exports({"A": "a1", "B": "b1"}))
-        claimed.send(web, RequestType.CREATE, "Imports", imports("A"))
+        claimed.send(network.request(RequestType.CREATE, "Exports", exports({"A": "a1", "B": "b1"})))
+        claimed.send(web.request(RequestType.CREATE, "Imports", imports("A")))
     assert claimed.claims(US, name("A")) == ["web"]
     generation = claimed.stack("web", US).resources["Imports"].physical_id
     for _ in range(2):
-        claimed.send(claimed.stack("web", US), RequestType.DELETE, "Imports", imports("A"), generation)
-        claimed.send(claimed.stack("network", EU), RequestType.DELETE, "Exports", exports({"A": "a1"}), "x")
+        claimed.send(claimed.stack("web", US).request(RequestType.DELETE, "Imports", imports("A"), generation))
+        claimed.send(claimed.stack("network", EU).request(RequestType.DELETE, "Exports", exports({"A": "a1"}), "x"))
     assert claimed.texts(US) == {}
 
 
@@ -494,7 +491,7 @@ def test_a_second_delivery_that_fails_does_not_take_the_firsts_claim(claimed: Cl
     far = '{"by":"x","until":"2030-01-01T00:00:00+00:00"}'
     claimed.ssm(US).put_parameter(Name=fence, Type="String", Value=far)
     with pytest.raises(ChangingError):
-        claimed.send(claimed.stack("web", US), RequestType.CREATE, "Imports", imports("A"))
+        claimed.send(claimed.stack("web", US).request(RequestType.CREATE, "Imports", imports("A")))
     assert claimed.claims(US, name("A")) == ["web"]
 
 
@@ -503,20 +500,20 @@ def test_an_update_that_changes_nothing_writes_nothing(claimed: Cloud) -> None:
     web, network = claimed.stack("web", US), claimed.stack("network", EU)
     generation = web.resources["Imports"].physical_id
     same = exports({"A": "a1", "B": "b1"})
-    claimed.send(network, RequestType.UPDATE, "Exports", same | {"ServiceTimeout": "60"}, "x", same)
-    claimed.send(web, RequestType.UPDATE, "Imports", imports("A"), generation, imports("A", ServiceTimeout="9"))
+    claimed.send(network.request(RequestType.UPDATE, "Exports", same | {"ServiceTimeout": "60"}, "x", same))
+    claimed.send(web.request(RequestType.UPDATE, "Imports", imports("A"), generation, imports("A", ServiceTimeout="9")))
     reads = {"GetParameters", "GetParametersByPath", "ListTagsForResource"}
     assert {action for action, _ in claimed.calls} == reads
 
 
 def test_a_create_that_never_answered_leaves_claims_that_its_delete_finds(claimed: Cloud) -> None:
     web = claimed.stack("web", US)
-    claimed.send(web, RequestType.DELETE, "Imports", imports("A"), "web-Imports-MADEUP")
+    claimed.send(web.request(RequestType.DELETE, "Imports", imports("A"), "web-Imports-MADEUP"))
     assert claimed.claims(US, name("A")) == []
 
 
 def test_two_exporters_at_one_place_do_not_meet(claimed: Cloud) -> None:
-    """A dead exporter's fence is waited for, taken away when its time is up, and the work is done."""
+    """A dead exporter's fence is waited for, deleted when it expires, and the work is done."""
     fence = f"/strongref/fences/web/{ACCOUNT}/{EU}/network/Exports.dead"
     near = '{"by":"somebody","until":"2025-01-01T00:00:30+00:00"}'
     claimed.ssm(US).put_parameter(Name=fence, Type="String", Value=near)
@@ -536,10 +533,10 @@ def test_a_propagated_change_is_rolled_back(claimed: Cloud) -> None:
 def test_what_an_update_published_and_somebody_claimed_at_once_is_kept_by_its_roll_back(claimed: Cloud) -> None:
     network = claimed.stack("network", EU)
     new = exports({"A": "a1", "B": "b1", "C": "c1"})
-    claimed.send(network, RequestType.UPDATE, "Exports", new, "x", exports({"A": "a1", "B": "b1"}))
+    claimed.send(network.request(RequestType.UPDATE, "Exports", new, "x", exports({"A": "a1", "B": "b1"})))
     claimed.deploy("web", US, {"Imports": imports("A", "C")})
     network.status = "UPDATE_ROLLBACK_IN_PROGRESS"
-    back = claimed.send(network, RequestType.UPDATE, "Exports", exports({"A": "a1", "B": "b1"}), "x", new)
+    back = claimed.send(network.request(RequestType.UPDATE, "Exports", exports({"A": "a1", "B": "b1"}), "x", new))
     assert back.reason.startswith("C stays: imported by stack web")
     assert claimed.values(US)[name("C")] == "c1"
     claimed.deploy("web", US, {"Imports": imports("A")})
@@ -549,11 +546,11 @@ def test_what_an_update_published_and_somebody_claimed_at_once_is_kept_by_its_ro
 def test_a_value_that_was_changed_and_then_claimed_does_not_go_back(claimed: Cloud) -> None:
     network = claimed.stack("network", EU)
     new = exports({"A": "a1", "B": "b2"})
-    claimed.send(network, RequestType.UPDATE, "Exports", new, "x", exports({"A": "a1", "B": "b1"}))
+    claimed.send(network.request(RequestType.UPDATE, "Exports", new, "x", exports({"A": "a1", "B": "b1"})))
     claimed.deploy("web", US, {"Imports": imports("A", "B")})
     network.status = "UPDATE_ROLLBACK_IN_PROGRESS"
     with pytest.raises(ExportsInUseError, match="B cannot be changed"):
-        claimed.send(network, RequestType.UPDATE, "Exports", exports({"A": "a1", "B": "b1"}), "x", new)
+        claimed.send(network.request(RequestType.UPDATE, "Exports", exports({"A": "a1", "B": "b1"}), "x", new))
     assert claimed.values(US)[name("B")] == "b2"
 
 
@@ -566,7 +563,7 @@ def test_a_claimed_value_changed_by_hand_is_made_right_by_a_revision(claimed: Cl
     assert claimed.claims(US, name("A")) == ["web"]
 
 
-def test_a_value_made_anew_by_hand_is_foreign_even_to_a_revision(claimed: Cloud) -> None:
+def test_a_value_created_again_by_hand_is_foreign_even_to_a_revision(claimed: Cloud) -> None:
     claimed.ssm(US).delete_parameter(Name=f"/strongref/exports/{name('B')}")
     claimed.ssm(US).put_parameter(Name=f"/strongref/exports/{name('B')}", Type="String", Value="b1")
     with pytest.raises(ForeignParameterError, match="was not made by strongref"):

@@ -10,7 +10,9 @@ from botocore.exceptions import ClientError
 from strongref.contract.event import RequestType
 from strongref.errors import AccessDeniedError, ExportsInUseError, NoSuchExportError, PartialCreateError, StrongRefError
 from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
-from tests.support.cloud import Cloud, Deployed, LaterResourceError
+from tests.support.cloud import Cloud
+from tests.support.cloudformation.operations import LaterResourceError
+from tests.support.cloudformation.stacks import StackResource
 
 
 def refusing(action: str, part: str) -> Any:  # noqa: ANN401
@@ -54,9 +56,9 @@ def test_a_create_that_fails_half_way_is_cleaned_up_by_its_delete(key: str) -> N
     stack = cloud.deploy("network", EU, {})
     wanted = exports({"A": "a", "B": "b", "C": "c"})
     with pytest.raises(PartialCreateError) as failed:
-        cloud.send(stack, RequestType.CREATE, "Exports", wanted)
+        cloud.send(stack.request(RequestType.CREATE, "Exports", wanted))
     cloud.ssm(US).before_call = None
-    cloud.send(stack, RequestType.DELETE, "Exports", wanted, failed.value.physical_id)
+    cloud.send(stack.request(RequestType.DELETE, "Exports", wanted, failed.value.physical_id))
     assert cloud.texts(US) == {}
 
 
@@ -85,9 +87,8 @@ def test_plain_becomes_secure_and_plain_again_while_nobody_imports_it() -> None:
     cloud = begun(Cloud(), A="a1")
     for secure in (["A"], []):
         cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, SecureKeys=secure)})
-        slot = cloud.ssm(US)._slots[f"/strongref/exports/{name('A')}"]
-        assert slot.record is not None
-        assert slot.record.kind == ("SecureString" if secure else "String")
+        found = cloud.ssm(US).parameters()[f"/strongref/exports/{name('A')}"]
+        assert found.kind == ("SecureString" if secure else "String")
         assert cloud.tags(US, name("A"))["strongref:producer"] == cloud.stack("network", EU).arn
     cloud.deploy("web", US, {"Imports": imports("A")})
     with pytest.raises(ExportsInUseError):
@@ -240,17 +241,18 @@ def test_values_whose_record_has_many_parts_are_changed_and_dropped() -> None:
 def test_of_two_deliveries_at_once_the_one_that_fails_does_not_take_the_others_claim() -> None:
     cloud = begun(Cloud(), A="a1")
     web = cloud.deploy("web", US, {})
+    create = web.request(RequestType.CREATE, "Imports", imports("A"))
     fence = f"/strongref/fences/{name('Exports.x')}"
 
     def deliver_it_once_more(action: str, _request: dict[str, Any]) -> None:
         if action != "AddTagsToResource":
             return
         cloud.ssm(US).before_call = None
-        answer = cloud.send(web, RequestType.CREATE, "Imports", imports("A"))
-        web.resources["Imports"] = Deployed(imports("A"), answer.physical_id, answer.data)
+        answer = cloud.send(create)
+        web.resources["Imports"] = StackResource(imports("A"), answer.physical_id, answer.data)
         cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}')
 
     cloud.ssm(US).before_call = deliver_it_once_more
     with pytest.raises(PartialCreateError, match="are being changed right now"):
-        cloud.send(web, RequestType.CREATE, "Imports", imports("A"))
+        cloud.send(create)
     assert cloud.claims(US, name("A")) == ["web"]

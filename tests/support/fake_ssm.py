@@ -1,6 +1,6 @@
 """Parameter Store of one account and region in memory, at the level of a boto3 client, as strict as the real one.
 
-Records are immutable tuples in one plain dict, so that a state is copied and compared cheaply: a model checker
+Parameters are immutable tuples in one plain dict, so that a state is copied and compared cheaply: a model checker
 takes hundreds of thousands of copies.
 """
 
@@ -26,8 +26,8 @@ EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
 Tags = tuple[tuple[str, str], ...]
 
 
-class Record(NamedTuple):
-    """A parameter as kept."""
+class FakeParameter(NamedTuple):
+    """A parameter as stored."""
 
     kind: str
     tier: str
@@ -38,10 +38,10 @@ class Record(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """A name's history: how often it was written, and what it holds now."""
+    """A name's history: how often it was written, and the parameter that it has now."""
 
     writes: int
-    record: Record | None
+    parameter: FakeParameter | None
 
 
 Snapshot = frozenset[tuple[str, Slot]]
@@ -89,8 +89,8 @@ class FakeSsm:
             region: part of the parameters' ARNs.
             account: likewise.
             clock: gives LastModifiedDate; by default it counts the writes to each name, across deletions, so that
-                a parameter that is made anew differs from the one before and runs are alike.
-            empty_pages: put a page without parameters, but with a token, before each page: AWS allows itself that.
+                a parameter that is created again differs from the one before, and runs are alike.
+            empty_pages: put a page without parameters, but with a token, before each page, as AWS may.
             before_call: see above.
         """
         self.region = region
@@ -116,29 +116,33 @@ class FakeSsm:
         self._slots = dict(snapshot)
         self._frozen = snapshot
 
+    def parameters(self) -> dict[str, FakeParameter]:
+        """All parameters, by name."""
+        return {name: slot.parameter for name, slot in self._slots.items() if slot.parameter}
+
     def put_parameter(self, **request: Any) -> dict[str, Any]:
         self._begin("PutParameter", request)
-        name, found = request["Name"], self._record(request["Name"])
+        name, found = request["Name"], self._find(request["Name"])
         if found and not request.get("Overwrite"):
             raise error("ParameterAlreadyExists", "The parameter already exists.", "PutParameter")
         writes = self._slots[name].writes + 1 if name in self._slots else 1
-        record = Record(
-            kind=request.get("Type") or cast("Record", found).kind,
+        parameter = FakeParameter(
+            kind=request.get("Type") or cast("FakeParameter", found).kind,
             tier=_tier(request, found),
             text=request["Value"],
             version=found.version + 1 if found else 1,
             modified=self._clock() if self._clock else EPOCH + timedelta(seconds=writes),
             tags=found.tags if found else _sorted_tags(request.get("Tags", ())),
         )
-        self._set(name, Slot(writes, record))
-        return {"Version": record.version, "Tier": record.tier}
+        self._set(name, Slot(writes, parameter))
+        return {"Version": parameter.version, "Tier": parameter.tier}
 
     def get_parameters(self, **request: Any) -> dict[str, Any]:
         self._begin("GetParameters", request)
         names = list(dict.fromkeys(request["Names"]))
-        found = {name: record for name in names if (record := self._record(name))}
+        found = {name: parameter for name in names if (parameter := self._find(name))}
         return {
-            "Parameters": [self._shown(name, record, request) for name, record in found.items()],
+            "Parameters": [self._shown(name, parameter, request) for name, parameter in found.items()],
             "InvalidParameters": [name for name in names if name not in found],
         }
 
@@ -161,14 +165,14 @@ class FakeSsm:
 
     def delete_parameter(self, **request: Any) -> dict[str, Any]:
         self._begin("DeleteParameter", request)
-        if not self._record(request["Name"]):
+        if not self._find(request["Name"]):
             raise error("ParameterNotFound", "No such parameter.", "DeleteParameter")
         self._delete(request["Name"])
         return {}
 
     def delete_parameters(self, **request: Any) -> dict[str, Any]:
         self._begin("DeleteParameters", request)
-        there = [name for name in request["Names"] if self._record(name)]
+        there = [name for name in request["Names"] if self._find(name)]
         for name in there:
             self._delete(name)
         gone = [name for name in request["Names"] if name not in there]
@@ -197,34 +201,34 @@ class FakeSsm:
             raise error(*refused, action)
 
     def _stored(self, name: str) -> ssm_rules.Stored | None:
-        record = self._record(name)
-        if record is None:
+        parameter = self._find(name)
+        if parameter is None:
             return None
-        return ssm_rules.Stored(record.kind, record.tier, frozenset(key for key, _ in record.tags))
+        return ssm_rules.Stored(parameter.kind, parameter.tier, frozenset(key for key, _ in parameter.tags))
 
-    def _record(self, name: str) -> Record | None:
+    def _find(self, name: str) -> FakeParameter | None:
         slot = self._slots.get(name)
-        return slot.record if slot else None
+        return slot.parameter if slot else None
 
-    def _known(self, name: str) -> Record:
-        return cast("Record", self._slots[name].record)
+    def _known(self, name: str) -> FakeParameter:
+        return cast("FakeParameter", self._slots[name].parameter)
 
     def _names(self) -> list[str]:
-        return sorted(name for name, slot in self._slots.items() if slot.record)
+        return sorted(name for name, slot in self._slots.items() if slot.parameter)
 
     def _set(self, name: str, slot: Slot) -> None:
         self._slots[name] = slot
         self._frozen = None
 
     def _delete(self, name: str) -> None:
-        self._set(name, self._slots[name]._replace(record=None))
+        self._set(name, self._slots[name]._replace(parameter=None))
 
     def _retag(self, name: str, add: Iterable[dict[str, str]], remove: Iterable[str]) -> None:
         """Change tags; neither the version nor the modification date changes by that."""
-        slot, record = self._slots[name], self._known(name)
-        kept = {key: value for key, value in record.tags if key not in set(remove)}
+        slot, parameter = self._slots[name], self._known(name)
+        kept = {key: value for key, value in parameter.tags if key not in set(remove)}
         tags = tuple(sorted((kept | dict(_sorted_tags(add))).items()))
-        self._set(name, slot._replace(record=record._replace(tags=tags)))
+        self._set(name, slot._replace(parameter=parameter._replace(tags=tags)))
 
     def _page(self, names: list[str], request: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
         """A page and its token: the last name seen, so that what comes and goes meanwhile shifts nothing."""
@@ -235,26 +239,26 @@ class FakeSsm:
         page = names[begin : begin + size]
         return page, {"NextToken": page[-1]} if begin + size < len(names) else {}
 
-    def _shown(self, name: str, record: Record, request: dict[str, Any]) -> dict[str, Any]:
-        hidden = record.kind == "SecureString" and not request.get("WithDecryption")
+    def _shown(self, name: str, parameter: FakeParameter, request: dict[str, Any]) -> dict[str, Any]:
+        hidden = parameter.kind == "SecureString" and not request.get("WithDecryption")
         return {
             "Name": name,
-            "Type": record.kind,
-            "Value": sha256(record.text.encode()).hexdigest() if hidden else record.text,
-            "Version": record.version,
-            "LastModifiedDate": record.modified,
+            "Type": parameter.kind,
+            "Value": sha256(parameter.text.encode()).hexdigest() if hidden else parameter.text,
+            "Version": parameter.version,
+            "LastModifiedDate": parameter.modified,
             "ARN": f"arn:aws:ssm:{self.region}:{self.account}:parameter/{name.removeprefix('/')}",
             "DataType": "text",
         }
 
     def _described(self, name: str) -> dict[str, Any]:
-        record = self._known(name)
-        shown = self._shown(name, record, {})
+        parameter = self._known(name)
+        shown = self._shown(name, parameter, {})
         del shown["Value"]
-        return {**shown, "Tier": record.tier}
+        return {**shown, "Tier": parameter.tier}
 
 
-def _passes(name: str, record: Record, condition: dict[str, Any]) -> bool:
+def _passes(name: str, parameter: FakeParameter, condition: dict[str, Any]) -> bool:
     """One of DescribeParameters' filters; those on tags read what is there, where AWS reads an index."""
     key, values = condition["Key"], condition.get("Values", ())
     if key == "Path":
@@ -262,10 +266,10 @@ def _passes(name: str, record: Record, condition: dict[str, Any]) -> bool:
         paths = [path.rstrip("/") + "/" for path in values]
         return any(name.startswith(path) and (recursive or "/" not in name[len(path) :]) for path in paths)
     if key.startswith("tag:"):
-        tags = dict(record.tags)
+        tags = dict(parameter.tags)
         tag = key.removeprefix("tag:")
         return tag in tags and (not values or tags[tag] in values)
-    found = {"Name": name, "Type": record.kind, "Tier": record.tier}.get(key)
+    found = {"Name": name, "Type": parameter.kind, "Tier": parameter.tier}.get(key)
     if found is None:
         raise error("InvalidFilterKey", "The specified key isn't valid.", "DescribeParameters")
     return _matches(found, condition.get("Option", "Equals"), values)
@@ -279,7 +283,7 @@ def _matches(found: str, option: str, values: Sequence[str]) -> bool:
     return found in values
 
 
-def _tier(request: dict[str, Any], found: Record | None) -> str:
+def _tier(request: dict[str, Any], found: FakeParameter | None) -> str:
     """Intelligent-Tiering takes what the value needs; an advanced parameter stays one."""
     if found and found.tier == "Advanced":
         return "Advanced"

@@ -21,7 +21,7 @@ from strongref_objects import (
 from strongref_objects.base.errors import ContextFileError, ObjectError
 from strongref_objects.channels.cloudformation import HOLDER, StackExport
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, listing
-from tests.support.cloud import ACCOUNT
+from tests.support.builders import ACCOUNT
 from tests.support.objects import EU, US, Tree, World
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from strongref_objects import PlainTarget, Stack, Synthesis
 from strongref_objects.channels.cloudformation import StackExport
 from strongref_objects.channels.parameters import read_parameters
 from strongref_toolkit.aws import Aws
-from tests.support.cloud import ACCOUNT, Cloud
+from tests.support.builders import ACCOUNT
+from tests.support.cloud import Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

@@ -1,7 +1,7 @@
 """What SSM and CloudFormation admit: a model of the quotas of every account and region, shared with other traffic.
 
-Pure and by the standard library only. Time is whatever the caller says it is, so that a test's second costs nothing and
-a server's is real.
+Pure, with the standard library only. The caller gives the time, so that a test's second costs nothing and a server's is
+real.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CLASSES: Final[Mapping[str, str]] = {
     "DescribeStacks": "stacks",
     "ListStackResources": "stacks",
 }
-"""Which actions share a quota."""
+"""Actions that share a quota."""
 
 UNLIMITED: Final = frozenset({"Invoke"})
 """A function's own invocations: their quota is thousands a second."""
@@ -102,7 +102,7 @@ class Quotas:
 
 
 class _Bucket:
-    """A second's worth of tokens at most. Others may leave it in debt; whoever asks by `admit` needs a whole token."""
+    """A second's worth of tokens at most. Others may leave it in debt; a call of `admit` needs a whole token."""
 
     def __init__(self, rate: float, others: float, chance: random.Random, now: float) -> None:
         self._rate = rate

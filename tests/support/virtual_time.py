@@ -1,7 +1,7 @@
 """Time that passes only when everybody waits: many callers side by side, for minutes, in a moment.
 
 Each caller is a thread, so that it may be the real code, but only one runs at a time, and in the same order each time:
-whoever sleeps gives way to the one who is to wake first, and time jumps to then.
+a caller that sleeps gives way to the one that wakes first, and time jumps to then.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class VirtualTime:
         turn.acquire()
         try:
             caller()
-        except BaseException as error:  # noqa: BLE001 (told by run)
+        except BaseException as error:  # noqa: BLE001 (raised by run)
             self._failures.append(error)
         self._ended.release()
         self._wake_next()

@@ -1,38 +1,20 @@
 """Every order in which the real exporter and importer can meet, call by call, over one in-memory Parameter Store.
 
 An actor is the real code handling one CloudFormation event after the other. It is deterministic: which call it makes
-next follows from what its calls answered so far. So an actor's state is that history, and is found again by running
-its code anew over the recorded answers, up to the first call that has none (`session.Suspended`). States of the world
-with the same store and the same histories are one: that makes *every* order of calls a finite thing to walk through.
+next follows from what its calls answered so far. So an actor's state is that history, and is found by running its code
+again over the recorded answers, up to the first call that has none (`session.Suspended`). States of the world with the
+same store and the same histories are one: so *every* order of calls is a finite set of states.
 
 | Module | What is in it |
 |---|---|
-| `actors` | who takes part: the events, and what may happen to whoever handles them |
+| `cases` | which actors meet |
+| `cast` | the actors that the cases are made of, and what was there before |
+| `actors` | an actor: its events, and what may happen to it |
 | `session` | answers the code's calls from a history |
-| `world` | the store, the stacks, and what CloudFormation was told |
+| `world` | the store, CloudFormation's stacks, and the answers that it took |
 | `nodes` | the actors' states, each found by running the code |
-| `unread` | what of an answer the code does not look at, and so need not tell states apart |
-| `moves` | what one actor may do next: a call, a choice, a death, a hand-over |
-| `walk` | the walk through all states, or along one random way |
-| `verdicts` | what must never be: a reference lost, torn, or left for ever |
+| `unread` | what of an answer the code does not read, so that it does not distinguish states |
+| `moves` | what one actor may do next: a call, a choice, a death, a handover |
+| `walk` | the walk through all states, or along one random path |
+| `verdicts` | what must never be: a reference lost, a value torn from its record, a leftover |
 """
-
-from __future__ import annotations
-
-from tests.support.explorer.actors import Actor
-from tests.support.explorer.session import Session, exporter, importer
-from tests.support.explorer.walk import Explorer, Report
-from tests.support.explorer.world import ACCOUNT, REGION, Direct, World
-
-__all__ = [
-    "ACCOUNT",
-    "REGION",
-    "Actor",
-    "Direct",
-    "Explorer",
-    "Report",
-    "Session",
-    "World",
-    "exporter",
-    "importer",
-]

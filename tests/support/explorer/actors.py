@@ -23,19 +23,19 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Somebody at work: the events it gets, one after the other while they succeed.
+    """One that handles events, one after the other while they succeed.
 
     Attributes:
         name: in reports, and of its fences.
         stack: the ARN of its stack.
         handle: the real code, given a session that answers its calls.
         events: CloudFormation's.
-        status: its stack's, as CloudFormation tells it; empty: there is no such stack (any more).
+        status: its stack's, as CloudFormation shows it; empty: the stack does not exist, or no longer.
         begins: its stack's status from its beginning on.
         stays: it relies on what its last event answered.
-        fences: it is an exporter, or a clean-up: its stack outlives it.
-        hands_over_to: the name of the actor that goes on with its event, at any call of this one's choice; this one
-            makes its remaining calls all the same, or stops, but what it answers then does not count.
+        fences: it is an exporter, or a cleanup: its stack outlives it.
+        hands_over_to: the name of the actor that goes on with its event, from any call on. This one makes its
+            remaining calls anyway, or stops, but its answer does not count.
         undo: what CloudFormation sends if it dies and its stack is rolled back.
     """
 

@@ -1,10 +1,11 @@
-"""Who meets whom: the cases that are walked through."""
+"""Which actors meet: the cases that are walked through."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tests.support.cloudformation.stacks import ROLLBACK, UPDATING
 from tests.support.explorer.cast import PRODUCER, C, E, I, changes, claimed, drop, gone, left, there, twins, zombie
 from tests.support.explorer.moves import Crashes
 from tests.support.explorer.walk import Explorer
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
     from tests.support.explorer.actors import Actor
 
-ROLLING_BACK = "UPDATE_ROLLBACK_IN_PROGRESS"
-
 
 @dataclass(frozen=True)
 class Case:
@@ -24,10 +23,10 @@ class Case:
 
     Attributes:
         label: its name.
-        actors: who takes part.
-        before: what was before.
-        dying: the names of who may die, each for good.
-        deaths: how many may die in one history; if given, an event of who died may also be delivered again.
+        actors: that meet.
+        before: makes what was there before.
+        dying: the names of the actors that may die.
+        deaths: how many may die in one history; if given, an event of a dead actor may also be delivered again.
     """
 
     label: str
@@ -37,8 +36,8 @@ class Case:
     deaths: int = 0
 
     def explorer(self, *, reduced: bool = True) -> Explorer:
-        """What walks through it."""
-        world = World(self.actors, {PRODUCER: "UPDATE_IN_PROGRESS"})
+        """Walks through it."""
+        world = World(self.actors, {PRODUCER: UPDATING})
         self.before(world)
         crashes = Crashes(frozenset(self.dying), self.deaths or len(self.dying), again=self.deaths > 0)
         return Explorer(self.actors, world, drop, crashes, reduced=reduced)
@@ -46,7 +45,7 @@ class Case:
 
 DROPPED_TWICE = [changes("E", "v1", "drop"), changes("F", "v1", "drop")]
 CHANGED_TWICE = [changes("E", "v1", "v2"), changes("F", "v1", "v2")]
-ROLLED_BACK = [changes("E", "v1", "v2"), changes("F", "v2", "v1", begins=ROLLING_BACK)]
+ROLLED_BACK = [changes("E", "v1", "v2"), changes("F", "v2", "v1", begins=ROLLBACK)]
 DROP_HANDED_OVER = [changes("E", "v1", "drop", hands_over_to="F"), changes("F", "v1", "drop")]
 CHANGE_HANDED_OVER = [changes("E", "v1", "v2", hands_over_to="F"), changes("F", "v1", "v2")]
 
@@ -55,41 +54,27 @@ SMALL = [
     Case("there: drop x import", [E("drop", update=True), I("I")], there),
     Case("gone: import", [I("I")], gone),
     Case("gone: drop, restore x import", [E("drop", "v1"), I("I")], gone),
-    Case("there: drop and restore x 2 imports", [E("drop", "v1"), I("I"), I("J", lets_go=True)], there),
-    Case("there: change and back x 2 imports", [E("v2", "v1"), I("I"), I("J", lets_go=True)], there),
-    Case("there: clean-up x 2 imports", [C(), I("I"), I("J")], there),
+    Case("there: drop and restore x 2 imports", [E("drop", "v1"), I("I"), I("J", releases=True)], there),
+    Case("there: change and back x 2 imports", [E("v2", "v1"), I("I"), I("J", releases=True)], there),
+    Case("there: cleanup x 2 imports", [C(), I("I"), I("J")], there),
     Case("gone: drop x 2 imports", [E("drop"), I("I"), I("J")], gone),
-    Case("gone: drop, change x 2 imports", [E("drop", "v2"), I("I"), I("J", lets_go=True)], gone),
+    Case("gone: drop, change x 2 imports", [E("drop", "v2"), I("I"), I("J", releases=True)], gone),
     Case("gone: change; E and I may crash", [E("v2"), I("I"), I("J")], gone, "EI"),
-    Case("there: change, roll-back x import", [*ROLLED_BACK, I("I")], there),
-    Case("left: zombie's change, the same anew x import", [zombie("Z", "v1", "v2"), E("v1"), I("I")], left),
-    Case(
-        "left: zombie's drop, the same anew x import",
-        [zombie("Z", "v1", "drop"), E("v1"), I("I")],
-        left,
-    ),
+    Case("there: change, rollback x import", [*ROLLED_BACK, I("I")], there),
+    Case("left: zombie's change, the same again x import", [zombie("Z", "v1", "v2"), E("v1"), I("I")], left),
+    Case("left: zombie's drop, the same again x import", [zombie("Z", "v1", "drop"), E("v1"), I("I")], left),
     Case("there: import twice x drop", [E("drop"), *twins("I", "J")], there),
     Case("gone: import twice x drop", [E("drop"), *twins("I", "J")], gone),
-    Case(
-        "there: import handed over x drop and restore",
-        [E("drop", "v1"), *twins("I", "J", hands_over=True)],
-        there,
-    ),
-    Case(
-        "gone: import handed over x drop",
-        [E("drop"), *twins("I", "J", hands_over=True)],
-        gone,
-    ),
-    Case(
-        "claimed: clean-up x 2 imports; 2 may crash", [C(strong=True), I("I", undone=True), I("J")], claimed, "CIJ", 2
-    ),
+    Case("there: import handed over x drop and restore", [E("drop", "v1"), *twins("I", "J", hands_over=True)], there),
+    Case("gone: import handed over x drop", [E("drop"), *twins("I", "J", hands_over=True)], gone),
+    Case("claimed: cleanup x 2 imports; 2 may crash", [C(strong=True), I("I", undone=True), I("J")], claimed, "CIJ", 2),
 ]
-"""Each a moment's work."""
+"""Each takes a moment."""
 
 LARGE = [
-    Case("there: clean-up, change x 2 imports", [C(), E("v2"), I("I"), I("J")], there),
+    Case("there: cleanup, change x 2 imports", [C(), E("v2"), I("I"), I("J")], there),
     Case(
-        "there: clean-up, drop, restore; may crash", [C(), E("drop", "v1"), I("I"), I("J", lets_go=True)], there, "CE"
+        "there: cleanup, drop, restore; may crash", [C(), E("drop", "v1"), I("I"), I("J", releases=True)], there, "CE"
     ),
     Case("there: 2 exporters x import", [E("v2", "v3"), E("drop", "v1", name="F"), I("I")], there),
     Case(
@@ -98,27 +83,27 @@ LARGE = [
     # Of two that do the same, it is enough if one may crash: the other's deaths are the mirror image.
     Case("there: drop twice x 2 imports; one may crash", [*DROPPED_TWICE, I("I"), I("J")], there, "EI", 1),
     Case("there: change twice x 2 imports; one may crash", [*CHANGED_TWICE, I("I"), I("J")], there, "EI", 1),
-    Case("there: change, roll-back x 2 imports; one may crash", [*ROLLED_BACK, I("I"), I("J")], there, "EFI", 1),
+    Case("there: change, rollback x 2 imports; one may crash", [*ROLLED_BACK, I("I"), I("J")], there, "EFI", 1),
     Case("there: drop handed over x 2 imports; one may crash", [*DROP_HANDED_OVER, I("I"), I("J")], there, "EFI", 1),
     Case(
         "there: change handed over x 2 imports; one may crash", [*CHANGE_HANDED_OVER, I("I"), I("J")], there, "EFI", 1
     ),
     Case(
-        "left: zombie's drop, the same anew x 2 imports; one may crash",
+        "left: zombie's drop, the same again x 2 imports; one may crash",
         [zombie("Z", "v1", "drop"), E("v1"), I("I"), I("J")],
         left,
         "ZEI",
         1,
     ),
     Case(
-        "left: zombie's change, the same anew x 2 imports; one may crash",
+        "left: zombie's change, the same again x 2 imports; one may crash",
         [zombie("Z", "v1", "v2"), E("v1"), I("I"), I("J")],
         left,
         "ZEI",
         1,
     ),
     Case(
-        "claimed: clean-up, drop x 2 imports; one may crash",
+        "claimed: cleanup, drop x 2 imports; one may crash",
         [C(strong=True), E("drop"), I("I"), I("J")],
         claimed,
         "CEI",

@@ -1,25 +1,28 @@
-"""The actors that the cases are made of: exporters E, importers I and clean-ups C, around one value of one producer."""
+"""The actors that the cases are made of: exporters E, importers I and cleanups C, around one value of one producer."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.event import Event, RequestType
+from strongref.contract.event import RequestType
 from strongref.contract.names import Key, StackArn, claim_tag
 from strongref.contract.requests import ImportRequest
 from strongref.protocol import imports
+from tests.support.builders import ACCOUNT, SCOPE
+from tests.support.cloudformation.requests import ResourceRequest
+from tests.support.cloudformation.stacks import DELETING, UPDATING
 from tests.support.explorer.actors import Actor
 from tests.support.explorer.session import exporter, importer
-from tests.support.explorer.world import ACCOUNT, REGION, Direct
+from tests.support.explorer.world import REGION, DirectSession
 
 if TYPE_CHECKING:
+    from strongref.contract.event import Event
     from strongref.contract.response import Response
     from tests.support.explorer.session import Session
     from tests.support.explorer.world import World
 
 KEY = Key("K")
-VALUE_NAME = f"/strongref/exports/web/{ACCOUNT}/eu-west-1/network/K"
+VALUE_NAME = SCOPE.value(KEY)
 IMPORT: dict[str, object] = {
     "From": {"Stack": "network", "Region": "eu-west-1"},
     "Names": [KEY],
@@ -40,20 +43,8 @@ def stack(name: str) -> str:
     return f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/{name}/22222222-0000-0000-0000-000000000000"
 
 
-def event(
-    kind: RequestType, arn: str, logical_id: str, properties: dict[str, object], physical_id: str | None = None
-) -> Event:
-    return Event(
-        request_type=kind,
-        stack=arn,
-        logical_id=logical_id,
-        request_id=f"{logical_id}-{kind.value}",
-        physical_id=physical_id,
-        properties=properties,
-        old_properties=None,
-        response_url="http://127.0.0.1/answer",
-        resource_type="Custom::Test",
-    )
+def event(kind: RequestType, arn: str, logical_id: str, properties: dict[str, object], physical_id: str = "") -> Event:
+    return ResourceRequest(kind, arn, logical_id, properties, physical_id).event(f"{logical_id}-{kind.value}")
 
 
 def _exports(value: str) -> dict[str, object]:
@@ -64,14 +55,14 @@ def wanting(value: str, *, instead_of: str = "", of: str = PRODUCER) -> Event:
     """An Export's Create, or the Update of one that published something else; `drop` stands for no value."""
     if not instead_of:
         return event(RequestType.CREATE, of, "Exports", _exports(value))
-    update = event(RequestType.UPDATE, of, "Exports", _exports(value), physical_id="x")
-    return replace(update, request_id=f"to-{value}", old_properties=_exports(instead_of))
+    update = ResourceRequest(RequestType.UPDATE, of, "Exports", _exports(value), "x", _exports(instead_of))
+    return update.event(f"to-{value}")
 
 
 def E(*wanted: str, name: str = "E", update: bool = False) -> Actor:  # noqa: N802
     """An exporter that wants one value after the other."""
     events = [wanting(value, instead_of="drop" if update else "") for value in wanted]
-    return Actor(name, PRODUCER, exporter, events, status="UPDATE_IN_PROGRESS", fences=True)
+    return Actor(name, PRODUCER, exporter, events, status=UPDATING, fences=True)
 
 
 def changes(name: str, before: str, after: str, *, begins: str = "", hands_over_to: str = "") -> Actor:
@@ -82,7 +73,7 @@ def changes(name: str, before: str, after: str, *, begins: str = "", hands_over_
         PRODUCER,
         exporter,
         [update],
-        status="UPDATE_IN_PROGRESS",
+        status=UPDATING,
         begins=begins,
         fences=True,
         hands_over_to=hands_over_to,
@@ -90,18 +81,18 @@ def changes(name: str, before: str, after: str, *, begins: str = "", hands_over_
 
 
 def zombie(name: str, before: str, after: str) -> Actor:
-    """An exporter that is still at work for a stack which is gone."""
+    """An exporter that is still at work for a deleted stack."""
     return Actor(name, FORMER, exporter, [wanting(after, instead_of=before, of=FORMER)], status="", fences=True)
 
 
-def I(name: str, *, lets_go: bool = False, undone: bool = False) -> Actor:  # noqa: E743, N802
-    """An importer; `lets_go`: its import is deleted again; `undone`: if it dies, its stack may be rolled back."""
+def I(name: str, *, releases: bool = False, undone: bool = False) -> Actor:  # noqa: E743, N802
+    """An importer; `releases`: its import is deleted again; `undone`: if it dies, its stack may be rolled back."""
     arn = stack(name)
     events = [event(RequestType.CREATE, arn, "Imports", IMPORT)]
     deletion = event(RequestType.DELETE, arn, "Imports", IMPORT, generation(arn))
-    if lets_go:
+    if releases:
         events.append(deletion)
-    return Actor(name, arn, importer, events, stays=not lets_go, undo=deletion if undone else None)
+    return Actor(name, arn, importer, events, stays=not releases, undo=deletion if undone else None)
 
 
 def twins(first: str, second: str, *, hands_over: bool = False) -> list[Actor]:
@@ -115,22 +106,22 @@ def twins(first: str, second: str, *, hands_over: bool = False) -> list[Actor]:
 
 
 def generation(arn: str) -> str:
-    """The physical id of an import in a stack."""
+    """The physical ID of an import in a stack."""
     parsed = StackArn.parse(arn)
     return imports.physical_id(parsed, "Imports", ImportRequest.parse(IMPORT, parsed))
 
 
 def C(*, strong: bool = False) -> Actor:  # noqa: N802
-    """A consumer's clean-up: its stack, which the prefix is named after, is being deleted."""
+    """A consumer's cleanup: its stack, which the prefix is named after, is being deleted."""
     arn = stack("web")
     properties = IMPORT if strong else {**IMPORT, "Strength": "weak"}
     physical_id = generation(arn) if strong else "strongref-import/C"
     deletion = event(RequestType.DELETE, arn, "Imports", properties, physical_id)
-    return Actor("C", arn, importer, [deletion], status="DELETE_IN_PROGRESS", fences=True)
+    return Actor("C", arn, importer, [deletion], status=DELETING, fences=True)
 
 
 def drop(session: Session) -> Response:
-    """A fresh exporter that wants nothing of what is there."""
+    """A fresh exporter that publishes nothing any more."""
     return exporter(session, wanting("drop"))
 
 
@@ -143,11 +134,11 @@ def nothing(world: World) -> None:
 
 def there(world: World) -> None:
     """The value is there, and nobody imports it."""
-    exporter(Direct(world), wanting("v1"))
+    exporter(DirectSession(world), wanting("v1"))
 
 
 def gone(world: World) -> None:
-    """The parameter was cleaned away with an earlier life of the consumer; the record stands."""
+    """The parameter was cleaned up with a former stack of the consumer's name; the record exists."""
     there(world)
     world.ssm.delete_parameter(Name=VALUE_NAME)
 
@@ -160,5 +151,5 @@ def claimed(world: World) -> None:
 
 
 def left(world: World) -> None:
-    """The value was left behind by a stack of the producer's name that is gone."""
-    exporter(Direct(world), wanting("v1", of=FORMER))
+    """The value was left behind by a former stack of the producer's name."""
+    exporter(DirectSession(world), wanting("v1", of=FORMER))

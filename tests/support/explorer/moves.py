@@ -1,4 +1,4 @@
-"""What one actor may do next in one world: make its call, wait or not, die, be begun again, hand over."""
+"""What one actor may do next in one world: make its call, wait or not, die, start again, hand over."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from botocore.exceptions import ClientError
 
 from tests.support.explorer.nodes import BITS, DEAD, DORMANT, ENDED, MASK, Nodes
-from tests.support.explorer.unread import without_what_nobody_reads
+from tests.support.explorer.unread import as_read
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from tests.support.explorer.actors import Actor
     from tests.support.explorer.session import Operation
-    from tests.support.explorer.world import Snapshot, World
+    from tests.support.explorer.world import World, WorldState
 
 
 class Crashes(NamedTuple):
-    """Who may die, how often in one history, and what comes of it.
+    """Which actors may die, how often in one history, and what follows.
 
     Attributes:
         of: the names of the actors.
         most: deaths in one history.
-        again: an event may be delivered once more, as Lambda does.
+        again: an event may be delivered again, as Lambda does.
     """
 
     of: frozenset[str] = frozenset()
@@ -35,9 +35,9 @@ class Move(NamedTuple):
     """One thing that an actor may do.
 
     Attributes:
-        world: the number of the snapshot afterwards.
+        world: the number of the world afterwards.
         node: the actor's own afterwards.
-        other: the other actor that this puts elsewhere, if any, and the node that it then has.
+        other: the other actor that this changes, if any, and its node afterwards.
         did: for stories.
     """
 
@@ -56,8 +56,8 @@ class Moves:
         self.crashes = crashes
         self.nodes = Nodes(actors, merge_ends=reduced)
         self.reduced = reduced
-        self.snapshots: list[Snapshot] = []
-        self._snapshot_ids: dict[Snapshot, int] = {}
+        self.worlds: list[WorldState] = []
+        self._numbers: dict[WorldState, int] = {}
         self._effects: dict[tuple[int, int, int, Operation], tuple[Hashable, Any, int]] = {}
         names = [actor.name for actor in actors]
         self._next = {i: names.index(actor.hands_over_to) for i, actor in enumerate(actors) if actor.hands_over_to}
@@ -78,11 +78,11 @@ class Moves:
         places = [DORMANT if i in later else self.nodes.start(i, 0) for i in range(len(self.actors))]
         return self.world_number(self.world.snapshot()), places
 
-    def world_number(self, snapshot: Snapshot) -> int:
-        if snapshot not in self._snapshot_ids:
-            self._snapshot_ids[snapshot] = len(self.snapshots)
-            self.snapshots.append(snapshot)
-        return self._snapshot_ids[snapshot]
+    def world_number(self, state: WorldState) -> int:
+        if state not in self._numbers:
+            self._numbers[state] = len(self.worlds)
+            self.worlds.append(state)
+        return self._numbers[state]
 
     def of(self, i: int, world: int, place: int) -> list[Move]:
         """Everything that an actor may do."""
@@ -97,22 +97,22 @@ class Moves:
         else:
             key, answer, after = self._effect(world, i, place)
             moves = [self._ending(i, Move(after, self.nodes.answer(i, place, key, answer), None, "calls"))]
-        return moves + self._deaths(i, world, place) + self._hand_overs(i, world, place)
+        return moves + self._deaths(i, world, place) + self._handovers(i, world, place)
 
     def free(self, world: int, place: int, moves: list[Move]) -> bool:
-        """Whether what an actor does next may be done at once, before whatever the others do.
+        """Whether an actor's next operation may be done at once, before anything that the others do.
 
-        It may if it changes nothing that anyone sees, and nobody can change what it brings: so it is the choice whether
-        to go on waiting, and the question for a stack that can neither go nor come to rest any more. Whatever the
-        others do first could as well be done next. A death or a hand-over right before it is as good as one right
-        after it, if there is an after.
+        It may if it changes nothing that anyone sees, and nobody can change its answer: so the choice whether to go on
+        waiting, and the lookup of a stack that can neither be deleted nor come to rest any more. Anything that the
+        others do first could as well be done next. A death or a handover right before it is equal to one right after
+        it, if there is an after.
         """
         operation = self.nodes[place].operation
         if not self.reduced or operation is None:
             return False
         kind, call, asked = operation
         if kind == "stack":
-            snapshot = self.snapshots[world]
+            snapshot = self.worlds[world]
             changing = self._changing | (self._mortal if snapshot.deaths else set())
             if call == "physical_ids":
                 changing |= self._answering
@@ -120,8 +120,8 @@ class Moves:
                 return False
         elif kind != "pause":
             return False
-        own, trouble = (moves[:2], moves[2:]) if kind == "pause" else (moves[:1], moves[1:])
-        return not trouble or not any(move.node & ENDED for move in own)
+        own, others = (moves[:2], moves[2:]) if kind == "pause" else (moves[:1], moves[1:])
+        return not others or not any(move.node & ENDED for move in own)
 
     def _effect(self, world: int, i: int, place: int) -> tuple[Hashable, Any, int]:
         node = self.nodes[place]
@@ -129,36 +129,34 @@ class Moves:
         assert node.perform is not None
         memo = (world, i, node.event, node.operation)
         if memo not in self._effects:
-            self.world.restore(self.snapshots[world])
+            self.world.restore(self.worlds[world])
             answer: Any
             actor = self.actors[i]
             try:
                 answer = node.perform(self.world)
                 if node.operation[0] == "ssm":
-                    answer = without_what_nobody_reads(
-                        actor, actor.event(node.event), node.operation, answer, immortal=self._immortal
-                    )
+                    answer = as_read(actor, actor.event(node.event), node.operation, answer, immortal=self._immortal)
             except ClientError as error:
                 answer = error
             self._effects[memo] = (repr(answer), answer, self.world_number(self.world.snapshot()))
         return self._effects[memo]
 
     def _ending(self, i: int, move: Move) -> Move:
-        """If it ends without having handed over, nobody is to go on."""
-        if i in self._next and move.node & ENDED and self.actors[i].name not in self.snapshots[move.world].handed_over:
+        """If it ends without having handed over, its successor never begins."""
+        if i in self._next and move.node & ENDED and self.actors[i].name not in self.worlds[move.world].handed_over:
             return move._replace(other=(self._next[i], DEAD))
         return move
 
     def _deaths(self, i: int, world: int, place: int) -> list[Move]:
-        actor, snapshot = self.actors[i], self.snapshots[world]
+        actor, snapshot = self.actors[i], self.worlds[world]
         if actor.name in snapshot.handed_over:
             return [Move(self._bury(actor, world, deaths=0), DEAD, None, "stops")]
         if actor.name not in self.crashes.of or not snapshot.deaths:
             return []
-        gone = self._bury(actor, world, deaths=1, stack=self._takes_its_stack_along(actor))
+        deleted = self._bury(actor, world, deaths=1, stack=self._takes_its_stack_along(actor))
         stays = self._bury(actor, world, deaths=1)
         event = self.nodes[place].event
-        moves = [self._ending(i, Move(gone, DEAD, None, "dies"))]
+        moves = [self._ending(i, Move(deleted, DEAD, None, "dies"))]
         if self.crashes.again:
             moves.append(Move(stays, self.nodes.start(i, event), None, "dies, and its event is delivered again"))
         if actor.undo and event < len(actor.events):
@@ -166,8 +164,8 @@ class Moves:
             moves.append(Move(stays, undone, None, "dies, and is rolled back"))
         return moves
 
-    def _hand_overs(self, i: int, world: int, place: int) -> list[Move]:
-        snapshot = self.snapshots[world]
+    def _handovers(self, i: int, world: int, place: int) -> list[Move]:
+        snapshot = self.worlds[world]
         if i not in self._next or self.actors[i].name in snapshot.handed_over:
             return []
         handed = self.world_number(snapshot._replace(handed_over=snapshot.handed_over | {self.actors[i].name}))
@@ -175,15 +173,15 @@ class Moves:
         return [Move(handed, place, (successor, self.nodes.start(successor, 0)), "hands over")]
 
     def _bury(self, actor: Actor, world: int, *, deaths: int, stack: bool = False) -> int:
-        self.world.restore(self.snapshots[world])
-        self.world.drop_fences(actor)
+        self.world.restore(self.worlds[world])
+        self.world.expire_fences(actor)
         self.world.deaths -= deaths
         if stack:
-            self.world.statuses.pop(actor.stack, None)
+            self.world.stacks.pop(actor.stack, None)
         return self.world_number(self.world.snapshot())
 
     def _takes_its_stack_along(self, actor: Actor) -> bool:
-        """A dead importer's stack is gone in time, if nobody else answers for it."""
+        """A dead importer's stack is deleted in time, if nobody else answers for it."""
         return not actor.fences and [other.stack for other in self.actors].count(actor.stack) == 1
 
 

@@ -33,7 +33,7 @@ DORMANT = 0
 
 @dataclass
 class Node:
-    """An actor after a history: what it does next, or how its event ended."""
+    """An actor after a history: its next operation, or how its event ended."""
 
     actor: str
     event: int
@@ -53,7 +53,7 @@ class Nodes:
 
         Args:
             actors: whose.
-            merge_ends: nobody looks at how an actor came to its end: ends with the same outcome are one node.
+            merge_ends: nobody looks at how an actor ended: ends with the same outcome are one node.
         """
         self.actors = actors
         self._merge_ends = merge_ends
@@ -62,15 +62,15 @@ class Nodes:
         self._ended = [nobody]
         self._roots: dict[Hashable, int] = {}
         self._ends: dict[Hashable, int] = {}
-        heard = [(event.stack, event.request_id) for actor in actors for event in actor.events]
-        self.contested = frozenset(request for request in heard if heard.count(request) > 1)
+        requests = [(event.stack, event.request_id) for actor in actors for event in actor.events]
+        self.contested = frozenset(request for request in requests if requests.count(request) > 1)
         """Requests that several actors may answer; of all others, an answer counts as soon as it is made."""
 
     def __getitem__(self, number: int) -> Node:
         return self._ended[number & ~ENDED] if number & ENDED else self._open[number]
 
     def finished(self) -> list[Node]:
-        """Every node at which an actor came to its end, other than by death."""
+        """Every node at which an actor ended, other than by death."""
         return [node for node in self._ended if node.finished]
 
     def start(self, i: int, event: int) -> int:
@@ -78,7 +78,7 @@ class Nodes:
         return self._root(i, event, (i, event), ())
 
     def restart(self, i: int, number: int) -> int:
-        """After a pause an attempt begins anew; all that it carries over is what it remembers."""
+        """After a pause an attempt begins again; all that it carries over is what it remembers."""
         node = self[number]
         return self._root(i, node.event, (i, node.event, node.remembered), (*node.history, True))
 
@@ -118,16 +118,14 @@ class Nodes:
 
     def _handle(self, actor: Actor, event: Event, session: Session) -> Finished:
         if actor.begins:
-            session.ask(
-                ("told", "begins", actor.begins), lambda world: world.statuses.update({actor.stack: actor.begins})
-            )
+            session.ask(("status", "begins", actor.begins), lambda world: world.set_status(actor.stack, actor.begins))
         try:
             finished = Finished(actor.handle(session, event))
         except StrongRefError as error:
             finished = Finished(None, type(error).__name__)
         if (event.stack, event.request_id) in self.contested:
             physical_id = finished.answer.physical_id if finished.answer else ""
-            session.ask(("told", "answers", physical_id), lambda world: world.tell(actor, event, physical_id))
+            session.ask(("answer", "", physical_id), lambda world: world.take(actor, event, physical_id))
         return finished
 
 

@@ -30,11 +30,11 @@ NOW = datetime(2025, 6, 1, tzinfo=UTC)
 _PLENTY = 600.0
 
 Operation = tuple[str, str, str]
-"""What an actor does next: its kind (`ssm`, `stack`, `told` or `pause`), which call, and the request as text."""
+"""What an actor does next: its kind (`ssm`, `stack`, `status`, `answer` or `pause`), the call, the request as text."""
 
 
 class Suspended(BaseException):
-    """The actor's code has come to a call that has no recorded answer."""
+    """The actor's code reached a call that has no recorded answer."""
 
 
 class Session:
@@ -82,10 +82,10 @@ class Session:
 
     # ports.Stacks
     def by_arn(self, arn: str) -> StackInfo | None:
-        return self.ask(("stack", "by_arn", arn), lambda world: world.stack(arn))  # type: ignore[no-any-return]
+        return self.ask(("stack", "by_arn", arn), lambda world: world.by_arn(arn))  # type: ignore[no-any-return]
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
-        return self.ask(("stack", "by_name", name), lambda world: world.stack_named(name, region))  # type: ignore[no-any-return]
+        return self.ask(("stack", "by_name", name), lambda world: world.by_name(name, region))  # type: ignore[no-any-return]
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         return self.ask(("stack", "physical_ids", arn), lambda world: world.physical_ids(arn))  # type: ignore[no-any-return]
@@ -104,7 +104,7 @@ class Session:
 
 @dataclass(frozen=True)
 class _Pausing:
-    """Patience whose end is a choice of the explorer's."""
+    """Patience that ends when the explorer chooses."""
 
     session: Session
 
@@ -145,7 +145,7 @@ def importer(session: Session, event: Event) -> Response:
 
     def remember(claiming: ClaimAttempt, *args: Any) -> None:  # noqa: ANN401
         made(claiming, *args)
-        # It is made of what it is given, and of private fields: what it finds out, and does not forget in a pause.
+        # Its private fields are what it finds out, and does not forget in a pause.
         private = [each.name for each in fields(claiming) if each.name.startswith("_")]
         session.memory = lambda: tuple(getattr(claiming, name) for name in private)
 

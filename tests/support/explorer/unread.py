@@ -1,6 +1,6 @@
-"""What of an answer the code does not look at: without it, states that differ in nothing else are one.
+"""What of an answer the code does not read: without it, states that differ in nothing else are one.
 
-Each of these was checked by comparing verdicts and outcomes with and without it (`test_protocol_reductions`).
+Each of these was checked by comparing verdicts and outcomes with and without it (`test_interleavings_reductions`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from strongref.contract.event import RequestType
 from strongref.contract.fence import Fence
 from strongref.contract.names import CLAIM_TAG
 from tests.support.explorer.session import NOW
-from tests.support.explorer.world import FENCES
 from tests.support.fake_ssm import EPOCH
+from tests.support.invariants import FENCES
 
 if TYPE_CHECKING:
     from strongref.contract.event import Event
@@ -24,7 +24,7 @@ _FENCE = Fence("somebody", NOW + timedelta(minutes=1)).encode()
 _ANOTHER = {"Key": f"{CLAIM_TAG}0123456789abcdef"}
 
 
-def without_what_nobody_reads(
+def as_read(
     actor: Actor,
     event: Event,
     operation: Operation,
@@ -34,19 +34,19 @@ def without_what_nobody_reads(
 ) -> Any:  # noqa: ANN401 (as botocore)
     """An answer as its reader sees it.
 
-    - Of several fences of others, one is enough to step back from, whosever it is.
-    - Exporters and clean-ups do not look at versions and dates; of a put's answer everyone sees only whether it made
+    - Of several fences of others, any one is enough to give way to.
+    - Exporters and cleanups do not read versions and dates; of a put's answer everyone reads only whether it created
       the parameter.
     - An import that claims looks for its own claim among the tags, and for no other.
-    - Of several claims of others one is enough to keep a value, whosever it is: but only while no stack can go, since
-      one of a stack that is gone keeps nothing.
+    - Of several claims of others, any one is enough to keep a value: but only while no stack can be deleted, since a
+      claim of a deleted stack keeps nothing.
 
     Args:
         actor: the reader.
         event: that it handles.
         operation: the call.
         answer: as the store gave it.
-        immortal: a stack that may stand for every other that claims something, if none can go.
+        immortal: a stack that may stand for every other that claims something, if none can be deleted.
     """
     _, call, request = operation
     if call == "get_parameters_by_path" and FENCES in request:

@@ -1,24 +1,29 @@
-"""What must never be: a reference lost, record and value apart for good, something left claimed for ever."""
+"""What must never be: a reference lost, a value torn from its record for good, a leftover that nobody can remove."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import claim_tag
+from strongref.contract.names import Key, claim_tag
+from strongref.contract.values import Kind, Value
 from strongref.errors import ExportsInUseError, PartialCreateError, StrongRefError
+from tests.support.builders import SCOPE
+from tests.support.cloudformation.stacks import DELETING
 from tests.support.explorer.nodes import DEAD, DORMANT, Nodes
-from tests.support.explorer.world import FENCES, VALUES, Direct, Told
+from tests.support.explorer.world import REGION, DirectSession, TakenAnswer
 from tests.support.fake_ssm import EPOCH
+from tests.support.invariants import Reference, leftovers, lost, published, records, torn, torn_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from strongref.contract.response import Response
     from tests.support import fake_ssm
     from tests.support.explorer.actors import Actor
     from tests.support.explorer.session import Session
-    from tests.support.explorer.world import Snapshot, World
+    from tests.support.explorer.world import World, WorldState
+    from tests.support.fake_ssm import FakeParameter
+    from tests.support.invariants import Name
 
 
 class Verdicts:
@@ -34,94 +39,86 @@ class Verdicts:
         self._deaths = deaths
         self._dropped: dict[Hashable, str | None] = {}
 
-    def relies(self, snapshot: Snapshot, i: int, place: int) -> Response | None:
-        """What an actor relies on, if it was answered and that counts."""
+    def imported(self, state: WorldState, i: int, place: int) -> Response | None:
+        """What an actor relies on, if it was answered and that answer counts."""
         actor, node = self.actors[i], self.nodes[place]
         if not actor.stays or not node.finished or not node.finished.answer or node.event >= len(actor.events):
             return None
         event = actor.event(node.event)
         if (event.stack, event.request_id) in self.nodes.contested:
-            told = Told(event.stack, event.request_id, actor.name, node.finished.answer.physical_id)
-            return node.finished.answer if told in snapshot.told else None
+            own = TakenAnswer(event.stack, event.request_id, actor.name, node.finished.answer.physical_id)
+            return node.finished.answer if own in state.answers else None
         return node.finished.answer
 
-    def is_lost(self, snapshot: Snapshot, i: int, place: int) -> bool:
-        """Whether an actor relies on a value that is not stored, not claimed by it, or not in the record."""
-        answer = self.relies(snapshot, i, place)
-        return answer is not None and not _relied_on(snapshot.store, self.actors[i], answer)
-
-    def is_torn(self, snapshot: Snapshot, places: Sequence[int]) -> bool:
-        """Whether everybody came to its end, nobody died, and record and parameters say different things.
-
-        Who dies between the two leaves them so, and the next event of that Export makes it right.
-        """
-        if snapshot.deaths < self._deaths or any(place in (DEAD, DORMANT) for place in places):
+    def is_lost(self, state: WorldState, i: int, place: int) -> bool:
+        """Whether an actor relies on a value that is lost, or torn from its record."""
+        answer = self.imported(state, i, place)
+        if answer is None or not answer.data:
             return False
-        stored, recorded = _contents(snapshot.store)
-        return any(key in recorded and recorded[key] != value for key, value in stored.items())
+        there = _stored(state.store)
+        said = records(there)
+        return any(
+            lost(reference, there) or torn(reference, published(reference, said))
+            for reference in _references(self.actors[i].stack, answer)
+        )
 
-    def is_left(self, snapshot: Snapshot, places: Sequence[int]) -> str | None:
-        """What is left for ever, once everybody came to an end: something that no exporter can drop.
+    def is_torn(self, state: WorldState, places: Sequence[int]) -> bool:
+        """Whether everybody finished, nobody died, and a value is torn from its record.
 
-        All stacks come to rest, those that were to be deleted are gone, and CloudFormation knows what it was answered.
-        A fresh exporter that drops the value is to be refused if somebody relies on it, and to leave nothing behind if
-        nobody does.
+        An actor that dies between the two leaves them so, and the next event of that Export makes it right.
+        """
+        if state.deaths < self._deaths or any(place in (DEAD, DORMANT) for place in places):
+            return False
+        return bool(torn_values(_stored(state.store)))
+
+    def leftover(self, state: WorldState, places: Sequence[int]) -> str | None:
+        """What is left over forever, once everybody finished: something that no exporter can drop.
+
+        All stacks come to rest, those that were to be deleted are deleted, and CloudFormation has their
+        answers. A fresh exporter that drops the value must be refused if somebody relies on it, and must leave
+        nothing behind if nobody does.
         """
         relying = {
             self.actors[i].stack: answer.physical_id
             for i, place in enumerate(places)
-            if (answer := self.relies(snapshot, i, place)) and answer.data
+            if (answer := self.imported(state, i, place)) and answer.data
         }
         store = frozenset(
-            (name, slot.record._replace(version=1, modified=EPOCH)) for name, slot in snapshot.store if slot.record
+            (name, slot.parameter._replace(version=1, modified=EPOCH)) for name, slot in state.store if slot.parameter
         )
-        key = (store, snapshot.stacks, frozenset(relying.items()))
+        key = (store, state.stacks, frozenset(relying.items()))
         if key not in self._dropped:
-            self._dropped[key] = self._left(snapshot, relying)
+            self._dropped[key] = self._leftover(state, relying)
         return self._dropped[key]
 
-    def _left(self, snapshot: Snapshot, relying: dict[str, str]) -> str | None:
-        self.world.restore(snapshot)
+    def _leftover(self, state: WorldState, relying: dict[str, str]) -> str | None:
+        self.world.restore(state)
         producers = {actor.stack for actor in self.actors if actor.fences}
-        self.world.statuses = {
-            arn: status if arn in producers else "UPDATE_COMPLETE"
-            for arn, status in snapshot.stacks
-            if status != "DELETE_IN_PROGRESS"
-        }
-        self.world.told = frozenset(Told(arn, "", "", physical_id) for arn, physical_id in relying.items())
+        self.world.set_statuses(
+            {
+                arn: status if arn in producers else "UPDATE_COMPLETE"
+                for arn, status in state.stacks
+                if status != DELETING
+            }
+        )
+        self.world.answers = frozenset(TakenAnswer(arn, "", "", physical_id) for arn, physical_id in relying.items())
         try:
-            self._drop(Direct(self.world))
+            self._drop(DirectSession(self.world))
         except StrongRefError as error:
             refused = error.error if isinstance(error, PartialCreateError) else error
             if relying and isinstance(refused, ExportsInUseError):
                 return None
-            return f"nobody relies on anything, or is at work, and yet: {refused}"
+            return f"leftover: nobody relies on anything or is at work, and still: {refused}"
         if relying:
-            return "a value that is relied on could be dropped"
-        left = [name for name in self.world.ssm._names() if name.startswith((VALUES, FENCES))]
-        return f"left: {', '.join(left)}" if left else None
+            return "lost: a value that is relied on could be dropped"
+        return "; ".join(leftovers(_stored(self.world.ssm.snapshot()))) or None
 
 
-def _contents(store: fake_ssm.Snapshot) -> tuple[dict[str, str], dict[str, str]]:
-    """What parameters and records say, by key."""
-    stored: dict[str, str] = {}
-    recorded: dict[str, str] = {}
-    for name, slot in store:
-        if slot.record and name.startswith(VALUES):
-            stored[name.split("/")[7]] = slot.record.text
-        elif slot.record and name.startswith("/strongref/records/"):
-            recorded |= json.loads(slot.record.text)["values"]
-    return stored, recorded
+def _stored(store: fake_ssm.Snapshot) -> dict[Name, FakeParameter]:
+    return {(REGION, name): slot.parameter for name, slot in store if slot.parameter}
 
 
-def _relied_on(store: fake_ssm.Snapshot, actor: Actor, answer: Response) -> bool:
-    stored, recorded = _contents(store)
-    claims = {
-        name.split("/")[7]: dict(slot.record.tags).get(claim_tag(answer.physical_id))
-        for name, slot in store
-        if slot.record and name.startswith(VALUES)
-    }
-    return all(
-        stored.get(key) == value and recorded.get(key) == value and claims.get(key) == actor.stack
-        for key, value in answer.data.items()
-    )
+def _references(stack: str, answer: Response) -> Iterator[Reference]:
+    claims = frozenset({(claim_tag(answer.physical_id), stack)})
+    for key, text in answer.data.items():
+        yield Reference((REGION, SCOPE.value(Key(key))), claims, Value(Kind.STRING, str(text)))

@@ -1,4 +1,4 @@
-"""The walk through every state that can be reached, and the one random way through what is too large for that."""
+"""The walk through every state that can be reached, or along one random path through what is too large for that."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class Report:
     Attributes:
         states: how many were looked at.
         lost: how a reference was lost.
-        torn: how record and value came apart for good.
-        left: how something came to be left for ever.
-        refused: whom something was refused, and what.
-        succeeded: who came through.
+        torn: how a value was torn from its record for good.
+        leftover: how something was left over forever.
+        refused: which actors failed, and with what error.
+        succeeded: which actors succeeded.
     """
 
     states: int
     lost: list[str] | None = None
     torn: list[str] | None = None
-    left: list[str] | None = None
+    leftover: list[str] | None = None
     refused: set[str] = field(default_factory=set)
     succeeded: set[str] = field(default_factory=set)
 
     @property
     def holds(self) -> bool:
-        return self.lost is None and self.torn is None and self.left is None
+        return self.lost is None and self.torn is None and self.leftover is None
 
 
 class Explorer:
@@ -57,11 +57,11 @@ class Explorer:
         """Prepare a walk.
 
         Args:
-            actors: who takes part.
+            actors: that meet.
             world: as it is at the beginning.
-            drop: a fresh exporter that wants nothing of what is there.
-            crashes: who may die.
-            reduced: leave out what is sure to make no difference; else, to compare with, leave out nothing.
+            drop: a fresh exporter that publishes nothing any more.
+            crashes: which actors may die.
+            reduced: leave out what makes no difference; if not, to compare, leave out nothing.
         """
         self.actors = actors
         self.world = world
@@ -76,7 +76,7 @@ class Explorer:
     def walk(self, most: int = 60_000_000) -> Report:  # noqa: C901, PLR0912, PLR0915 (one flat loop: it runs 100 million times)
         """Every reachable state, up to the first that must not be, and to a bound that is an error to reach."""
         first = pack(*self.moves.first())
-        came = {first: first}
+        origin = {first: first}
         todo = [first]
         report = Report(0)
         shifts, whole = self._shifts, self._whole
@@ -89,7 +89,7 @@ class Explorer:
         while todo and report.holds:
             state = todo.pop()
             if state & all_ended == all_ended:
-                self._judge_end(report, came, state)
+                self._judge_end(report, origin, state)
                 continue
             world = state >> whole
             taken: list[tuple[int, ...]] = []
@@ -116,55 +116,55 @@ class Explorer:
                 for step in steps:
                     moved = True
                     target = state + step
-                    if target in came:
+                    if target in origin:
                         continue
-                    came[target] = state
+                    origin[target] = state
                     todo.append(target)
                     for each, at in stays:
                         seen = (target >> whole) << BITS | target >> at & MASK
                         lost = relies.get(seen)
                         if lost is None:
-                            snapshot = self.moves.snapshots[target >> whole]
+                            snapshot = self.moves.worlds[target >> whole]
                             lost = relies[seen] = self.verdicts.is_lost(snapshot, each, target >> at & MASK)
                         if lost:
-                            report.lost = self._story(came, target)
+                            report.lost = self._story(origin, target)
             if not moved:
-                self._judge_end(report, came, state)
-            if len(came) > most:
+                self._judge_end(report, origin, state)
+            if len(origin) > most:
                 raise AssertionError(f"more than {most} states")
         for node in self.moves.nodes.finished():
             assert node.finished is not None
             (report.succeeded if node.finished.answer else report.refused).add(f"{node.actor} {node.finished.error}")
-        report.states = len(came)
+        report.states = len(origin)
         return report
 
     def wander(self, choose: Callable[[int], int], most: int = 2_000) -> Report:
         """One order of calls, chosen at each step; for what is too large to walk through."""
         state = pack(*self.moves.first())
-        came = {state: state}
+        origin = {state: state}
         report = Report(0)
         for _ in range(most):
             targets = [target for target, *_ in self._next(state)]
             if not targets:
-                self._judge_end(report, came, state)
+                self._judge_end(report, origin, state)
                 break
             target = targets[choose(len(targets))]
-            came.setdefault(target, state)
+            origin.setdefault(target, state)
             state = target
             world, places = unpack(state, self._count)
-            snapshot = self.moves.snapshots[world]
+            snapshot = self.moves.worlds[world]
             if any(self.verdicts.is_lost(snapshot, i, place) for i, place in enumerate(places)):
-                report.lost = self._story(came, state)
+                report.lost = self._story(origin, state)
                 break
-        report.states = len(came)
+        report.states = len(origin)
         return report
 
     def _plain_imports(self, crashes: Crashes) -> frozenset[int]:
         """The actors that do nothing but claim, and do not look at each other's claims.
 
-        Once everybody else has come to an end, and as long as all values are there, nobody changes anything that one of
-        these sees: each only reads, and puts a tag of its own on or takes it off. So they may as well come one after
-        the other. (A value that is gone they put back, and there they may meet.)
+        Once everybody else has ended, and as long as all values exist, nobody changes anything that one of these sees:
+        each only reads, and adds or removes a tag of its own. So they may as well run one after the other. (A value
+        that does not exist they put back, and there they may meet.)
         """
         if not self._reduced:
             return frozenset()
@@ -179,8 +179,8 @@ class Explorer:
         )
 
     def _all_values_there(self, world: int) -> bool:
-        store = self.moves.snapshots[world].store
-        return all(slot.record for name, slot in store) and any("/exports/" in name for name, _ in store)
+        store = self.moves.worlds[world].store
+        return all(slot.parameter for name, slot in store) and any("/exports/" in name for name, _ in store)
 
     def _steps(self, i: int, shift: int, world: int, place: int) -> tuple[tuple[int, ...], bool]:
         """An actor's moves, as what they add to a state's number."""
@@ -202,19 +202,19 @@ class Explorer:
             for move, step in zip(moves, self._steps(i, shift, world, places[i])[0], strict=True):
                 yield state + step, i, move.did
 
-    def _judge_end(self, report: Report, came: Mapping[int, int], state: int) -> None:
+    def _judge_end(self, report: Report, origin: Mapping[int, int], state: int) -> None:
         world, places = unpack(state, self._count)
-        snapshot = self.moves.snapshots[world]
+        snapshot = self.moves.worlds[world]
         if self.verdicts.is_torn(snapshot, places):
-            report.torn = self._story(came, state)
-        if what := self.verdicts.is_left(snapshot, places):
-            report.left = [*self._story(came, state), what]
+            report.torn = self._story(origin, state)
+        if problem := self.verdicts.leftover(snapshot, places):
+            report.leftover = [*self._story(origin, state), problem]
 
-    def _story(self, came: Mapping[int, int], state: int) -> list[str]:
-        """How a state was come to, a line a step."""
+    def _story(self, origin: Mapping[int, int], state: int) -> list[str]:
+        """How a state was reached, a line a step."""
         story: list[str] = []
-        while came[state] != state:
-            before = came[state]
+        while origin[state] != state:
+            before = origin[state]
             i, did = next((i, did) for target, i, did in self._next(before) if target == state)
             operation = self.moves.nodes[unpack(before, self._count)[1][i]].operation
             call = f" {operation[1]} {operation[2][:200]}" if operation and did == "calls" else ""

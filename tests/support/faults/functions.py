@@ -1,4 +1,4 @@
-"""The real functions, started as Lambda starts them, over clients and an answer's way that go over the wire."""
+"""The real functions, started as Lambda starts them; their clients and their answers go over the wire."""
 
 # ruff: noqa: ANN401 (a boto3 client's keyword arguments are of every type)
 from __future__ import annotations
@@ -22,35 +22,35 @@ import strongref.runtime.wiring
 from strongref.errors import StrongRefError
 from strongref.log import logger
 from tests.support.builders import ACCOUNT
-from tests.support.faults.passing import SpinningError
-from tests.support.faults.trouble import ANSWER, Trouble
-from tests.support.faults.wire import Call, Killed, Service, Wire
+from tests.support.faults.fake_time import SpinningError
+from tests.support.faults.fault_types import ANSWER, FaultType
+from tests.support.faults.wire import Call, ProcessKilledError, Service, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
-    from tests.support.faults.passing import Time
+    from tests.support.faults.fake_time import FakeTime
 
 HANDLERS = Path(__file__).resolve().parents[3] / "handlers"
 SECONDS = 900.0
 """What the template gives the functions."""
 
-STATUSES = {Trouble.THROTTLED: 429, Trouble.BROKEN: 500, Trouble.DENIED: 403}
+STATUSES = {FaultType.THROTTLED: 429, FaultType.BROKEN: 500, FaultType.DENIED: 403}
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """What one delivery of an event came to.
+    """The outcome of one delivery of an event.
 
     Attributes:
         calls: that were made for it.
         answers: that reached CloudFormation; it takes the first.
-        printed: everything logged or written to the standard streams.
+        printed: everything logged, or written to the standard streams.
         died: an invocation was killed.
-        raised: what the function raised, to be invoked once more.
+        raised: what the function raised, to be invoked again.
         errors: what it should not have done.
-        struck: the call that was to go wrong was made.
+        struck: the call that had to go wrong was made.
     """
 
     calls: tuple[Call, ...]
@@ -72,9 +72,9 @@ class Delivery:
 
 
 class Functions:
-    """Everything that a function finds around it."""
+    """The environment of the functions."""
 
-    def __init__(self, time: Time, clients: Mapping[str, Callable[[str], object]]) -> None:
+    def __init__(self, time: FakeTime, clients: Mapping[str, Callable[[str], object]]) -> None:
         """Make it.
 
         Args:
@@ -91,20 +91,20 @@ class Functions:
 
     @contextmanager
     def installed(self) -> Iterator[Self]:
-        """While this lasts, functions run in here."""
+        """Functions run in this environment as long as this lasts."""
         for folder in HANDLERS.iterdir():
             if (folder / "app.py").exists():
-                self._cold(folder.name)  # what it imports is to take its time from here, too
+                self._cold(folder.name)  # what it imports takes its time from here, too
         handler = logger.registered_handler
         assert isinstance(handler, logging.StreamHandler)
         before = handler.stream
         with ExitStack() as patches:
-            patches.enter_context(self._time.in_place_of_the_machines())
+            patches.enter_context(self._time.installed())
             patches.enter_context(patch.object(strongref.runtime.wiring, "Clients", self._fake_clients))
             patches.enter_context(patch.object(urllib3, "PoolManager", partial(_Http, self)))
             patches.enter_context(patch.object(sys, "stdout", self._printed))
             patches.enter_context(patch.object(sys, "stderr", self._printed))
-            everything = _Everything(self._printed)
+            everything = _LogRecorder(self._printed)
             logging.getLogger().addHandler(everything)
             handler.setStream(self._printed)
             try:
@@ -114,7 +114,7 @@ class Functions:
                 logging.getLogger().removeHandler(everything)
 
     def deliver(self, function: str, region: str, event: dict[str, Any], wire: Wire, seconds: float) -> Delivery:
-        """Have Lambda invoke a function, and whatever that hands over to.
+        """Have Lambda invoke a function, and every invocation that it hands over to.
 
         Args:
             function: the name of its folder.
@@ -131,16 +131,16 @@ class Functions:
         self._next = [event]
         while self._next:
             raw = self._next.pop(0)
-            random.seed(0)  # pauses and fences' names alike in each run
+            random.seed(0)  # the same pauses and names of fences in each run
             wire.begin(seconds)
             self._time.spins = False
             try:
                 self._cold(function)(raw, _Context(f"arn:aws:lambda:{region}:{ACCOUNT}:function:{function}", wire.left))
-            except Killed:
+            except ProcessKilledError:
                 died = True
             except StrongRefError as error:
                 raised = error
-            except (Exception, SpinningError) as error:  # noqa: BLE001 (whatever it is, it is to be told)
+            except (Exception, SpinningError) as error:  # noqa: BLE001 (whatever it is, it is reported)
                 errors.append(f"{type(error).__name__} was raised")
             if self._time.spins:
                 errors.append("it spins until time has passed")
@@ -155,15 +155,15 @@ class Functions:
             self._answers.append(json.loads(body))
             return _Response(200)
 
-        return self._wire.call(ANSWER, {"url": url}, take, partial(_tell_of_answer, url), seconds)
+        return self._wire.call(ANSWER, {"url": url}, take, partial(_fail_answer, url), seconds)
 
     def invoke(self, **request: Any) -> dict[str, Any]:
-        """Lambda's: a function is to be invoked, some time soon."""
+        """As a Lambda client: a function is to be invoked soon."""
         self._next.append(json.loads(request["Payload"]))
         return {"StatusCode": 202}
 
     def _cold(self, function: str) -> Callable[[dict[str, Any], object], None]:
-        """A function's handler, its module run anew: nothing is left of any invocation before."""
+        """A function's handler, its module run again: nothing is left of the invocations before."""
         if function not in self._modules:
             spec = importlib.util.spec_from_file_location(f"faults_{function}", HANDLERS / function / "app.py")
             assert spec is not None
@@ -183,7 +183,7 @@ class Functions:
 
 
 class _Context:
-    """What Lambda tells a function of its invocation."""
+    """The context that Lambda gives a function."""
 
     aws_request_id = "00000000-0000-4000-8000-000000000000"
 
@@ -196,7 +196,7 @@ class _Context:
 
 
 class _Http:
-    """As urllib3's PoolManager: the way of an answer."""
+    """As urllib3's PoolManager: sends an answer."""
 
     def __init__(self, functions: Functions, **_how: object) -> None:
         self._functions = functions
@@ -216,16 +216,16 @@ class _Response:
     status: int
 
 
-def _tell_of_answer(url: str, trouble: Trouble) -> _Response:
-    if trouble in STATUSES:
-        return _Response(STATUSES[trouble])
-    if trouble is Trouble.TIMED_OUT:
+def _fail_answer(url: str, fault: FaultType) -> _Response:
+    if fault in STATUSES:
+        return _Response(STATUSES[fault])
+    if fault is FaultType.TIMED_OUT:
         raise urllib3.exceptions.ReadTimeoutError(urllib3.HTTPConnectionPool("aws.example"), url, url)
     raise urllib3.exceptions.ProtocolError(url)
 
 
-class _Everything(logging.Handler):
-    """Writes every record of every other logger down, with all that it carries."""
+class _LogRecorder(logging.Handler):
+    """Writes down every record of every other logger, with all its attributes."""
 
     def __init__(self, stream: io.StringIO) -> None:
         super().__init__(logging.DEBUG)

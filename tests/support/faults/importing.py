@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.faults.exporting import (
-    ABC,
-    API,
-    CLAIMED,
-    FOREIGN,
-    PUBLISHED,
-    SOMEBODY,
-    A,
-)
+from tests.support.cloudformation.stacks import CLEANUP, ROLLBACK
+from tests.support.faults.exporting import ABC, API, CLAIMED, PUBLISHED, A
 from tests.support.faults.scenario import (
     EU,
     US,
@@ -27,11 +20,10 @@ from tests.support.faults.scenario import (
     imports,
     text,
 )
-from tests.support.faults.world import CLEAN_UP, ROLL_BACK
 
 OTHERS = exports({"A": A, "B": text("b2"), "C": text("c2")})
 HEALS: tuple[Step, ...] = (Deploy("network", EU, {"Exports": OTHERS}), Deploy("network", EU, {"Exports": ABC}))
-"""Changes every value but A, which is claimed, and back: stale claims on them are gone then."""
+"""Changes every value but A, which is claimed, and back: that removes stale claims on them."""
 HEALS_A: tuple[Step, ...] = (
     Deploy("network", EU, {"Exports": exports({**OTHERS["Values"], "A": text("a2")})}),
     Deploy("network", EU, {"Exports": ABC}),
@@ -49,13 +41,12 @@ def change(properties: dict[str, object] | None, phase: str = "") -> Change:
 
 
 IMPORTING = (
-    Scenario("import: create", PUBLISHED, change(imports("A", "B")), foreign=FOREIGN, strands=True, heals=HEALS_A),
+    Scenario("import: create", PUBLISHED, change(imports("A", "B")), strands=True, heals=HEALS_A),
     Scenario(
-        "import: create of everything, where somebody else imports",
+        "import: create of everything, where another stack imports",
         (*PUBLISHED, API),
         change(imports()),
         claimed=(at("A"),),
-        foreign=FOREIGN,
         strands=True,
         heals=HEALS,
     ),
@@ -63,7 +54,6 @@ IMPORTING = (
         "import: create puts a value back",
         (*PUBLISHED, Erase(at("A"))),
         change(imports("A", "B")),
-        foreign=FOREIGN,
         mends=True,
         strands=True,
         heals=HEALS_A,
@@ -71,105 +61,87 @@ IMPORTING = (
     Scenario(
         "import: create of a shared and a secure value",
         (
-            *SOMEBODY,
             Deploy("network", EU, {"Exports": shared(text("secure-p"))}),
             Deploy("api", US, {"Imports": imports("A", Shared="true")}),
         ),
         change(imports("A", "P", Shared="true")),
         claimed=(at("A", "_shared"),),
-        foreign=FOREIGN,
         strands=True,
         heals=tuple(Deploy("network", EU, {"Exports": shared(text(p))}) for p in ("secure-q", "secure-p")),
     ),
-    Scenario("import: create of a weak one", PUBLISHED, change(imports("A", Strength="weak")), foreign=FOREIGN),
+    Scenario("import: create of a weak one", PUBLISHED, change(imports("A", Strength="weak"))),
     Scenario(
         "import: create is refused, as there is no such export",
         PUBLISHED,
         change(imports("A", "Absent")),
-        foreign=FOREIGN,
         ends="FAILED",
     ),
     Scenario(
         "import: create is refused, as nothing is exported",
-        (*SOMEBODY, Deploy("network", EU, {})),
+        (Deploy("network", EU, {}),),
         change(imports("A")),
-        foreign=FOREIGN,
         ends="FAILED",
     ),
-    Scenario(
-        "import: update of the Revision",
-        (*CLAIMED, API),
-        change(imports("A", Revision="2")),
-        claimed=(at("A"),),
-        foreign=FOREIGN,
-    ),
+    Scenario("import: update of the Revision", (*CLAIMED, API), change(imports("A", Revision="2")), claimed=(at("A"),)),
     Scenario(
         "import: update to other names",
         CLAIMED,
         change(imports("B", "C")),
         claimed=(at("A"),),
-        foreign=FOREIGN,
         strands=True,
         heals=HEALS,
     ),
     Scenario(
         "import: update rolls another one back",
-        (*CLAIMED, Deploy("web", US, {"Imports": imports("B")}, clean_up=False)),
-        change(imports("A"), ROLL_BACK),
+        (*CLAIMED, Deploy("web", US, {"Imports": imports("B")}, cleanup=False)),
+        change(imports("A"), ROLLBACK),
         claimed=(at("A"), at("B")),
-        foreign=FOREIGN,
     ),
     Scenario(
         "import: delete of the generation before",
-        (*CLAIMED, API, Deploy("web", US, {"Imports": imports("B")}, clean_up=False)),
-        change(None, CLEAN_UP),
+        (*CLAIMED, API, Deploy("web", US, {"Imports": imports("B")}, cleanup=False)),
+        change(None, CLEANUP),
         claimed=(at("A"), at("B")),
-        foreign=FOREIGN,
     ),
     Scenario(
-        "import: delete in the clean-up",
-        (*CLAIMED, API, Deploy("web", US, {}, clean_up=False)),
-        change(None, CLEAN_UP),
+        "import: delete in the cleanup",
+        (*CLAIMED, API, Deploy("web", US, {}, cleanup=False)),
+        change(None, CLEANUP),
         claimed=(at("A"),),
-        foreign=FOREIGN,
     ),
     Scenario(
         "import: delete of a Create that was never answered",
         (*CLAIMED, API, Unanswered("web", US, "Imports")),
         change(None, "ROLLBACK_IN_PROGRESS"),
         claimed=(at("A"),),
-        foreign=FOREIGN,
     ),
     Scenario(
-        "import: delete lets a withdrawn value go with its last claim",
+        "import: delete removes a withdrawn value with its last claim",
         (
             *CLAIMED,
-            Deploy("network", EU, {}, clean_up=False),
-            Withdraw("network", EU, "Exports"),
-            Deploy("web", US, {}, clean_up=False),
+            Deploy("network", EU, {}, cleanup=False),
+            Withdraw("network", EU),
+            Deploy("web", US, {}, cleanup=False),
         ),
-        change(None, CLEAN_UP),
-        foreign=FOREIGN,
+        change(None, CLEANUP),
     ),
     Scenario(
-        "import: delete lets a withdrawn value be that others hold",
+        "import: delete leaves a withdrawn value that others hold",
         (
             *CLAIMED,
             API,
-            Deploy("network", EU, {}, clean_up=False),
-            Withdraw("network", EU, "Exports"),
-            Deploy("web", US, {}, clean_up=False),
+            Deploy("network", EU, {}, cleanup=False),
+            Withdraw("network", EU),
+            Deploy("web", US, {}, cleanup=False),
         ),
-        change(None, CLEAN_UP),
+        change(None, CLEANUP),
         claimed=(at("A"),),
-        foreign=FOREIGN,
     ),
     Scenario(
         "import: delete with its stack cleans what is published for it",
         (*PUBLISHED, Deploy("web", US, {"Imports": imports("A", "B")}), API),
         change(None),
         claimed=(at("A"),),
-        foreign=FOREIGN,
     ),
     Scenario(
         "import: delete in a nested stack whose root is deleted",
@@ -180,6 +152,5 @@ IMPORTING = (
             Phase("web", US, "DELETE_IN_PROGRESS"),
         ),
         Change("web-Nested-1ABC", US, "Imports", None),
-        foreign=FOREIGN,
     ),
 )

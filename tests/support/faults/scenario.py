@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from strongref.contract.event import RequestType
 from strongref.contract.names import PRODUCER_TAG
 from tests.support.builders import ACCOUNT
-from tests.support.faults.formation import DELETED
+from tests.support.cloudformation.stacks import CLEANUP, DELETING, ROLLBACK, made_up_id
 from tests.support.faults.functions import SECONDS
-from tests.support.faults.world import CLEAN_UP, ROLL_BACK, SECRET, Request, Visit, World
+from tests.support.faults.world import SECRET, JanitorVisit, World
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.support.faults.state import Name
+    from tests.support.cloudformation.requests import ResourceRequest
+    from tests.support.invariants import Name
 
 Resources = dict[str, dict[str, Any]]
 
@@ -33,13 +34,17 @@ def imports(*names: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def text(value: str) -> str:
-    """A value's text, that one would recognise anywhere."""
+    """A value's text, which can be found wherever it shows up."""
     return f"{SECRET}{value}"
 
 
 def at(key: str, consumer: str = "web", region: str = US) -> Name:
-    """Where the value of the stack network stands that has this key."""
+    """The parameter with this key of the stack network."""
     return region, f"/strongref/exports/{consumer}/{ACCOUNT}/{EU}/network/{key}"
+
+
+FOREIGN = (at("Theirs"), (US, f"/strongref/exports/web-2/{ACCOUNT}/{EU}/network/A"))
+"""Parameters that are not strongref's, next to its own; in every scenario."""
 
 
 class Step(Protocol):
@@ -49,80 +54,67 @@ class Step(Protocol):
 
 
 @dataclass(frozen=True)
-class Deploy:
-    """A stack is created or updated, and comes to rest; unless it is to stay in its clean-up phase."""
+class StackStep:
+    """Something that happens to a stack."""
 
     name: str
     region: str
+
+
+@dataclass(frozen=True)
+class Deploy(StackStep):
+    """A stack is created or updated, and comes to rest; unless it stays in its cleanup phase."""
+
     resources: Resources
     root: str = ""
-    clean_up: bool = True
+    cleanup: bool = True
 
     def take(self, world: World) -> None:
-        stack = world.find(self.name, self.region)
-        if stack:
-            world.in_phase(stack.arn, "UPDATE_IN_PROGRESS")
-            stack = world.stacks[stack.arn]
-        else:
-            root = world.find(self.root, self.region) if self.root else None
-            stack = world.new_stack(self.name, self.region, root.arn if root else "")
-        world.deploy(stack, self.resources, clean_up=self.clean_up)
+        root = world.stack(self.root, self.region).arn if self.root else ""
+        stack = world.deploy(self.name, self.region, self.resources, root=root, cleanup=self.cleanup)
+        assert not stack.reasons, stack.reasons
 
 
 @dataclass(frozen=True)
-class Vanish:
-    """A stack is deleted, and everything in it retained."""
+class Vanish(StackStep):
+    """A stack is deleted, and its resources are retained."""
 
-    name: str
-    region: str
+    def take(self, world: World) -> None:
+        world.vanish(self.name, self.region)
+
+
+@dataclass(frozen=True)
+class Withdraw(StackStep):
+    """A stack's cleanup phase ends, and the Delete of an Export in it fails for its claimed values."""
 
     def take(self, world: World) -> None:
         stack = world.stack(self.name, self.region)
-        world.stacks[stack.arn] = replace(stack, status=DELETED, resources={})
+        world.clean_up(stack)
+        assert len(stack.reasons) == 1
+        stack.reasons.clear()
 
 
 @dataclass(frozen=True)
-class Withdraw:
-    """An Export that was taken out of its stack is deleted, which fails for its claimed values; the stack rests."""
+class Unanswered(StackStep):
+    """CloudFormation never got the answer to a Create, which succeeded, and made up a physical ID."""
 
-    name: str
-    region: str
     logical_id: str
 
     def take(self, world: World) -> None:
         stack = world.stack(self.name, self.region)
-        old = stack.pending[self.logical_id]
-        delivery = world.ask(Request(RequestType.DELETE, stack.arn, self.logical_id, old.properties, old.physical_id))
-        assert delivery.status == "FAILED"
-        world.stacks[stack.arn] = replace(stack, status="UPDATE_COMPLETE", pending={})
+        resource = stack.resources[self.logical_id]
+        create = stack.request(RequestType.CREATE, self.logical_id, resource.properties)
+        stack.fail(create, made_up_id(create))
 
 
 @dataclass(frozen=True)
-class Unanswered:
-    """CloudFormation never got the answer to a Create, though it succeeded, and has made up a physical id."""
+class Phase(StackStep):
+    """A stack enters another phase."""
 
-    name: str
-    region: str
-    logical_id: str
-
-    def take(self, world: World) -> None:
-        stack = world.stack(self.name, self.region)
-        made_up = f"{self.name}-{self.logical_id}-1ABCDEF"
-        resource = replace(stack.resources[self.logical_id], physical_id=made_up, status="CREATE_FAILED")
-        world.stacks[stack.arn] = stack.having(self.logical_id, resource)
-
-
-@dataclass(frozen=True)
-class Phase:
-    """A stack goes over to a phase of its own."""
-
-    name: str
-    region: str
     status: str
 
     def take(self, world: World) -> None:
-        stack = world.stack(self.name, self.region)
-        world.in_phase(stack.arn, self.status)
+        world.stack(self.name, self.region).status = self.status
 
 
 @dataclass(frozen=True)
@@ -138,7 +130,7 @@ class Erase:
 
 @dataclass(frozen=True)
 class Foreign:
-    """Somebody's parameter; with a stack's name, tagged as that one's."""
+    """A parameter that is not strongref's; with a stack's name, tagged as that stack's."""
 
     name: Name
     producer: str = ""
@@ -163,7 +155,7 @@ class Change:
         name: the stack's.
         region: the stack's.
         logical_id: the resource's.
-        properties: that it is to have; none: it is to be deleted.
+        properties: that it is to have; None: it is to be deleted.
         phase: the stack's status; by default that of the resource's first change.
     """
 
@@ -173,21 +165,23 @@ class Change:
     properties: Mapping[str, Any] | None
     phase: str = ""
 
-    def begin(self, world: World) -> Request:
+    def begin(self, world: World) -> ResourceRequest:
         """Bring the stack into its phase; what the function is asked for."""
-        stack = world.find(self.name, self.region) or world.new_stack(self.name, self.region)
-        old = stack.resources.get(self.logical_id)
-        if self.phase == CLEAN_UP:
-            old = stack.pending[self.logical_id]
-        if stack.status != "CREATE_IN_PROGRESS":
-            world.in_phase(stack.arn, self.phase or ("UPDATE_IN_PROGRESS" if self.properties else "DELETE_IN_PROGRESS"))
+        stack = world.find(self.name, self.region)
+        if stack is None:
+            stack = world.new_stack(self.name, self.region)
+        elif self.phase:
+            stack.status = self.phase
+        elif self.properties is None:
+            stack.status = DELETING
+        else:
+            stack.begin_update()
+        old = (stack.replaced if self.phase == CLEANUP else stack.resources).get(self.logical_id)
         if old is None:
-            assert self.properties
-            return Request(RequestType.CREATE, stack.arn, self.logical_id, self.properties)
+            return stack.request(RequestType.CREATE, self.logical_id, self.properties)
         if self.properties is None:
-            return Request(RequestType.DELETE, stack.arn, self.logical_id, old.properties, old.physical_id)
-        update = RequestType.UPDATE
-        return Request(update, stack.arn, self.logical_id, self.properties, old.physical_id, old.properties)
+            return stack.request(RequestType.DELETE, self.logical_id, old.properties, old.physical_id)
+        return stack.request(RequestType.UPDATE, self.logical_id, self.properties, old.physical_id, old.properties)
 
 
 @dataclass(frozen=True)
@@ -196,29 +190,29 @@ class Tend:
 
     region: str
 
-    def begin(self, _world: World) -> Visit:
-        return Visit(self.region)
+    def begin(self, _world: World) -> JanitorVisit:
+        return JanitorVisit(self.region)
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """An event, and all that is to be known to judge what came of it.
+    """An event, and all that is needed to judge its outcome.
 
     Attributes:
         name: for people.
         before: what brings the world there.
         change: the event.
         claimed: the values that imports rely on, other than one that is to be deleted.
-        foreign: the parameters that are nobody's to touch.
+        foreign: more parameters that must not be touched.
         ends: how the event ends if nothing goes wrong.
-        propagates: claimed values change all the same; they keep their claims.
-        mends: what is not as its record says is made right, and a roll-back may leave that so: a value put back, a
-            dead stack's value taken over, a stale claim taken off.
-        strands: a cut-off import may leave a claim that is stale as soon as its stack is at rest, and heals with the
-            next change of the value.
+        propagates: claimed values change anyway; they keep their claims.
+        mends: what is not as its record says is made right, and a rollback may leave it so: a value put back, a
+            deleted stack's value adopted, a stale claim removed.
+        strands: an interrupted import may leave a claim that is stale as soon as its stack is at rest, and that the
+            next change of the value removes.
         heals: what changes these values, and back.
         seconds: how long the functions may run.
-        again: after how many seconds the event is delivered once more.
+        again: after how many seconds the event is delivered again.
         environment: variables of the functions.
     """
 
@@ -242,4 +236,4 @@ class Scenario:
     @property
     def same_again(self) -> bool:
         """Whether a failure is followed by the same event, as that of a Delete, or of an Update that rolls back."""
-        return isinstance(self.change, Tend) or self.change.properties is None or self.change.phase == ROLL_BACK
+        return isinstance(self.change, Tend) or self.change.properties is None or self.change.phase == ROLLBACK

@@ -1,58 +1,51 @@
-"""What is stored in a whole account, as far as it matters: two runs that came to the same have the same state."""
+"""What is stored in a whole account, as far as it matters: two runs with the same outcome have the same state."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.contract.record import Record, decode
-from strongref.contract.values import Kind, Parameter
+from strongref.contract.record import Record
+from tests.support.invariants import FENCES, RECORDS, Name, records, stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from tests.support.fake_ssm import FakeSsm
-    from tests.support.fake_ssm import Record as Stored
-
-EXPORTS, RECORDS, FENCES = (f"/strongref/{branch}/" for branch in ("exports", "records", "fences"))
-
-Name = tuple[str, str]
-"""A region, and a parameter's name."""
 
 
 @dataclass(frozen=True)
-class State:
-    """What is stored.
+class AccountState:
+    """What is stored, without fences.
 
     Attributes:
         parameters: the values, and all that is not strongref's: type, text and tags.
-        records: what each says, decoded, or that it cannot be; the numbers of their parts do not matter.
+        records: what each says; the numbers of their parts do not matter.
     """
 
     parameters: Mapping[Name, tuple[str, str, tuple[tuple[str, str], ...]]]
     records: Mapping[Name, object]
 
     @classmethod
-    def of(cls, regions: Mapping[str, FakeSsm]) -> State:
-        """The state of an account's regions, without fences."""
-        parameters = {}
-        parts: dict[Name, dict[str, Parameter]] = {}
-        for (region, name), record in stored(regions):
-            if name.startswith(RECORDS):
-                part = Parameter(name, Kind(record.kind), record.text)
-                parts.setdefault((region, name.rsplit("/", 1)[0]), {})[name] = part
-            elif not name.startswith(FENCES):
-                parameters[region, name] = (record.kind, record.text, record.tags)
-        records = {
-            (region, f"{path}/{logical_id}"): found.record or "cannot be put together"
-            for (region, path), each in parts.items()
-            for logical_id, found in decode(path, each).items()
-        }
-        return cls(parameters, records)
+    def of(cls, regions: Mapping[str, FakeSsm]) -> AccountState:
+        """The state of an account's regions."""
+        there = stored(regions)
+        return cls(
+            {
+                (region, name): (found.kind, found.text, found.tags)
+                for (region, name), found in there.items()
+                if not name.startswith((RECORDS, FENCES))
+            },
+            {
+                (region, f"{path}/{logical_id}"): record
+                for (region, path), each in records(there).items()
+                for logical_id, record in each.items()
+            },
+        )
 
-    def without_tags(self, tags: frozenset[str], only: frozenset[Name] | None = None) -> State:
-        """The same, but for tags of these keys; of some parameters, or of all."""
-        return State(
+    def without_tags(self, tags: frozenset[str], only: frozenset[Name] | None = None) -> AccountState:
+        """The same without the tags of these keys; of some parameters, or of all."""
+        return AccountState(
             {
                 name: (kind, text, tuple(tag for tag in each if tag[0] not in tags))
                 if only is None or name in only
@@ -62,7 +55,7 @@ class State:
             self.records,
         )
 
-    def differences(self, wanted: State) -> list[str]:
+    def differences(self, wanted: AccountState) -> list[str]:
         """What is not as it should be, for people."""
         return [
             f"{name} in {region} is {_shown(there.get((region, name)))}, not {_shown(should.get((region, name)))}"
@@ -76,11 +69,3 @@ def _shown(found: object) -> str:
     if isinstance(found, Record):
         return f"{found.values} of {found.stack}"
     return "gone" if found is None else str(found)
-
-
-def stored(regions: Mapping[str, FakeSsm]) -> Iterator[tuple[Name, Stored]]:
-    """Every parameter of an account."""
-    for region, ssm in regions.items():
-        for name, slot in ssm.snapshot():
-            if slot.record:
-                yield (region, name), slot.record

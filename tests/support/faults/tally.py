@@ -1,11 +1,11 @@
-"""How often which fault was tried at which kind of call."""
+"""How often each fault was tried at each kind of call."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tests.support.faults.trouble import ANSWER, FAULTS
+from tests.support.faults.fault_types import ANSWER, FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,7 @@ def tally(points: Iterable[Point]) -> Tally:
 
 
 def missing(counted: Tally) -> list[str]:
-    """What was never tried, and calls of which nobody thought."""
+    """What was never tried, and calls that `ACTIONS` does not have."""
     untried = [
         f"{action}: never {fault.name}"
         for action in ACTIONS

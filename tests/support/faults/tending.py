@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tests.support.faults.exporting import ABC, API, FOREIGN, PUBLISHED, SOMEBODY, WEB, B, C
+from tests.support.faults.exporting import ABC, API, PUBLISHED, WEB, B, C
 from tests.support.faults.scenario import EU, US, Deploy, Erase, Scenario, Tend, Vanish, at, exports, imports, text
 
 HOURS = 2 * 3600.0
 """From one visit to the next."""
 
 TENDING = (
-    Scenario("janitor: nothing to do", (*PUBLISHED, API), Tend(US), claimed=(at("A"),), foreign=FOREIGN, again=HOURS),
+    Scenario("janitor: nothing to do", (*PUBLISHED, API), Tend(US), claimed=(at("A"),), again=HOURS),
     Scenario(
         "janitor: a value is gone, a claim is stale",
         (
@@ -21,20 +21,17 @@ TENDING = (
         ),
         Tend(US),
         claimed=(at("A"),),
-        foreign=FOREIGN,
         again=HOURS,
     ),
     Scenario(
         "janitor: a producer is gone",
         (
-            *SOMEBODY,
             Deploy("network", EU, {"Exports": ABC, "More": exports({"B": B, "C": C, "D": text("d")})}),
             WEB,
             Vanish("network", EU),
         ),
         Tend(US),
         claimed=(at("A"),),
-        foreign=FOREIGN,
         again=HOURS,
     ),
 )

@@ -1,4 +1,4 @@
-"""Tries one scenario's event with a fault at every call of it, and tells what does not hold then."""
+"""Tries one scenario's event with a fault at every call of it, and reports what does not hold then."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from strongref.contract.names import CLAIM_TAG
-from tests.support.faults.holding import Holding
-from tests.support.faults.state import stored
-from tests.support.faults.trouble import ANSWER, FAULTS, Fault
-from tests.support.faults.undoing import undo
+from tests.support.faults.checks import DeliveryChecks
+from tests.support.faults.fault_types import ANSWER, FAULTS, Fault
+from tests.support.faults.scenario import FOREIGN, Foreign
 from tests.support.faults.wire import Wire
-from tests.support.faults.world import Visit, World
+from tests.support.faults.world import JanitorVisit, World, outcome
+from tests.support.invariants import leftovers, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.support.faults.functions import Delivery
     from tests.support.faults.scenario import Scenario
-    from tests.support.faults.state import State
+    from tests.support.faults.state import AccountState
 
 SOON, IN_VAIN = 5.0, 3600.0
-"""After how many seconds CloudFormation rolls back what was answered, and what was not."""
+"""After how many seconds CloudFormation rolls back an event that was answered, and one that was not."""
 
 
 @dataclass(frozen=True)
@@ -43,24 +43,24 @@ class Trial:
     """One scenario, ready to be tried.
 
     Attributes:
-        calm: what comes of the event if nothing goes wrong.
-        flaws: what does not hold even then; nothing, as it should be.
+        calm: the delivery in which nothing goes wrong.
+        flaws: what does not hold even then; empty, as it should be.
     """
 
     def __init__(self, scenario: Scenario, world: World) -> None:
-        """Bring the world there, and see what comes of the event if nothing goes wrong."""
+        """Take the steps before, and deliver the event with nothing going wrong."""
         self._scenario = scenario
         self._world = world
-        for step in scenario.before:
+        for step in (*map(Foreign, FOREIGN), *scenario.before):
             step.take(world)
         self._request = scenario.change.begin(world)
         self._start = world.moment()
         self._before = self._undone = world.state()
-        self._holding = Holding.begin(world, self._request, scenario)
-        self.calm = world.ask(self._request)
+        self._checks = DeliveryChecks.begin(world, self._request, scenario)
+        self.calm = world.deliver(self._request)
         self._after = world.state()
         self.flaws = [*self._at_once(self.calm), *self._in_the_end(self.calm)]
-        if self._request.outcome(self.calm) != scenario.ends:
+        if outcome(self._request, self.calm) != scenario.ends:
             self.flaws.append(f"it ends with {self.calm.answer or self.calm.raised}")
 
     def points(self, fault: Fault) -> list[Point]:
@@ -76,62 +76,62 @@ class Trial:
         return [point for fault in FAULTS for point in self.points(fault)]
 
     def problems(self, point: Point) -> list[str]:
-        """What does not hold if something goes wrong there; nothing, as it should be."""
+        """What does not hold if something goes wrong there; empty, as it should be."""
         world = self._world
         world.go_back(self._start)
-        delivery = world.ask(self._request, Wire(world.time, point.fault, point.number))
-        told = [f"at once: {problem}" for problem in self._at_once(delivery)]
+        delivery = world.deliver(self._request, Wire(world.time, point.fault, point.number))
+        found = [f"at once: {problem}" for problem in self._at_once(delivery)]
         if not delivery.struck:
-            told.append("at once: it never came to that call")
+            found.append("at once: that call was never made")
         moment = world.moment()
-        told += [f"delivered again: {problem}" for problem in self._again(delivery)]
+        found += [f"delivered again: {problem}" for problem in self._again(delivery)]
         world.go_back(moment)
-        told += [f"in the end: {problem}" for problem in self._in_the_end(delivery)]
-        return [f"{self._scenario}: {point}: {problem}" for problem in told]
+        found += [f"in the end: {problem}" for problem in self._in_the_end(delivery)]
+        return [f"{self._scenario}: {point}: {problem}" for problem in found]
 
     def _at_once(self, delivery: Delivery) -> Iterator[str]:
-        yield from self._holding.problems(delivery)
-        outcome = self._request.outcome(delivery)
-        if outcome == "SUCCESS":
+        yield from self._checks.problems(delivery)
+        ended = outcome(self._request, delivery)
+        if ended == "SUCCESS":
             if self._scenario.ends != "SUCCESS":
                 yield "it succeeds"
             yield from self._as_answered(delivery)
             yield from self._world.state().differences(self._after)
-        if outcome == "NONE" and not delivery.died and delivery.calls[-1].action != ANSWER:
+        if ended == "NONE" and not delivery.died and delivery.calls[-1].action != ANSWER:
             yield "nobody answers"
-        yield from self._left_standing(delivery)
+        yield from self._leftover_fences(delivery)
 
     def _again(self, first: Delivery) -> Iterator[str]:
-        """The same event is delivered once more."""
+        """The same event is delivered again."""
         world = self._world
         if first.answer:
             world.note(self._request, first)
         fences = world.fences()
         world.time.sleep(self._scenario.again)
-        delivery = world.ask(self._request)
-        yield from self._holding.problems(delivery)
-        if self._request.outcome(delivery) != self._scenario.ends:
+        delivery = world.deliver(self._request)
+        yield from self._checks.problems(delivery)
+        if outcome(self._request, delivery) != self._scenario.ends:
             yield f"it ends with {delivery.answer or delivery.raised}"
         elif self._scenario.ends == "SUCCESS":
             yield from self._as_answered(delivery)
         yield from world.state().differences(self._after)
-        yield from (f"fence {name} is left" for name in world.fences() - fences)
+        yield from leftovers(world.fences() - fences)
 
     def _in_the_end(self, first: Delivery) -> Iterator[str]:
-        """CloudFormation goes on: it rolls back what failed, or was not answered, or is undone for another reason."""
+        """CloudFormation goes on: it rolls back what failed, was not answered, or is undone for another reason."""
         world, scenario = self._world, self._scenario
-        if self._request.outcome(first) == "SUCCESS" and (scenario.same_again or first is not self.calm):
+        if outcome(self._request, first) == "SUCCESS" and (scenario.same_again or first is not self.calm):
             return
         world.note(self._request, first)
         world.time.sleep(SOON if first.answer else IN_VAIN)
         fences = world.fences()
-        again = scenario.same_again or isinstance(self._request, Visit)
-        deliveries = undo(world, self._request, again=again)
+        again = scenario.same_again or isinstance(self._request, JanitorVisit)
+        deliveries = world.undo(self._request, again=again)
         for delivery in deliveries:
-            yield from self._holding.problems(delivery)
-            if self._request.outcome(delivery) != (scenario.ends if again else "SUCCESS"):
+            yield from self._checks.problems(delivery)
+            if outcome(self._request, delivery) != (scenario.ends if again else "SUCCESS"):
                 yield f"it ends with {delivery.answer or delivery.raised}"
-        yield from (f"fence {name} is left" for name in world.fences() - fences)
+        yield from leftovers(world.fences() - fences)
         if again:
             yield from world.state().differences(self._after)
         elif scenario.mends and first is self.calm:
@@ -140,28 +140,28 @@ class Trial:
             yield from self._as_before()
 
     def _as_before(self) -> Iterator[str]:
-        """All is as it was, or but for what was mended; and but for claims that protect nothing, and heal."""
+        """All is as it was, except for what was mended, and for stale claims, which heal."""
         world, scenario = self._world, self._scenario
         stale = self._stale() if scenario.strands else frozenset()
-        yield from self._neither_nor(world.state().without_tags(stale))
+        yield from self._differences(world.state().without_tags(stale))
         if stale:
             for step in scenario.heals:
                 step.take(world)
             unhealed = world.state().without_tags(stale, only=frozenset(scenario.claimed))
-            yield from (f"though healed, {problem}" for problem in self._neither_nor(unhealed))
+            yield from (f"though healed, {problem}" for problem in self._differences(unhealed))
 
-    def _neither_nor(self, state: State) -> list[str]:
-        """How a state differs from both that a roll-back may lead to; nothing, if it is one of them."""
+    def _differences(self, state: AccountState) -> list[str]:
+        """How a state differs from both that a rollback may lead to; empty if it is one of them."""
         return min((state.differences(wanted) for wanted in (self._before, self._undone)), key=len)
 
     def _as_answered(self, delivery: Delivery) -> Iterator[str]:
-        """The answer is that of an undisturbed run, but for notices: who goes on finds nothing left to tell of."""
+        """The answer is that of a run in which nothing goes wrong, except for notices."""
         answer, calm = ({**(each.answer or {}), "Reason": ""} for each in (delivery, self.calm))
         if answer != calm:
             yield f"the answer is {answer}, not {calm}"
 
-    def _left_standing(self, delivery: Delivery) -> Iterator[str]:
-        """A fence may be left by a function that died, or could not take it away: it falls when its time is up."""
+    def _leftover_fences(self, delivery: Delivery) -> Iterator[str]:
+        """A fence may be left by a function that died, or could not delete it: it expires."""
         tried = {
             name
             for call in delivery.calls
@@ -171,16 +171,16 @@ class Trial:
         out_of_time = self._world.time.seconds - self._start.seconds > self._scenario.seconds / 2
         for region, name in self._world.fences():
             if not (delivery.died or name in tried or out_of_time):
-                yield f"fence {name} is left in {region}"
+                yield from leftovers([(region, name)])
 
     def _stale(self) -> frozenset[str]:
-        """Claims that were not there before, and protect nothing."""
+        """Claims that did not exist before, and protect nothing."""
         before = {tag for _, _, tags in self._before.parameters.values() for tag in tags}
         return frozenset(
             key
-            for _, record in stored(self._world.regions)
-            for key, arn in set(record.tags) - before
-            if key.startswith(CLAIM_TAG) and not self._world.holds(key, arn)
+            for found in stored(self._world.regions).values()
+            for key, arn in set(found.tags) - before
+            if key.startswith(CLAIM_TAG) and not self._world.protects(key, arn)
         )
 
 

@@ -1,4 +1,4 @@
-"""The one wire that every call of a function goes over: it numbers them, and lets one of them go wrong."""
+"""The one wire that every call of a function goes over: it numbers the calls, and makes one of them go wrong."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError, ReadTimeoutError
 
-from tests.support.faults.trouble import ANSWER, Fault, Lasting, Trouble
+from tests.support.faults.fault_types import ANSWER, Fault, FaultDuration, FaultType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.faults.passing import Time
+    from tests.support.faults.fake_time import FakeTime
 
 T = TypeVar("T")
 
@@ -24,14 +24,14 @@ LAST_SECONDS = 2.0
 """How much of its time a call leaves the function that hangs."""
 
 CODES = {
-    Trouble.THROTTLED: ("ThrottlingException", 400),
-    Trouble.BROKEN: ("InternalServerError", 500),
-    Trouble.DENIED: ("AccessDeniedException", 400),
+    FaultType.THROTTLED: ("ThrottlingException", 400),
+    FaultType.BROKEN: ("InternalServerError", 500),
+    FaultType.DENIED: ("AccessDeniedException", 400),
 }
 
 
-class Killed(BaseException):
-    """The process is gone: no handler of any exception may do anything any more."""
+class ProcessKilledError(BaseException):
+    """The process is gone: no exception handler may do anything any more."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Call:
 class Wire:
     """What calls go over while one event is delivered, by however many invocations."""
 
-    def __init__(self, time: Time, fault: Fault | None = None, at: int = -1) -> None:
+    def __init__(self, time: FakeTime, fault: Fault | None = None, at: int = -1) -> None:
         """Make one.
 
         Args:
@@ -79,16 +79,16 @@ class Wire:
         action: str,
         request: dict[str, Any],
         effect: Callable[[], T],
-        tell: Callable[[Trouble], T],
+        fail: Callable[[FaultType], T],
         seconds: float = READ_SECONDS,
     ) -> T:
         """Make a call.
 
         Args:
-            action: in AWS's words, or `ANSWER`.
+            action: AWS's name for it, or `ANSWER`.
             request: its arguments.
             effect: does it.
-            tell: how trouble is told: raises, or returns what says so.
+            fail: raises the error, or returns the answer that says so.
             seconds: after which the caller gives up.
         """
         self._check()
@@ -99,9 +99,9 @@ class Wire:
             self.calls.append(Call(action, request, took_effect=True))
             return effect()
         self.struck = True
-        without_effect = fault.trouble in CODES or fault.trouble in (Trouble.UNREACHED, Trouble.KILLED_BEFORE)
+        without_effect = fault.type in CODES or fault.type in (FaultType.UNREACHED, FaultType.KILLED_BEFORE)
         self.calls.append(Call(action, request, took_effect=not without_effect))
-        if fault.trouble is Trouble.HANGING:
+        if fault.type is FaultType.HANGING:
             try:
                 return effect()
             finally:
@@ -109,18 +109,18 @@ class Wire:
         if not without_effect:
             with suppress(ClientError):
                 effect()
-        if fault.trouble in (Trouble.KILLED_BEFORE, Trouble.KILLED_AFTER):
+        if fault.type in (FaultType.KILLED_BEFORE, FaultType.KILLED_AFTER):
             self._dead = True
             self._check()
-        if fault.trouble is Trouble.TIMED_OUT:
+        if fault.type is FaultType.TIMED_OUT:
             self._time.sleep(seconds)
-        return tell(fault.trouble)
+        return fail(fault.type)
 
     def _check(self) -> None:
-        """Whether the process is still there: Lambda ends it when its time is over."""
+        """Whether the process still runs: Lambda kills it when its time is over."""
         self._dead = self._dead or self.left() <= 0
         if self._dead:
-            raise Killed
+            raise ProcessKilledError
 
     def _concerns(self, fault: Fault, action: str, request: dict[str, Any]) -> bool:
         if len(self.calls) == self._at:
@@ -129,11 +129,11 @@ class Wire:
             return False
         first = self.calls[self._at]
         return {
-            Lasting.ONCE: False,
-            Lasting.EVERY_TRY: (action, request) == (first.action, first.request),
-            Lasting.ACTION: action == first.action,
-            Lasting.SERVICE: (action == ANSWER) == (first.action == ANSWER),
-        }[fault.lasting]
+            FaultDuration.ONCE: False,
+            FaultDuration.EVERY_TRY: (action, request) == (first.action, first.request),
+            FaultDuration.ACTION: action == first.action,
+            FaultDuration.SERVICE: (action == ANSWER) == (first.action == ANSWER),
+        }[fault.duration]
 
 
 class Service:
@@ -148,17 +148,17 @@ class Service:
         action = "".join(word.capitalize() for word in name.split("_"))
 
         def call(**request: Any) -> Any:  # noqa: ANN401 (as boto3)
-            return self._wire().call(action, request, partial(method, **request), partial(_tell, action, request))
+            return self._wire().call(action, request, partial(method, **request), partial(_fail, action, request))
 
         setattr(self, name, call)
         return call
 
 
-def _tell(action: str, request: dict[str, Any], trouble: Trouble) -> NoReturn:
-    """Raise what botocore would. Its texts quote the request, as AWS's do."""
-    if trouble in CODES:
-        raise _client_error(action, request, *CODES[trouble])
-    error: type[BotoCoreError] = ReadTimeoutError if trouble is Trouble.TIMED_OUT else EndpointConnectionError
+def _fail(action: str, request: dict[str, Any], fault: FaultType) -> NoReturn:
+    """Raise what botocore would. Its texts quote the request, as those of AWS do."""
+    if fault in CODES:
+        raise _client_error(action, request, *CODES[fault])
+    error: type[BotoCoreError] = ReadTimeoutError if fault is FaultType.TIMED_OUT else EndpointConnectionError
     raise error(endpoint_url=f"https://aws.example/{request}")
 
 

@@ -28,7 +28,7 @@ def action_of(body: bytes) -> dict[str, str]:
 
 
 def perform(stacks: Iterable[Stack], request: Mapping[str, str], region: str, delay: float) -> Response:
-    """Carry out a call and say what came of it, as CloudFormation does."""
+    """Carry out a call and answer it as CloudFormation does."""
     wanted, action = request.get("StackName", ""), request["Action"]
     found = [
         stack
@@ -45,9 +45,9 @@ def perform(stacks: Iterable[Stack], request: Mapping[str, str], region: str, de
 
 
 def error(code: str, message: str, delay: float = 0.0) -> Response:
-    """CloudFormation's way to say what is wrong."""
-    told = _fields({"Type": "Sender", "Code": code, "Message": message})
-    body = f'<ErrorResponse xmlns="{_NAMESPACE}"><Error>{told}</Error><RequestId>0</RequestId></ErrorResponse>'
+    """An error as CloudFormation answers it."""
+    fields = _fields({"Type": "Sender", "Code": code, "Message": message})
+    body = f'<ErrorResponse xmlns="{_NAMESPACE}"><Error>{fields}</Error><RequestId>0</RequestId></ErrorResponse>'
     return Response(400, body.encode(), _XML, delay)
 
 

@@ -1,4 +1,4 @@
-"""Starts and stops the local service, sets it up, and asks what came of it."""
+"""Starts and stops the local service, sets it up, and reads its state."""
 
 from __future__ import annotations
 

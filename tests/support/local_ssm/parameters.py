@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from tests.support.fake_ssm import EPOCH, FakeSsm, Record, Slot
+from tests.support.fake_ssm import EPOCH, FakeParameter, FakeSsm, Slot
 from tests.support.local_ssm.wire import Response
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class IndexedSsm(FakeSsm):
 
     def preload(self, names: Iterable[str], text: str) -> None:
         """Put parameters there that nobody wrote."""
-        record = Record("String", "Standard", text, 1, EPOCH, ())
-        self._slots.update((name, Slot(1, record)) for name in names)
-        self._in_order = sorted(name for name, slot in self._slots.items() if slot.record)
+        parameter = FakeParameter("String", "Standard", text, 1, EPOCH, ())
+        self._slots.update((name, Slot(1, parameter)) for name in names)
+        self._in_order = sorted(name for name, slot in self._slots.items() if slot.parameter)
 
     def get_parameters_by_path(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 (as boto3)
         if not request.get("Recursive"):
@@ -62,26 +62,26 @@ class IndexedSsm(FakeSsm):
         return self._in_order
 
     def _set(self, name: str, slot: Slot) -> None:
-        there = self._record(name) is not None
+        there = self._find(name) is not None
         super()._set(name, slot)
-        if slot.record and not there:
+        if slot.parameter and not there:
             insort(self._in_order, name)
-        elif there and not slot.record:
+        elif there and not slot.parameter:
             del self._in_order[bisect_left(self._in_order, name)]
 
 
 def perform(ssm: FakeSsm, action: str, body: bytes, delay: float) -> Response:
-    """Carry out a call and say what came of it, as SSM does."""
+    """Carry out a call and answer it as SSM does."""
     try:
         answer = getattr(ssm, ACTIONS[action])(**json.loads(body))
     except ClientError as failed:
-        told = failed.response["Error"]
-        return error(told["Code"], told["Message"], delay)
+        given = failed.response["Error"]
+        return error(given["Code"], given["Message"], delay)
     return Response(body=json.dumps(answer, default=_timestamp).encode(), delay=delay)
 
 
 def error(code: str, message: str, delay: float = 0.0) -> Response:
-    """SSM's way to say what is wrong."""
+    """An error as SSM answers it."""
     return Response(400, json.dumps({"__type": code, "message": message}).encode(), delay=delay)
 
 

@@ -1,4 +1,4 @@
-"""The local service as a process: tells its port, and ends as soon as whoever started it does.
+"""The local service as a process: prints its port, and ends when the process that started it does.
 
 python -m tests.support.local_ssm.server < pipe
 """

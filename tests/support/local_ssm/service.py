@@ -1,6 +1,6 @@
 """The whole local service: SSM of every account and region, CloudFormation, answers, invocations, and control.
 
-Synchronous and in one thread, as a request comes: what takes time is told as a delay, which `wire` waits for.
+Synchronous and in one thread, as a request comes: what takes time is returned as a delay, which `wire` waits for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CONTROL = "/_control/"
 ANSWERS = "/answer/"
 ACCOUNT = "111111111111"
-"""Whose everything is that was not signed with an account's number as the access key."""
+"""The account of every request that was not signed with an account's number as the access key."""
 
 _INVOKE = re.compile(r"/2015-03-31/functions/([^/]+)/invocations")
 _SCOPE = re.compile(r"Credential=([^/]+)/\d+/([^/]+)/")

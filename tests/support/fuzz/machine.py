@@ -1,7 +1,7 @@
-"""Long histories: stacks deployed, changed and deleted side by side, by functions that pause, die and come twice.
+"""Long histories: stacks deployed, changed and deleted side by side, by functions that pause, die and run twice.
 
-After every single call, everything that is imported has to be there (`fuzz_ledger`); in the end everything has to come
-to an end, and to go.
+After every single call, no reference is lost or torn (`watched_cloud`); in the end everybody finishes, and nothing is
+left over (`ending`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from unittest.mock import patch
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from tests.support.fuzz_ending import take_all_away
-from tests.support.fuzz_history import CALL_SECONDS, History
-from tests.support.fuzz_invocation import remember_held
-from tests.support.fuzz_properties import CONSUMERS, NAMES, PRODUCERS, VALUES, exports, imports
+from tests.support.cloudformation.stacks import ROLLBACK
+from tests.support.fuzz.ending import delete_everything
+from tests.support.fuzz.history import CALL_SECONDS, History
+from tests.support.fuzz.invocation import remember_held
+from tests.support.fuzz.properties import CONSUMERS, NAMES, PRODUCERS, VALUES, exports, imports
 
 if TYPE_CHECKING:
-    from tests.support.cloud import Resources
+    from tests.support.cloudformation.operations import Resources
 
 MOST_AT_ONCE = 3
 """Invocations for one event."""
@@ -94,17 +95,17 @@ class Machine(RuleBasedStateMachine):
         if vanishes > 4 or which in self.cloud.operations or not self.cloud.find(*which):
             return
         if vanishes <= 1:
-            self.history.tell(f"stack {which[0]} vanishes, its resources retained")
+            self.history.note(f"stack {which[0]} vanishes, its resources retained")
             self.cloud.vanish(*which)
             self.history.settle()
         else:
             self.history.delete(*which)
 
     @rule(which=st.sampled_from(PRODUCERS + CONSUMERS))
-    def go_on_rolling_back(self, which: tuple[str, str]) -> None:
+    def go_on_with_rollback(self, which: tuple[str, str]) -> None:
         stack = self.cloud.find(*which)
         if which not in self.cloud.operations and stack and stack.status == "UPDATE_ROLLBACK_FAILED":
-            self.history.go_on_rolling_back(*which)
+            self.history.continue_rollback(*which)
 
     def _deploy(self, name: str, region: str, resources: Resources, *, fails: bool) -> None:
         stack = self.cloud.find(name, region)
@@ -113,17 +114,17 @@ class Machine(RuleBasedStateMachine):
 
     # -- steps ---------------------------------------------------------------------------------------------------
 
-    @precondition(lambda self: self.cloud.baton.ready())
+    @precondition(lambda self: self.cloud.scheduler.ready())
     @rule(which=ANY, calls=st.integers(1, 12))
     def step(self, which: int, calls: int) -> None:
-        runner = self._one(self.cloud.baton.ready(), which)
+        task = self._one(self.cloud.scheduler.ready(), which)
         for _ in range(calls):
-            if runner not in self.cloud.baton.ready():
+            if task not in self.cloud.scheduler.ready():
                 return
-            self.history.step(runner)
+            self.history.step(task)
             self.history.wait(CALL_SECONDS)
 
-    @precondition(lambda self: self.cloud.baton.runners)
+    @precondition(lambda self: self.cloud.scheduler.tasks)
     @rule(order=st.lists(ANY, min_size=1, max_size=60))
     def step_all(self, order: list[int]) -> None:
         """Calls of several, in any order."""
@@ -131,18 +132,18 @@ class Machine(RuleBasedStateMachine):
 
     def _step_all(self, order: list[int]) -> None:
         for number in order:
-            ready = self.cloud.baton.ready()
+            ready = self.cloud.scheduler.ready()
             if ready:
                 self.history.step(self._one(ready, number))
                 self.history.wait(CALL_SECONDS)
 
-    @precondition(lambda self: self.cloud.baton.runners)
+    @precondition(lambda self: self.cloud.scheduler.tasks)
     @rule(seconds=st.sampled_from([1.0, 5.0, 20.0, 40.0, 70.0, 950.0]))
     def wait(self, seconds: float) -> None:
-        self.history.tell(f"{seconds} seconds pass")
+        self.history.note(f"{seconds} seconds pass")
         self.history.wait(seconds)
 
-    @precondition(lambda self: self.cloud.baton.runners)
+    @precondition(lambda self: self.cloud.scheduler.tasks)
     @rule()
     def finish(self) -> None:
         self.history.finish()
@@ -153,21 +154,21 @@ class Machine(RuleBasedStateMachine):
     @rule(which=ANY, again=st.booleans())
     def kill(self, which: int, again: bool) -> None:
         invocation = self._one(self.cloud.invocations, which)
-        self.history.tell(f"{invocation.runner.name} dies before: {invocation.runner.what}")
-        self.cloud.kill(invocation)
-        if again and invocation.listened_to and invocation.request.outcome is None:
-            self.cloud.invoke(invocation.request, invocation.event)
+        self.history.note(f"{invocation.task.name} dies before: {invocation.task.what}")
+        invocation.task.kill()
+        if again and invocation.may_repeat():
+            invocation.repeat()
         self.history.settle()
 
     @rule(which=st.sampled_from(CONSUMERS))
     def get_stuck(self, which: tuple[str, str]) -> None:
-        """A roll-back's function dies, and CloudFormation waits in vain."""
+        """A rollback's function dies, and CloudFormation waits in vain."""
         stack = self.cloud.find(*which)
-        if stack and stack.status == "UPDATE_ROLLBACK_IN_PROGRESS":
+        if stack and stack.status == ROLLBACK:
             for invocation in list(self.cloud.invocations):
                 if invocation.event.stack == stack.arn:
-                    self.history.tell(f"{invocation.runner.name} dies")
-                    self.cloud.kill(invocation)
+                    self.history.note(f"{invocation.task.name} dies")
+                    invocation.task.kill()
             self.history.settle()
 
     @precondition(lambda self: self.cloud.invocations)
@@ -175,16 +176,12 @@ class Machine(RuleBasedStateMachine):
     def twice(self, which: int) -> None:
         """An event is delivered again, while an invocation for it is alive and CloudFormation waits for its answer.
 
-        What comes after the answer, and after the roll-back has begun, cannot be told from it: docs/how-it-works.md.
+        A delivery after the answer, and after the rollback has begun, looks the same: docs/how-it-works.md.
         """
         invocation = self._one(self.cloud.invocations, which)
-        if (
-            invocation.listened_to
-            and invocation.request.outcome is None
-            and len(invocation.request.running) < MOST_AT_ONCE
-        ):
-            self.history.tell(f"{invocation.runner.name}: its event is delivered once more")
-            self.cloud.invoke(invocation.request, invocation.event)
+        if invocation.may_repeat() and len(invocation.request.running) < MOST_AT_ONCE:
+            self.history.note(f"{invocation.task.name}: its event is delivered again")
+            invocation.repeat()
             self.history.settle()
 
     @precondition(lambda self: self.cloud.invocations)
@@ -192,24 +189,21 @@ class Machine(RuleBasedStateMachine):
     def hand_over(self, which: int) -> None:
         """A function's time is up while a call of it is in flight."""
         invocation = self._one(self.cloud.invocations, which)
-        if invocation.listened_to and invocation.continuation.may_continue(invocation.now()):
-            self.history.tell(f"{invocation.runner.name} hands over, its last call in flight: {invocation.runner.what}")
+        if invocation.may_hand_over():
+            self.history.note(f"{invocation.task.name} hands over, its last call in flight: {invocation.task.what}")
             invocation.hand_over()
             self.history.settle()
 
     def teardown(self) -> None:
         try:
-            if not self._failed():
+            if not any(self.cloud.problems()):
                 self.history.finish()
-                take_all_away(self.history)
+                delete_everything(self.history)
         finally:
-            self.cloud.baton.end()
+            self.cloud.scheduler.end()
             self.patches.stop()
             logging.disable(logging.NOTSET)
             Machine.steps += self.history.steps
-
-    def _failed(self) -> bool:
-        return any(True for _ in self.cloud.wrongs())
 
     @staticmethod
     def _one(candidates: list[Any], which: int) -> Any:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""Time that passes only when somebody waits, put in the place of the machine's; and timers without threads."""
+"""Time that passes only when code waits, in place of the machine's; and timers without threads."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
 
 MOST_LOOKS = 1000
-"""How often one may look at the clock before time has to pass."""
+"""How often the clock may be read before time has to pass."""
 
 
 class SpinningError(BaseException):
-    """A loop goes round and round and waits for time to pass, which uses up a processor."""
+    """A loop spins until time has passed, which uses up a processor."""
 
 
 class BlockedError(BaseException):
-    """A lock is held. Where there is one thread, a timer that meets it has to come again later."""
+    """A lock is held. Where there is one thread, a timer that needs it has to try again later."""
 
 
-class Time:
-    """Seconds since `EPOCH`, and the timers that are to go off."""
+class FakeTime:
+    """Seconds since `EPOCH`, and the timers that are running."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -63,8 +63,8 @@ class Time:
         return EPOCH + timedelta(seconds=self.seconds)
 
     @contextmanager
-    def in_place_of_the_machines(self) -> Iterator[None]:
-        """Every module of strongref that is there already takes its time from here, its timers and locks as well."""
+    def installed(self) -> Iterator[None]:
+        """Every module of strongref that is imported already takes its time, timers and locks from here."""
         now = type("Now", (_Now,), {"passing": self})
         stand_ins: dict[str, tuple[object, object]] = {
             "datetime": (datetime, now),
@@ -84,7 +84,7 @@ class Timer:
 
     def __init__(
         self,
-        passing: Time,
+        passing: FakeTime,
         interval: float,
         function: Callable[..., object],
         args: Any = (),  # noqa: ANN401 (as the real one)
@@ -113,7 +113,7 @@ class Timer:
 
 
 class Lock:
-    """As `threading.Lock`, where there is one thread: whoever would block is told so."""
+    """As `threading.Lock`, where there is one thread: where it would block, it raises `BlockedError`."""
 
     def __init__(self) -> None:
         self._held = False
@@ -132,7 +132,7 @@ class _Threading:
 
     Lock = Lock
 
-    def __init__(self, passing: Time) -> None:
+    def __init__(self, passing: FakeTime) -> None:
         self.Timer = partial(Timer, passing)
 
     def __getattr__(self, name: str) -> object:
@@ -140,9 +140,9 @@ class _Threading:
 
 
 class _Now(datetime):
-    """As `datetime`, but for the time that it is."""
+    """As `datetime`, with another time of day."""
 
-    passing: Time
+    passing: FakeTime
 
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> _Now:

@@ -7,56 +7,51 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from strongref.aws.parameter_store import SsmStore
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.retry_and_rate_limit import RateLimiter
 from strongref.contract.continuation import SERVICE_TIMEOUT, Continuation
 from strongref.contract.event import Event, RequestType
-from strongref.contract.response import Response
 from strongref.errors import ServiceTimeoutError, StrongRefError, UnfinishedError
 from strongref.protocol.claims import ClaimAttempt
-from strongref.protocol.exports import Exporter
-from strongref.protocol.imports import Importer
 from strongref.protocol.ports import Ports, StackInfo
 from strongref.protocol.time import Patience
 from strongref.runtime.clock import RESPONSE_SECONDS
-from strongref.runtime.custom_resource import is_failed_create
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
+from tests.support.cloud import UNLIMITED, carry_out
+from tests.support.cloudformation.requests import IMPORT
 from tests.support.fake_ssm import EPOCH
-from tests.support.fuzz_baton import At, Runner
+from tests.support.fuzz.scheduler import Task, TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from strongref.contract.names import Key
+    from strongref.contract.response import Response
     from strongref.contract.values import Value
     from strongref.protocol.time import Clock
-    from tests.support.fuzz_cloud import SteppedCloud
+    from tests.support.fuzz.stepped_cloud import SteppedCloud
 
 FUNCTION_SECONDS = 900.0
-"""The functions' time-out."""
+"""The functions' timeout."""
 
 ANSWERS = "answers"
-"""Where an invocation stands that has come to its end."""
-
-
-class NeverAnsweredError(StrongRefError):
-    """CloudFormation has waited for `ServiceTimeout`."""
+"""Where an invocation stops that has finished."""
 
 
 @dataclass(eq=False)
-class Request:
+class PendingRequest:
     """What CloudFormation asks for, until it is answered.
 
     Attributes:
         event: as sent.
-        operation: who waits for the answer.
+        operation: the task that waits for the answer.
         running: the invocations for it that are alive.
         outcome: the first answer.
         held: what an import holds with that.
     """
 
     event: Event
-    operation: Runner
+    operation: Task
     running: list[Invocation] = field(default_factory=list)
     outcome: Response | StrongRefError | None = None
     held: Mapping[Key, Value] = field(default_factory=dict)
@@ -69,20 +64,20 @@ class Invocation:
     Attributes:
         request: what it is for.
         event: what it was given.
-        ends: when its time is up, in the baton's seconds.
-        listened_to: its answer counts: it has not handed over.
+        ends: when its time is up, in the scheduler's seconds.
+        may_answer: its answer counts: it has not handed over.
         held: what it imports.
-        runner: its thread.
-        turn: which of the invocations for its event it is.
+        task: its thread.
+        continuation: which of the invocations for its event it is.
     """
 
     cloud: SteppedCloud
-    request: Request
+    request: PendingRequest
     event: Event
     ends: float
-    listened_to: bool = True
+    may_answer: bool = True
     held: Mapping[Key, Value] = field(default_factory=dict)
-    runner: Runner = field(init=False)
+    task: Task = field(init=False)
     continuation: Continuation = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,14 +86,14 @@ class Invocation:
     # -- ports.Clock ---------------------------------------------------------------------------------------------
 
     def now(self) -> datetime:
-        return EPOCH + timedelta(seconds=self.cloud.baton.seconds)
+        return EPOCH + timedelta(seconds=self.cloud.scheduler.seconds)
 
     def sleep(self, seconds: float) -> None:
-        self.runner.wakes = self.cloud.baton.seconds + seconds
-        self.runner.stop(At.PAUSE, "pauses")
+        self.task.wakes = self.cloud.scheduler.seconds + seconds
+        self.task.stop(TaskState.PAUSE, "pauses")
 
     def remaining(self) -> float:
-        return self.ends - self.cloud.baton.seconds
+        return self.ends - self.cloud.scheduler.seconds
 
     def renew(self) -> None:
         """Nothing to renew."""
@@ -106,63 +101,68 @@ class Invocation:
     # -- ports.Stacks --------------------------------------------------------------------------------------------
 
     def by_arn(self, arn: str) -> StackInfo | None:
-        self.runner.stop(At.CALL, f"DescribeStacks {arn.split('/')[1]}")
+        self.task.stop(TaskState.CALL, f"DescribeStacks {arn.split('/')[1]}")
         return self.cloud.by_arn(arn)
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
-        self.runner.stop(At.CALL, f"DescribeStacks {name}")
+        self.task.stop(TaskState.CALL, f"DescribeStacks {name}")
         return self.cloud.by_name(name, region)
 
     def physical_ids(self, arn: str) -> frozenset[str]:
-        self.runner.stop(At.CALL, f"ListStackResources {arn.split('/')[1]}")
+        self.task.stop(TaskState.CALL, f"ListStackResources {arn.split('/')[1]}")
         return self.cloud.physical_ids(arn)
 
     # -- what it is wired to -------------------------------------------------------------------------------------
 
     def stores(self, region: str, clock: Clock) -> SsmStore:
-        limiter = RateLimiter(RateLimits(1e6, 1e6, 1e6, 1e6, 1e6))
-        return SsmStore(_Client(self, region), region, limiter, clock, lambda: 0.0)  # type: ignore[arg-type]
+        client: Any = _SteppedClient(self, region)
+        return SsmStore(client, region, RateLimiter(UNLIMITED), clock, lambda: 0.0)
 
     def handle(self) -> Response:
         """What the real use case answers."""
-        if self.event.request_type is RequestType.DELETE and is_failed_create(self.event.physical_id):
-            return Response(self.event.physical_id or "")
-        imports = "From" in self.event.properties
-        create = self.event.request_type is RequestType.CREATE
-        patience = Patience(PATIENCE_TO_CREATE_AN_IMPORT if imports and create else PATIENCE, PAUSE, lambda: 0.5)
-        ports = Ports(self.stores, self, patience, self.cloud.token)
-        return (Importer(ports) if imports else Exporter(ports)).handle(self.event, self)
+        creates_import = self.event.resource_type == IMPORT and self.event.request_type is RequestType.CREATE
+        patience = Patience(PATIENCE_TO_CREATE_AN_IMPORT if creates_import else PATIENCE, PAUSE, lambda: 0.5)
+        return carry_out(self.event, Ports(self.stores, self, patience, self.cloud.token), self)
 
     def work(self) -> None:
-        """Carry the event out, and answer or hand over, as `resource.CustomResource` does."""
-        self.ends = self.cloud.baton.seconds + self._time()
+        """Carry the event out, and answer or hand over, as `custom_resource.CustomResource` does."""
+        seconds = min(FUNCTION_SECONDS, self.continuation.seconds_left(self.now())) - RESPONSE_SECONDS
+        self.ends = self.cloud.scheduler.seconds + seconds
         outcome: Response | StrongRefError
         try:
             outcome = self.handle()
         except UnfinishedError as error:
-            if self.listened_to and self.continuation.may_continue(self.now()):
+            if self.may_hand_over():
                 self.hand_over()
                 return
             outcome = ServiceTimeoutError(self.continuation.invocation, self.continuation.timeout, error)
         except StrongRefError as error:
             outcome = error
-        self.runner.stop(At.CALL, ANSWERS)  # time passes before CloudFormation gets to know it
-        if self.listened_to and self.request.outcome is None:
+        self.task.stop(TaskState.CALL, ANSWERS)  # time passes before CloudFormation has the answer
+        if self.may_answer and self.request.outcome is None:
             self.request.outcome = outcome
             self.request.held = self.held
+
+    def may_hand_over(self) -> bool:
+        return self.may_answer and self.continuation.may_continue(self.now())
 
     def hand_over(self) -> None:
         """Another invocation goes on; this one makes at most the call that it is about to make."""
         following = Continuation(self.continuation.invocation + 1, self.continuation.since, self.continuation.timeout)
-        self.listened_to = False
-        self.ends = self.cloud.baton.seconds
+        self.may_answer = False
+        self.ends = self.cloud.scheduler.seconds
         self.cloud.invoke(self.request, replace(self.event, continuation=following))
 
-    def _time(self) -> float:
-        return min(FUNCTION_SECONDS, self.continuation.seconds_left(self.now())) - RESPONSE_SECONDS
+    def may_repeat(self) -> bool:
+        """Whether its event may be delivered again: CloudFormation still waits for its answer."""
+        return self.may_answer and self.request.outcome is None
+
+    def repeat(self) -> None:
+        """Deliver its event again."""
+        self.cloud.invoke(self.request, self.event)
 
 
-class _Client:
+class _SteppedClient:
     """An SSM client that stops before each call."""
 
     def __init__(self, invocation: Invocation, region: str) -> None:
@@ -172,9 +172,10 @@ class _Client:
     def __getattr__(self, method: str) -> Callable[..., Any]:
         def call(**request: Any) -> Any:  # noqa: ANN401
             target = request.get("Name") or request.get("ResourceId") or request.get("Path") or request.get("Names")
-            self._invocation.runner.stop(At.CALL, f"{method} {target} in {self._region}".replace("/strongref/", ""))
+            what = f"{method} {target} in {self._region}".replace("/strongref/", "")
+            self._invocation.task.stop(TaskState.CALL, what)
             cloud = self._invocation.cloud
-            cloud.about_to(self._invocation, method, self._region, request)
+            cloud.before_call(self._invocation, method, self._region, request)
             return getattr(cloud.ssm(self._region), method)(**request)
 
         return call

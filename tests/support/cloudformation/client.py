@@ -1,0 +1,59 @@
+"""What a boto3 client shows of stacks and resources."""
+
+# ruff: noqa: ANN401 (a boto3 client's keyword arguments are of every type)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.support.cloudformation.requests import resource_type
+from tests.support.cloudformation.stacks import DELETED
+from tests.support.fake_ssm import error
+
+if TYPE_CHECKING:
+    from tests.support.cloudformation.stacks import FakeStack, FakeStacks
+
+PAGE = 2
+"""Resources a page; CloudFormation's pages are larger, and no stack of the tests has as many."""
+
+_BUCKET = {
+    "LogicalResourceId": "Bucket",
+    "PhysicalResourceId": "bucket",
+    "ResourceType": "AWS::S3::Bucket",
+    "ResourceStatus": "CREATE_COMPLETE",
+}
+"""What every stack has in addition to what is strongref's."""
+
+
+class CloudFormationClient:
+    """What the functions use of a CloudFormation client of one region."""
+
+    def __init__(self, region: str, stacks: FakeStacks) -> None:
+        self._region = region
+        self._stacks = stacks
+
+    def describe_stacks(self, **request: Any) -> dict[str, Any]:
+        stack = self._find(request["StackName"], "DescribeStacks")
+        shown = {"StackId": stack.arn, "StackName": stack.name, "StackStatus": stack.status}
+        return {"Stacks": [shown | ({"RootId": stack.root} if stack.root else {})]}
+
+    def list_stack_resources(self, **request: Any) -> dict[str, Any]:
+        stack = self._find(request["StackName"], "ListStackResources")
+        listed = [_BUCKET] + [
+            {
+                "LogicalResourceId": logical_id,
+                "PhysicalResourceId": resource.physical_id,
+                "ResourceType": resource_type(resource.properties),
+                "ResourceStatus": resource.status,
+            }
+            for logical_id, resource in stack.resources.items()
+        ]
+        begin = int(request.get("NextToken", "0"))
+        more = {"NextToken": str(begin + PAGE)} if begin + PAGE < len(listed) else {}
+        return {"StackResourceSummaries": listed[begin : begin + PAGE], **more}
+
+    def _find(self, name: str, action: str) -> FakeStack:
+        """A stack by its name, if it exists, or by its ARN, if it ever did."""
+        for stack in self._stacks.stacks.values():
+            if stack.region == self._region and (name == stack.arn or (name == stack.name and stack.status != DELETED)):
+                return stack
+        raise error("ValidationError", f"Stack with id {name} does not exist", action)

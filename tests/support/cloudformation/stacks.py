@@ -1,0 +1,177 @@
+"""Stacks, their custom resources, and what each answer changes about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.event import RequestType
+from strongref.contract.names import StackArn
+from strongref.protocol.ports import StackInfo
+from tests.support.builders import stack_arn
+from tests.support.cloudformation.requests import ResourceRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+CREATING = "CREATE_IN_PROGRESS"
+UPDATING = "UPDATE_IN_PROGRESS"
+CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
+ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
+ROLLBACK_CLEANUP = "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"
+DELETING = "DELETE_IN_PROGRESS"
+DELETED = "DELETE_COMPLETE"
+
+
+@dataclass(frozen=True)
+class StackResource:
+    """A custom resource as CloudFormation keeps it.
+
+    Attributes:
+        properties: of the last request that succeeded.
+        physical_id: from its last answer.
+        attributes: the data of its last answer.
+        status: in CloudFormation's words.
+        attempted: the properties of an Update that failed, until a rollback undoes it.
+    """
+
+    properties: Mapping[str, Any]
+    physical_id: str
+    attributes: Mapping[str, object] = field(default_factory=dict)
+    status: str = "CREATE_COMPLETE"
+    attempted: Mapping[str, Any] | None = None
+
+
+@dataclass
+class FakeStack:
+    """A stack and its custom resources.
+
+    Attributes:
+        arn: its ID.
+        status: in CloudFormation's words.
+        root: the ID of the root stack, for a nested one.
+        resources: by logical ID.
+        before: what a rollback of the current update restores, by logical ID.
+        replaced: what the cleanup phase deletes, by logical ID.
+        reasons: of every failure, as in the stack's events.
+    """
+
+    arn: str
+    status: str
+    root: str = ""
+    resources: dict[str, StackResource] = field(default_factory=dict)
+    before: dict[str, StackResource] = field(default_factory=dict)
+    replaced: dict[str, StackResource] = field(default_factory=dict)
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return StackArn.parse(self.arn).name
+
+    @property
+    def region(self) -> str:
+        return StackArn.parse(self.arn).region
+
+    def info(self) -> StackInfo:
+        return StackInfo(self.arn, self.name, self.status, self.root or self.arn)
+
+    def copy(self) -> FakeStack:
+        return replace(
+            self,
+            resources=dict(self.resources),
+            before=dict(self.before),
+            replaced=dict(self.replaced),
+            reasons=list(self.reasons),
+        )
+
+    def request(self, kind: RequestType, logical_id: str, *given: Any) -> ResourceRequest:  # noqa: ANN401
+        """What CloudFormation asks of one of its resources."""
+        return ResourceRequest(kind, self.arn, logical_id, *given)
+
+    def begin_update(self) -> None:
+        """From now on a rollback restores what is there."""
+        self.status, self.before = UPDATING, dict(self.resources)
+
+    def succeed(self, request: ResourceRequest, physical_id: str, attributes: Mapping[str, object]) -> None:
+        """Take a SUCCESS."""
+        logical_id = request.logical_id
+        if request.kind is not RequestType.DELETE:
+            status = f"{request.kind.value.upper()}_COMPLETE"
+            self.resources[logical_id] = StackResource(request.properties, physical_id, attributes, status)
+            return
+        for listed in (self.resources, self.replaced):
+            if logical_id in listed and listed[logical_id].physical_id == request.physical_id:
+                del listed[logical_id]
+
+    def fail(self, request: ResourceRequest, physical_id: str) -> None:
+        """Take a FAILED, or the end of the wait for an answer."""
+        logical_id = request.logical_id
+        if request.kind is RequestType.CREATE:
+            self.resources[logical_id] = StackResource(request.properties, physical_id, status="CREATE_FAILED")
+        elif request.kind is RequestType.UPDATE and self.status == UPDATING:
+            self.resources[logical_id] = replace(self.resources[logical_id], attempted=request.properties)
+
+
+class FakeStacks:
+    """All stacks of an account, deleted ones included; `ports.Stacks` in memory.
+
+    Attributes:
+        stacks: by ARN.
+        lookups: how many lookups of the port were made.
+    """
+
+    def __init__(self) -> None:
+        self.stacks: dict[str, FakeStack] = {}
+        self.lookups = 0
+        self.numbers = count(1)
+
+    def new_stack(self, name: str, region: str, root: str = "") -> FakeStack:
+        stack = FakeStack(stack_arn(name, region, unique=f"{next(self.numbers):08d}"), CREATING, root)
+        self.stacks[stack.arn] = stack
+        return stack
+
+    def existing(self, arn: str) -> FakeStack | None:
+        """The stack of that ARN, unless it was deleted."""
+        stack = self.stacks.get(arn)
+        return stack if stack and stack.status != DELETED else None
+
+    def find(self, name: str, region: str) -> FakeStack | None:
+        """The stack of that name in a region, if there is one."""
+        for stack in self.stacks.values():
+            if (stack.name, stack.region) == (name, region) and stack.status != DELETED:
+                return stack
+        return None
+
+    def stack(self, name: str, region: str) -> FakeStack:
+        """The stack of that name in a region, which must exist."""
+        found = self.find(name, region)
+        assert found is not None
+        return found
+
+    def vanish(self, name: str, region: str) -> None:
+        """Delete a stack, and retain its resources."""
+        stack = self.stack(name, region)
+        stack.status, stack.resources = DELETED, {}
+
+    # -- ports.Stacks --------------------------------------------------------------------------------------------
+
+    def by_arn(self, arn: str) -> StackInfo | None:
+        self.lookups += 1
+        stack = self.existing(arn)
+        return stack.info() if stack else None
+
+    def by_name(self, name: str, region: str) -> StackInfo | None:
+        stack = self.find(name, region)
+        return self.by_arn(stack.arn) if stack else None
+
+    def physical_ids(self, arn: str) -> frozenset[str]:
+        self.lookups += 1
+        stack = self.existing(arn)
+        return frozenset(resource.physical_id for resource in stack.resources.values()) if stack else frozenset()
+
+
+def made_up_id(request: ResourceRequest) -> str:
+    """The physical ID that CloudFormation makes up for a Create that was never answered."""
+    return f"{request.stack_name}-{request.logical_id}-1ABCDEF"

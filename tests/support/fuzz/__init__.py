@@ -1,0 +1,13 @@
+"""Long histories of deployments that meet, as hypothesis makes them up: functions pause, die and run twice.
+
+| Module | What is in it |
+|---|---|
+| `machine` | the rules that hypothesis plays with |
+| `properties` | what stacks are deployed with |
+| `history` | one history: its steps, its time and its story |
+| `ending` | the end of a history: everything is deleted |
+| `watched_cloud` | what is imported, and that it is neither lost nor torn after every call |
+| `stepped_cloud` | the cloud, a call at a time |
+| `invocation` | one invocation of a function, stopped before each of its calls |
+| `scheduler` | tasks of which one runs at a time |
+"""

@@ -1,0 +1,92 @@
+"""The end of a history: everything is deleted, and nothing refuses to go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.contract.names import SHARED, ExportScope
+from strongref.contract.record import Record
+from strongref.contract.values import Kind
+from tests.support.fuzz.properties import CONSUMERS, PRODUCERS
+from tests.support.invariants import leftovers, records, stored
+
+if TYPE_CHECKING:
+    from tests.support.cloudformation.operations import Resources
+    from tests.support.fuzz.history import History
+
+LONG = 4_000.0
+"""Seconds after which every fence has expired."""
+
+
+def delete_everything(history: History) -> None:
+    """Consumers are deleted first, then producers are emptied; what deleted stacks left is adopted, and goes."""
+    cloud = history.cloud
+    history.note("everybody has finished; now everything is deleted")
+    history.wait(LONG)
+    for which in CONSUMERS:
+        if cloud.find(*which):
+            _delete(history, *which)
+    for name, region in PRODUCERS:
+        _empty(history, name, region)
+    for scope, region in _remaining_scopes(history):
+        producer = (scope.producer.stack, scope.producer.region)
+        history.deploy(*producer, _as_recorded(history, scope, region))
+        history.finish()
+        _empty(history, *producer)
+    left = leftovers(stored(cloud.regions))
+    if left:
+        history.fail("; ".join(left))
+
+
+def _empty(history: History, name: str, region: str) -> None:
+    stack = history.cloud.find(name, region)
+    if stack is None:
+        return
+    if stack.status == "UPDATE_ROLLBACK_FAILED":
+        history.continue_rollback(name, region)
+        history.finish()
+    if not stack.status.endswith("_FAILED"):
+        resources = {
+            logical_id: {**resource.properties, "Values": {}, "SecureKeys": []}
+            for logical_id, resource in stack.resources.items()
+        }
+        history.deploy(name, region, resources)
+        history.finish()
+        if stack.status != "UPDATE_COMPLETE":
+            history.fail(f"nobody imports anything, and stack {name} cannot be emptied")
+    _delete(history, name, region)
+
+
+def _delete(history: History, name: str, region: str) -> None:
+    history.delete(name, region)
+    history.finish()
+    if history.cloud.find(name, region):
+        history.fail(f"nobody imports anything, and stack {name} cannot be deleted")
+
+
+def _remaining_scopes(history: History) -> list[tuple[ExportScope, str]]:
+    scopes = set()
+    for region, name in stored(history.cloud.regions):
+        scope = ExportScope.of(name.split("/")[2], name)
+        if scope:
+            scopes.add((scope, region))
+    return sorted(scopes)
+
+
+def _as_recorded(history: History, scope: ExportScope, region: str) -> Resources:
+    """The Exports that a deleted stack had there; if only values remain, one that will find them."""
+    consumer = {} if scope.consumer == SHARED else {"Consumer": scope.consumer}
+    resources = {}
+    said = records(stored(history.cloud.regions)).get((region, scope.records), {})
+    for logical_id, record in said.items():
+        secure = []
+        values: dict[str, object] = {}
+        for key, value in (record.values if isinstance(record, Record) else {}).items():
+            *above, last = key.split("/")
+            inner = values
+            for level in above:
+                inner = inner.setdefault(level, {})  # type: ignore[assignment]
+            inner[last] = value.attribute
+            secure += [key.replace("/", ".")] if value.kind is Kind.SECURE else []
+        resources[logical_id] = {"Region": region, "Values": values, "SecureKeys": secure, **consumer}
+    return resources or {"Z": {"Region": region, "Values": {}, **consumer}}
