@@ -23,7 +23,7 @@ ROLE = f"the role to assume in other accounts: arn:aws:iam::{PLACEHOLDER}:role/N
 CLAIM, UNCLAIM = "--claim", "--unclaim"
 
 CONTEXT_FILE = "strongref.context.json"
-"""As `strongref_objects.synthesis.context_file` has it; importing that package would take longer than everything else here."""
+"""The same as in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
 
 
 def parser() -> argparse.ArgumentParser:

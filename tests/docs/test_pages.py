@@ -230,3 +230,19 @@ def _anchors(page: Path) -> set[str]:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) < 200
+
+
+def test_every_file_that_contributing_names_exists() -> None:
+    named = re.findall(
+        r"`((?:layers|src|tests|docs|tools|handlers|examples)/[\w/.-]*)`", (ROOT / "CONTRIBUTING.md").read_text()
+    )
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_at_least_ten_questions_are_answered_by_one_or_two_files_each() -> None:
+    answers = rows("CONTRIBUTING.md", "Where is …?")
+    assert len(answers) >= 10
+    for question, answer in answers:
+        assert question.endswith("?")
+        assert 1 <= len(re.findall(r"`[\w/.-]+/[\w.-]+`", answer)) <= 2 or "errors.py" in answer, question
