@@ -156,7 +156,7 @@ def test_18_a_hundred_and_fifty_values_in_as_few_imports_as_the_answers_allow(wo
     keys = [f"Key{number:03d}" for number in range(150)]
     world.publish({key: f"value-of-{key}" for key in keys}, "CREATE_COMPLETE")
     world.consume(*keys, expect="ROLLBACK_COMPLETE")
-    assert "too large together for CloudFormation" in world.why(world.consumer, US)
+    assert "too large for one CloudFormation response" in world.why(world.consumer, US)
     assert world.claims(keys[0]) == []
     world.aws.delete(world.consumer, US)
     halves = {"First": imported(world.producer, *keys[:90]), "Second": imported(world.producer, *keys[90:])}

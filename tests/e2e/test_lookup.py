@@ -141,7 +141,7 @@ def test_a_rule_on_a_bus_of_its_own_is_found_though_it_is_not_listed(looking: Aw
     found = looking_up("AWS::Events::Rule", "Identifier", "EventBusName", PhysicalId=f"{bus}|{rule}")
     assert looking.deploy(name, found, EU, "CREATE_COMPLETE").outputs == {"Identifier": arn, "EventBusName": bus}
     looking.delete(name, EU)
-    assert f"No AWS::Events::Rule with physical id {rule} in {EU}" in why(
+    assert f"No AWS::Events::Rule with physical ID {rule} in {EU}" in why(
         looking, name, looking_up("AWS::Events::Rule", PhysicalId=rule)
     )
 
@@ -152,7 +152,7 @@ def test_what_else_is_known_has_to_be_true_of_what_is_found(looking: Aws, names:
     false = why(
         looking, name, looking_up("AWS::SNS::Topic", PhysicalId=name, Properties={"DisplayName": "not-to-be-told"})
     )
-    assert f"No AWS::SNS::Topic with physical id {name} and what else was given of it (DisplayName) in {EU}" in false
+    assert f"No AWS::SNS::Topic with physical ID {name} and the given properties (DisplayName) in {EU}" in false
     true = looking_up("AWS::SNS::Topic", "DisplayName", PhysicalId=name, Properties={"DisplayName": "News"})
     assert looking.deploy(name, true, EU, "CREATE_COMPLETE").outputs == {"DisplayName": "News"}
     looking.delete(name, EU)
@@ -182,13 +182,13 @@ def test_errors_are_the_reasons_of_the_stacks_events(looking: Aws, names: Callab
     unsupported = why(looking, name, looking_up("AWS::IAM::Policy", PhysicalId=own))
     assert "AWS::IAM::Policy does not support " in unsupported
     unknown = why(looking, name, looking_up("AWS::S3::Bukket", PhysicalId=own))
-    assert "AWS::S3::Bukket is no type of resource that can be looked up. Did you mean AWS::S3::Bucket" in unknown
+    assert "AWS::S3::Bukket is not a resource type that can be looked up. Did you mean AWS::S3::Bucket" in unknown
     asked = why(looking, name, looking_up("AWS::ApiGateway::Stage", PhysicalId="prod"))
     assert "AWS::ApiGateway::Stage cannot be looked up without RestApiId" in asked
     attribute = why(looking, name, looking_up("AWS::SNS::Topic", PhysicalId=twins[0], Attributes=["TopicArm"]))
     assert "has no attribute TopicArm. Did you mean TopicArn" in attribute
     mistaken = why(looking, name, looking_up("AWS::SNS::Topic", PhysicalId=own, Names=[own]))
-    assert "Names: no such property; allowed are TypeName, " in mistaken
+    assert "Names is unknown; must be one of TypeName, " in mistaken
     for twin in twins:
         sns.delete_topic(TopicArn=twin)
 
@@ -220,7 +220,7 @@ def test_only_what_the_installations_policies_allow_is_looked_up(
     queue = looking.client("sqs", EU).create_queue(QueueName=name)["QueueUrl"]
     denied = why(looking, name, looking_up("AWS::SQS::Queue", PhysicalId=queue))
     assert f"GetResource of AWS::SQS::Queue {queue} in {EU} was denied (AccessDeniedException)" in denied
-    assert "name a policy that allows to read AWS::SQS::Queue in LookupPolicies" in denied
+    assert "allows to read AWS::SQS::Queue to LookupPolicies" in denied
 
     aws.client("s3", EU).create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": EU})
     nothing_allowed = why(aws, name, looking_up("AWS::S3::Bucket", PhysicalId=name))
@@ -288,8 +288,8 @@ def test_an_answer_that_is_too_large_says_what_to_name(looking: Aws, names: Call
     stage = {"PhysicalId": "prod", "Properties": {"RestApiId": identifier}}
 
     too_large = why(looking, name, looking_up("AWS::ApiGateway::Stage", **stage))
-    assert "are too large together for CloudFormation" in too_large
-    assert "Name those that are needed in Attributes. The largest are Variables.Variable0, " in too_large
+    assert "are too large for CloudFormation" in too_large
+    assert "List only the attributes that you need in Attributes. The largest are Variables.Variable0, " in too_large
     named = looking_up("AWS::ApiGateway::Stage", "DeploymentId", **stage, Attributes=["DeploymentId"])
     assert looking.deploy(name, named, EU, "CREATE_COMPLETE").outputs == {"DeploymentId": deployment}
     looking.delete(name, EU)

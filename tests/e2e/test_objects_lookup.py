@@ -141,7 +141,7 @@ def test_req7_a_vpc_is_found_by_its_tags_and_the_template_that_uses_it_deploys(
     kept = run(own, COMMAND, "objects", "context", "--reset", f"department=sales&stage={stage}", cwd=tmp_path)
     assert kept.stdout == f"{EU}  {ACCOUNT}  lookup  department=sales&stage={stage}  of Vpc/AWS.EC2.VPC\n"
     lost = run(own, sys.executable, "-c", program, names("none"), cwd=tmp_path)
-    assert f"No AWS::EC2::VPC with tags department, stage in {EU} (0 looked at)." in lost.stderr.splitlines()[-1]
+    assert f"No AWS::EC2::VPC with tags department, stage in {EU} (0 checked)." in lost.stderr.splitlines()[-1]
 
 
 def test_the_documented_program_makes_a_stack_in_the_vpc_that_it_finds(
