@@ -30,7 +30,7 @@ help:
 	@echo 'make test    all tests but the deep ones: make unit, then make e2e                   6 min'
 	@echo 'make unit    tests without deployments, and their coverage                           4 min'
 	@echo 'make e2e     deployments with sam into the local emulator                            2 min'
-	@echo 'make deep    the longest tests: every order of calls, the largest deployments, fuzz  9 min'
+	@echo 'make deep    the longest tests: every order of calls, the largest deployments        7 min'
 	@echo 'make fuzz    long histories of deployments that overlap, crash and repeat            2 min'
 	@echo 'make lint    style, types and templates                                              2 min'
 	@echo 'make guards  removes each safety check from the code and checks that a test fails    1 min'
@@ -74,7 +74,6 @@ e2e: setup
 
 deep: setup
 	$(BIN)/pytest -m deep -n 4 --maxschedchunk 1
-	@$(MAKE) -s fuzz
 
 fuzz: setup
 	STRONGREF_FUZZ_STEPS=100000 STRONGREF_FUZZ_SEED=$$(date +%s) $(BIN)/pytest tests/protocol/test_fuzz.py -k long_histories -s

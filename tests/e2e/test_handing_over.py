@@ -46,7 +46,7 @@ def test_an_export_that_takes_longer_than_an_invocation_continues_in_the_next_on
     world.publish(values(COUNT), "CREATE_COMPLETE")
     assert world.values() == values(COUNT)
     first = continued(world, world.producer, EU)
-    assert [line["turn"] for line in first] == list(range(1, len(first) + 1))
+    assert [line["invocation_number"] for line in first] == list(range(1, len(first) + 1))
     world.publish(values(COUNT, "changed"), "UPDATE_COMPLETE")
     assert world.values() == values(COUNT, "changed")
     assert len(continued(world, world.producer, EU)) > len(first)

@@ -295,7 +295,10 @@ def test_a_template_that_is_wrong_is_refused_with_everything_that_is_wrong(site:
         site.consume(wrong)
     text = str(refused.value)
     where = "Distribution.Properties.DistributionConfig.Origins[0].DomainNameRef"
-    assert f"failed with: ResourceReferenceAndIDNotSupported: {where}: DomainName and DomainNameRef cannot be combined" in text
+    assert (
+        f"failed with: ResourceReferenceAndIDNotSupported: {where}: DomainName and DomainNameRef cannot be combined"
+        in text
+    )
     assert "Outputs.SecurityGroup.ValueRef.From.Name: must be the name of an export" in text
     assert site.aws.status(site.web, US) is None
 
