@@ -8,7 +8,7 @@ property, what it must be, and what came.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
@@ -61,7 +61,8 @@ def read(given: Properties, table: Table, within: str = "") -> dict[str, Any]:
     own = () if within else _CLOUDFORMATIONS_OWN
     unknown = [name for name in given if name not in table and name not in own]
     if unknown:
-        raise _unknown(within, unknown, table)
+        verb = "is" if len(unknown) == 1 else "are"
+        raise BadRequestError(_path(within, some(unknown)), f"{verb} unknown; must be one of {some(table, len(table))}")
     found = {}
     for name, each in table.items():
         if name in given:
@@ -149,15 +150,5 @@ def shown(given: object) -> str:
     return "nothing" if given is None else repr(given if not isinstance(given, str) else given[:60])
 
 
-def _unknown(within: str, unknown: list[str], allowed: Collection[str]) -> BadRequestError:
-    verb = "is" if len(unknown) == 1 else "are"
-    return BadRequestError(
-        _path(within, some(unknown)), f"{verb} unknown; must be one of {some(allowed, len(allowed))}"
-    )
-
-
 def _path(within: str, name: str) -> str:
     return f"{within}.{name}" if within else name
-
-
-shape = shown
