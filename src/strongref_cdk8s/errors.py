@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
-from strongref.text import cut, some
+from strongref.text import cut
 from strongref_toolkit.errors import ResolveError
 
 if TYPE_CHECKING:
@@ -38,31 +38,21 @@ def in_program_terms(error: StrongRefError) -> str:
     return text
 
 
-@dataclass(eq=False)
 class UnresolvedValuesError(ResolveError):
-    """Values of an app cannot be resolved; the text has a line for each, however many there are.
+    """Values of an app cannot be resolved; the text has a line for each, however many there are."""
 
-    Attributes:
-        problems: the location and the reason of each.
-    """
-
-    problems: Sequence[str]
+    problems: Sequence[str]  # the location and the reason of each
 
     def __str__(self) -> str:
         count = f"{len(self.problems)} value{'' if len(self.problems) == 1 else 's'}"
         return "\n".join([f"{count} could not be resolved:", *(f"  {problem}" for problem in self.problems)])
 
 
-@dataclass(eq=False)
 class OutputNotDefinedError(ResolveError):
-    """No output of the app has the value of a token of the AWS CDK.
+    """No output of the app has the value of a token of the AWS CDK."""
 
-    Attributes:
-        token: what CloudFormation would get in its place, as JSON.
-        needs_app: it refers to no resource of an app, and the resolver was given no app to search for its output.
-    """
-
-    token: str
+    token: str  # what CloudFormation would get in its place, as JSON
+    # it refers to no resource of an app, and the resolver was given no app to search for its output
     needs_app: bool = field(default=False, kw_only=True)
 
     def __str__(self) -> str:
@@ -73,17 +63,11 @@ class OutputNotDefinedError(ResolveError):
         )
 
 
-@dataclass(eq=False)
 class UnreadableTokenError(ResolveError):
-    """The CDK itself cannot resolve a token.
+    """The CDK itself cannot resolve a token."""
 
-    Attributes:
-        token: as the program has it.
-        problem: the CDK's error.
-    """
-
-    token: str
-    problem: str
+    token: str  # as the program has it
+    problem: str  # the CDK's error
 
     def __str__(self) -> str:
         first = (self.problem.splitlines() or [""])[0].strip(" .:")
@@ -92,54 +76,32 @@ class UnreadableTokenError(ResolveError):
         )
 
 
-@dataclass(eq=False)
 class NotANumberError(ResolveError):
-    """The value of a token for a number is not a number.
+    """The value of a token for a number is not a number."""
 
-    Attributes:
-        token: as the program has it.
-        source: what CloudFormation or Terraform would get in its place.
-    """
-
-    token: str
-    source: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.token, _SHOWN)} must be a number, but the value of {cut(self.source, _SHOWN)} is not one, or "
-            "is too large to be exact. Correct the value, or use the token as text."
-        )
+    token: str  # as the program has it
+    source: str  # what CloudFormation or Terraform would get in its place
+    sentence = (
+        "{token:300} must be a number, but the value of {source:300} is not one, or is too large to be exact. Correct "
+        "the value, or use the token as text."
+    )
 
 
-@dataclass(eq=False)
 class SeveralStacksError(ResolveError):
-    """A token may belong to several stacks.
+    """A token may belong to several stacks."""
 
-    Attributes:
-        token: as JSON, or as the program has it.
-        stacks: those stacks.
-    """
-
-    token: str
+    token: str  # as JSON, or as the program has it
     stacks: Sequence[str]
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.token, _SHOWN)} may belong to {cut(some(self.stacks, 5), _SHOWN)}, and has another value in "
-            "each. Use a token that refers to a resource of one of these stacks."
-        )
+    sentence = (
+        "{token:300} may belong to {stacks:5}, and has another value in each. Use a token that refers to a resource of "
+        "one of these stacks."
+    )
 
 
-@dataclass(eq=False)
 class UnknownSchemeError(ResolveError):
-    """A scheme of tokens does not exist.
+    """A scheme of tokens does not exist."""
 
-    Attributes:
-        scheme: as the program has it.
-        allowed: the existing ones.
-    """
-
-    scheme: str
+    scheme: str  # as the program has it
     allowed: Sequence[str]
 
     def __str__(self) -> str:
@@ -147,97 +109,59 @@ class UnknownSchemeError(ResolveError):
         return f"A scheme must be {allowed}, got {cut(self.scheme, _SHOWN)}. For tf give tf=['STATE']."
 
 
-@dataclass(eq=False)
 class NotAReferenceError(ResolveError):
-    """A token of the CDK for Terraform does not refer to an attribute, and no output has its value.
+    """A token of the CDK for Terraform does not refer to an attribute, and no output has its value."""
 
-    Attributes:
-        expression: what Terraform would get in its place.
-    """
-
-    expression: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.expression, _SHOWN)} is not a reference to an attribute of a given stack, and only Terraform "
-            "can evaluate it. Make it the value of a TerraformOutput of that stack, and give the stack to "
-            "CdkTfResolver."
-        )
+    expression: str  # what Terraform would get in its place
+    sentence = (
+        "{expression:300} is not a reference to an attribute of a given stack, and only Terraform can evaluate it. "
+        "Make it the value of a TerraformOutput of that stack, and give the stack to CdkTfResolver."
+    )
 
 
 class NoStateGivenError(ResolveError):
     """A resolver is given neither stacks nor a state."""
 
-    def __str__(self) -> str:
-        return "CdkTfResolver needs the stacks that the app has tokens of, or state='FILE'. Give one of them."
+    sentence = "CdkTfResolver needs the stacks that the app has tokens of, or state='FILE'. Give one of them."
 
 
-@dataclass(eq=False)
 class UnknownBackendError(ResolveError):
-    """The backend of a stack of the CDK for Terraform is of a kind that strongref cannot read.
-
-    Attributes:
-        stack: the stack's name.
-        backend: the kind, as in `remote`.
-    """
+    """The backend of a stack of the CDK for Terraform is of a kind that strongref cannot read."""
 
     stack: str
-    backend: str
-
-    def __str__(self) -> str:
-        return (
-            f"The state of stack {cut(self.stack, _SHOWN)} is in a backend of kind {self.backend}, which strongref "
-            "cannot read. Give a file with the output of terraform show -json: state='FILE'."
-        )
+    backend: str  # the kind, as in `remote`
+    sentence = (
+        "The state of stack {stack:300} is in a backend of kind {backend}, which strongref cannot read. Give a file "
+        "with the output of terraform show -json: state='FILE'."
+    )
 
 
-@dataclass(eq=False)
 class StackNotGivenError(ResolveError):
-    """A token of the CDK for Terraform belongs to a stack that the resolver was not given.
+    """A token of the CDK for Terraform belongs to a stack that the resolver was not given."""
 
-    Attributes:
-        expression: what Terraform would get in its place.
-        stack: the stack's path in its app.
-    """
-
-    expression: str
-    stack: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.expression, _SHOWN)} belongs to a stack {cut(self.stack, _SHOWN)} that CdkTfResolver was not "
-            "given. Give one CdkTfResolver all stacks that the app has tokens of."
-        )
+    expression: str  # what Terraform would get in its place
+    stack: str  # the stack's path in its app
+    sentence = (
+        "{expression:300} belongs to a stack {stack:300} that CdkTfResolver was not given. Give one CdkTfResolver all "
+        "stacks that the app has tokens of."
+    )
 
 
-@dataclass(eq=False)
 class OneStateError(ResolveError):
-    """Several stacks are given, and one state for all of them.
-
-    Attributes:
-        stacks: their IDs.
-    """
+    """Several stacks are given, and one state for all of them."""
 
     stacks: Sequence[str]
-
-    def __str__(self) -> str:
-        return (
-            f"One state is given for the stacks {cut(some(self.stacks, 5), _SHOWN)}, but each has its own. Give "
-            "state={'STACK': 'FILE', …}, or leave state out to use their backends."
-        )
+    sentence = (
+        "One state is given for the stacks {stacks:5}, but each has its own. Give state={{'STACK': 'FILE', …}}, or "
+        "leave state out to use their backends."
+    )
 
 
-@dataclass(eq=False)
 class LeftOverError(ResolveError):
-    """A manifest still has text that looks like a token, which none of the given resolvers knows.
-
-    Attributes:
-        token: that text.
-        kind: what it is, as in `a token of the CDK`.
-    """
+    """A manifest still has text that looks like a token, which none of the given resolvers knows."""
 
     token: str
-    kind: str
+    kind: str  # what it is, as in `a token of the CDK`
 
     def __str__(self) -> str:
         if "Token[" in self.token:
@@ -254,14 +178,11 @@ class LeftOverError(ResolveError):
         return f"{cut(self.token, _SHOWN)} is {self.kind}, which no resolver of this app resolves. {way}."
 
 
-@dataclass(eq=False)
 class NothingResolvedError(ResolveError):
     """A token is in a place that cdk8s asks no resolver about."""
 
     token: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.token, _SHOWN)} is in a place that cdk8s does not resolve, such as a JSON patch. Set that "
-            "value on the object itself."
-        )
+    sentence = (
+        "{token:300} is in a place that cdk8s does not resolve, such as a JSON patch. Set that value on the object "
+        "itself."
+    )

@@ -79,7 +79,6 @@ def _check_given(asked: argparse.Namespace) -> None:
         raise UsageError("--conditions prints to standard output, as the manifest does: add --check")
 
 
-@dataclass(eq=False)
 class _UnresolvedError(StrongRefError):
     """With the claimed values, the manifests cannot be resolved any more."""
 

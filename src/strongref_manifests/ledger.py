@@ -22,19 +22,15 @@ PAGE_BYTES = 4096
 """The size of a parameter value in the free standard tier (AWS: Parameter Store)."""
 
 
-@dataclass(eq=False)
 class UnreadableLedgerError(StrongRefError):
     """A ledger was changed by hand, so its claims are unknown."""
 
     counted = ErrorMetric.ERRORS
-
     name: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name} cannot be read: it must be a JSON list of parameter names. Correct it, or delete it and "
-            "the claims that it named."
-        )
+    sentence = (
+        "{name} cannot be read: it must be a JSON list of parameter names. Correct it, or delete it and the claims "
+        "that it named."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,39 +34,30 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(eq=False)
 class ManifestSetBusyError(StrongRefError):
     """Another run is working on the same set of manifests."""
 
     counted = ErrorMetric.REJECTED
-
     name: str
     by: str
-
-    def __str__(self) -> str:
-        return (
-            f"The claims of manifests {self.name} are being changed right now (by {self.by}). Wait for that run, or "
-            "give each of the two a name of its own."
-        )
+    sentence = (
+        "The claims of manifests {name} are being changed right now (by {by}). Wait for that run, or give each of the "
+        "two a name of its own."
+    )
 
 
-@dataclass(eq=False)
 class NothingUsedError(StrongRefError):
     """Manifests use no exports, and their set still claims some."""
 
     counted = ErrorMetric.REJECTED
-
     name: str
     claimed: int
-
-    def __str__(self) -> str:
-        return (
-            f"These manifests use no exports, and manifests {self.name} claim {self.claimed}. Are they the right ones? "
-            f"Are they resolved already? To release all claims, use --unclaim {self.name}."
-        )
+    sentence = (
+        "These manifests use no exports, and manifests {name} claim {claimed}. Are they the right ones? Are they "
+        "resolved already? To release all claims, use --unclaim {name}."
+    )
 
 
-@dataclass(eq=False)
 class HalfWrittenError(StrongRefError):
     """Only some of the manifests were written: the set keeps its old claims and its new ones."""
 

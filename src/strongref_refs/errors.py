@@ -6,7 +6,6 @@ Errors that ACK has too carry its name for them (`aws-controllers-k8s/runtime`, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import responses
 from typing import TYPE_CHECKING, ClassVar
@@ -36,21 +35,13 @@ class RefsError(StrongRefError):
 # What describes reference fields.
 
 
-@dataclass(eq=False)
 class GeneratorError(RefsError):
-    """A generator.yaml or a CRD is not valid.
-
-    Attributes:
-        source: the file.
-        where: the entry, as in `resources.VpcLink.fields.SubnetIds.references.path`.
-        problem: what is wrong with it.
-        line: from 1; None if it is not known.
-    """
+    """A generator.yaml or a CRD is not valid."""
 
     source: str
-    where: str
+    where: str  # the entry, as in `resources.VpcLink.fields.SubnetIds.references.path`
     problem: str
-    line: int | None = None
+    line: int | None = None  # from 1; None if it is not known
 
     def __str__(self) -> str:
         line = f", line {self.line}" if self.line else ""
@@ -58,20 +49,16 @@ class GeneratorError(RefsError):
         return f"{cut(self.source, _SHOWN)}{line}: {cut(problem, REASON_LIMIT - 300)}."
 
 
-@dataclass(eq=False)
 class ServiceUnknownError(RefsError):
     """The service of a generator.yaml is neither given nor in the file or its path."""
 
     source: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.source, _SHOWN)} does not name its controller, and its folder is not named "
-            "SERVICE-controller. Set the service with --service, as in ec2."
-        )
+    sentence = (
+        "{source:180} does not name its controller, and its folder is not named SERVICE-controller. Set the service "
+        "with --service, as in ec2."
+    )
 
 
-@dataclass(eq=False)
 class UnknownKindError(RefsError):
     """An object has what looks like a reference, and no generator.yaml describes its kind."""
 
@@ -86,18 +73,12 @@ class UnknownKindError(RefsError):
         )
 
 
-@dataclass(eq=False)
 class UnknownReferenceFieldError(RefsError):
-    """An object has what looks like a reference, at a path where its kind has no reference field.
-
-    Attributes:
-        found: the path, as in `spec.subnetRef`.
-        close: the most similar reference fields of the kind.
-    """
+    """An object has what looks like a reference, at a path where its kind has no reference field."""
 
     subject: Subject
-    found: str
-    close: Sequence[str] = ()
+    found: str  # the path, as in `spec.subnetRef`
+    close: Sequence[str] = ()  # the most similar reference fields of the kind
 
     def __str__(self) -> str:
         return (
@@ -109,15 +90,10 @@ class UnknownReferenceFieldError(RefsError):
 # One reference field.
 
 
-@dataclass(eq=False)
 class FieldError(RefsError):
-    """The root of what is wrong at one location.
+    """The root of what is wrong at one location."""
 
-    Attributes:
-        name: what ACK calls the error; empty if ACK has no such error.
-    """
-
-    name: ClassVar[str] = ""
+    name: ClassVar[str] = ""  # what ACK calls the error; empty if ACK has no such error
     location: FieldLocation
 
     @property
@@ -153,37 +129,28 @@ class ResourceReferenceAndIDNotSupportedError(FieldError):
     """A field and its reference are both set."""
 
     name = "ResourceReferenceAndIDNotSupported"
+    sentence = "{_subject} sets both {_identifier} and {_reference}. Remove one of them."
 
     @property
     def upstream(self) -> str:
         return f"both resource reference wrapper and ID cannot be used together: {self._upstream_fields}"
-
-    def __str__(self) -> str:
-        return f"{self._subject} sets both {self._identifier} and {self._reference}. Remove one of them."
 
 
 class ResourceReferenceOrIDRequiredError(FieldError):
     """Neither a required field nor its reference is set."""
 
     name = "ResourceReferenceOrIDRequired"
+    sentence = "{_subject} must set {_identifier} or {_reference}."
 
     @property
     def upstream(self) -> str:
         return f"resource reference wrapper or ID required: {self._upstream_names}"
 
-    def __str__(self) -> str:
-        return f"{self._subject} must set {self._identifier} or {self._reference}."
 
-
-@dataclass(eq=False)
 class NamelessReferenceError(FieldError):
-    """A reference names nothing.
+    """A reference names nothing."""
 
-    Attributes:
-        index: of the item of a list; None if the field is not a list.
-    """
-
-    index: int | None = None
+    index: int | None = None  # of the item of a list; None if the field is not a list
 
     @property
     def upstream(self) -> str:
@@ -197,13 +164,16 @@ class NamelessReferenceError(FieldError):
         )
 
 
-@dataclass(eq=False)
 class ResourceReferenceCrossNamespaceNotAllowedError(FieldError):
     """A reference to an object of another namespace."""
 
     name = "ResourceReferenceCrossNamespaceNotAllowed"
     namespace: str
     target: str
+    sentence = (
+        "{_subject}: {_reference} refers to {target:100} in namespace {namespace:100}. References across namespaces "
+        "are not supported: remove from.namespace, and refer to an object in the same namespace."
+    )
 
     @property
     def upstream(self) -> str:
@@ -212,34 +182,19 @@ class ResourceReferenceCrossNamespaceNotAllowedError(FieldError):
             f"sourceNamespace:{self.location.subject.namespace}, targetNamespace:{self.namespace}, name:{self.target}"
         )
 
-    def __str__(self) -> str:
-        return (
-            f"{self._subject}: {self._reference} refers to {cut(self.target, _NAME)} in namespace "
-            f"{cut(self.namespace, _NAME)}. References across namespaces are not supported: remove from.namespace, "
-            "and refer to an object in the same namespace."
-        )
 
-
-@dataclass(eq=False)
 class InvalidReferenceError(FieldError):
-    """A reference, or something on the path to one, is not what its kind allows there.
+    """A reference, or something on the path to one, is not what its kind allows there."""
 
-    Attributes:
-        found: its path, as in `spec.subnetRefs[0].from`.
-        problem: what is wrong with it, as in `must be a map with name, got a string`.
-        fix: the next step, if the problem does not name it.
-    """
-
-    found: str
-    problem: str
-    fix: str = ""
+    found: str  # its path, as in `spec.subnetRefs[0].from`
+    problem: str  # what is wrong with it, as in `must be a map with name, got a string`
+    fix: str = ""  # the next step, if the problem does not name it
 
     def __str__(self) -> str:
         fix = f" {cut(self.fix, _SHOWN)}." if self.fix else ""
         return f"{self._subject}: {cut(self.found, _SHOWN)} {cut(self.problem, 2 * _SHOWN)}.{fix}"
 
 
-@dataclass(eq=False)
 class UnreadableReferenceError(FieldError):
     """What a reference names does not exist, or could not be read."""
 
@@ -253,7 +208,6 @@ class UnreadableReferenceError(FieldError):
         return cut(f"{self._subject}: {self._reference}: {self.error}", REASON_LIMIT - 1)
 
 
-@dataclass(eq=False)
 class ReferencedError(FieldError):
     """The root of what is wrong with a referenced object."""
 
@@ -272,6 +226,7 @@ class ResourceReferenceTerminalError(ReferencedError):
     """The object's condition `ACK.Terminal` is True."""
 
     name = "ResourceReferenceTerminal"
+    sentence = "{_refers}, whose condition ACK.Terminal is True. Fix that object first."
 
     @property
     def upstream(self) -> str:
@@ -280,32 +235,29 @@ class ResourceReferenceTerminalError(ReferencedError):
             f"{self._upstream_referenced}"
         )
 
-    def __str__(self) -> str:
-        return f"{self._refers}, whose condition ACK.Terminal is True. Fix that object first."
-
 
 class ResourceReferenceNotSyncedError(ReferencedError):
     """The object's condition `ACK.ResourceSynced` is missing or not True."""
 
     name = "ResourceReferenceNotSynced"
+    sentence = (
+        "{_refers}, whose condition ACK.ResourceSynced is not True. Wait until its controller has created it, then try "
+        "again."
+    )
 
     @property
     def upstream(self) -> str:
         return f"the referenced resource is not synced yet. {self._upstream_referenced}"
 
-    def __str__(self) -> str:
-        return (
-            f"{self._refers}, whose condition ACK.ResourceSynced is not True. Wait until its controller has created "
-            "it, then try again."
-        )
 
-
-@dataclass(eq=False)
 class ResourceReferenceMissingTargetFieldError(ReferencedError):
     """The object has nothing at the path that the reference copies from."""
 
     name = "ResourceReferenceMissingTargetField"
     path: str
+    sentence = (
+        "{_refers}, which has no {path:100}. Wait until its controller has set it, or set {_identifier} directly."
+    )
 
     @property
     def upstream(self) -> str:
@@ -313,40 +265,21 @@ class ResourceReferenceMissingTargetFieldError(ReferencedError):
             f"the referenced resource is missing the target field. {self._upstream_referenced}, targetField:{self.path}"
         )
 
-    def __str__(self) -> str:
-        return (
-            f"{self._refers}, which has no {cut(self.path, _NAME)}. Wait until its controller has set it, or set "
-            f"{self._identifier} directly."
-        )
 
-
-@dataclass(eq=False)
 class TargetNotStringError(ReferencedError):
     """The value at the path that the reference copies from is not a string."""
 
     path: str
     got: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self._refers}, whose {cut(self.path, _NAME)} must be a string, got {self.got}. "
-            f"Set {self._identifier} directly."
-        )
+    sentence = "{_refers}, whose {path:100} must be a string, got {got}. Set {_identifier} directly."
 
 
-@dataclass(eq=False)
 class UnwritableReferenceError(RefsError):
-    """The text of a reference cannot be replaced with a value.
+    """The text of a reference cannot be replaced with a value."""
 
-    Attributes:
-        whose: the object, as in `VPCLink default/orders`.
-        found: the path, as in `spec.subnetRefs`.
-        line: of the file, from 1; None behind an alias.
-    """
-
-    whose: str
-    found: str
-    line: int | None
+    whose: str  # the object, as in `VPCLink default/orders`
+    found: str  # the path, as in `spec.subnetRefs`
+    line: int | None  # of the file, from 1; None behind an alias
 
     def __str__(self) -> str:
         line = f" (line {self.line})" if self.line else ""
@@ -359,19 +292,12 @@ class UnwritableReferenceError(RefsError):
 # Where objects and values are read.
 
 
-@dataclass(eq=False)
 class NoSuchObjectError(RefsError):
-    """The referenced object does not exist.
-
-    Attributes:
-        referenced: the object.
-        among: where it was looked up, as in `the manifests given`.
-        close: the most similar names of objects of its kind.
-    """
+    """The referenced object does not exist."""
 
     referenced: ObjectKey
-    among: str
-    close: Sequence[str] = ()
+    among: str  # where it was looked up, as in `the manifests given`
+    close: Sequence[str] = ()  # the most similar names of objects of its kind
 
     @property
     def upstream(self) -> str:
@@ -383,7 +309,6 @@ class NoSuchObjectError(RefsError):
         return f"{_key_text(self.referenced)} was not found in {cut(self.among, _NAME)}. {hint}"
 
 
-@dataclass(eq=False)
 class AmbiguousObjectError(RefsError):
     """Several manifests define the referenced object differently."""
 
@@ -395,62 +320,44 @@ class AmbiguousObjectError(RefsError):
         return f"{_key_text(self.referenced)} is defined more than once, with differences: in {places}. Keep one."
 
 
-@dataclass(eq=False)
 class StackReferenceError(RefsError):
     """The `from` of a reference to a stack is not valid."""
 
     problem: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.problem, NAMES_LIMIT)}. A reference to a stack is {{stack, name}} for an export or "
-            "{stack, output} for an output; region and account are optional."
-        )
+    sentence = (
+        "{problem:500}. A reference to a stack is {{stack, name}} for an export or {{stack, output}} for an output; "
+        "region and account are optional."
+    )
 
 
-@dataclass(eq=False)
 class ClusterConfigError(RefsError):
     """The cluster's address or its credentials cannot be read."""
 
     problem: str  # of a kubeconfig it names contexts and nothing else
-
-    def __str__(self) -> str:
-        return f"{cut(self.problem, 700)}. Set --kubeconfig and --context as for kubectl."
+    sentence = "{problem:700}. Set --kubeconfig and --context as for kubectl."
 
 
-@dataclass(eq=False)
 class ClusterError(RefsError):
-    """The root of what a cluster answers, or fails to answer.
-
-    Attributes:
-        server: its address.
-        action: the request, as in `get securitygroups.ec2.services.k8s.aws default/web`.
-    """
+    """The root of what a cluster answers, or fails to answer."""
 
     counted = ErrorMetric.ERRORS
-
-    server: str
-    action: str
+    server: str  # its address
+    action: str  # the request, as in `get securitygroups.ec2.services.k8s.aws default/web`
 
     @property
     def _cluster(self) -> str:
         return f"The cluster {cut(self.server, _SHOWN)}"
 
 
-@dataclass(eq=False)
 class UnreachableError(ClusterError):
     """No answer came."""
 
     problem: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self._cluster} cannot be reached: {self.problem}. Check the context, the network, and any VPN or "
-            "proxy in between."
-        )
+    sentence = (
+        "{_cluster} cannot be reached: {problem}. Check the context, the network, and any VPN or proxy in between."
+    )
 
 
-@dataclass(eq=False)
 class UnauthorizedError(ClusterError):
     """The cluster rejected the credentials with 401, or with 403 where a caller without any counts as anonymous."""
 
@@ -463,28 +370,22 @@ class UnauthorizedError(ClusterError):
         )
 
 
-@dataclass(eq=False)
 class DeniedError(ClusterError):
     """The caller lacks a permission."""
 
     verb: str
     resource: str
     namespace: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self._cluster} denied {self.verb} on {cut(self.resource, _SHOWN)} in namespace "
-            f"{cut(self.namespace, _NAME)} (403 Forbidden). The caller needs a rule for it: strongref refs rbac --all "
-            "writes one."
-        )
+    sentence = (
+        "{_cluster} denied {verb} on {resource:180} in namespace {namespace:100} (403 Forbidden). The caller needs a "
+        "rule for it: strongref refs rbac --all writes one."
+    )
 
 
-@dataclass(eq=False)
 class KindNotInstalledError(ClusterError):
     """The cluster does not serve the kind: its controller is not installed."""
 
     counted = ErrorMetric.REJECTED
-
     kind: str
     group: str
 
@@ -499,24 +400,17 @@ class KindNotInstalledError(ClusterError):
 class NotTheApiError(ClusterError):
     """Something other than Kubernetes' API answers: another server, a proxy, a login page."""
 
-    def __str__(self) -> str:
-        return (
-            f"The server at {cut(self.server, _SHOWN)} is not Kubernetes' API: it did not {cut(self.action, 400)}. "
-            "Check the server in the kubeconfig, and any proxy or login page in between."
-        )
+    sentence = (
+        "The server at {server:180} is not Kubernetes' API: it did not {action:400}. Check the server in the "
+        "kubeconfig, and any proxy or login page in between."
+    )
 
 
-@dataclass(eq=False)
 class AnsweredError(ClusterError):
-    """The cluster answered a request with an error.
+    """The cluster answered a request with an error."""
 
-    Attributes:
-        status: of HTTP.
-        wait: the seconds that the cluster asks callers to wait; None if it names none.
-    """
-
-    status: int
-    wait: int | None = None
+    status: int  # of HTTP
+    wait: int | None = None  # the seconds that the cluster asks callers to wait; None if it names none
 
     def __str__(self) -> str:
         if self.wait is not None:

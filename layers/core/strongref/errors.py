@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, dataclass_transform
 
-from strongref.text import NAMES_LIMIT, REASON_LIMIT, brief, cut, some, stack_text
+from strongref.text import NAMES_LIMIT, REASON_LIMIT, brief, cut, filled, some, stack_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,13 +26,25 @@ class ErrorMetric(StrEnum):
     """A template asks for something impossible, or impossible now: reported to the person who deploys it."""
 
 
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
 class StrongRefError(Exception):
-    """The root of everything that strongref refuses, or failed to do, and can explain."""
+    """The root of everything that strongref refuses, or failed to do, and can explain.
+
+    An error declares its fields and the sentence that they fill: every subclass is a dataclass. Where a sentence
+    depends on more than its fields, the class builds it in `__str__`.
+    """
 
     counted: ClassVar[ErrorMetric] = ErrorMetric.ERRORS
+    sentence: ClassVar[str] = ""  # as `filled` reads it
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        dataclass(eq=False)(cls)
+
+    def __str__(self) -> str:
+        return filled(self.sentence, self)
 
 
-@dataclass(eq=False)
 class PartialCreateError(StrongRefError):
     """A Create that failed after it had begun to write: its Delete must find what it left."""
 
@@ -50,22 +62,17 @@ class UnfinishedError(StrongRefError):
 class InvocationTimeoutError(UnfinishedError):
     """The function is about to time out, and is still at work."""
 
-    def __str__(self) -> str:
-        return "The function timed out before everything was done. Deploy again; it resumes where it stopped."
+    sentence = "The function timed out before everything was done. Deploy again; it resumes where it stopped."
 
 
-@dataclass(eq=False)
 class InternalError(StrongRefError):
     """A defect in strongref. Its text may hold values, so only its type is shown."""
 
     error_type: str
     invocation: str
-
-    def __str__(self) -> str:
-        return f"Internal error ({self.error_type}). See the function's log, invocation {self.invocation}."
+    sentence = "Internal error ({error_type}). See the function's log, invocation {invocation}."
 
 
-@dataclass(eq=False)
 class WaitInterruptedError(UnfinishedError):
     """Something was in the way, and the invocation had no time to wait for it."""
 
@@ -79,12 +86,10 @@ _VERBS = ("must ", "is ", "are ", "has ", "holds ")
 """A problem that begins with one of these continues the sentence that the property's name begins."""
 
 
-@dataclass(eq=False)
 class BadRequestError(StrongRefError):
     """An event or a property that cannot be understood. Nothing was read or written for it."""
 
     counted = ErrorMetric.REJECTED
-
     prop: str
     problem: str
 
@@ -93,24 +98,14 @@ class BadRequestError(StrongRefError):
         return f"{cut(self.prop, NAMES_LIMIT // 2)}{colon} {cut(self.problem, REASON_LIMIT - 300)}"
 
 
-@dataclass(eq=False)
 class ServiceError(StrongRefError):
-    """A service of AWS refused a call or could not be reached.
+    """A service of AWS refused a call or could not be reached."""
 
-    Attributes:
-        action: the API action, as in `PutParameter`.
-        code: AWS's error code, as in `AccessDeniedException`.
-        target: what the call was about, as in a parameter's name; never a value.
-        region: where.
-    """
-
-    action: str
-    code: str
-    target: str
+    action: str  # the API action, as in `PutParameter`
+    code: str  # AWS's error code, as in `AccessDeniedException`
+    target: str  # what the call was about, as in a parameter's name; never a value
     region: str
-
-    def __str__(self) -> str:
-        return f"{self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region} failed: {self.code}."
+    sentence = "{action} of {target:500} in {region} failed: {code}."
 
 
 class StoreError(ServiceError):
@@ -120,28 +115,22 @@ class StoreError(ServiceError):
 class AccessDeniedError(StoreError):
     """The function's role lacks a permission."""
 
-    def __str__(self) -> str:
-        return (
-            f"{self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region} was denied ({self.code}). "
-            "Check the function's role, its permissions boundary and service control policies."
-        )
+    sentence = (
+        "{action} of {target:500} in {region} was denied ({code}). Check the function's role, its permissions boundary "
+        "and service control policies."
+    )
 
 
 class OutOfTimeError(StoreError, UnfinishedError):
     """The time in which a call may begin is over: the invocation's, or that of the fence that protects the call."""
 
-    def __str__(self) -> str:
-        return (
-            f"Timed out before {self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region}. "
-            "Deploy again; it resumes from here."
-        )
+    sentence = "Timed out before {action} of {target:500} in {region}. Deploy again; it resumes from here."
 
 
 class ThrottledError(OutOfTimeError):
     """AWS kept throttling until the time was over."""
 
-    def __str__(self) -> str:
-        return f"{self.action} in {self.region} was throttled ({self.code}) until the function timed out. Deploy again."
+    sentence = "{action} in {region} was throttled ({code}) until the function timed out. Deploy again."
 
 
 class TooManyTagsError(StoreError):
@@ -160,51 +149,32 @@ OTHER_ACCOUNT = "OtherAccount"
 """The code of a lookup that was not made: stacks of other accounts cannot be asked about."""
 
 
-@dataclass(eq=False)
 class StackLookupError(StrongRefError):
     """CloudFormation could not be asked about a stack."""
 
     stack: str
     region: str
     code: str
-
-    def __str__(self) -> str:
-        return f"CloudFormation in {self.region} could not be asked about stack {self.stack}: {self.code}."
+    sentence = "CloudFormation in {region} could not be asked about stack {stack}: {code}."
 
 
-@dataclass(eq=False)
 class ReinvokeError(StrongRefError):
-    """Lambda did not take the event for another invocation.
+    """Lambda did not take the event for another invocation."""
 
-    Attributes:
-        code: AWS's error code, as in `AccessDeniedException`.
-        left: what was to be continued.
-        unknown: no answer came, so it may have been accepted anyway.
-    """
-
-    code: str
-    left: StrongRefError
-    unknown: bool = field(default=False, kw_only=True)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.left} The function could not invoke itself again to continue ({self.code}). Check that its role "
-            "may invoke it (lambda:InvokeFunction)."
-        )
+    code: str  # AWS's error code, as in `AccessDeniedException`
+    left: StrongRefError  # what was to be continued
+    unknown: bool = field(default=False, kw_only=True)  # no answer came, so it may have been accepted anyway
+    sentence = (
+        "{left} The function could not invoke itself again to continue ({code}). Check that its role may invoke it "
+        "(lambda:InvokeFunction)."
+    )
 
 
-@dataclass(eq=False)
 class ServiceTimeoutError(StrongRefError):
-    """CloudFormation does not wait any longer, or too many invocations have worked on one event.
+    """CloudFormation does not wait any longer, or too many invocations have worked on one event."""
 
-    Attributes:
-        turns: how many invocations did.
-        timeout: the seconds that CloudFormation waits, its ServiceTimeout.
-        left: what is not done.
-    """
-
-    turns: int
-    timeout: float
+    turns: int  # how many invocations did
+    timeout: float  # the seconds that CloudFormation waits, its ServiceTimeout
     left: StrongRefError
 
     def __str__(self) -> str:
@@ -224,12 +194,10 @@ class InUse:
     importers: tuple[str, ...]
 
 
-@dataclass(eq=False)
 class ExportsInUseError(StrongRefError):
     """Raised before anything is written, when values that are to change or to go are claimed."""
 
     counted = ErrorMetric.REFUSED
-
     in_use: Sequence[InUse]
 
     def __str__(self) -> str:
@@ -251,12 +219,10 @@ class ExportsInUseError(StrongRefError):
         return f"{cut(' '.join(sentences), REASON_LIMIT - 100)} {way_out} Nothing was changed."
 
 
-@dataclass(eq=False)
 class ExportsKeptError(StrongRefError):
     """An Export was removed from its template while claimed: the claimed values stay, withdrawn."""
 
     counted = ErrorMetric.REFUSED
-
     kept: Sequence[InUse]
 
     def __str__(self) -> str:
@@ -271,16 +237,11 @@ class ExportsKeptError(StrongRefError):
         )
 
 
-@dataclass(eq=False)
 class ForeignParameterError(StrongRefError):
-    """Parameters of others exist where values are to be written. Raised before anything is written.
-
-    Attributes:
-        foreign: the parameters' names, and the ARN of the stack that each belongs to, if it says so.
-    """
+    """Parameters of others exist where values are to be written. Raised before anything is written."""
 
     counted = ErrorMetric.REJECTED
-
+    # the parameters' names, and the ARN of the stack that each belongs to, if it says so
     foreign: Mapping[str, str | None]
 
     def __str__(self) -> str:
@@ -294,28 +255,22 @@ class ForeignParameterError(StrongRefError):
         )
 
 
-@dataclass(eq=False)
 class ConflictingExportError(StrongRefError):
     """Another Export of the same stack publishes a key with another value. Raised before anything is written."""
 
     counted = ErrorMetric.REJECTED
-
     keys: Sequence[str]
     logical_id: str
-
-    def __str__(self) -> str:
-        return (
-            f"{brief(self.keys)} cannot be exported: {self.logical_id} in the same stack exports the same name "
-            "with another value. Give one of them another name, or both the same value. Nothing was changed."
-        )
+    sentence = (
+        "{keys} cannot be exported: {logical_id} in the same stack exports the same name with another value. Give one "
+        "of them another name, or both the same value. Nothing was changed."
+    )
 
 
-@dataclass(eq=False)
 class ChangingError(StrongRefError):
     """These exports are being changed right now."""
 
     counted = ErrorMetric.REJECTED
-
     producer: str
     by: str
 
@@ -324,68 +279,47 @@ class ChangingError(StrongRefError):
         return f"The exports of {self.producer} are being changed right now (by {by}). Deploy again in a moment."
 
 
-@dataclass(eq=False)
 class UnreadableRecordError(StrongRefError):
     """A record cannot be put together, although nobody is writing it: it was changed by hand."""
 
     name: str
     logical_id: str
-
-    def __str__(self) -> str:
-        return (
-            f"Record {cut(self.name, NAMES_LIMIT)} cannot be read. Deploy {self.logical_id} with another Revision to "
-            "write it again; until then nothing next to it is changed."
-        )
+    sentence = (
+        "Record {name:500} cannot be read. Deploy {logical_id} with another Revision to write it again; until then "
+        "nothing next to it is changed."
+    )
 
 
-@dataclass(eq=False)
 class UnsettledError(StrongRefError):
     """Parameters do not say what the Export's record says, although nobody is changing them."""
 
     keys: Sequence[str]
     producer: str
-
-    def __str__(self) -> str:
-        return (
-            f"The stored value of {brief(self.keys)} differs from what {self.producer} exports: a change did not "
-            "finish, or it was changed by hand. Deploy the exporting stack with another Revision, then this one again."
-        )
+    sentence = (
+        "The stored value of {keys} differs from what {producer} exports: a change did not finish, or it was changed "
+        "by hand. Deploy the exporting stack with another Revision, then this one again."
+    )
 
 
-@dataclass(eq=False)
 class NoSuchProducerError(StrongRefError):
     """The stack to import from does not exist in its region."""
 
     counted = ErrorMetric.REJECTED
-
     producer: str
-
-    def __str__(self) -> str:
-        return (
-            f"Nothing to import: {self.producer} does not exist. Check From (Stack, Region, Account), or deploy that "
-            "stack first."
-        )
+    sentence = (
+        "Nothing to import: {producer} does not exist. Check From (Stack, Region, Account), or deploy that stack first."
+    )
 
 
-@dataclass(eq=False)
 class NothingExportedError(StrongRefError):
-    """The stack to import from exists, or cannot be asked about, but exports nothing to this consumer.
-
-    Attributes:
-        producer: whom it was asked of.
-        known: whether the producer's stack is known to exist.
-        consumer: for whom; None for the shared exports.
-        region: where.
-        elsewhere: whether it exports to the other of the two: shared, or this consumer.
-    """
+    """The stack to import from exists, or cannot be asked about, but exports nothing to this consumer."""
 
     counted = ErrorMetric.REJECTED
-
-    producer: str
-    consumer: str | None
+    producer: str  # whom it was asked of
+    consumer: str | None  # for whom; None for the shared exports
     region: str
-    known: bool = field(kw_only=True)
-    elsewhere: bool = field(kw_only=True)
+    known: bool = field(kw_only=True)  # whether the producer's stack is known to exist
+    elsewhere: bool = field(kw_only=True)  # whether it exports to the other of the two: shared, or this consumer
 
     def __str__(self) -> str:
         whom = f"to consumer {self.consumer}" if self.consumer else "as shared"
@@ -404,21 +338,13 @@ class NothingExportedError(StrongRefError):
         return f"Nothing to import: {self.producer} {exists} exports nothing {whom} in {self.region}. {hint}"
 
 
-@dataclass(eq=False)
 class NoSuchExportError(StrongRefError):
-    """The producer exports to this consumer, but not under these names.
-
-    Attributes:
-        missing: each name, and the closest ones that there are.
-        producer: of whom it was asked.
-        there: what it does export.
-    """
+    """The producer exports to this consumer, but not under these names."""
 
     counted = ErrorMetric.REJECTED
-
-    missing: Mapping[str, Sequence[str]]
-    producer: str
-    there: Sequence[str]
+    missing: Mapping[str, Sequence[str]]  # each name, and the closest ones that there are
+    producer: str  # of whom it was asked
+    there: Sequence[str]  # what it does export
 
     def __str__(self) -> str:
         shown = [
@@ -431,21 +357,16 @@ class NoSuchExportError(StrongRefError):
         )
 
 
-@dataclass(eq=False)
 class TooManyClaimsError(StrongRefError):
     """Values have as many tags as SSM allows: no further import fits. Raised before anything is claimed."""
 
     counted = ErrorMetric.REJECTED
-
     keys: Sequence[str]
     producer: str
-
-    def __str__(self) -> str:
-        return (
-            f"{brief(self.keys)} of {self.producer} cannot be imported once more: SSM allows {TAG_LIMIT} tags on a "
-            "parameter, and each import is one. Give this consumer an Export of its own (Consumer: …), or import "
-            "weakly (Strength: weak). Nothing was claimed."
-        )
+    sentence = (
+        "{keys} of {producer} cannot be imported once more: SSM allows 50 tags on a parameter, and each import is one. "
+        "Give this consumer an Export of its own (Consumer: …), or import weakly (Strength: weak). Nothing was claimed."
+    )
 
 
 def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
@@ -455,21 +376,13 @@ def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[
     return groups
 
 
-@dataclass(eq=False)
 class UnsupportedError(StrongRefError):
-    """Cloud Control does not do that for resources of this type.
-
-    Attributes:
-        type_name: as in `AWS::S3::Bucket`.
-        action: `GetResource` or `ListResources`.
-        region: where it was asked; None leaves it out of the text.
-    """
+    """Cloud Control does not do that for resources of this type."""
 
     counted = ErrorMetric.REJECTED
-
-    type_name: str
-    action: str
-    region: str | None = None
+    type_name: str  # as in `AWS::S3::Bucket`
+    action: str  # `GetResource` or `ListResources`
+    region: str | None = None  # where it was asked; None leaves it out of the text
 
     def __str__(self) -> str:
         where = f" in {self.region}" if self.region else ""
@@ -481,30 +394,19 @@ class UnsupportedError(StrongRefError):
         return f"{self.type_name} does not support {self.action} of Cloud Control{where}. {way_out}"
 
 
-@dataclass(eq=False)
 class NoSuchResourceError(StrongRefError):
-    """No resource matches.
-
-    Attributes:
-        type_name: as in `AWS::S3::Bucket`.
-        wanted: what was looked up, as in `physical ID web`.
-        region: where.
-        among: how many resources were checked; None where it was asked for by its identifier.
-    """
+    """No resource matches."""
 
     counted = ErrorMetric.REJECTED
-
-    type_name: str
-    wanted: str
+    type_name: str  # as in `AWS::S3::Bucket`
+    wanted: str  # what was looked up, as in `physical ID web`
     region: str
-    among: int | None = None
+    among: int | None = None  # how many resources were checked; None where it was asked for by its identifier
+    sentence = "No {type_name} with {wanted:500} in {region}{_checked}. Check the name, the region and the account."
 
-    def __str__(self) -> str:
-        found = "" if self.among is None else f" ({self.among} checked)"
-        return (
-            f"No {self.type_name} with {cut(self.wanted, NAMES_LIMIT)} in {self.region}{found}. "
-            "Check the name, the region and the account."
-        )
+    @property
+    def _checked(self) -> str:
+        return "" if self.among is None else f" ({self.among} checked)"
 
 
 class CloudControlError(ServiceError):
@@ -514,22 +416,14 @@ class CloudControlError(ServiceError):
 class LookUpDeniedError(CloudControlError):
     """The caller may not call Cloud Control, or not read that resource."""
 
-    def __str__(self) -> str:
-        return (
-            f"{self.action} of {cut(self.target, NAMES_LIMIT)} in {self.region} was denied ({self.code}). Check that "
-            "the caller may call it, and may read such resources: Cloud Control calls their service on its behalf."
-        )
+    sentence = (
+        "{action} of {target:500} in {region} was denied ({code}). Check that the caller may call it, and may read "
+        "such resources: Cloud Control calls their service on its behalf."
+    )
 
 
-@dataclass(eq=False)
 class PropertiesAskedError(StrongRefError):
-    """A service named properties that it needs to list resources. `Finder` adds them.
+    """A service named properties that it needs to list resources. `Finder` adds them."""
 
-    Attributes:
-        names: the properties, as in `LoadBalancerArn`.
-    """
-
-    names: Sequence[str]
-
-    def __str__(self) -> str:
-        return f"The service asks for {cut(some(self.names), NAMES_LIMIT)}."
+    names: Sequence[str]  # the properties, as in `LoadBalancerArn`
+    sentence = "The service asks for {names}."

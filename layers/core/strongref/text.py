@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+from collections.abc import Iterable
+from operator import attrgetter
+from string import Formatter
 
 REASON_LIMIT = 1000
 """Characters of a reason; strongref's own limit. CloudFormation limits the whole response (4,096 bytes)."""
@@ -48,3 +46,23 @@ def cut(text: str, most: int) -> str:
 def brief(names: Iterable[str]) -> str:
     """A list of names in at most `NAMES_LIMIT` characters."""
     return cut(some(names), NAMES_LIMIT)
+
+
+def filled(sentence: str, source: object) -> str:
+    """A sentence with the attributes of an object in its braces.
+
+    `{name:120}` is cut to 120 characters, `{name!r:120}` is also in quotes; `{names:5}` names the first five of a list.
+    """
+    parts = []
+    for literal, path, limit, quoted in Formatter().parse(sentence):
+        parts.append(literal)
+        if path is not None:
+            value = attrgetter(path)(source)
+            if isinstance(value, str):
+                text = cut(value, int(limit)) if limit else value
+            elif isinstance(value, Iterable):
+                text = cut(some(value, int(limit or 10)), NAMES_LIMIT)
+            else:
+                text = str(value)
+            parts.append(repr(text) if quoted else text)
+    return "".join(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from strongref.errors import ErrorMetric, StrongRefError, UnsupportedError
@@ -43,57 +43,31 @@ class ObjectError(StrongRefError):
 # Exporting
 
 
-@dataclass(eq=False)
 class BadNameError(ObjectError):
-    """A channel cannot carry a name or key.
+    """A channel cannot carry a name or key."""
 
-    Attributes:
-        name: the full name, with dots between the keys.
-        problem: what is wrong with it.
-    """
-
-    name: str
+    name: str  # the full name, with dots between the keys
     problem: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.name, _SHOWN)!r} is not a valid export name: {cut(self.problem, NAMES_LIMIT)}. Choose another "
-            "name."
-        )
+    sentence = "{name!r:120} is not a valid export name: {problem:500}. Choose another name."
 
 
-@dataclass(eq=False)
 class NameClashError(ObjectError):
-    """Two names would be written as one.
-
-    Attributes:
-        first: the name that exists.
-        second: the new one.
-        written: what both would be written as.
-    """
+    """Two names would be written as one."""
 
     first: str
     second: str
-    written: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.first, _SHOWN)!r} and {cut(self.second, _SHOWN)!r} would both be written as "
-            f"{cut(self.written, 255)}. Rename one of them. Nothing of the second was written."
-        )
+    written: str  # what both would be written as
+    sentence = (
+        "{first!r:120} and {second!r:120} would both be written as {written:255}. Rename one of them. Nothing of the "
+        "second was written."
+    )
 
 
-@dataclass(eq=False)
 class ExportedTwiceError(ObjectError):
-    """Two different things are exported under one name.
-
-    Attributes:
-        name: the object's.
-        keys: the keys that differ, or that only one of the two has; empty if a string differs.
-    """
+    """Two different things are exported under one name."""
 
     name: str
-    keys: Sequence[str]
+    keys: Sequence[str]  # the keys that differ, or that only one of the two has; empty if a string differs
 
     def __str__(self) -> str:
         verb = "differs" if len(self.keys) == 1 else "differ"
@@ -104,94 +78,52 @@ class ExportedTwiceError(ObjectError):
         )
 
 
-@dataclass(eq=False)
 class BadValueError(ObjectError):
-    """A value is not a value, or the channel cannot carry it.
+    """A value is not a value, or the channel cannot carry it."""
 
-    Attributes:
-        name: the value's, with dots between the keys.
-        problem: what is wrong with it; never the value.
-    """
-
-    name: str
-    problem: str
-
-    def __str__(self) -> str:
-        return f"{cut(self.name, _SHOWN)} cannot be exported: {cut(self.problem, NAMES_LIMIT)}. Nothing was written."
+    name: str  # the value's, with dots between the keys
+    problem: str  # what is wrong with it; never the value
+    sentence = "{name:120} cannot be exported: {problem:500}. Nothing was written."
 
 
-@dataclass(eq=False)
 class LogicalIdTakenError(ObjectError):
-    """The template uses a logical ID for something else.
-
-    Attributes:
-        logical_id: the ID.
-        stack: the template's stack.
-        purpose: what strongref needs the ID for.
-    """
+    """The template uses a logical ID for something else."""
 
     logical_id: str
-    stack: str
-    purpose: str
-
-    def __str__(self) -> str:
-        return (
-            f"Stack {cut(self.stack, 128)} has its own output or resource {cut(self.logical_id, 255)}, but strongref "
-            f"needs this logical ID for {cut(self.purpose, 255)}. Rename the stack's own one."
-        )
+    stack: str  # the template's stack
+    purpose: str  # what strongref needs the ID for
+    sentence = (
+        "Stack {stack:128} has its own output or resource {logical_id:255}, but strongref needs this logical ID for "
+        "{purpose:255}. Rename the stack's own one."
+    )
 
 
 # Importing
 
 
-@dataclass(eq=False)
 class UnresolvedImportError(ObjectError):
-    """A value must be known at synthesis, but is imported at deployment.
-
-    Attributes:
-        name: the value's.
-        channel: as in `CloudFormation's exports`.
-        reason: why the value itself is necessary.
-    """
+    """A value must be known at synthesis, but is imported at deployment."""
 
     name: str
-    channel: str
-    reason: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.name, _SHOWN)} cannot be imported through {self.channel} at deployment: "
-            f"{cut(self.reason, NAMES_LIMIT)}. Import it with type=ResolveType.SYNTHESIS."
-        )
+    channel: str  # as in `CloudFormation's exports`
+    reason: str  # why the value itself is necessary
+    sentence = (
+        "{name:120} cannot be imported through {channel} at deployment: {reason:500}. Import it with "
+        "type=ResolveType.SYNTHESIS."
+    )
 
 
-@dataclass(eq=False)
 class BadStrengthError(ObjectError):
-    """The channel does not support a strong import, or a weak one.
-
-    Attributes:
-        name: the import's.
-        channel: as in `CloudFormation's exports`.
-        problem: why, and the next step.
-    """
+    """The channel does not support a strong import, or a weak one."""
 
     name: str
-    channel: str
-    problem: str
-
-    def __str__(self) -> str:
-        return f"{cut(self.name, _SHOWN)} cannot be imported this way through {self.channel}: {self.problem}."
+    channel: str  # as in `CloudFormation's exports`
+    problem: str  # why, and the next step
+    sentence = "{name:120} cannot be imported this way through {channel}: {problem}."
 
 
-@dataclass(eq=False)
 class NothingToImportError(ObjectError):
-    """A lookup found nothing under a name.
-
-    Attributes:
-        name: the import's.
-        where: strongref looked.
-        close: similar names that exist.
-    """
+    """A lookup found nothing under a name."""
 
     name: str
     where: str
@@ -204,40 +136,24 @@ class NothingToImportError(ObjectError):
         )
 
 
-@dataclass(eq=False)
 class OwnExportError(ObjectError):
-    """A stack imports its own export.
-
-    Attributes:
-        name: the import's.
-        stack: the stack's.
-    """
+    """A stack imports its own export."""
 
     name: str
     stack: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.name, _SHOWN)} is exported by stack {cut(self.stack, 128)} itself, and a stack cannot import "
-            "its own exports. Use the exported value directly."
-        )
+    sentence = (
+        "{name:120} is exported by stack {stack:128} itself, and a stack cannot import its own exports. Use the "
+        "exported value directly."
+    )
 
 
-@dataclass(eq=False)
 class UnknownLocationError(ObjectError):
-    """The region or account of a lookup is unknown.
-
-    Attributes:
-        name: what was to be looked up.
-        stack: the stack that the lookup is for.
-        missing: `region` or `account`.
-        alternative: what else to do, as in `import with type=…`; empty if there is nothing.
-    """
+    """The region or account of a lookup is unknown."""
 
     name: str
-    stack: str
-    missing: str
-    alternative: str
+    stack: str  # the stack that the lookup is for
+    missing: str  # `region` or `account`
+    alternative: str  # what else to do, as in `import with type=…`; empty if there is nothing
 
     def __str__(self) -> str:
         return (
@@ -246,156 +162,87 @@ class UnknownLocationError(ObjectError):
         )
 
 
-@dataclass(eq=False)
 class WrongKindError(ObjectError):
-    """A list was read as a string, or a string as a list, or an object as a value.
-
-    Attributes:
-        name: the value's.
-        kind: what it is, as in `a list`.
-        fix: what to do.
-    """
+    """A list was read as a string, or a string as a list, or an object as a value."""
 
     name: str
-    kind: str
+    kind: str  # what it is, as in `a list`
     fix: str
-
-    def __str__(self) -> str:
-        return f"{cut(self.name, _SHOWN)} is {self.kind}: {self.fix}."
+    sentence = "{name:120} is {kind}: {fix}."
 
 
-@dataclass(eq=False)
 class UnreadableError(ObjectError):
-    """The JSON of an object cannot be read.
-
-    Attributes:
-        name: the object's.
-        problem: what is wrong with it.
-    """
+    """The JSON of an object cannot be read."""
 
     name: str
     problem: str
-
-    def __str__(self) -> str:
-        return f"{cut(self.name, _SHOWN)} cannot be read: {self.problem}. Write it again with JsonSerializationContext."
+    sentence = "{name:120} cannot be read: {problem}. Write it again with JsonSerializationContext."
 
 
-@dataclass(eq=False)
 class SecureObjectError(ObjectError):
-    """A part of an object is a SecureString, which strongref never puts into a template or a file.
-
-    Attributes:
-        name: the value's.
-    """
+    """A part of an object is a SecureString, which strongref never puts into a template or a file."""
 
     name: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.name, _SHOWN)} is a SecureString, and objects hold no secrets. Use "
-            "{{resolve:ssm-secure:NAME}} in the template instead."
-        )
+    sentence = (
+        "{name:120} is a SecureString, and objects hold no secrets. Use {{{{resolve:ssm-secure:NAME}}}} in the "
+        "template instead."
+    )
 
 
-@dataclass(eq=False)
 class BadChannelError(ObjectError):
-    """A channel (`via`) has arguments that do not fit its use.
-
-    Attributes:
-        problem: what is wrong, and what to do.
-    """
+    """A channel (`via`) has arguments that do not fit its use."""
 
     problem: str
-
-    def __str__(self) -> str:
-        return f"via: {cut(self.problem, NAMES_LIMIT)}."
+    sentence = "via: {problem:500}."
 
 
-@dataclass(eq=False)
 class BadTypeError(ObjectError):
-    """The time of a lookup (`type`) is neither of the two that exist.
-
-    Attributes:
-        given: the argument.
-    """
+    """The time of a lookup (`type`) is neither of the two that exist."""
 
     given: str
-
-    def __str__(self) -> str:
-        return (
-            "type must be ResolveType.SYNTHESIS ('Synthesis') or ResolveType.DEPLOYMENT ('Deployment'), got "
-            f"{cut(self.given, _SHOWN)!r}."
-        )
+    sentence = (
+        "type must be ResolveType.SYNTHESIS ('Synthesis') or ResolveType.DEPLOYMENT ('Deployment'), got {given!r:120}."
+    )
 
 
-@dataclass(eq=False)
 class ContextFileError(ObjectError):
-    """The context file cannot be read or written.
-
-    Attributes:
-        path: the file's.
-        problem: what is wrong with it.
-    """
+    """The context file cannot be read or written."""
 
     path: str
     problem: str
-
-    def __str__(self) -> str:
-        return f"{cut(self.path, 300)}: {cut(self.problem, NAMES_LIMIT)}."
+    sentence = "{path:300}: {problem:500}."
 
 
 # Types of objects, ARNs and names
 
 
-@dataclass(eq=False)
 class NotAnArnError(ObjectError):
-    """A text is not an ARN.
+    """A text is not an ARN."""
 
-    Attributes:
-        label: the type that the ARN should be of, as in `bucket`.
-        given: the text.
-        is_name: whether the text is a valid name of such an object.
-    """
-
-    label: str
+    label: str  # the type that the ARN should be of, as in `bucket`
     given: str
-    is_name: bool = field(kw_only=True)
+    is_name: bool = field(kw_only=True)  # whether the text is a valid name of such an object
 
     def __str__(self) -> str:
         fix = "It could be a name: use from_name." if self.is_name else "An ARN begins with arn: and has six fields."
         return f"{cut(self.given, _SHOWN)!r} is not the ARN of {a(self.label)}. {fix}"
 
 
-@dataclass(eq=False)
 class OtherArnError(ObjectError):
-    """An ARN is that of something else.
+    """An ARN is that of something else."""
 
-    Attributes:
-        label: the type that the ARN should be of.
-        arn: the ARN.
-        form: the form of such ARNs.
-        other: the type that the ARN is of, if that is known.
-    """
-
-    label: str
+    label: str  # the type that the ARN should be of
     arn: str
     form: str
-    other: str | None = None
+    other: str | None = None  # the type that the ARN is of, if that is known
 
     def __str__(self) -> str:
         fact = f"is the ARN of {a(self.other)}, not of" if self.other else "is not the ARN of"
         return f"{cut(self.arn, _SHOWN)} {fact} {a(self.label)}. The ARN of {a(self.label)} must match {self.form}."
 
 
-@dataclass(eq=False)
 class NotANameError(ObjectError):
-    """A text is not a valid name of an object of that type.
-
-    Attributes:
-        label: the type.
-        name: the text.
-        pattern: the pattern of valid names.
-    """
+    """A text is not a valid name of an object of that type."""
 
     label: str
     name: str
@@ -407,21 +254,13 @@ class NotANameError(ObjectError):
         return f"{cut(self.name, _SHOWN)!r} is not a valid name of {a(self.label)}. {fix}"
 
 
-@dataclass(eq=False)
 class WrongTypeError(ObjectError):
-    """An argument or a part of an object has the wrong type.
-
-    Attributes:
-        label: the object's type.
-        argument: as in `ARN` or `security_group`.
-        expected: what the argument must be.
-        given: what it is, in words; never the value.
-    """
+    """An argument or a part of an object has the wrong type."""
 
     label: str
-    argument: str
-    expected: str
-    given: str
+    argument: str  # as in `ARN` or `security_group`
+    expected: str  # what the argument must be
+    given: str  # what it is, in words; never the value
 
     def __str__(self) -> str:
         return (
@@ -430,37 +269,23 @@ class WrongTypeError(ObjectError):
         )
 
 
-@dataclass(eq=False)
 class BadLocationError(ObjectError):
-    """A partition, region or account is not valid.
+    """A partition, region or account is not valid."""
 
-    Attributes:
-        label: the object's type, as in `queue`.
-        argument: `partition`, `region` or `account`.
-        problem: what is wrong with it, beginning with a verb.
-    """
-
-    label: str
-    argument: str
-    problem: str
+    label: str  # the object's type, as in `queue`
+    argument: str  # `partition`, `region` or `account`
+    problem: str  # what is wrong with it, beginning with a verb
 
     def __str__(self) -> str:
         return f"The {self.argument} of {a(self.label)} {cut(self.problem, NAMES_LIMIT)}."
 
 
-@dataclass(eq=False)
 class MissingMembersError(ObjectError):
-    """The source of an object does not say everything that belongs to it.
-
-    Attributes:
-        label: the object's type.
-        missing: the members' names, as in `hosted_zone_name`.
-        source: as in `its ARN`.
-    """
+    """The source of an object does not say everything that belongs to it."""
 
     label: str
-    missing: Sequence[str]
-    source: str
+    missing: Sequence[str]  # the members' names, as in `hosted_zone_name`
+    source: str  # as in `its ARN`
 
     def __str__(self) -> str:
         shown = cut(some(self.missing), NAMES_LIMIT)
@@ -468,15 +293,8 @@ class MissingMembersError(ObjectError):
         return f"{shown} of {a(self.label)} cannot be derived from {self.source}. Also pass {arguments}."
 
 
-@dataclass(eq=False)
 class UnknownMembersError(ObjectError):
-    """An argument is not a member of objects of that type.
-
-    Attributes:
-        label: the object's type.
-        names: the arguments.
-        members: the type's members.
-    """
+    """An argument is not a member of objects of that type."""
 
     label: str
     names: Sequence[str]
@@ -487,31 +305,19 @@ class UnknownMembersError(ObjectError):
         return f"{capitalized(a(self.label))} has no {given}. It has {cut(some(self.members, 15), NAMES_LIMIT)}."
 
 
-@dataclass(eq=False)
 class UnevenListsError(ObjectError):
-    """Lists that belong together, item by item, have different lengths.
-
-    Attributes:
-        label: the object's type.
-        lengths: the number of items of each list.
-    """
+    """Lists that belong together, item by item, have different lengths."""
 
     label: str
-    lengths: dict[str, int]
+    lengths: dict[str, int]  # the number of items of each list
 
     def __str__(self) -> str:
         counts = some([f"{name} has {length}" for name, length in self.lengths.items()])
         return f"The lists of {a(self.label)} must have the same length: {counts}."
 
 
-@dataclass(eq=False)
 class BadDeclarationError(ObjectError):
-    """A type is declared so that its objects cannot be written, read or named.
-
-    Attributes:
-        label: the type.
-        problem: what is wrong with its declaration.
-    """
+    """A type is declared so that its objects cannot be written, read or named."""
 
     label: str
     problem: str
@@ -523,15 +329,10 @@ class BadDeclarationError(ObjectError):
 # Lookups by tags
 
 
-@dataclass(eq=False)
 class NotTaggedError(ObjectError):
-    """The tagging API does not list such resources, whatever tags they have.
+    """The tagging API does not list such resources, whatever tags they have."""
 
-    Attributes:
-        label: their type, as in `role`.
-    """
-
-    label: str
+    label: str  # their type, as in `role`
 
     def __str__(self) -> str:
         return (
@@ -554,22 +355,19 @@ class SeveralTaggedError(AmbiguousError):
 class TooManyTaggedError(TooManyError):
     """So many resources have the tags that reading each of them would take too long."""
 
-    def __str__(self) -> str:
-        return (
-            f"{self.among} resources could be {self.type_name} with {cut(self.wanted, NAMES_LIMIT)}, and strongref "
-            f"reads at most {self.most} one by one. Add a tag that only the right one has, or use its ARN: from_arn."
-        )
+    sentence = (
+        "{among} resources could be {type_name} with {wanted:500}, and strongref reads at most {most} one by one. Add "
+        "a tag that only the right one has, or use its ARN: from_arn."
+    )
 
 
 class TooManyInRegionError(TooManyError):
     """A region has so many resources that those of one VPC cannot be found among them."""
 
-    def __str__(self) -> str:
-        return (
-            f"{self.among} resources of the region could be {self.type_name} with {cut(self.wanted, NAMES_LIMIT)}, and "
-            f"strongref reads at most {self.most} one by one. Use the VPC's ARN and list what is in it: "
-            "Vpc.from_arn(…, private_subnets=…)."
-        )
+    sentence = (
+        "{among} resources of the region could be {type_name} with {wanted:500}, and strongref reads at most {most} "
+        "one by one. Use the VPC's ARN and list what is in it: Vpc.from_arn(…, private_subnets=…)."
+    )
 
 
 class NotReadableError(UnsupportedError):
@@ -583,16 +381,8 @@ class NotReadableError(UnsupportedError):
         )
 
 
-@dataclass(eq=False)
 class BadTierError(ObjectError):
-    """A subnet's tag names a tier that does not exist.
-
-    Attributes:
-        subnet: the subnet's ID.
-        tag: the tag's key.
-        value: the tag's value.
-        tiers: those that exist.
-    """
+    """A subnet's tag names a tier that does not exist."""
 
     subnet: str
     tag: str
@@ -606,19 +396,12 @@ class BadTierError(ObjectError):
         )
 
 
-@dataclass(eq=False)
 class NoRouteTableError(ObjectError):
-    """The route table of a subnet is not known.
+    """The route table of a subnet is not known."""
 
-    Attributes:
-        subnets: those without a route table of their own, which use the VPC's main one.
-        vpc: the VPC's ID.
-        tables: its route tables, of which one is the main one.
-    """
-
-    subnets: Sequence[str]
+    subnets: Sequence[str]  # those without a route table of their own, which use the VPC's main one
     vpc: str
-    tables: Sequence[str]
+    tables: Sequence[str]  # its route tables, of which one is the main one
 
     def __str__(self) -> str:
         which = f"which of {cut(some(self.tables, 5), NAMES_LIMIT // 2)} that is" if self.tables else "which that is"
@@ -630,18 +413,11 @@ class NoRouteTableError(ObjectError):
         )
 
 
-@dataclass(eq=False)
 class SeveralPartsError(ObjectError):
-    """A resource has several parts of a kind, or none, where an object of the type has exactly one.
-
-    Attributes:
-        found: the resource.
-        part: the argument that chooses one, as in `listener`.
-        candidates: the parts that exist.
-    """
+    """A resource has several parts of a kind, or none, where an object of the type has exactly one."""
 
     found: str
-    part: str
+    part: str  # the argument that chooses one, as in `listener`
     candidates: Sequence[str]
 
     def __str__(self) -> str:
@@ -652,36 +428,19 @@ class SeveralPartsError(ObjectError):
 # The command line
 
 
-@dataclass(eq=False)
 class SeveralStoredObjectsError(ObjectError):
-    """Several objects have one name.
-
-    Attributes:
-        name: the name.
-        origins: where each comes from, in words.
-    """
+    """Several objects have one name."""
 
     name: str
-    origins: Sequence[str]
-
-    def __str__(self) -> str:
-        return (
-            f"There are several objects {cut(self.name, _SHOWN)}: {cut(some(self.origins, 5), NAMES_LIMIT)}. Choose "
-            "one with --stack or --consumer."
-        )
+    origins: Sequence[str]  # where each comes from, in words
+    sentence = "There are several objects {name:120}: {origins:5}. Choose one with --stack or --consumer."
 
 
-@dataclass(eq=False)
 class SecretPartsError(ObjectError):
-    """Parts of an object are SecureStrings, and the caller did not ask for secrets.
-
-    Attributes:
-        name: the object's.
-        keys: the keys of those parts.
-    """
+    """Parts of an object are SecureStrings, and the caller did not ask for secrets."""
 
     name: str
-    keys: Sequence[str]
+    keys: Sequence[str]  # the keys of those parts
 
     def __str__(self) -> str:
         are = "is a SecureString" if len(self.keys) == 1 else "are SecureStrings"
@@ -691,15 +450,8 @@ class SecretPartsError(ObjectError):
         )
 
 
-@dataclass(eq=False)
 class NotInContextError(ObjectError):
-    """Names that should be removed from the context file are not in it.
-
-    Attributes:
-        names: the names.
-        file: the context file's path.
-        close: similar names that exist.
-    """
+    """Names that should be removed from the context file are not in it."""
 
     names: Sequence[str]
     file: str

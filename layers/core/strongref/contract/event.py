@@ -56,22 +56,13 @@ class ResponseTarget:
             return None
 
 
-@dataclass(eq=False)
 class MalformedEventError(StrongRefError):
-    """The function was invoked with something that is not a CloudFormation event.
-
-    Attributes:
-        field_name: the field with the problem.
-        problem: what is wrong with it; never its value.
-        response_target: where a response can be sent anyway.
-    """
+    """The function was invoked with something that is not a CloudFormation event."""
 
     field_name: str
-    problem: str
-    response_target: ResponseTarget | None = field(default=None, repr=False)
-
-    def __str__(self) -> str:
-        return f"Not a CloudFormation event: {self.field_name} {self.problem}."
+    problem: str  # what is wrong with it; never its value
+    response_target: ResponseTarget | None = field(default=None, repr=False)  # where a response can be sent anyway
+    sentence = "Not a CloudFormation event: {field_name} {problem}."
 
 
 @dataclass(frozen=True, slots=True)

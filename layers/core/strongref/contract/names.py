@@ -47,7 +47,6 @@ _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
 
 
-@dataclass(eq=False)
 class BadArnError(StrongRefError):
     """A text is not a stack ARN."""
 

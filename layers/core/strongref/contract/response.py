@@ -47,19 +47,12 @@ class Response:
     reason: str = ""
 
 
-@dataclass(eq=False)
 class ResponseTooLargeError(StrongRefError):
-    """The attributes of an Import do not fit into a response.
-
-    Attributes:
-        size: the response's size in bytes.
-        names: the attributes without which the rest fits, largest first.
-    """
+    """The attributes of an Import do not fit into a response."""
 
     counted = ErrorMetric.REJECTED
-
     size: int
-    names: list[str]
+    names: list[str]  # the attributes without which the rest fits, largest first
 
     def __str__(self) -> str:
         names = cut(some(self.names), REASON_LIMIT - 350)

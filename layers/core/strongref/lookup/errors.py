@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from strongref.contract.response import RESPONSE_LIMIT
@@ -18,55 +18,35 @@ _ID_LIMIT = 200
 """Characters of one identifier in a text; Cloud Control's limit is 1,024."""
 
 
-@dataclass(eq=False)
 class RejectedLookupError(StrongRefError):
-    """A lookup that cannot succeed as it was requested.
-
-    Attributes:
-        type_name: as in `AWS::S3::Bucket`.
-    """
+    """A lookup that cannot succeed as it was requested."""
 
     counted = ErrorMetric.REJECTED
+    type_name: str  # as in `AWS::S3::Bucket`
 
-    type_name: str
 
-
-@dataclass(eq=False)
 class ResourceQueryError(RejectedLookupError):
     """A resource is not given in exactly one way, or in a way that its type does not support."""
 
     problem: str
-
-    def __str__(self) -> str:
-        return f"{cut(self.type_name, _ID_LIMIT)}: {cut(self.problem, NAMES_LIMIT)}"
+    sentence = "{type_name:200}: {problem:500}"
 
 
-@dataclass(eq=False)
 class UnknownTypeError(RejectedLookupError):
-    """The table has no such type.
+    """The table has no such type."""
 
-    Attributes:
-        close: the types with the most similar names.
-    """
-
-    close: Sequence[str] = ()
+    close: Sequence[str] = ()  # the types with the most similar names
 
     def __str__(self) -> str:
         meant = f"Did you mean {' or '.join(self.close)}?" if self.close else "Check its name, as in AWS::S3::Bucket."
         return f"{cut(self.type_name, _ID_LIMIT)} is not a resource type that can be looked up. {meant}"
 
 
-@dataclass(eq=False)
 class MissingPropertyError(RejectedLookupError):
-    """The service requires more properties, or the physical ID alone is ambiguous.
+    """The service requires more properties, or the physical ID alone is ambiguous."""
 
-    Attributes:
-        missing: the properties that are required and not known.
-        identifier: the parts of the primary identifier, if it is these that are missing.
-    """
-
-    missing: Sequence[str]
-    identifier: Sequence[str] = ()
+    missing: Sequence[str]  # the properties that are required and not known
+    identifier: Sequence[str] = ()  # the parts of the primary identifier, if it is these that are missing
 
     def __str__(self) -> str:
         shown = [cut(name, 80) for name in self.missing]
@@ -82,24 +62,17 @@ class MissingPropertyError(RejectedLookupError):
 class UnrelatedArnError(NoSuchResourceError):
     """An ARN that cannot be matched to resources of a type: it does not name the type, and they do not name it."""
 
-    def __str__(self) -> str:
-        return (
-            f"ARN {cut(self.wanted, NAMES_LIMIT)} cannot be matched to {self.type_name}: it does not name that type, "
-            "and such resources do not have their ARN among their properties. Check the type, or give the physical ID."
-        )
+    sentence = (
+        "ARN {wanted:500} cannot be matched to {type_name}: it does not name that type, and such resources do not have "
+        "their ARN among their properties. Check the type, or give the physical ID."
+    )
 
 
-@dataclass(eq=False)
 class AmbiguousError(RejectedLookupError):
-    """Several resources match.
+    """Several resources match."""
 
-    Attributes:
-        wanted: what was looked for, as in `physical ID web`.
-        identifiers: the primary identifiers of those that match.
-    """
-
-    wanted: str
-    identifiers: Sequence[str]
+    wanted: str  # what was looked for, as in `physical ID web`
+    identifiers: Sequence[str]  # the primary identifiers of those that match
 
     def __str__(self) -> str:
         shown = some([cut(each, _ID_LIMIT) for each in self.identifiers], 2)
@@ -109,42 +82,25 @@ class AmbiguousError(RejectedLookupError):
         )
 
 
-@dataclass(eq=False)
 class TooManyError(RejectedLookupError):
-    """More resources would have to be read one by one than is reasonable.
+    """More resources would have to be read one by one than is reasonable."""
 
-    Attributes:
-        wanted: what was looked for, as in `name web`.
-        among: how many there are.
-        most: how many are read.
-    """
-
-    wanted: str
-    among: int
-    most: int
-
-    def __str__(self) -> str:
-        return (
-            f"To find {self.type_name} with {cut(self.wanted, NAMES_LIMIT)}, {self.among} resources would have to be "
-            f"read one by one; the limit is {self.most}. Give its physical ID, or more of its properties."
-        )
+    wanted: str  # what was looked for, as in `name web`
+    among: int  # how many there are
+    most: int  # how many are read
+    sentence = (
+        "To find {type_name} with {wanted:500}, {among} resources would have to be read one by one; the limit is "
+        "{most}. Give its physical ID, or more of its properties."
+    )
 
 
-@dataclass(eq=False)
 class NoSuchAttributeError(RejectedLookupError):
-    """A resource has no attribute of that name.
-
-    Attributes:
-        identifier: the resource's.
-        name: as in `Endpoint.Address`.
-        close: the attributes with the most similar names.
-        there: all of its attributes.
-    """
+    """A resource has no attribute of that name."""
 
     identifier: str
-    name: str
-    close: Sequence[str]
-    there: Collection[str]
+    name: str  # as in `Endpoint.Address`
+    close: Sequence[str]  # the attributes with the most similar names
+    there: Collection[str]  # all of its attributes
 
     def __str__(self) -> str:
         which = f"{self.type_name} {cut(self.identifier, _ID_LIMIT)} has no attribute {cut(self.name, _ID_LIMIT)}."
@@ -153,38 +109,23 @@ class NoSuchAttributeError(RejectedLookupError):
         return f"{which} It has {cut(some(sorted(self.there)), 300) or 'none'}."
 
 
-@dataclass(eq=False)
 class UnsupportedAttributeError(RejectedLookupError):
-    """A requested attribute holds something that `Fn::GetAtt` cannot return.
-
-    Attributes:
-        name: the attribute's.
-        holds: what it holds, in a word; never its value.
-    """
+    """A requested attribute holds something that `Fn::GetAtt` cannot return."""
 
     name: str
-    holds: str
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.name, 200)} of {self.type_name} is {self.holds}. Fn::GetAtt returns only strings and lists of "
-            "strings. Remove it from Attributes."
-        )
+    holds: str  # what it holds, in a word; never its value
+    sentence = (
+        "{name:200} of {type_name} is {holds}. Fn::GetAtt returns only strings and lists of strings. Remove it from "
+        "Attributes."
+    )
 
 
-@dataclass(eq=False)
 class AttributesTooLargeError(RejectedLookupError):
-    """The attributes of a resource do not fit into a response.
+    """The attributes of a resource do not fit into a response."""
 
-    Attributes:
-        size: of the response, in bytes.
-        names: the attributes to leave out so that the rest fits, largest first.
-        named: whether the attributes were requested by name.
-    """
-
-    size: int
-    names: Sequence[str]
-    named: bool = field(kw_only=True)
+    size: int  # of the response, in bytes
+    names: Sequence[str]  # the attributes to leave out so that the rest fits, largest first
+    named: bool = field(kw_only=True)  # whether the attributes were requested by name
 
     def __str__(self) -> str:
         names = cut(some(self.names), NAMES_LIMIT)
@@ -199,22 +140,14 @@ class AttributesTooLargeError(RejectedLookupError):
         )
 
 
-@dataclass(eq=False)
 class LookupPolicyError(StrongRefError):
-    """The function's role may not read such resources: the installation has no policy for them.
+    """The function's role may not read such resources: the installation has no policy for them."""
 
-    Attributes:
-        error: the call that was denied.
-        type_name: as in `AWS::S3::Bucket`.
-    """
-
-    error: LookUpDeniedError
-    type_name: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.error.action} of {cut(self.error.target, 300)} in {self.error.region} was denied "
-            f"({self.error.code}). Cloud Control reads with the permissions of the function's role: add a policy that "
-            f"allows to read {self.type_name} to LookupPolicies, a parameter of strongref's installation, and check "
-            "that neither PermissionsBoundary nor a service control policy denies it."
-        )
+    error: LookUpDeniedError  # the call that was denied
+    type_name: str  # as in `AWS::S3::Bucket`
+    sentence = (
+        "{error.action} of {error.target:300} in {error.region} was denied ({error.code}). Cloud Control reads with "
+        "the permissions of the function's role: add a policy that allows to read {type_name} to LookupPolicies, a "
+        "parameter of strongref's installation, and check that neither PermissionsBoundary nor a service control "
+        "policy denies it."
+    )

@@ -6,11 +6,10 @@ ACK's name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from strongref.errors import ErrorMetric, StrongRefError
-from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, some
+from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled, some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,17 +26,10 @@ class MacroError(StrongRefError):
     counted = ErrorMetric.REJECTED
 
 
-@dataclass(eq=False)
 class TemplateError(MacroError):
-    """A problem at one path of a template.
+    """A problem at one path of a template."""
 
-    Attributes:
-        path: from the template's top.
-        name: ACK's name of the error; empty if ACK has no such error.
-    """
-
-    name: ClassVar[str] = ""
-
+    name: ClassVar[str] = ""  # ACK's name of the error; empty if ACK has no such error
     path: Path
 
     @property
@@ -48,60 +40,36 @@ class TemplateError(MacroError):
     @property
     def problem(self) -> str:
         """What is wrong there, without the path."""
-        raise NotImplementedError
+        return filled(self.sentence, self)
 
     def __str__(self) -> str:
         name = f"{self.name}: " if self.name else ""
         return f"{name}{cut(self.where, _SHOWN)}: {cut(self.problem, NAMES_LIMIT)}"
 
 
-@dataclass(eq=False)
 class ReferenceAndIDError(TemplateError):
-    """A property has both a value and a reference.
-
-    Attributes:
-        given: the keys that set the property, as in `TargetGroupArn` and `TargetGroupArnRef`.
-    """
+    """A property has both a value and a reference."""
 
     name = "ResourceReferenceAndIDNotSupported"
-
-    given: Sequence[str]
-
-    @property
-    def problem(self) -> str:
-        return f"{cut(some(self.given), _SHOWN)} cannot be combined; keep only one of them"
+    given: Sequence[str]  # the keys that set the property, as in `TargetGroupArn` and `TargetGroupArnRef`
+    sentence = "{given} cannot be combined; keep only one of them"
 
 
 class MissingExportNameError(TemplateError):
     """A reference does not name an export."""
 
-    @property
-    def problem(self) -> str:
-        return "must be the name of an export, as text and not a function; for a part of a map, as in Alb.Arn"
+    sentence = "must be the name of an export, as text and not a function; for a part of a map, as in Alb.Arn"
 
 
-@dataclass(eq=False)
 class MissingKeyError(TemplateError):
-    """A required key is missing.
+    """A required key is missing."""
 
-    Attributes:
-        what: is missing, as in `the exporting stack's name`.
-    """
-
-    what: str
-
-    @property
-    def problem(self) -> str:
-        return f"{self.what} is missing"
+    what: str  # as in `the exporting stack's name`
+    sentence = "{what} is missing"
 
 
-@dataclass(eq=False)
 class UnknownKeyError(TemplateError):
-    """An unknown key.
-
-    Attributes:
-        allowed: the known ones.
-    """
+    """An unknown key."""
 
     allowed: Sequence[str]
 
@@ -115,88 +83,50 @@ class UnknownKeyError(TemplateError):
         return f"no such key{meant}; allowed are {some(self.allowed, len(self.allowed))}"
 
 
-@dataclass(eq=False)
 class WrongShapeError(TemplateError):
-    """A map, a list, text or a function where something else must be.
+    """A map, a list, text or a function where something else must be."""
 
-    Attributes:
-        got: what it is, in a word, as in `a list`.
-        expected: what it must be, as in `a map of names to values`.
-        hint: the next step; may be empty.
-    """
-
-    got: str
-    expected: str
-    hint: str = ""
+    got: str  # what it is, in a word, as in `a list`
+    expected: str  # what it must be, as in `a map of names to values`
+    hint: str = ""  # the next step; may be empty
 
     @property
     def problem(self) -> str:
         return f"must be {self.expected}, got {self.got}{f'; {self.hint}' if self.hint else ''}"
 
 
-@dataclass(eq=False)
 class BadPropertyError(TemplateError):
-    """A property that the importer or the exporter would refuse.
+    """A property that the importer or the exporter would refuse."""
 
-    Attributes:
-        reason: in their words, as in `must be a region code such as us-east-1, got 'Ireland'`.
-    """
-
-    reason: str
-
-    @property
-    def problem(self) -> str:
-        return self.reason
+    reason: str  # in their words, as in `must be a region code such as us-east-1, got 'Ireland'`
+    sentence = "{reason}"
 
 
-@dataclass(eq=False)
 class LoopError(TemplateError):
-    """A reference depends on the variable of a loop, which has no value before the loop is expanded.
+    """A reference depends on the variable of a loop, which has no value before the loop is expanded."""
 
-    Attributes:
-        variable: of the `Fn::ForEach`.
-    """
-
-    variable: str
-
-    @property
-    def problem(self) -> str:
-        return (
-            f"it depends on {cut(self.variable, _SHOWN // 2)} of Fn::ForEach, which CloudFormation expands after this "
-            "transform; write these references out"
-        )
+    variable: str  # of the `Fn::ForEach`
+    sentence = (
+        "it depends on {variable:100} of Fn::ForEach, which CloudFormation expands after this transform; write these "
+        "references out"
+    )
 
 
-@dataclass(eq=False)
 class SameInLoopError(TemplateError):
-    """Every iteration of a loop would export the same.
+    """Every iteration of a loop would export the same."""
 
-    Attributes:
-        variable: of the `Fn::ForEach`.
-    """
-
-    variable: str
-
-    @property
-    def problem(self) -> str:
-        variable = cut(self.variable, _SHOWN // 2)
-        return (
-            f"neither its names nor its Region, Account or Consumer depend on {variable} of Fn::ForEach, so every "
-            f"iteration would export the same; use ${{{variable}}} in one of them"
-        )
+    variable: str  # of the `Fn::ForEach`
+    sentence = (
+        "neither its names nor its Region, Account or Consumer depend on {variable:100} of Fn::ForEach, so every "
+        "iteration would export the same; use ${{{variable:100}}} in one of them"
+    )
 
 
-@dataclass(eq=False)
 class ConflictError(TemplateError):
-    """Two resources export to the same target, and differ.
+    """Two resources export to the same target, and differ."""
 
-    Attributes:
-        other: the path of the first of them.
-        what: they differ in, as in `the value of WebAlb.Arn`.
-    """
-
-    other: Path
-    what: str
+    other: Path  # the path of the first of them
+    what: str  # the difference, as in `the value of WebAlb.Arn`
 
     @property
     def problem(self) -> str:
@@ -206,67 +136,41 @@ class ConflictError(TemplateError):
         )
 
 
-@dataclass(eq=False)
 class NameInUseError(TemplateError):
-    """The template has something else under a logical ID, or a condition's name, that the macro needs.
+    """The template has something else under a logical ID, or a condition's name, that the macro needs."""
 
-    Attributes:
-        made: what needs the name, as in `the Export of Certificate`.
-    """
-
-    made: str
-
-    @property
-    def problem(self) -> str:
-        return f"this name is reserved for {cut(self.made, _SHOWN)}; rename the one in the template"
+    made: str  # what needs the name, as in `the Export of Certificate`
+    sentence = "this name is reserved for {made:200}; rename the one in the template"
 
 
 class PartError(TemplateError):
     """The macro was called on a part of a template, where Imports cannot be added."""
 
-    @property
-    def problem(self) -> str:
-        return (
-            "StrongRef works only on whole templates, since it adds resources; move it from Fn::Transform to the "
-            "Transform section"
-        )
+    sentence = (
+        "StrongRef works only on whole templates, since it adds resources; move it from Fn::Transform to the Transform "
+        "section"
+    )
 
 
-@dataclass(eq=False)
 class BadParameterError(MacroError):
-    """A bad parameter of the transform.
-
-    Attributes:
-        parameter: its name.
-        problem: what is wrong with it.
-    """
+    """A bad parameter of the transform."""
 
     parameter: str
     problem: str
-
-    def __str__(self) -> str:
-        return f"Parameter {cut(self.parameter, _SHOWN)} of the transform StrongRef {cut(self.problem, NAMES_LIMIT)}."
+    sentence = "Parameter {parameter:200} of the transform StrongRef {problem:500}."
 
 
-@dataclass(eq=False)
 class NotATemplateError(MacroError):
     """The input is not a template, or the event is not one of CloudFormation's."""
 
     problem: str
-
-    def __str__(self) -> str:
-        return f"This is not a template: {cut(self.problem, NAMES_LIMIT)}."
+    sentence = "This is not a template: {problem:500}."
 
 
-@dataclass(eq=False)
 class TransformFailedError(MacroError):
-    """All problems of a template.
+    """All problems of a template."""
 
-    Attributes:
-        problems: in the order of the template.
-    """
-
-    problems: Sequence[TemplateError]
+    problems: Sequence[TemplateError]  # in the order of the template
 
     def __str__(self) -> str:
         """As many as fit: CloudFormation shows them in one line."""

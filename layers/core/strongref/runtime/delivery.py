@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 # boto3 loads urllib3 anyway. It has timeouts, supports http and https, and can leave redirects alone.
@@ -25,14 +24,11 @@ _TOO_MANY_REQUESTS = 429
 _SERVER_FAULT = 500
 
 
-@dataclass(eq=False)
 class DeliveryError(StrongRefError):
     """The response could not be delivered. The URL is not shown: it is presigned."""
 
     problem: str
-
-    def __str__(self) -> str:
-        return f"The response could not be delivered to CloudFormation: {self.problem}."
+    sentence = "The response could not be delivered to CloudFormation: {problem}."
 
 
 def deliver(url: str, body: bytes, clock: Clock, chance: Callable[[], float] = random.random) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS
@@ -22,15 +21,12 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
 
 
-@dataclass(eq=False)
 class JanitorUnfinishedError(StrongRefError):
     """The store is too large for the janitor's invocations."""
 
     invocations: int
     left: StrongRefError
-
-    def __str__(self) -> str:
-        return f"The janitor did not finish in {self.invocations} invocations: {self.left}"
+    sentence = "The janitor did not finish in {invocations} invocations: {left}"
 
 
 class ScheduledFunction:
