@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from pkgutil import walk_packages
+from string import Formatter
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -12,13 +17,15 @@ from strongref.errors import (
     InUse,
     StrongRefError,
 )
-from strongref.text import REASON_LIMIT, cut, some, stack_text
+from strongref.macro.errors import TemplateError
+from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled, some, stack_text
 from tests.support.builders import SHOP, WEB, stack_arn
 from tests.support.error_texts import CASES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+ROOT = Path(__file__).parents[1]
 NETWORK = "stack network (eu-west-1, 111111111111)"
 WEB_TEXT = "stack web (us-east-1, 111111111111)"
 SHOP_TEXT = "stack shop (us-east-1, 111111111111)"
@@ -134,3 +141,54 @@ def test_names_are_listed_up_to_a_number(names: list[str], text: str) -> None:
 def test_a_text_is_cut_with_an_ellipsis() -> None:
     assert cut("abcd", 4) == "abcd"
     assert cut("abcde", 4) == "abc…"
+
+
+def declared_errors(of: type[StrongRefError] = StrongRefError) -> Iterator[type[StrongRefError]]:
+    for each in of.__subclasses__():
+        yield each
+        yield from declared_errors(each)
+
+
+def every_module() -> None:
+    for package in ("strongref", *(path.name for path in (ROOT / "src").glob("*_*"))):
+        for module in walk_packages(import_module(package).__path__, f"{package}."):
+            import_module(module.name)
+
+
+def test_every_sentence_is_what_its_error_says_and_names_only_what_the_error_has() -> None:
+    every_module()
+    found = {each for each in declared_errors() if "sentence" in vars(each)}
+    hidden = [each for each in found if not (each.__str__ is StrongRefError.__str__ or issubclass(each, TemplateError))]
+    paths = [(each, path) for each in found for _, path, _, _ in Formatter().parse(each.sentence) if path]
+    unknown = [
+        (each, path)
+        for each, path in paths
+        if (name := path.partition(".")[0]) not in signature(each).parameters and not hasattr(each, name)
+    ]
+    assert len(found) > 100
+    assert (hidden, unknown) == ([], [])
+
+
+class Shown(NamedTuple):
+    text: str
+    names: tuple[str, ...]
+    number: int = 3
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("{text} and {text:5}", "a long text and a lo…"),
+        ("{text!r}, {text!r:5}", "'a long text', 'a lo…'"),
+        ("{names}", "n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more"),
+        ("{names:2} of {number}", "n0, n1 and 10 more of 3"),
+        ("{{{text.__class__.__name__}}}", "{str}"),
+        ("nothing", "nothing"),
+    ],
+)
+def test_a_sentence_is_filled_with_attributes(sentence: str, text: str) -> None:
+    assert filled(sentence, Shown("a long text", tuple(f"n{number}" for number in range(12)))) == text
+
+
+def test_a_list_in_a_sentence_leaves_room_for_the_rest() -> None:
+    assert len(filled("{names}", Shown("", ("n" * 400, "m" * 400)))) == NAMES_LIMIT

@@ -40,15 +40,10 @@ ExportLocation = tuple[str | None, ...]
 
 
 class StackImport(NamedTuple):
-    """An import of a stack.
-
-    Attributes:
-        stack: the stack.
-        name: as the stack spelled it in its first import of the same thing.
-    """
+    """An import of a stack."""
 
     stack: Stack
-    name: str
+    name: str  # as the stack spelled it in its first import of the same thing
 
 
 class AppExports:

@@ -37,21 +37,13 @@ _UNKNOWN_OPTION = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 class ConstructPlace(NamedTuple):
-    """Where the construct of an object is made.
+    """Where the construct of an object is made."""
 
-    Attributes:
-        scope: its parent construct.
-        id: its ID.
-        region: the resource's region; None if it is the stack's own, or unknown.
-        account: the resource's account; None if it is the stack's own, or unknown.
-        is_local: whether the resource is known to be in the stack's own account and region.
-    """
-
-    scope: Any
-    id: str
-    region: str | None = None
-    account: str | None = None
-    is_local: bool = False
+    scope: Any  # its parent construct
+    id: str  # its ID
+    region: str | None = None  # the resource's region; None if it is the stack's own, or unknown
+    account: str | None = None  # the resource's account; None if it is the stack's own, or unknown
+    is_local: bool = False  # whether the resource is known to be in the stack's own account and region
 
     def part(self, name: str) -> ConstructPlace:
         """The place of a part of it."""
@@ -72,22 +64,17 @@ class ConstructPlace(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ConstructKind(Generic[T]):
-    """A ready type in the CDK.
-
-    Attributes:
-        declared: the type.
-        make: makes the construct of an object at a place, with the options of the CDK's own function for it.
-        get: returns members that are not the construct's attributes of the same name: a value, a list, a construct, an
-            object, or None.
-        wider: types of the same constructs with more members; members that a construct has are exported, too.
-        check: checks options before anything is looked up.
-    """
+    """A ready type in the CDK."""
 
     declared: type[Declared]
+    # makes the construct of an object at a place, with the options of the CDK's own function for it
     make: Callable[..., T]
+    # returns members that are not the construct's attributes of the same name: a value, a list, a construct, an
+    # object, or None
     get: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    # types of the same constructs with more members; members that a construct has are exported, too
     wider: Sequence[type[Declared]] = ()
-    check: Callable[[Mapping[str, Any]], None] = lambda _options: None
+    check: Callable[[Mapping[str, Any]], None] = lambda _options: None  # checks options before anything is looked up
 
     def __post_init__(self) -> None:
         """Register the kind of its type."""

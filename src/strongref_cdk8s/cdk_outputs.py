@@ -27,17 +27,11 @@ if TYPE_CHECKING:
 
 
 class DeployedStack(NamedTuple):
-    """How CloudFormation finds a stack.
+    """How CloudFormation finds a stack."""
 
-    Attributes:
-        name: its name; for a nested stack, the root's name and the logical IDs that lead to it, with dots between.
-        region: its own region, if it has one.
-        account: its own account, if it has one.
-    """
-
-    name: str
-    region: str | None
-    account: str | None
+    name: str  # its name; for a nested stack, the root's name and the logical IDs that lead to it, with dots between
+    region: str | None  # its own region, if it has one
+    account: str | None  # its own account, if it has one
 
 
 class DefinedOutput:

@@ -17,15 +17,10 @@ if TYPE_CHECKING:
 
 
 class TokenTree(NamedTuple):
-    """What a token stands for.
+    """What a token stands for."""
 
-    Attributes:
-        tree: CloudFormation's JSON, with references by path.
-        references: the CDK's objects for the references in it, by path and attribute.
-    """
-
-    tree: Tree
-    references: dict[tuple[str, str], Any]
+    tree: Tree  # CloudFormation's JSON, with references by path
+    references: dict[tuple[str, str], Any]  # the CDK's objects for the references in it, by path and attribute
 
 
 class TokenReader:

@@ -68,17 +68,11 @@ class _Scope(cdktf.TerraformStack):  # type: ignore[misc]  # cdktf is not read b
 
 
 class DeclaredOutput(NamedTuple):
-    """A `TerraformOutput`.
+    """A `TerraformOutput`."""
 
-    Attributes:
-        name: its name in the state.
-        expression: its value's expression; None if the value is not one.
-        value: as the program gave it.
-    """
-
-    name: str
-    expression: str | None
-    value: Any
+    name: str  # its name in the state
+    expression: str | None  # its value's expression; None if the value is not one
+    value: Any  # as the program gave it
 
 
 class StackWithState:

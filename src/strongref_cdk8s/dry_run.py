@@ -29,15 +29,10 @@ if TYPE_CHECKING:
 
 
 class FieldPath(NamedTuple):
-    """The location of a value.
+    """The location of a value."""
 
-    Attributes:
-        construct: the path of its API object in the app.
-        key: the keys that lead to it in the object; list indices are text.
-    """
-
-    construct: str
-    key: tuple[str, ...]
+    construct: str  # the path of its API object in the app
+    key: tuple[str, ...]  # the keys that lead to it in the object; list indices are text
 
     def __str__(self) -> str:
         """`Manifest/CronJob/Resource, spec.containers[0].image`."""
@@ -59,22 +54,15 @@ class Participant(Protocol):
 
 @dataclass(eq=False)
 class AppRun:
-    """The dry runs of one app.
+    """The dry runs of one app."""
 
-    Attributes:
-        resolvers: the app's.
-        is_dry: whether a dry run is under way, which collects failures.
-        checked: the paths of the objects that the last dry run has resolved.
-        problems: the failures of the dry run, by location.
-        written: texts that replace values, in pieces, by their objects' paths and keys.
-        answered: the last question about each object since then, by the object's path.
-    """
-
-    resolvers: list[Participant] = field(default_factory=list)
-    is_dry: bool = False
-    checked: set[str] = field(default_factory=set)
-    problems: dict[FieldPath, list[str]] = field(default_factory=dict)
+    resolvers: list[Participant] = field(default_factory=list)  # the app's
+    is_dry: bool = False  # whether a dry run is under way, which collects failures
+    checked: set[str] = field(default_factory=set)  # the paths of the objects that the last dry run has resolved
+    problems: dict[FieldPath, list[str]] = field(default_factory=dict)  # the failures of the dry run, by location
+    # texts that replace values, in pieces, by their objects' paths and keys
     written: dict[str, dict[tuple[str, ...], Text]] = field(default_factory=dict, repr=False)
+    # the last question about each object since then, by the object's path
     answered: dict[str, str] = field(default_factory=dict)
     _failed: set[str] = field(default_factory=set, repr=False)
     _of_others: Exception | None = None

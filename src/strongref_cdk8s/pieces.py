@@ -15,14 +15,10 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """A piece of a text.
+    """A piece of a text."""
 
-    Attributes:
-        text: the piece.
-        done: the resolvers that have read it for tokens; None for a fetched value, which none may read.
-    """
-
-    text: str
+    text: str  # the piece
+    # the resolvers that have read it for tokens; None for a fetched value, which none may read
     done: frozenset[object] | None = frozenset()
 
     def is_open_to(self, resolver: object) -> bool:

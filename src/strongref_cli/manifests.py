@@ -67,15 +67,10 @@ def check_claims(args: argparse.Namespace, what: str) -> None:
 
 
 class ManifestPaths(NamedTuple):
-    """The files that a command reads and writes.
+    """The files that a command reads and writes."""
 
-    Attributes:
-        inputs: the files to read; none for standard input.
-        targets: the file that each is written to; none for standard output, or if nothing is written.
-    """
-
-    inputs: Sequence[InputFile]
-    targets: Sequence[Path]
+    inputs: Sequence[InputFile]  # the files to read; none for standard input
+    targets: Sequence[Path]  # the file that each is written to; none for standard output, or if nothing is written
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> ManifestPaths:

@@ -97,19 +97,14 @@ class _Failure(NamedTuple):
 
 @dataclass
 class _Attempt:
-    """All manifests, resolved once.
+    """All manifests, resolved once."""
 
-    Attributes:
-        texts: of each manifest, with values in place of references; not usable if there are failures.
-        conditions: of each object that has references.
-        filled: the number of fields with a value in place of a reference.
-        failures: all problems.
-    """
-
+    # of each manifest, with values in place of references; not usable if there are failures
     texts: list[str] = field(default_factory=list)
+    # of each object that has references
     conditions: list[tuple[ManifestObject, Subject, Condition]] = field(default_factory=list)
-    filled: int = 0
-    failures: list[_Failure] = field(default_factory=list)
+    filled: int = 0  # the number of fields with a value in place of a reference
+    failures: list[_Failure] = field(default_factory=list)  # all problems
 
 
 class _Run(NamedTuple):

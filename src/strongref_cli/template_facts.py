@@ -23,20 +23,15 @@ _DYNAMIC = re.compile(r"\{\{resolve:ssm(?:-secure)?:([A-Za-z0-9_./-]+)(?::[0-9]+
 
 @dataclass(frozen=True, slots=True)
 class DeploymentTarget:
-    """Where a template is deployed, as far as that is known.
-
-    Attributes:
-        stack: the stack's name; of a nested stack, the root's.
-        parameters: values of the template's parameters, where they differ from their defaults.
-        application: the name of the stack that strongref itself is installed with.
-    """
+    """Where a template is deployed, as far as that is known."""
 
     region: str = ANY
     account: str = ANY
-    stack: str = ANY
+    stack: str = ANY  # the stack's name; of a nested stack, the root's
     partition: str = "aws"
+    # values of the template's parameters, where they differ from their defaults
     parameters: Mapping[str, str] = field(default_factory=dict)
-    application: str = "strongref"
+    application: str = "strongref"  # the name of the stack that strongref itself is installed with
 
 
 class TemplateFacts:

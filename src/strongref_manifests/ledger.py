@@ -35,17 +35,11 @@ class UnreadableLedgerError(StrongRefError):
 
 @dataclass(frozen=True, slots=True)
 class ClaimLedger:
-    """The claim ledger of one set of manifests.
+    """The claim ledger of one set of manifests."""
 
-    Attributes:
-        store: where it is stored.
-        path: the path of its parameters.
-        token: returns a unique name for a page.
-    """
-
-    store: Store
-    path: str
-    token: Callable[[], str]
+    store: Store  # where it is stored
+    path: str  # the path of its parameters
+    token: Callable[[], str]  # returns a unique name for a page
 
     def read(self) -> frozenset[str]:
         """All names in it.

@@ -69,18 +69,11 @@ class HalfWrittenError(StrongRefError):
 
 @dataclass(frozen=True, slots=True)
 class ManifestSetClaims:
-    """The claims of one set in a region.
+    """The claims of one set in a region."""
 
-    Attributes:
-        ports: what calls go through.
-        clock: of the run.
-        region: where the exports are.
-        manifests: the set.
-    """
-
-    ports: Ports
-    clock: Clock
-    region: str
+    ports: Ports  # what calls go through
+    clock: Clock  # of the run
+    region: str  # where the exports are
     manifests: ManifestSet
 
     def hold(self, used: Collection[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:

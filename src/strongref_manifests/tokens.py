@@ -54,19 +54,12 @@ _SUFFIX = re.compile(r"(?:@([a-z]{2,4}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}))?(?:#([0
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What stands for a value.
+    """What stands for a value."""
 
-    Attributes:
-        scheme: where it comes from: one of `FORMS`.
-        reference: what its source knows it by.
-        region: where, if that is not the run's own region.
-        account: whose, if that is not the caller's own.
-    """
-
-    scheme: str
-    reference: str
-    region: str | None = None
-    account: str | None = None
+    scheme: str  # where it comes from: one of `FORMS`
+    reference: str  # what its source knows it by
+    region: str | None = None  # where, if that is not the run's own region
+    account: str | None = None  # whose, if that is not the caller's own
 
     def __str__(self) -> str:
         region = f"@{self.region}" if self.region else ""
@@ -79,13 +72,9 @@ Part: TypeAlias = "Token | str"
 
 
 class TokenSource(Protocol):
-    """Fetches the values of the tokens of one scheme. It lives for one run and makes no call twice.
+    """Fetches the values of the tokens of one scheme. It lives for one run and makes no call twice."""
 
-    Attributes:
-        scheme: one of `tokens.FORMS`.
-    """
-
-    scheme: str
+    scheme: str  # one of `tokens.FORMS`
 
     def prefetch(self, tokens: Iterable[Token]) -> None:
         """Read all values that a run needs in batches, before any `fetch`, where the service allows it.

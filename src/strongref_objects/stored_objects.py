@@ -55,23 +55,15 @@ Value = str | list[str] | Secure
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object, as a channel stores it.
+    """An object, as a channel stores it."""
 
-    Attributes:
-        name: the object's.
-        origin: its exporter, in words.
-        values: its values by path, without the object's name.
-        stored_path: turns a path of the object's type into one of `values`.
-        joins_lists: whether the channel has no lists.
-        cut: the export names that were too long: they end with a hash and do not show their keys.
-    """
-
-    name: str
-    origin: str
-    values: Mapping[Path, Value] = field(repr=False)
+    name: str  # the object's
+    origin: str  # its exporter, in words
+    values: Mapping[Path, Value] = field(repr=False)  # its values by path, without the object's name
+    # turns a path of the object's type into one of `values`
     stored_path: Callable[[Path], Path] = field(repr=False, default=lambda path: path)
-    joins_lists: bool = False
-    cut: tuple[str, ...] = ()
+    joins_lists: bool = False  # whether the channel has no lists
+    cut: tuple[str, ...] = ()  # the export names that were too long: they end with a hash and do not show their keys
 
     @property
     def tree(self) -> dict[str, Any]:

@@ -40,19 +40,12 @@ def ack_group(service: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FieldReference:
-    """What a field may refer to: an entry `references` of generator.yaml.
+    """What a field may refer to: an entry `references` of generator.yaml."""
 
-    Attributes:
-        resource: the kind of the referenced object, as in `SecurityGroup`.
-        path: of the value in it, as in `Status.ACKResourceMetadata.ARN`.
-        service: of its controller, as in `ec2`.
-        skip_state: whether the object need not be synced yet. It must never be terminal.
-    """
-
-    resource: str
-    path: str
-    service: str
-    skip_state: bool = False
+    resource: str  # the kind of the referenced object, as in `SecurityGroup`
+    path: str  # of the value in it, as in `Status.ACKResourceMetadata.ARN`
+    service: str  # of its controller, as in `ec2`
+    skip_state: bool = False  # whether the object need not be synced yet. It must never be terminal
 
     @property
     def group(self) -> str:
@@ -62,43 +55,29 @@ class FieldReference:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a kind that can be given as a reference instead.
+    """A field of a kind that can be given as a reference instead."""
 
-    Attributes:
-        path: from `spec`, as in generator.yaml: `("VPCConfig", "SubnetIDs")`.
-        steps: from `spec`, as in manifests: `("vpcConfig", "subnetIDs")`.
-        reference_step: the name of the reference field, which replaces the last step: `subnetRefs`.
-        many: whether it is a list of values.
-        required: whether it, or its reference, is required.
-        reference: what it may refer to.
-        through_map: the first step that is known to be a map of structures, if any: references below it are refused.
-        lists: of each step before the last, whether it is a list of structures.
-        certain: whether this comes from a CRD or the API's model, and is not guessed from names.
-    """
-
-    path: tuple[str, ...]
-    steps: tuple[str, ...]
-    reference_step: str
-    many: bool
-    required: bool
-    reference: FieldReference
+    path: tuple[str, ...]  # from `spec`, as in generator.yaml: `("VPCConfig", "SubnetIDs")`
+    steps: tuple[str, ...]  # from `spec`, as in manifests: `("vpcConfig", "subnetIDs")`
+    reference_step: str  # the name of the reference field, which replaces the last step: `subnetRefs`
+    many: bool  # whether it is a list of values
+    required: bool  # whether it, or its reference, is required
+    reference: FieldReference  # what it may refer to
+    # the first step that is known to be a map of structures, if any: references below it are refused
     through_map: str = ""
-    lists: tuple[bool, ...] = ()
-    certain: bool = False
+    lists: tuple[bool, ...] = ()  # of each step before the last, whether it is a list of structures
+    certain: bool = False  # whether this comes from a CRD or the API's model, and is not guessed from names
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of a controller, with its reference fields.
-
-    Attributes:
-        hook: the hook with the controller's own code for references (`references_post_resolve`), whose effect is not
-            known here; empty for most kinds.
-    """
+    """A kind of a controller, with its reference fields."""
 
     group: str
     name: str
     fields: tuple[Field, ...]
+    # the hook with the controller's own code for references (`references_post_resolve`), whose effect is not known
+    # here; empty for most kinds
     hook: str = ""
 
     def why_not(self, field: Field) -> str:
@@ -110,38 +89,24 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """What one generator.yaml says of references.
+    """What one generator.yaml says of references."""
 
-    Attributes:
-        service: of the controller, as in `ec2`: the first part of its API group.
-        source: the file.
-        kinds: in the file's order; many have no reference fields.
-    """
-
-    service: str
-    source: str
-    kinds: tuple[Kind, ...]
+    service: str  # of the controller, as in `ec2`: the first part of its API group
+    source: str  # the file
+    kinds: tuple[Kind, ...]  # in the file's order; many have no reference fields
 
 
 @dataclass(frozen=True, slots=True)
 class FieldShape:
-    """What a CRD or an API's model says of a field.
+    """What a CRD or an API's model says of a field."""
 
-    Attributes:
-        names: the steps of its path as the API spells them, `("VpcConfig", "SubnetIds")`, or as manifests do.
-        many: whether it is a list.
-        required: whether it is required; None if that is not known.
-        map_at: the index of the first step that is a map of structures; None if there is none.
-        spelled: whether the names are those of manifests.
-        lists: of each step before the last, whether it is a list.
-    """
-
+    # the steps of its path as the API spells them, `("VpcConfig", "SubnetIds")`, or as manifests do
     names: tuple[str, ...]
-    many: bool
-    required: bool | None = None
-    map_at: int | None = None
-    spelled: bool = False
-    lists: tuple[bool, ...] = ()
+    many: bool  # whether it is a list
+    required: bool | None = None  # whether it is required; None if that is not known
+    map_at: int | None = None  # the index of the first step that is a map of structures; None if there is none
+    spelled: bool = False  # whether the names are those of manifests
+    lists: tuple[bool, ...] = ()  # of each step before the last, whether it is a list
 
 
 class FieldShapes(Protocol):
@@ -184,15 +149,11 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class FieldLocation:
-    """The location of a field, or of its reference, in one object; a field below a list has several.
-
-    Attributes:
-        container: the path of the map that has it.
-    """
+    """The location of a field, or of its reference, in one object; a field below a list has several."""
 
     subject: Subject
     field: Field
-    container: DocumentPath
+    container: DocumentPath  # the path of the map that has it
 
     @property
     def identifier_text(self) -> str:
@@ -207,15 +168,11 @@ class FieldLocation:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ObjectKey:
-    """The Kubernetes object that a reference names.
-
-    Attributes:
-        plural: the resource's name in the API, as in `securitygroups`.
-    """
+    """The Kubernetes object that a reference names."""
 
     group: str
     kind: str
-    plural: str
+    plural: str  # the resource's name in the API, as in `securitygroups`
     namespace: str
     name: str
 

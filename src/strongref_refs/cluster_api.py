@@ -54,17 +54,12 @@ The default is one in the temporary folder that any later run for the same addre
 
 
 class _Request(NamedTuple):
-    """A request, for errors and for checking its answer.
+    """A request, for errors and for checking its answer."""
 
-    Attributes:
-        action: as in `get securitygroups.ec2.services.k8s.aws default/web`.
-        kind: of the answer; empty if the caller checks it.
-        right: verb, resource and namespace that the caller must be allowed; None for discovery, which every
-            authenticated caller may use.
-    """
-
-    action: str
-    kind: str = ""
+    action: str  # as in `get securitygroups.ec2.services.k8s.aws default/web`
+    kind: str = ""  # of the answer; empty if the caller checks it
+    # verb, resource and namespace that the caller must be allowed; None for discovery, which every authenticated
+    # caller may use
     right: tuple[str, str, str] | None = None
 
 

@@ -41,19 +41,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A way to a cluster.
+    """A way to a cluster."""
 
-    Attributes:
-        server: its address, without a password that the kubeconfig may have in it.
-        namespace: of the context, or of the pod; None if it has none.
-        client: a `kubernetes.client.ApiClient`.
-        timeouts: as `TIMEOUTS`.
-    """
-
-    server: str
-    namespace: str | None
-    client: Any
-    timeouts: tuple[float, float] = TIMEOUTS
+    server: str  # its address, without a password that the kubeconfig may have in it
+    namespace: str | None  # of the context, or of the pod; None if it has none
+    client: Any  # a `kubernetes.client.ApiClient`
+    timeouts: tuple[float, float] = TIMEOUTS  # as `TIMEOUTS`
 
 
 class CheckedConfiguration(client.Configuration):  # type: ignore[misc]  # the client has no types

@@ -26,19 +26,12 @@ _Id = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class ManifestObject:
-    """An object of a manifest.
+    """An object of a manifest."""
 
-    Attributes:
-        file: the manifest's name.
-        document: the number of its document, from 1.
-        path: the keys and positions that lead to it in its document, if that is a list of objects.
-        content: all of it.
-    """
-
-    file: str
-    document: int
-    path: tuple[str | int, ...]
-    content: Manifest = field(repr=False)
+    file: str  # the manifest's name
+    document: int  # the number of its document, from 1
+    path: tuple[str | int, ...]  # the keys and positions that lead to it in its document, if that is a list of objects
+    content: Manifest = field(repr=False)  # all of it
 
     @property
     def group(self) -> str:

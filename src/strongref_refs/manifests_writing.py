@@ -56,19 +56,12 @@ class Unwritable(Exception):  # noqa: N818 (reported as an `UnwritableReferenceE
 
 
 class PlacedEdit(NamedTuple):
-    """A change of a manifest.
+    """A change of a manifest."""
 
-    Attributes:
-        document: the number of the document, from 1.
-        path: what leads to the object in it.
-        edit: the change of that object.
-        whose: which object that is, for errors, as in `VPCLink default/orders`.
-    """
-
-    document: int
-    path: Path
-    edit: Edit
-    whose: str = ""
+    document: int  # the number of the document, from 1
+    path: Path  # what leads to the object in it
+    edit: Edit  # the change of that object
+    whose: str = ""  # which object that is, for errors, as in `VPCLink default/orders`
 
     @property
     def reference(self) -> Path:
@@ -82,15 +75,11 @@ class PlacedEdit(NamedTuple):
 
 
 class Rewritten(NamedTuple):
-    """What became of a manifest.
+    """What became of a manifest."""
 
-    Attributes:
-        text: its text, with all changes made; as it was, if there are problems.
-        problems: of the changes that cannot be made in the text as it is written; of those that would be read as
-            something else, the first.
-    """
-
-    text: str
+    text: str  # its text, with all changes made; as it was, if there are problems
+    # of the changes that cannot be made in the text as it is written; of those that would be read as something else,
+    # the first
     problems: Sequence[Problem] = ()
 
 

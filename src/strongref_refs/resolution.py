@@ -44,19 +44,13 @@ class Edit:
     """One change that resolves a reference: sets a field and removes its reference field.
 
     It replaces what the field had before, which can only have been an empty list.
-
-    Attributes:
-        container: the path of the map that has both, from the document's root: `("spec", "routes", 0)`.
-        reference_step: the key to remove: `gatewayRef`.
-        step: the key to set: `gatewayID`.
-        value: a string or a list of strings.
-        counts: of a list, how many values each reference gave: one, or as many as a stack's list has.
     """
 
-    container: DocumentPath
-    reference_step: str
-    step: str
-    value: str | tuple[str, ...]
+    container: DocumentPath  # the path of the map that has both, from the document's root: `("spec", "routes", 0)`
+    reference_step: str  # the key to remove: `gatewayRef`
+    step: str  # the key to set: `gatewayID`
+    value: str | tuple[str, ...]  # a string or a list of strings
+    # of a list, how many values each reference gave: one, or as many as a stack's list has
     counts: tuple[int, ...] = dataclasses.field(default=(), compare=False)
 
     def __repr__(self) -> str:  # Values can be secrets.
@@ -69,35 +63,22 @@ class Condition:
 
     It follows `aws-controllers-k8s/runtime`, `pkg/condition/condition.go`, `WithReferencesResolvedCondition`: the
     message is always the same, and the reason says what is wrong.
-
-    Attributes:
-        type: always `ACK.ReferencesResolved`.
-        status: True; False for problems that only a change can fix; Unknown for others.
-        message: empty if True.
-        reason: the problems in the words of ACK's controllers, with `; ` between them.
     """
 
-    type: ClassVar[str] = "ACK.ReferencesResolved"
-    status: str
-    message: str = ""
-    reason: str = ""
+    type: ClassVar[str] = "ACK.ReferencesResolved"  # always `ACK.ReferencesResolved`
+    status: str  # True; False for problems that only a change can fix; Unknown for others
+    message: str = ""  # empty if True
+    reason: str = ""  # the problems in the words of ACK's controllers, with `; ` between them
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectResolution:
-    """The result of resolving one object's references.
+    """The result of resolving one object's references."""
 
-    Attributes:
-        subject: the object.
-        edits: the changes that resolve it, in the document's order; none if there are problems.
-        problems: all of them; those of one field are `errors.FieldError`.
-        condition: `ACK.ReferencesResolved`; None for an object without references.
-    """
-
-    subject: Subject
-    edits: tuple[Edit, ...] = ()
-    problems: tuple[StrongRefError, ...] = ()
-    condition: Condition | None = None
+    subject: Subject  # the object
+    edits: tuple[Edit, ...] = ()  # the changes that resolve it, in the document's order; none if there are problems
+    problems: tuple[StrongRefError, ...] = ()  # all of them; those of one field are `errors.FieldError`
+    condition: Condition | None = None  # `ACK.ReferencesResolved`; None for an object without references
 
 
 class ReferenceResolver:

@@ -47,17 +47,11 @@ _CONTAINER = {(False, True): "a map", (True, False): "a list of maps", (True, Tr
 
 @dataclass(frozen=True, slots=True)
 class ReferenceTarget:
-    """What one reference names.
+    """What one reference names."""
 
-    Attributes:
-        path: of its `from`.
-        name: of the object; empty for a stack's value.
-        stack: the whole `from` of a stack's value; None for an object.
-    """
-
-    path: DocumentPath
-    name: str = ""
-    stack: Mapping[str, Any] | None = None
+    path: DocumentPath  # of its `from`
+    name: str = ""  # of the object; empty for a stack's value
+    stack: Mapping[str, Any] | None = None  # the whole `from` of a stack's value; None for an object
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +64,13 @@ class FieldTargets:
 
 @dataclass(frozen=True, slots=True)
 class CheckedObject:
-    """What an object's reference fields say.
+    """What an object's reference fields say."""
 
-    Attributes:
-        fields: those with valid references, in the document's order, even if other fields have problems.
-        problems: all of them; one for each path whose type is wrong, however many fields are below it.
-        referring: whether there is any reference; an empty list is none.
-    """
-
+    # those with valid references, in the document's order, even if other fields have problems
     fields: tuple[FieldTargets, ...]
+    # all of them; one for each path whose type is wrong, however many fields are below it
     problems: tuple[RefsError, ...]
-    referring: bool
+    referring: bool  # whether there is any reference; an empty list is none
 
 
 def check(kind: Kind, subject: Subject, manifest: Manifest) -> CheckedObject:

@@ -31,19 +31,12 @@ class ExportState(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class ExportStatus:
-    """One exported value, as stored.
+    """One exported value, as stored."""
 
-    Attributes:
-        scope: its producer and consumer.
-        key: its key in that scope.
-        state: how its parameter compares with the record.
-        importers: the ARNs of the stacks that claim it.
-    """
-
-    scope: ExportScope
-    key: Key
-    state: ExportState
-    importers: tuple[str, ...]
+    scope: ExportScope  # its producer and consumer
+    key: Key  # its key in that scope
+    state: ExportState  # how its parameter compares with the record
+    importers: tuple[str, ...]  # the ARNs of the stacks that claim it
 
 
 def export_scopes(store: Store, consumer: str | None) -> list[ExportScope]:

@@ -33,8 +33,8 @@ CONTEXT = ResolutionContext({}, ("spec", "env", 0, "value"))
 
 
 class Absent(ResolveError):  # noqa: N818 (a test's)
-    def __str__(self) -> str:
-        return f"{self.args[0]} is not there."
+    name: str
+    sentence = "{name} is not there."
 
 
 class Values:

@@ -328,8 +328,7 @@ class FakeValues:
 
 
 class Unasked(StrongRefError):  # noqa: N818
-    def __str__(self) -> str:
-        return "Stack network does not export that."
+    sentence = "Stack network does not export that."
 
 
 def from_stack(of: Field, *names: str, **values: Any) -> ObjectResolution:  # noqa: ANN401

@@ -37,6 +37,9 @@ UNFINISHED = "strongref-unfinished-create/web/Imports"
 class RefusedError(StrongRefError):
     """As a use case raises it."""
 
+    text: str
+    sentence = "{text}"
+
 
 def load(name: str, server: ResponseServer, **changes: object) -> dict[str, Any]:
     """A real event that is to be answered here; a field that is to be None is taken out."""

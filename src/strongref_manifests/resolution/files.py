@@ -19,15 +19,10 @@ ENDINGS = tuple(FORMATS)
 
 
 class InputFile(NamedTuple):
-    """A file to be resolved.
-
-    Attributes:
-        path: where it is.
-        name: below the folder that is written to.
-    """
+    """A file to be resolved."""
 
     path: Path
-    name: Path
+    name: Path  # below the folder that is written to
 
 
 def find(given: Iterable[str], out: Path | None) -> list[InputFile]:

@@ -33,14 +33,10 @@ _PLAIN = re.compile(r'[^\s."\[\]]+')
 
 @dataclass(frozen=True, slots=True)
 class ResolutionContext:
-    """Where a value stands.
+    """Where a value stands."""
 
-    Attributes:
-        obj: the object that is being written, whole: a manifest's document.
-        key: the keys and positions that lead to the value in it, as in `("spec", "containers", 0, "image")`.
-    """
-
-    obj: Mapping[str, Json]
+    obj: Mapping[str, Json]  # the object that is being written, whole: a manifest's document
+    # the keys and positions that lead to the value in it, as in `("spec", "containers", 0, "image")`
     key: tuple[str | int, ...]
 
     @property

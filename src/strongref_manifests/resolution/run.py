@@ -25,19 +25,12 @@ WHOLE = "the whole document"
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A value that could not be resolved.
+    """A value that could not be resolved."""
 
-    Attributes:
-        file: the manifest's name.
-        document: the number of its document, from 1.
-        path: what leads to the value in it, as in `spec.containers[0].image`.
-        error: why.
-    """
-
-    file: str
-    document: int
-    path: str
-    error: StrongRefError
+    file: str  # the manifest's name
+    document: int  # the number of its document, from 1
+    path: str  # what leads to the value in it, as in `spec.containers[0].image`
+    error: StrongRefError  # why
 
     def __str__(self) -> str:
         return f"{self.file}, document {self.document}, {cut(self.path, 300)}: {self.error}"
@@ -45,19 +38,13 @@ class Failure:
 
 @dataclass(slots=True)
 class ResolveResult:
-    """The result of a run.
+    """The result of a run."""
 
-    Attributes:
-        texts: the new text of each manifest, in their order; those of manifests with failures are as they were.
-        failures: each value that could not be resolved.
-        documents: how many were read.
-        values: how many are other ones than before.
-    """
-
+    # the new text of each manifest, in their order; those of manifests with failures are as they were
     texts: list[str] = field(default_factory=list, repr=False)
-    failures: list[Failure] = field(default_factory=list)
-    documents: int = 0
-    values: int = 0
+    failures: list[Failure] = field(default_factory=list)  # each value that could not be resolved
+    documents: int = 0  # how many were read
+    values: int = 0  # how many are other ones than before
 
 
 def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver, others: Sequence[Resolver] = ()) -> ResolveResult:

@@ -23,15 +23,10 @@ DELETED = "DELETE_COMPLETE"
 
 
 class StackResource(NamedTuple):
-    """What CloudFormation knows of a resource.
+    """What CloudFormation knows of a resource."""
 
-    Attributes:
-        type_name: as in `AWS::S3::Bucket`.
-        physical_id: its `Ref`; of a nested stack, its ARN.
-    """
-
-    type_name: str
-    physical_id: str
+    type_name: str  # as in `AWS::S3::Bucket`
+    physical_id: str  # its `Ref`; of a nested stack, its ARN
 
 
 class StackResources:

@@ -65,21 +65,13 @@ class TerraformOutput:
 
 @dataclass(frozen=True, slots=True)
 class TerraformResource:
-    """One instance of a resource.
+    """One instance of a resource."""
 
-    Attributes:
-        modules: those that it is in, from the outermost.
-        mode: `managed`, or `data` for what Terraform only reads.
-        type: as in `aws_s3_bucket`.
-        name: its own.
-        key: which of its instances.
-    """
-
-    modules: tuple[TerraformModule, ...]
-    mode: str
-    type: str
+    modules: tuple[TerraformModule, ...]  # those that it is in, from the outermost
+    mode: str  # `managed`, or `data` for what Terraform only reads
+    type: str  # as in `aws_s3_bucket`
     name: str
-    key: Key = None
+    key: Key = None  # which of its instances
 
     @property
     def whole(self) -> str:
@@ -96,15 +88,10 @@ class TerraformResource:
 
 @dataclass(frozen=True, slots=True)
 class TerraformReference:
-    """What is asked of a state: something that it holds, and what leads into that.
+    """What is asked of a state: something that it holds, and what leads into that."""
 
-    Attributes:
-        target: what it holds.
-        path: into it; a resource's begins with the name of an attribute.
-    """
-
-    target: TerraformOutput | TerraformResource
-    path: Path = ()
+    target: TerraformOutput | TerraformResource  # what it holds
+    path: Path = ()  # into it; a resource's begins with the name of an attribute
 
     @classmethod
     def parse(cls, text: str) -> TerraformReference:

@@ -35,15 +35,10 @@ _SINGLE: Mapping[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class StateValue:
-    """What a state holds under one address.
+    """What a state holds under one address."""
 
-    Attributes:
-        value: an output's value, or a resource's attributes. Never shown.
-        sensitive: what of it is sensitive, by what leads there; an empty path is all of it.
-    """
-
-    value: Json = field(repr=False)
-    sensitive: frozenset[Path] = frozenset()
+    value: Json = field(repr=False)  # an output's value, or a resource's attributes. Never shown
+    sensitive: frozenset[Path] = frozenset()  # what of it is sensitive, by what leads there; an empty path is all of it
 
 
 @dataclass(frozen=True, slots=True)

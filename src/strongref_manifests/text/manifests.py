@@ -30,36 +30,25 @@ _MARKER = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How manifests are written.
+    """How manifests are written."""
 
-    Attributes:
-        parse: reads a text, from a file's name (for errors) and its text; it raises `ManifestError` where the text is
-            not of this format.
-        in_style: a value in the style of the scalar of a text that it replaces, if possible; it raises `ResolveError`
-            where no such value can stand.
-        in_one_line: the same without regard to style: on one line, text in quotes.
-    """
-
+    # reads a text, from a file's name (for errors) and its text; it raises `ManifestError` where the text is not of
+    # this format
     parse: Callable[[str, str], Parsed]
+    # a value in the style of the scalar of a text that it replaces, if possible; it raises `ResolveError` where no
+    # such value can stand
     in_style: Callable[[Scalar, str, Json], str]
-    in_one_line: Callable[[Scalar, str, Json], str]
+    in_one_line: Callable[[Scalar, str, Json], str]  # the same without regard to style: on one line, text in quotes
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A file, read.
+    """A file, read."""
 
-    Attributes:
-        file: its name, for people.
-        text: all of it.
-        format: how it is written.
-        parsed: what is in it.
-    """
-
-    file: str
+    file: str  # its name, for people
     text: str
-    format: Format
-    parsed: Parsed
+    format: Format  # how it is written
+    parsed: Parsed  # what is in it
 
     def replaced(self, values: Mapping[Scalar, Json]) -> str:
         """The text with other values in some places; without any, the text as it is.

@@ -37,45 +37,27 @@ _INDICATOR = re.compile(r"(?:\s|(?<=\s)#[^\r\n]*)*[-:?]")
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Node:
-    """A value or a key in a text.
+    """A value or a key in a text."""
 
-    Attributes:
-        value: what it is read as. An anchor and its aliases share one object.
-        start: where it begins, in characters, with its tag and its anchor.
-        end: where its own text ends; the lines that follow a block are not part of it.
-        tag: its tag, if it has one.
-        document: the number of its document, from 1.
-        path: what leads to it; of a key, what leads to its map, and its name.
-        flow: whether it stands between brackets, where less may be written without quotes.
-        is_key: whether it is a key or stands in one.
-        aliased: whether an alias stands for it elsewhere.
-    """
-
-    value: Json = field(repr=False)
-    start: int
-    end: int
-    tag: str | None = None
-    document: int = 0
-    path: Path = ()
-    flow: bool = False
-    is_key: bool = False
-    aliased: bool = False
+    value: Json = field(repr=False)  # what it is read as. An anchor and its aliases share one object
+    start: int  # where it begins, in characters, with its tag and its anchor
+    end: int  # where its own text ends; the lines that follow a block are not part of it
+    tag: str | None = None  # its tag, if it has one
+    document: int = 0  # the number of its document, from 1
+    path: Path = ()  # what leads to it; of a key, what leads to its map, and its name
+    flow: bool = False  # whether it stands between brackets, where less may be written without quotes
+    is_key: bool = False  # whether it is a key or stands in one
+    aliased: bool = False  # whether an alias stands for it elsewhere
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Scalar(Node):
-    """A single value.
-
-    Attributes:
-        text: its text, without quotes.
-        text_start: where that begins, behind its tag and its anchor.
-        style: a quotation mark, `|` or `>`; None for plain text.
-    """
+    """A single value."""
 
     value: Primitive = field(repr=False)
-    text: str = field(repr=False)
-    text_start: int
-    style: str | None = None
+    text: str = field(repr=False)  # its text, without quotes
+    text_start: int  # where that begins, behind its tag and its anchor
+    style: str | None = None  # a quotation mark, `|` or `>`; None for plain text
 
     @property
     def is_empty(self) -> bool:
@@ -90,13 +72,9 @@ class Scalar(Node):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Alias(Node):
-    """The place of a value that is written elsewhere.
+    """The place of a value that is written elsewhere."""
 
-    Attributes:
-        target: that value.
-    """
-
-    target: Node = field(repr=False)
+    target: Node = field(repr=False)  # that value
 
 
 class Entry(NamedTuple):
@@ -120,17 +98,11 @@ class Entry(NamedTuple):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Collection(Node):
-    """A map or a list.
+    """A map or a list."""
 
-    Attributes:
-        brackets: whether it is written between brackets.
-        entries: what is in it, in the order of the text.
-        pending: while it is read, a key without its value, and that key's name.
-    """
-
-    brackets: bool
-    entries: list[Entry] = field(default_factory=list, repr=False)
-    pending: tuple[Node, str] | None = None
+    brackets: bool  # whether it is written between brackets
+    entries: list[Entry] = field(default_factory=list, repr=False)  # what is in it, in the order of the text
+    pending: tuple[Node, str] | None = None  # while it is read, a key without its value, and that key's name
 
 
 def entries_of(node: Node) -> list[Entry]:
@@ -152,17 +124,11 @@ def scalars_in(*nodes: Node | None) -> Iterator[Scalar]:
 
 @dataclass(slots=True)
 class Document:
-    """One of a file's documents.
+    """One of a file's documents."""
 
-    Attributes:
-        number: from 1.
-        start: where it begins.
-        root: all that is in it; None if it was not looked into.
-    """
-
-    number: int
-    start: int = 0
-    root: Node | None = None
+    number: int  # from 1
+    start: int = 0  # where it begins
+    root: Node | None = None  # all that is in it; None if it was not looked into
 
     @property
     def content(self) -> Json:

@@ -31,35 +31,22 @@ _SAME_NAME = {"!Ref": "Ref", "!Condition": "Condition"}
 
 
 class TemplateEntry(NamedTuple):
-    """Where something stands in a template.
+    """Where something stands in a template."""
 
-    Attributes:
-        entry: its key and itself; of an item of a list, itself.
-        siblings: what is in the same map or list, itself among it.
-        shared: whether it stands under an anchor that is used elsewhere too.
-    """
-
-    entry: Entry
-    siblings: list[Entry]
-    shared: bool
+    entry: Entry  # its key and itself; of an item of a list, itself
+    siblings: list[Entry]  # what is in the same map or list, itself among it
+    shared: bool  # whether it stands under an anchor that is used elsewhere too
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateText:
-    """A template as it is written.
+    """A template as it is written."""
 
-    Attributes:
-        file: for errors.
-        content: what is in it.
-        root: of its tree.
-        entries: everything in it, by the path that leads there.
-    """
-
-    file: str
+    file: str  # for errors
     text: str = field(repr=False)
-    content: dict[str, Any] = field(repr=False)
-    root: Collection = field(repr=False)
-    entries: dict[Path, TemplateEntry] = field(repr=False)
+    content: dict[str, Any] = field(repr=False)  # what is in it
+    root: Collection = field(repr=False)  # of its tree
+    entries: dict[Path, TemplateEntry] = field(repr=False)  # everything in it, by the path that leads there
     is_json: bool = False
 
     def line(self, path: Path) -> int | None:

@@ -90,17 +90,12 @@ class SerializationContext(Protocol):
 
 
 class DeserializationContext(Protocol):
-    """Where one object is read from.
+    """Where one object is read from."""
 
-    Attributes:
-        scope: the parent of a construct that represents the object; None in programs without constructs.
-        id: that construct's ID: the same for the same object, unique in its stack.
-        made: the objects made from this context: `ctx.made.get(Bucket, make)` makes one only once. Importing the same
-            thing twice gives the same context.
-    """
-
-    scope: Any
-    id: str
+    scope: Any  # the parent of a construct that represents the object; None in programs without constructs
+    id: str  # that construct's ID: the same for the same object, unique in its stack
+    # the objects made from this context: `ctx.made.get(Bucket, make)` makes one only once. Importing the same thing
+    # twice gives the same context
     made: ObjectCache
 
     def read_string(self, key: str, *, allow_unresolved: bool = True) -> Text:
@@ -122,17 +117,11 @@ class DeserializationContext(Protocol):
 
 
 class Target(Protocol):
-    """A stack whose template is being written: a plain one, or one of a CDK app.
+    """A stack whose template is being written: a plain one, or one of a CDK app."""
 
-    Attributes:
-        name: the stack's.
-        region: where the stack is deployed; None if unknown.
-        account: the stack's account; None if unknown.
-    """
-
-    name: str
-    region: str | None
-    account: str | None
+    name: str  # the stack's
+    region: str | None  # where the stack is deployed; None if unknown
+    account: str | None  # the stack's account; None if unknown
 
     def put_output(self, logical_id: str, value: Text, *, export: str | None, description: str | None) -> None:
         """Add an output, or replace the one with this logical ID."""

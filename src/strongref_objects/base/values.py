@@ -22,17 +22,11 @@ COMMA = ","
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A value of an object.
+    """A value of an object."""
 
-    Attributes:
-        value: the text or list, resolved or not. Never shown.
-        is_list: whether it is a list.
-        description: for people.
-    """
-
-    value: Text | TextList = field(repr=False)
-    is_list: bool
-    description: str | None = field(default=None, compare=False)
+    value: Text | TextList = field(repr=False)  # the text or list, resolved or not. Never shown
+    is_list: bool  # whether it is a list
+    description: str | None = field(default=None, compare=False)  # for people
 
     def as_text(self, path: Path, is_unresolved: Callable[[object], bool]) -> Text:
         """The value for a channel that only has text: a list as its items joined by commas.

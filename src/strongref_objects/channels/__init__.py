@@ -29,25 +29,18 @@ class CrossRegion:
 
     An export names its consumers: `CrossRegion(regions=["eu-west-1"], consumer="web")`. An import names the exporting
     stack: `CrossRegion(stack="network", region="us-east-1")`.
-
-    Attributes:
-        regions: for exports: the consumers' regions; by default the stack's own region.
-        consumer: for exports: the importing stack's name, or a label; by default any stack may import. For imports: the
-            label that the export names; by default the importing stack's name.
-        stack: for imports: the exporting stack's name.
-        region: for imports: the exporting stack's region; by default the importing stack's own.
-        account: for imports: the exporting stack's account; by default the importing stack's own.
-        shared: for imports: whether to import what any stack may import.
-        value_bytes: for imports at deployment: the most bytes that a value can have, since all values of an Import
-            share one response. Of several sizes, the largest counts.
     """
 
-    regions: Sequence[str] = ()
+    regions: Sequence[str] = ()  # for exports: the consumers' regions; by default the stack's own region
+    # for exports: the importing stack's name, or a label; by default any stack may import. For imports: the label
+    # that the export names; by default the importing stack's name
     consumer: str | None = None
-    stack: str | None = None
-    region: str | None = None
-    account: str | None = None
-    shared: bool = False
+    stack: str | None = None  # for imports: the exporting stack's name
+    region: str | None = None  # for imports: the exporting stack's region; by default the importing stack's own
+    account: str | None = None  # for imports: the exporting stack's account; by default the importing stack's own
+    shared: bool = False  # for imports: whether to import what any stack may import
+    # for imports at deployment: the most bytes that a value can have, since all values of an Import share one
+    # response. Of several sizes, the largest counts
     value_bytes: int = field(default=VALUE_BYTES, compare=False)
 
     def __post_init__(self) -> None:
@@ -100,13 +93,9 @@ class CrossRegion:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Plain parameters below a prefix of Parameter Store: readable at run time too; nothing holds them.
+    """Plain parameters below a prefix of Parameter Store: readable at run time too; nothing holds them."""
 
-    Attributes:
-        prefix: as in `/shared/network`.
-    """
-
-    prefix: str
+    prefix: str  # as in `/shared/network`
 
     def __post_init__(self) -> None:
         """Raises `BadChannelError` if the prefix is not valid, or reserved by AWS or strongref."""

@@ -27,17 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """What a channel is going to write.
+    """What a channel is going to write."""
 
-    Attributes:
-        namespaces: where a name must be unique: for two regions, there are two.
-        written: what each value is called, if different names could be written as one.
-        put: writes everything to the template.
-    """
-
-    namespaces: tuple[str, ...]
-    written: Mapping[Path, str]
-    put: Callable[[], None]
+    namespaces: tuple[str, ...]  # where a name must be unique: for two regions, there are two
+    written: Mapping[Path, str]  # what each value is called, if different names could be written as one
+    put: Callable[[], None]  # writes everything to the template
 
 
 class ExportWriter(Protocol):

@@ -17,17 +17,11 @@ if TYPE_CHECKING:
 
 
 class ImportReader(Protocol):
-    """Reads the values of one channel.
+    """Reads the values of one channel."""
 
-    Attributes:
-        channel: for errors, as in `CloudFormation's exports`.
-        is_resolved: whether it returns the values themselves, not intrinsic functions or tokens.
-        has_unresolved_lists: whether it can return an intrinsic function or token for a list.
-    """
-
-    channel: str
-    is_resolved: bool
-    has_unresolved_lists: bool
+    channel: str  # for errors, as in `CloudFormation's exports`
+    is_resolved: bool  # whether it returns the values themselves, not intrinsic functions or tokens
+    has_unresolved_lists: bool  # whether it can return an intrinsic function or token for a list
 
     def string(self, path: Path) -> Text:
         """The value at a path.

@@ -38,17 +38,11 @@ D = TypeVar("D", bound="Declared")
 
 
 class ObjectLookupScope(Protocol):
-    """Where objects are looked up, and for whom: a `Stack` or a `LookupEnvironment`.
+    """Where objects are looked up, and for whom: a `Stack` or a `LookupEnvironment`."""
 
-    Attributes:
-        target: names the account and region.
-        synthesis: the run.
-        made: the objects that were already looked up.
-    """
-
-    target: Target
-    synthesis: Synthesis
-    made: ObjectCache
+    target: Target  # names the account and region
+    synthesis: Synthesis  # the run
+    made: ObjectCache  # the objects that were already looked up
 
 
 class _AccountAndRegion(NamedTuple):
@@ -145,15 +139,10 @@ def _type_in_key(of: type[Declared]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _ContextEntry:
-    """What the context file keeps of an object: the members that were looked up, not those that the program gave.
-
-    Attributes:
-        of: its type.
-        names: the members' names.
-    """
+    """What the context file keeps of an object: the members that were looked up, not those that the program gave."""
 
     of: type[Declared]
-    names: Sequence[str]
+    names: Sequence[str]  # the members' names
 
     def write(self, found: Declared) -> dict[str, Any]:
         """The entry: a value for each member, null for those that the object does not have."""

@@ -34,21 +34,13 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subnet:
-    """A subnet.
+    """A subnet."""
 
-    Attributes:
-        subnet_id: its ID.
-        zone: its availability zone.
-        route_table: the ID of the route table that it uses.
-        tag: the value of its tag `aws-cdk:subnet-type`; None if it has none.
-        is_open: whether it gives its instances public addresses.
-    """
-
-    subnet_id: str
-    zone: str
-    route_table: str
-    tag: str | None = None
-    is_open: bool = False
+    subnet_id: str  # its ID
+    zone: str  # its availability zone
+    route_table: str  # the ID of the route table that it uses
+    tag: str | None = None  # the value of its tag `aws-cdk:subnet-type`; None if it has none
+    is_open: bool = False  # whether it gives its instances public addresses
 
 
 def tier_of(subnet: Subnet, routes: Callable[[str], Iterable[Route]]) -> Tier:

@@ -39,21 +39,13 @@ _KEY = re.compile(r"strongref:([a-z]+):account=([0-9]{12}):region=([a-z0-9-]+):o
 
 @dataclass(frozen=True, slots=True, order=True)
 class ContextKey:
-    """What was looked up.
+    """What was looked up."""
 
-    Attributes:
-        channel: one lowercase word, as in `cloudformation`.
-        account: the account ID.
-        region: the region.
-        of: tells names of one channel apart, as the exporting stack's name does; without colons; empty if not needed.
-        name: the value's name in its channel.
-    """
-
-    channel: str
+    channel: str  # one lowercase word, as in `cloudformation`
     account: str
     region: str
-    of: str
-    name: str
+    of: str  # tells names of one channel apart, as the exporting stack's name does; without colons; empty if not needed
+    name: str  # the value's name in its channel
 
     def __str__(self) -> str:
         return f"strongref:{self.channel}:account={self.account}:region={self.region}:of={self.of}:name={self.name}"

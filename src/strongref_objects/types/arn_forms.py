@@ -53,17 +53,11 @@ _TOKEN = "{Token["  # noqa: S105 (the CDK's marker, not a password)
 
 @dataclass(frozen=True, slots=True)
 class ArnForm:
-    """The form of a type's ARNs.
+    """The form of a type's ARNs."""
 
-    Attributes:
-        text: as in `arn:{partition}:dynamodb:{region}:{account}:table/{name}`.
-        name: the pattern of valid names.
-        has_path: whether a path with slashes can precede the name, as in roles.
-    """
-
-    text: str
-    name: str = r"\S+"
-    has_path: bool = False
+    text: str  # as in `arn:{partition}:dynamodb:{region}:{account}:table/{name}`
+    name: str = r"\S+"  # the pattern of valid names
+    has_path: bool = False  # whether a path with slashes can precede the name, as in roles
 
     @property
     def problem(self) -> str | None:

@@ -31,13 +31,9 @@ if TYPE_CHECKING:
 
 
 class Scope(Protocol):
-    """Where objects are used: a stack.
+    """Where objects are used: a stack."""
 
-    Attributes:
-        made: its objects.
-    """
-
-    made: ObjectCache
+    made: ObjectCache  # its objects
 
 
 class Declared(SharedObject):

@@ -18,23 +18,15 @@ _MEMBER = "strongref"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Member:
-    """One value, list or object that belongs to an object.
+    """One value, list or object that belongs to an object."""
 
-    Attributes:
-        attribute: `REF`, or an attribute for `Fn::GetAtt`; None if a template's resource does not have it.
-        form: how it follows from an ARN or a name, as in `https://{name}.example.com`.
-        says: Cloud Control's property, if it differs from the attribute.
-        of: the type of the object that it is; None for text.
-        is_list: whether it is a list of texts.
-        dropped: a suffix of Cloud Control's value that templates do not have.
-    """
-
+    # `REF`, or an attribute for `Fn::GetAtt`; None if a template's resource does not have it
     attribute: str | None = None
-    form: str | None = None
-    says: str | None = None
-    of: type[Any] | None = None
-    is_list: bool = False
-    dropped: str = ""
+    form: str | None = None  # how it follows from an ARN or a name, as in `https://{name}.example.com`
+    says: str | None = None  # Cloud Control's property, if it differs from the attribute
+    of: type[Any] | None = None  # the type of the object that it is; None for text
+    is_list: bool = False  # whether it is a list of texts
+    dropped: str = ""  # a suffix of Cloud Control's value that templates do not have
 
 
 def told(

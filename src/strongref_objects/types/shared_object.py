@@ -44,17 +44,11 @@ PARTS = "Parts"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Declaration:
-    """What is declared of a type as a whole.
+    """What is declared of a type as a whole."""
 
-    Attributes:
-        label: the type in words, as in `security group`.
-        type_name: CloudFormation's type, as in `AWS::S3::Bucket`; None if it is not a resource.
-        arn: the form of its ARNs; None if it has none.
-    """
-
-    label: str
-    type_name: str | None = None
-    arn: ArnForm | None = None
+    label: str  # the type in words, as in `security group`
+    type_name: str | None = None  # CloudFormation's type, as in `AWS::S3::Bucket`; None if it is not a resource
+    arn: ArnForm | None = None  # the form of its ARNs; None if it has none
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(told, texts, part))

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 class LaterResourceError(StrongRefError):
     """Some other resource of the stack failed."""
 
+    sentence = "another resource failed"
+
 
 class NoAnswerError(StrongRefError):
     """CloudFormation waited for `ServiceTimeout`, and no answer came."""

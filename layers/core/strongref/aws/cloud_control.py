@@ -65,17 +65,11 @@ def required_properties(message: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource as Cloud Control returns it.
+    """A resource as Cloud Control returns it."""
 
-    Attributes:
-        type_name: as in `AWS::S3::Bucket`.
-        identifier: its primary identifier. The parts of a composite identifier are joined by `|`.
-        properties: its properties; they may hold secrets, so they are never logged.
-    """
-
-    type_name: str
-    identifier: str
-    properties: Mapping[str, Any] = field(repr=False)
+    type_name: str  # as in `AWS::S3::Bucket`
+    identifier: str  # its primary identifier. The parts of a composite identifier are joined by `|`
+    properties: Mapping[str, Any] = field(repr=False)  # its properties; they may hold secrets, so they are never logged
 
 
 class CloudControlApi(RegionalApi["CloudControlApiClient"]):

@@ -186,19 +186,12 @@ class _Bucket:
 
 @dataclass(eq=False)
 class CallFailedError(Exception):
-    """A call failed for good. The API's own module turns this into an error that says on what.
+    """A call failed for good. The API's own module turns this into an error that says on what."""
 
-    Attributes:
-        code: AWS's error code, or the name of botocore's error if there was no response.
-        throttled: AWS throttled it until the deadline.
-        max_tries: how often such a call is tried.
-        unknown: no response came, so AWS may have carried it out anyway.
-    """
-
-    code: str
-    throttled: bool = field(default=False, kw_only=True)
-    max_tries: float = field(default=math.inf, kw_only=True)
-    unknown: bool = field(default=False, kw_only=True)
+    code: str  # AWS's error code, or the name of botocore's error if there was no response
+    throttled: bool = field(default=False, kw_only=True)  # AWS throttled it until the deadline
+    max_tries: float = field(default=math.inf, kw_only=True)  # how often such a call is tried
+    unknown: bool = field(default=False, kw_only=True)  # no response came, so AWS may have carried it out anyway
 
     @property
     def out_of_time(self) -> bool:

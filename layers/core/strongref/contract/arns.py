@@ -36,21 +36,13 @@ def partition_of(region: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Arn:
-    """The fields of an ARN.
+    """The fields of an ARN."""
 
-    Attributes:
-        partition: as in `aws`.
-        service: as in `lambda`.
-        region: empty for global services.
-        account: an account ID; empty for some services, and `aws` for AWS's own policies.
-        resource: everything after the account, as in `function:web`.
-    """
-
-    partition: str
-    service: str
-    region: str
-    account: str
-    resource: str
+    partition: str  # as in `aws`
+    service: str  # as in `lambda`
+    region: str  # empty for global services
+    account: str  # an account ID; empty for some services, and `aws` for AWS's own policies
+    resource: str  # everything after the account, as in `function:web`
 
     @classmethod
     def parse(cls, text: str) -> Arn | None:

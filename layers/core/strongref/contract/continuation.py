@@ -32,17 +32,11 @@ class BadContinuationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """One of the invocations that work on an event.
+    """One of the invocations that work on an event."""
 
-    Attributes:
-        invocation: its number; CloudFormation made number 1.
-        since: when number 1 started (UTC).
-        timeout: the seconds that CloudFormation waits from then.
-    """
-
-    invocation: int
-    since: datetime
-    timeout: float = SERVICE_TIMEOUT
+    invocation: int  # its number; CloudFormation made number 1
+    since: datetime  # when number 1 started (UTC)
+    timeout: float = SERVICE_TIMEOUT  # the seconds that CloudFormation waits from then
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> Continuation | None:

@@ -67,33 +67,19 @@ class MalformedEventError(StrongRefError):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One request from CloudFormation (AWS: CloudFormation User Guide, custom resource request objects).
+    """One request from CloudFormation (AWS: CloudFormation User Guide, custom resource request objects)."""
 
-    Attributes:
-        request_type: the requested operation.
-        stack: the stack's ARN.
-        logical_id: the resource's name in the template.
-        request_id: the ID of this request; the response repeats it.
-        physical_id: the resource's physical ID; None on Create.
-        properties: from the template; values may be secrets.
-        old_properties: on Update, the previous ones.
-        response_url: where to send the response; presigned, so a secret.
-        resource_type: as in `Custom::CrossRegionExport`.
-        service_timeout: the seconds that CloudFormation waits for a response.
-        continuation: which invocation for this event it is; None for the first.
-    """
-
-    request_type: RequestType
-    stack: str
-    logical_id: str
-    request_id: str
-    physical_id: str | None
-    properties: Mapping[str, object] = field(repr=False)
-    old_properties: Mapping[str, object] | None = field(repr=False)
-    response_url: str = field(repr=False)
-    resource_type: str
-    service_timeout: float = SERVICE_TIMEOUT
-    continuation: Continuation | None = None
+    request_type: RequestType  # the requested operation
+    stack: str  # the stack's ARN
+    logical_id: str  # the resource's name in the template
+    request_id: str  # the ID of this request; the response repeats it
+    physical_id: str | None  # the resource's physical ID; None on Create
+    properties: Mapping[str, object] = field(repr=False)  # from the template; values may be secrets
+    old_properties: Mapping[str, object] | None = field(repr=False)  # on Update, the previous ones
+    response_url: str = field(repr=False)  # where to send the response; presigned, so a secret
+    resource_type: str  # as in `Custom::CrossRegionExport`
+    service_timeout: float = SERVICE_TIMEOUT  # the seconds that CloudFormation waits for a response
+    continuation: Continuation | None = None  # which invocation for this event it is; None for the first
 
     @classmethod
     def parse(cls, raw: object) -> Event:

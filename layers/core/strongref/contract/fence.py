@@ -26,16 +26,11 @@ class TagScan:
 
     A value that was read behind a fence, without a claim or an owner that matters, need not be read again while the
     fence exists: a function that claims it meanwhile sees the fence, and releases the claim.
-
-    Attributes:
-        work: the request that it belongs to.
-        upto: the last key that was read.
-        exceptions: keys up to there that must be read again.
     """
 
-    work: str = ""
-    upto: str = ""
-    exceptions: list[str] = field(default_factory=list)
+    work: str = ""  # the request that it belongs to
+    upto: str = ""  # the last key that was read
+    exceptions: list[str] = field(default_factory=list)  # keys up to there that must be read again
 
     def needs(self, key: str) -> bool:
         """Whether a key still has to be read."""
@@ -52,16 +47,11 @@ class TagScan:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """The content of a fence's parameter.
+    """The content of a fence's parameter."""
 
-    Attributes:
-        held_by: who is changing values, for people.
-        expires_at: when it expires (UTC).
-        unfinished: set if the holder ran out of time: the invocation that continues the work takes the fence over.
-    """
-
-    held_by: str
-    expires_at: datetime
+    held_by: str  # who is changing values, for people
+    expires_at: datetime  # when it expires (UTC)
+    # set if the holder ran out of time: the invocation that continues the work takes the fence over
     unfinished: TagScan | None = None
 
     def encode(self) -> str:

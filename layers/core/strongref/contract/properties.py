@@ -30,17 +30,11 @@ _ACCOUNT = re.compile(r"[0-9]{12}")
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property that a template may give.
+    """A property that a template may give."""
 
-    Attributes:
-        parse: makes it typed.
-        default: what it is where a template leaves it out; not parsed.
-        required: what must be given, as an error says it; empty if the property is optional.
-    """
-
-    parse: Parser
-    default: object = None
-    required: str = ""
+    parse: Parser  # makes it typed
+    default: object = None  # what it is where a template leaves it out; not parsed
+    required: str = ""  # what must be given, as an error says it; empty if the property is optional
 
 
 Table = Mapping[str, Property]

@@ -34,17 +34,12 @@ _SPACE = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one Export publishes in one scope.
+    """What one Export publishes in one scope."""
 
-    Attributes:
-        stack: the ARN of the stack that wrote it.
-        values: by key.
-        open: the Export has not finished changing the values' tags, which takes one call each. Some values may not
-            have its owner tag yet, or still have it although the Export gave them up.
-    """
-
-    stack: str
-    values: Mapping[Key, Value] = field(repr=False)
+    stack: str  # the ARN of the stack that wrote it
+    values: Mapping[Key, Value] = field(repr=False)  # by key
+    # the Export has not finished changing the values' tags, which takes one call each. Some values may not have its
+    # owner tag yet, or still have it although the Export gave them up
     open: bool = False
 
 
@@ -62,18 +57,12 @@ class RecordPart:
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """The stored parts of an Export's record.
+    """The stored parts of an Export's record."""
 
-    Attributes:
-        record: None if it is incomplete: tails are missing (it is being changed right now), or the head is.
-        torn: the head exists, but the record is incomplete.
-        numbers: of all parts found.
-        spare: the numbers of parts that no record needs, left by a change or a deletion that crashed.
-    """
-
-    record: Record | None
-    torn: bool
-    numbers: frozenset[int]
+    record: Record | None  # None if it is incomplete: tails are missing (it is being changed right now), or the head is
+    torn: bool  # the head exists, but the record is incomplete
+    numbers: frozenset[int]  # of all parts found
+    # the numbers of parts that no record needs, left by a change or a deletion that crashed
     spare: frozenset[int] = frozenset()
 
 

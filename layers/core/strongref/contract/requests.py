@@ -155,18 +155,13 @@ class ExportRequest:
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """An Import's properties: what to read, from whom, and whether to hold it.
-
-    Attributes:
-        consumer: as given; None stands for the root stack's name, which only CloudFormation knows.
-        names: keys or names of maps, with `/` between levels; None stands for everything there.
-    """
+    """An Import's properties: what to read, from whom, and whether to hold it."""
 
     producer: Producer
-    names: tuple[str, ...] | None
+    names: tuple[str, ...] | None  # keys or names of maps, with `/` between levels; None stands for everything there
     shared: bool
     strength: Strength
-    consumer: str | None
+    consumer: str | None  # as given; None stands for the root stack's name, which only CloudFormation knows
     revision: str
 
     @classmethod

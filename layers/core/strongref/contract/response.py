@@ -34,17 +34,11 @@ class ResponseStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The result of a use case.
+    """The result of a use case."""
 
-    Attributes:
-        physical_id: the resource's physical ID. A different one than before means that the resource was replaced.
-        data: the attributes for `Fn::GetAtt`.
-        reason: an optional notice, shown in the stack's events.
-    """
-
-    physical_id: str
-    data: Mapping[str, object] = field(default_factory=dict, repr=False)
-    reason: str = ""
+    physical_id: str  # the resource's physical ID. A different one than before means that the resource was replaced
+    data: Mapping[str, object] = field(default_factory=dict, repr=False)  # the attributes for `Fn::GetAtt`
+    reason: str = ""  # an optional notice, shown in the stack's events
 
 
 class ResponseTooLargeError(StrongRefError):

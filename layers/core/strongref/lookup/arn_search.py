@@ -34,21 +34,13 @@ MAX_READS = 100
 
 @dataclass(frozen=True)
 class ArnSearch:
-    """The resources of one lookup, and what their ARNs and other properties are.
+    """The resources of one lookup, and what their ARNs and other properties are."""
 
-    Attributes:
-        probe: reads resources.
-        resource_type: of all of them.
-        known: properties that must match.
-        scope: where the resources are.
-        description: what is looked for, in words.
-    """
-
-    probe: ResourceProbe
-    resource_type: ResourceType
-    known: Mapping[str, str]
-    scope: LookupScope
-    description: str
+    probe: ResourceProbe  # reads resources
+    resource_type: ResourceType  # of all of them
+    known: Mapping[str, str]  # properties that must match
+    scope: LookupScope  # where the resources are
+    description: str  # what is looked for, in words
 
     def find(self, text: str) -> list[str]:
         """The identifiers of the resources of the type that have this ARN: one, or none.

@@ -25,13 +25,9 @@ PHYSICAL_ID_PREFIX = "strongref-lookup/"
 
 @dataclass(frozen=True, slots=True)
 class ResourceLookup:
-    """The use case of the lookup function.
+    """The use case of the lookup function."""
 
-    Attributes:
-        finder: finds resources in a region, for as long as a clock allows.
-    """
-
-    finder: Callable[[str, Clock], Finder]
+    finder: Callable[[str, Clock], Finder]  # finds resources in a region, for as long as a clock allows
 
     def handle(self, event: Event, clock: Clock) -> Response:
         """Handle one event.

@@ -34,15 +34,10 @@ class WholeIdentifier:
 
 @dataclass(frozen=True, slots=True)
 class ListSearch:
-    """A search in the list of all resources.
+    """A search in the list of all resources."""
 
-    Attributes:
-        physical_id: matches the identifier.
-        likely: a possible identifier, to read before the search.
-    """
-
-    physical_id: str
-    likely: str | None = None
+    physical_id: str  # matches the identifier
+    likely: str | None = None  # a possible identifier, to read before the search
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,32 +36,20 @@ class Identifier:
 
 @dataclass(frozen=True, slots=True)
 class ArnResource:
-    """The resource of the ARN that is the identifier.
+    """The resource of the ARN that is the identifier."""
 
-    Attributes:
-        service: as in ARNs.
-        text: as in `rule/bus/name`; empty if no resource can match.
-        native: another form of the identifier, which the type's handler takes as well.
-        hints: properties that follow from the physical ID, and may help its list handler.
-    """
-
-    service: str
-    text: str
-    native: str
-    hints: Properties
+    service: str  # as in ARNs
+    text: str  # as in `rule/bus/name`; empty if no resource can match
+    native: str  # another form of the identifier, which the type's handler takes as well
+    hints: Properties  # properties that follow from the physical ID, and may help its list handler
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Possible identifiers. A resource matches unless its own properties differ.
+    """Possible identifiers. A resource matches unless its own properties differ."""
 
-    Attributes:
-        texts: the identifiers, the likeliest first.
-        properties: the resource's, if it has them.
-    """
-
-    texts: tuple[str, ...]
-    properties: Properties
+    texts: tuple[str, ...]  # the identifiers, the likeliest first
+    properties: Properties  # the resource's, if it has them
 
 
 Interpreted: TypeAlias = Strategy | Identifier | ArnResource | Candidates

@@ -14,28 +14,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ResourceQuery:
-    """One resource, by its physical ID, ARN, name or tags.
+    """One resource, by its physical ID, ARN, name or tags."""
 
-    Attributes:
-        type_name: as in `AWS::S3::Bucket`.
-        physical_id: CloudFormation's ID of it, its `Ref`.
-        arn: its ARN.
-        name: its name in its service.
-        tags: tags that it has, and no other resource of its type.
-        properties: its other properties, as parts of a composite identifier. All of them must match.
-        hints: properties that a template gives. Parts of the identifier must match. The rest only helps to list
-            resources: it may have changed since, and a service may write it in another way.
-        account: the account ID, if known. ARNs of other accounts do not match.
-    """
-
-    type_name: str
-    physical_id: str | None = None
-    arn: str | None = None
-    name: str | None = None
-    tags: Mapping[str, str] = field(default_factory=dict)
+    type_name: str  # as in `AWS::S3::Bucket`
+    physical_id: str | None = None  # CloudFormation's ID of it, its `Ref`
+    arn: str | None = None  # its ARN
+    name: str | None = None  # its name in its service
+    tags: Mapping[str, str] = field(default_factory=dict)  # tags that it has, and no other resource of its type
+    # its other properties, as parts of a composite identifier. All of them must match
     properties: Mapping[str, str] = field(default_factory=dict)
+    # properties that a template gives. Parts of the identifier must match. The rest only helps to list resources: it
+    # may have changed since, and a service may write it in another way
     hints: Mapping[str, str] = field(default_factory=dict)
-    account: str | None = None
+    account: str | None = None  # the account ID, if known. ARNs of other accounts do not match
 
     def describe(self) -> str:
         """The resource in words: `physical ID web`. Of tags, only the keys.
@@ -58,15 +49,10 @@ class ResourceQuery:
 
 @dataclass(frozen=True, slots=True)
 class LookupScope:
-    """The region and account where resources are looked up.
+    """The region and account where resources are looked up."""
 
-    Attributes:
-        region: as in `eu-west-1`.
-        account: the account ID; None if unknown.
-    """
-
-    region: str
-    account: str | None = None
+    region: str  # as in `eu-west-1`
+    account: str | None = None  # the account ID; None if unknown
 
     def may_contain(self, arn: Arn) -> bool:
         """Whether the ARN's resource could be here. ARNs of global services have no region."""

@@ -110,19 +110,12 @@ _LOOKUP: Table = {
 
 @dataclass(frozen=True, slots=True)
 class LookupRequest:
-    """A lookup's properties: which resource, where it is, and which attributes to return.
+    """A lookup's properties: which resource, where it is, and which attributes to return."""
 
-    Attributes:
-        query: the resource.
-        region: of the resource.
-        attributes: to return; None for all that `Fn::GetAtt` can return.
-        revision: any text; a change repeats the lookup.
-    """
-
-    query: ResourceQuery
-    region: str
-    attributes: tuple[str, ...] | None
-    revision: str
+    query: ResourceQuery  # the resource
+    region: str  # of the resource
+    attributes: tuple[str, ...] | None  # to return; None for all that `Fn::GetAtt` can return
+    revision: str  # any text; a change repeats the lookup
 
     @classmethod
     def parse(cls, given: Properties, stack: StackArn) -> LookupRequest:

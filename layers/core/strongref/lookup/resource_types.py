@@ -35,26 +35,18 @@ class ListInput:
 
 @dataclass(frozen=True, slots=True)
 class ResourceType:
-    """How resources of a type are identified and found.
+    """How resources of a type are identified and found."""
 
-    Attributes:
-        type_name: as in `AWS::S3::Bucket`.
-        identifier: the properties of the primary identifier, in order; dots lead into a property.
-        own: the position of the part that is the resource's own, not its parent's; None if unknown.
-        required_inputs: what its list handler requires, as alternatives; empty if it requires nothing.
-        optional_inputs: further parts of the identifier that its list handler takes; None if no input is described.
-        name_property: the property that has the resource's name, if there is one.
-        arn_property: the property that has its ARN, if there is one.
-        tagged_by: the services, as in ARNs, that tag it; empty if it cannot be tagged; None if unknown.
-    """
-
-    type_name: str
-    identifier: tuple[str, ...]
-    own: int | None = None
+    type_name: str  # as in `AWS::S3::Bucket`
+    identifier: tuple[str, ...]  # the properties of the primary identifier, in order; dots lead into a property
+    own: int | None = None  # the position of the part that is the resource's own, not its parent's; None if unknown
+    # what its list handler requires, as alternatives; empty if it requires nothing
     required_inputs: tuple[tuple[ListInput, ...], ...] = ()
+    # further parts of the identifier that its list handler takes; None if no input is described
     optional_inputs: tuple[str, ...] | None = None
-    name_property: str | None = None
-    arn_property: str | None = None
+    name_property: str | None = None  # the property that has the resource's name, if there is one
+    arn_property: str | None = None  # the property that has its ARN, if there is one
+    # the services, as in ARNs, that tag it; empty if it cannot be tagged; None if unknown
     tagged_by: tuple[str, ...] | None = None
 
     @property

@@ -17,13 +17,9 @@ _AND_MOST = 10
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """Conditions that must hold together; without any, always.
+    """Conditions that must hold together; without any, always."""
 
-    Attributes:
-        holds: names of conditions, each with the value that it must have.
-    """
-
-    holds: frozenset[tuple[str, bool]] = frozenset()
+    holds: frozenset[tuple[str, bool]] = frozenset()  # names of conditions, each with the value that it must have
 
     def also(self, condition: str, *, true: bool = True) -> When:
         """These conditions and one more."""

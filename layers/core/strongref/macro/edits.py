@@ -11,49 +11,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A property that replaces a reference.
+    """A property that replaces a reference."""
 
-    Attributes:
-        path: of the map that has it.
-        key: of the reference, as in `TargetGroupArnRef`.
-        becomes: the property's name.
-        value: of the property.
-    """
-
-    path: Path
-    key: str
-    becomes: str
-    value: Node = field(repr=False)
+    path: Path  # of the map that has it
+    key: str  # of the reference, as in `TargetGroupArnRef`
+    becomes: str  # the property's name
+    value: Node = field(repr=False)  # of the property
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A key that is removed, with everything below it.
+    """A key that is removed, with everything below it."""
 
-    Attributes:
-        path: of the map that has it.
-        key: in that map.
-    """
-
-    path: Path
-    key: str
+    path: Path  # of the map that has it
+    key: str  # in that map
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A new entry at the end of a map.
+    """A new entry at the end of a map."""
 
-    Attributes:
-        path: of the map, which is created if it is missing.
-        key: of the entry, as in a resource's logical ID.
-        value: of the entry.
-        origins: the paths in the template that require it.
-    """
-
-    path: Path
-    key: str
-    value: Node = field(repr=False)
-    origins: tuple[Path, ...] = ()
+    path: Path  # of the map, which is created if it is missing
+    key: str  # of the entry, as in a resource's logical ID
+    value: Node = field(repr=False)  # of the entry
+    origins: tuple[Path, ...] = ()  # the paths in the template that require it
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,13 +41,9 @@ KEYS = (*TARGET_KEYS, VALUES, SECURE, *OPTIONS)
 
 @dataclass(frozen=True, slots=True)
 class ExportTarget:
-    """Where a value is exported to: several resources may share a target.
+    """Where a value is exported to: several resources may share a target."""
 
-    Attributes:
-        text: the exporter's `Region`, `Account` and `Consumer`, as JSON: regions sorted, a single one as text.
-    """
-
-    text: str
+    text: str  # the exporter's `Region`, `Account` and `Consumer`, as JSON: regions sorted, a single one as text
 
     @classmethod
     def of(cls, given: Mapping[str, Node]) -> ExportTarget:
@@ -68,21 +64,14 @@ class ExportTarget:
 
 @dataclass(frozen=True, slots=True)
 class ExportPart:
-    """What one `Exports`, or one item of it, adds to the Export of a target.
+    """What one `Exports`, or one item of it, adds to the Export of a target."""
 
-    Attributes:
-        at: its path.
-        found: the resource's `Exports`.
-        values: the exporter's, which may have imported values.
-        secure: keys of secure values.
-        options: the exporter's properties that apply to the whole Export.
-    """
-
-    at: Path
-    found: ResourceExports
+    at: Path  # its path
+    found: ResourceExports  # the resource's `Exports`
     target: ExportTarget
-    values: Node = field(repr=False)
-    secure: tuple[str, ...] = ()
+    values: Node = field(repr=False)  # the exporter's, which may have imported values
+    secure: tuple[str, ...] = ()  # keys of secure values
+    # the exporter's properties that apply to the whole Export
     options: Mapping[str, Node] = field(default_factory=dict)
 
 

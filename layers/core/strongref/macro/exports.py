@@ -27,18 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MacroExport:
-    """An Export that the macro adds.
+    """An Export that the macro adds."""
 
-    Attributes:
-        origins: the paths of the `Exports` in it.
-        path: of the map that gets it.
-        resource: as in a template; the values may have imported values in them.
-    """
-
-    origins: tuple[Path, ...]
-    path: Path
+    origins: tuple[Path, ...]  # the paths of the `Exports` in it
+    path: Path  # of the map that gets it
     logical_id: str
-    resource: dict[str, Node] = field(repr=False)
+    resource: dict[str, Node] = field(repr=False)  # as in a template; the values may have imported values in them
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,13 +51,9 @@ _NOTHING = (None, "")
 
 @dataclass(frozen=True, slots=True)
 class ImportSource:
-    """Where a value is imported from, and how: several references may share a source.
+    """Where a value is imported from, and how: several references may share a source."""
 
-    Attributes:
-        text: the importer's properties without `Names`, as JSON.
-    """
-
-    text: str
+    text: str  # the importer's properties without `Names`, as JSON
 
     @classmethod
     def of(cls, properties: Mapping[str, Node]) -> ImportSource:
@@ -72,15 +68,10 @@ class ImportSource:
 
 @dataclass(frozen=True, slots=True)
 class TemplateReference:
-    """A reference of a template.
+    """A reference of a template."""
 
-    Attributes:
-        source: where its value comes from.
-        name: of the export, with dots between levels.
-    """
-
-    source: ImportSource
-    name: str
+    source: ImportSource  # where its value comes from
+    name: str  # of the export, with dots between levels
 
 
 def stem(key: object) -> tuple[str, bool] | None:

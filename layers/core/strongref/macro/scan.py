@@ -29,35 +29,22 @@ class ImportedValue:
 
 @dataclass(frozen=True, slots=True)
 class ResourceExports:
-    """The `Exports` of a resource.
+    """The `Exports` of a resource."""
 
-    Attributes:
-        path: of the map that has the resource.
-        logical_id: the resource's.
-        given: the value of `Exports`.
-        condition: of the resource, if it has one.
-        loops: the variables of the loops around the resource.
-    """
-
-    path: Path
-    logical_id: str
-    given: Node = field(repr=False)
-    condition: str | None = None
-    loops: tuple[str, ...] = ()
+    path: Path  # of the map that has the resource
+    logical_id: str  # the resource's
+    given: Node = field(repr=False)  # the value of `Exports`
+    condition: str | None = None  # of the resource, if it has one
+    loops: tuple[str, ...] = ()  # the variables of the loops around the resource
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateScan:
-    """The references and exports of a template, and their problems.
+    """The references and exports of a template, and their problems."""
 
-    Attributes:
-        replacements: of references, with imported values as placeholders.
-        imported: all imported values, including those in exports.
-        exports: of resources, in the order of the template, with imported values as placeholders.
-    """
-
-    replacements: list[Replacement] = field(default_factory=list)
-    imported: list[ImportedValue] = field(default_factory=list)
+    replacements: list[Replacement] = field(default_factory=list)  # of references, with imported values as placeholders
+    imported: list[ImportedValue] = field(default_factory=list)  # all imported values, including those in exports
+    # of resources, in the order of the template, with imported values as placeholders
     exports: list[ResourceExports] = field(default_factory=list)
     problems: list[TemplateError] = field(default_factory=list)
 

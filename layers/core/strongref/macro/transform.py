@@ -39,13 +39,9 @@ _MOST_RESOURCES = 500
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The transform's own parameters.
+    """The transform's own parameters."""
 
-    Attributes:
-        value_bytes: the assumed size of an imported value; it limits the names of one Import.
-    """
-
-    value_bytes: int = VALUE_BYTES
+    value_bytes: int = VALUE_BYTES  # the assumed size of an imported value; it limits the names of one Import
 
     @classmethod
     def parse(cls, given: Mapping[str, Node]) -> Settings:

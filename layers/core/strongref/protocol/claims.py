@@ -50,23 +50,14 @@ def any_size(_values: Mapping[Key, Value]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who claims.
+    """Who claims."""
 
-    Attributes:
-        generation: what its claims are told apart by; an Import's physical ID.
-        says: what its claims say: the ARN of its stack, or the name of a set of manifests.
-        importer: whose exports it may read.
-        again: it may have claims already.
-        may_return: it may have to return to a value that is withdrawn, but kept for its claim.
-        fits: raises if these are more values than it can return.
-    """
-
-    generation: str
-    says: str
-    importer: ImportingAccount
-    again: bool = False
-    may_return: bool = False
-    fits: Callable[[Mapping[Key, Value]], None] = any_size
+    generation: str  # what its claims are told apart by; an Import's physical ID
+    says: str  # what its claims say: the ARN of its stack, or the name of a set of manifests
+    importer: ImportingAccount  # whose exports it may read
+    again: bool = False  # it may have claims already
+    may_return: bool = False  # it may have to return to a value that is withdrawn, but kept for its claim
+    fits: Callable[[Mapping[Key, Value]], None] = any_size  # raises if these are more values than it can return
 
     @property
     def tag(self) -> dict[str, str]:
@@ -75,25 +66,15 @@ class Claimant:
 
 @dataclass(slots=True)
 class ClaimAttempt:
-    """An importer at work in one scope.
+    """An importer at work in one scope."""
 
-    Attributes:
-        ports: what calls go through.
-        store: of the consumer's region.
-        clock: the invocation's.
-        claimant: who imports.
-        scope: where the exports are.
-        names: of what to import; None stands for everything there.
-        claims: whether a claim was put on, or may have been.
-    """
-
-    ports: Ports
-    store: Store
-    clock: Clock
-    claimant: Claimant
-    scope: ExportScope
-    names: Collection[str] | None
-    claims: bool = False
+    ports: Ports  # what calls go through
+    store: Store  # of the consumer's region
+    clock: Clock  # the invocation's
+    claimant: Claimant  # who imports
+    scope: ExportScope  # where the exports are
+    names: Collection[str] | None  # of what to import; None stands for everything there
+    claims: bool = False  # whether a claim was put on, or may have been
     _has_read_tags: bool = False
     _skip: frozenset[Key] = frozenset()
     """Keys that carry the claim already."""

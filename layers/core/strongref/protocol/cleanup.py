@@ -25,21 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClaimRelease:
-    """An importer that releases what it claimed.
+    """An importer that releases what it claimed."""
 
-    Attributes:
-        ports: what calls go through.
-        clock: the invocation's.
-        region: where it claimed.
-        generation: what its claims are told apart by; an Import's physical ID.
-        holder: of the fence, where values are deleted.
-    """
-
-    ports: Ports
-    clock: Clock
-    region: str
-    generation: str
-    holder: FenceHolder
+    ports: Ports  # what calls go through
+    clock: Clock  # the invocation's
+    region: str  # where it claimed
+    generation: str  # what its claims are told apart by; an Import's physical ID
+    holder: FenceHolder  # of the fence, where values are deleted
 
     def release(self, scope: ExportScope, names: Collection[str] | None) -> None:
         """Remove this generation's claims; delete values that no record holds any more and nobody else claims.

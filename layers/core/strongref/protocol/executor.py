@@ -44,15 +44,10 @@ def side_by_side(works: Iterable[Iterator[None]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PlanExecutor:
-    """Carries out one Export's plans in one store.
+    """Carries out one Export's plans in one store."""
 
-    Attributes:
-        store: where; it begins no call after the fence has expired.
-        export: whose plans.
-    """
-
-    store: Store
-    export: ExportIdentity
+    store: Store  # where; it begins no call after the fence has expired
+    export: ExportIdentity  # whose plans
 
     def execute(self, plan: ExportPlan) -> Iterator[None]:
         """Carry out a plan, one call in each step.

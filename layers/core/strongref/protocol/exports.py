@@ -49,26 +49,17 @@ def physical_id(stack: StackArn, logical_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExportEvent:
-    """One event of an Export, parsed.
-
-    Attributes:
-        export: which Export.
-        destinations: where to publish what, in the order in which they are written: new ones before those that it
-            leaves. None if the properties never were accepted, so that nothing was ever published for them.
-        rewrite: keys to write again although they are right.
-        response: what to answer if nothing needs to be reported.
-        on_change: what the properties ask for.
-        former: what the old properties of an Update asked for; None if they were refused.
-        unchanged: the Update asks for what was asked for before, so there may be nothing to do.
-    """
+    """One event of an Export, parsed."""
 
     export: ExportIdentity
+    # where to publish what, in the order in which they are written: new ones before those that it leaves. None if the
+    # properties never were accepted, so that nothing was ever published for them
     destinations: tuple[Destination, ...] | None
-    response: Response
-    rewrite: Collection[Key] = ()
-    on_change: OnChange = OnChange.REFUSE
-    former: ExportRequest | None = None
-    unchanged: bool = False
+    response: Response  # what to answer if nothing needs to be reported
+    rewrite: Collection[Key] = ()  # keys to write again although they are right
+    on_change: OnChange = OnChange.REFUSE  # what the properties ask for
+    former: ExportRequest | None = None  # what the old properties of an Update asked for; None if they were refused
+    unchanged: bool = False  # the Update asks for what was asked for before, so there may be nothing to do
 
     @classmethod
     def parse(cls, event: Event) -> ExportEvent:

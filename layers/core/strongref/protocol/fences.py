@@ -37,32 +37,20 @@ RESERVE_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class FenceHolder:
-    """Who puts up fences.
+    """Who puts up fences."""
 
-    Attributes:
-        name: among the holders of a scope; a random token makes it unique.
-        says: who that is, for people.
-        work: the request being carried out, if another invocation can continue it behind the same fences.
-    """
-
-    name: str
-    says: str
-    work: str = ""
+    name: str  # among the holders of a scope; a random token makes it unique
+    says: str  # who that is, for people
+    work: str = ""  # the request being carried out, if another invocation can continue it behind the same fences
 
 
 @dataclass(frozen=True, slots=True)
 class FencedStore:
-    """A store to work in behind a fence.
+    """A store to work in behind a fence."""
 
-    Attributes:
-        store: begins no call after the fence has expired, and renews the fence before a call.
-        clock: the store's. Its time goes on for as long as the fence is renewed, so never wait by it.
-        scan: how far an earlier invocation has read tags; to be kept up to date.
-    """
-
-    store: Store
-    clock: Clock
-    scan: TagScan
+    store: Store  # begins no call after the fence has expired, and renews the fence before a call
+    clock: Clock  # the store's. Its time goes on for as long as the fence is renewed, so never wait by it
+    scan: TagScan  # how far an earlier invocation has read tags; to be kept up to date
 
 
 def live_fence(store: Store, scope: ExportScope, now: datetime) -> Fence | None:
@@ -153,18 +141,12 @@ class FenceLease:
 
     A function that dies leaves its fences behind, and everyone else waits until they expire. So they stand for
     `FENCE_SECONDS` only, however long the work takes, and are renewed while it goes on.
-
-    Attributes:
-        fences: the fences.
-        clock: the invocation's.
-        reserve: the seconds of the invocation that are kept for taking the fences away.
-        ends: until when calls may begin, if the fences are not renewed.
     """
 
-    fences: Sequence[OwnFence]
-    clock: Clock
-    reserve: float
-    ends: datetime
+    fences: Sequence[OwnFence]  # the fences
+    clock: Clock  # the invocation's
+    reserve: float  # the seconds of the invocation that are kept for taking the fences away
+    ends: datetime  # until when calls may begin, if the fences are not renewed
 
     @classmethod
     def begin(cls, fences: Sequence[OwnFence], clock: Clock, reserve: float) -> FenceLease:

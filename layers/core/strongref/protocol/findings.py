@@ -73,58 +73,38 @@ class FindingType(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """One thing that was found.
+    """One thing that was found."""
 
-    Attributes:
-        kind: what it is.
-        parameter: the name of the parameter that it is about.
-        stacks: the ARNs of the stacks that are concerned.
-    """
-
-    kind: FindingType
-    parameter: str
-    stacks: tuple[str, ...] = ()
+    kind: FindingType  # what it is
+    parameter: str  # the name of the parameter that it is about
+    stacks: tuple[str, ...] = ()  # the ARNs of the stacks that are concerned
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeSnapshot:
-    """What is stored in a scope.
+    """What is stored in a scope."""
 
-    Attributes:
-        records: by logical ID, as found.
-        stored: the values.
-        tags: what the tags of values say; of those whose tags were read.
-        deleted_stacks: the ARNs of stacks, of those that the records name, that no longer exist.
-        awaited: the consumer exists, and is not being deleted.
-    """
-
-    records: Mapping[str, StoredRecord]
-    stored: Mapping[Key, Value]
-    tags: Mapping[Key, ValueTags]
-    deleted_stacks: Collection[str]
-    awaited: bool
+    records: Mapping[str, StoredRecord]  # by logical ID, as found
+    stored: Mapping[Key, Value]  # the values
+    tags: Mapping[Key, ValueTags]  # what the tags of values say; of those whose tags were read
+    deleted_stacks: Collection[str]  # the ARNs of stacks, of those that the records name, that no longer exist
+    awaited: bool  # the consumer exists, and is not being deleted
 
 
 @dataclass(slots=True)
 class Repairs:
-    """What was found in a scope, and what to do about it.
+    """What was found in a scope, and what to do about it."""
 
-    Attributes:
-        findings: all of them.
-        untag: stale claims, by key: the tag's key, the stack that it names.
-        delete: values.
-        records: of deleted stacks: what is to be left of them; None deletes a record.
-        delete_parts: names of record parts that no record needs.
-        put_back: values that have gone, with their tags.
-        suspects: keys whose tags are to be read again before anything is done or reported.
-    """
-
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)  # all of them
+    # stale claims, by key: the tag's key, the stack that it names
     untag: dict[Key, Mapping[str, str]] = field(default_factory=dict)
-    delete: list[Key] = field(default_factory=list)
+    delete: list[Key] = field(default_factory=list)  # values
+    # of deleted stacks: what is to be left of them; None deletes a record
     records: dict[str, Record | None] = field(default_factory=dict)
-    delete_parts: list[str] = field(default_factory=list)
+    delete_parts: list[str] = field(default_factory=list)  # names of record parts that no record needs
+    # values that have gone, with their tags
     put_back: dict[Key, tuple[Value, Mapping[str, str]]] = field(default_factory=dict)
+    # keys whose tags are to be read again before anything is done or reported
     suspects: set[Key] = field(default_factory=set)
 
     @property

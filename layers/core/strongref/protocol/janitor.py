@@ -38,19 +38,12 @@ Checkpoint = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class JanitorProgress:
-    """What was done in one part of the store.
+    """What was done in one part of the store."""
 
-    Attributes:
-        mark: everything up to here is done.
-        values: how many were read.
-        findings: what was found, whatever was done about it.
-        busy: the scope is being changed: its repairs are left for the next run.
-    """
-
-    mark: Checkpoint
-    values: int
-    findings: tuple[Finding, ...]
-    busy: bool = False
+    mark: Checkpoint  # everything up to here is done
+    values: int  # how many were read
+    findings: tuple[Finding, ...]  # what was found, whatever was done about it
+    busy: bool = False  # the scope is being changed: its repairs are left for the next run
 
     def counts(self) -> Counter[str]:
         """Numbers by name, for the metrics; what is left for the next run does not count."""
@@ -67,14 +60,9 @@ class JanitorProgress:
 
 @dataclass(frozen=True, slots=True)
 class Janitor:
-    """Looks after one region's store.
+    """Looks after one region's store."""
 
-    Attributes:
-        ports: what calls go through; its patience is how long to wait for an exporter at work.
-        region: where.
-    """
-
-    ports: Ports
+    ports: Ports  # what calls go through; its patience is how long to wait for an exporter at work
     region: str
 
     def tend(self, clock: Clock, after: Checkpoint = ("", "")) -> Iterator[JanitorProgress]:

@@ -18,15 +18,10 @@ if TYPE_CHECKING:
 
 
 class ImportingAccount(NamedTuple):
-    """The importing side.
+    """The importing side."""
 
-    Attributes:
-        account: the account of its credentials. Stacks of other accounts cannot be looked up.
-        consumer: the consumer name that exports to it have.
-    """
-
-    account: str
-    consumer: str
+    account: str  # the account of its credentials. Stacks of other accounts cannot be looked up
+    consumer: str  # the consumer name that exports to it have
 
 
 def why_missing(  # noqa: PLR0913, PLR0917

@@ -26,17 +26,11 @@ Refusal = ConflictingExportError | ForeignParameterError | ExportsInUseError
 
 @dataclass(frozen=True, slots=True)
 class WriteRecord:
-    """Replace the record of an Export, or delete it.
+    """Replace the record of an Export, or delete it."""
 
-    Attributes:
-        logical_id: of the Export.
-        record: None deletes it.
-        used: the numbers of the parts that the record has now.
-    """
-
-    logical_id: str
-    record: Record | None
-    used: frozenset[int]
+    logical_id: str  # of the Export
+    record: Record | None  # None deletes it
+    used: frozenset[int]  # the numbers of the parts that the record has now
 
     def __str__(self) -> str:
         return f"{'write' if self.record else 'delete'} the record of {self.logical_id}"
@@ -125,22 +119,15 @@ Instruction = WriteRecord | CloseRecord | Create | Overwrite | TakeOwnership | G
 
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
-    """What one Export does in one scope.
+    """What one Export does in one scope."""
 
-    Attributes:
-        scope: where.
-        instructions: in the order in which they are carried out; empty where the plan is refused.
-        refusals: why nothing may be done.
-        propagated: claimed values that change anyway.
-        kept: claimed values that were to go, and stay.
-        stale: stale claims on values that change or go: the tags' keys, the ARNs of the stacks that they name.
-    """
-
-    scope: ExportScope
+    scope: ExportScope  # where
+    # in the order in which they are carried out; empty where the plan is refused
     instructions: tuple[Instruction, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
-    propagated: Mapping[Key, Importers] = field(default_factory=dict)
-    kept: Mapping[Key, Importers] = field(default_factory=dict)
+    refusals: tuple[Refusal, ...] = ()  # why nothing may be done
+    propagated: Mapping[Key, Importers] = field(default_factory=dict)  # claimed values that change anyway
+    kept: Mapping[Key, Importers] = field(default_factory=dict)  # claimed values that were to go, and stay
+    # stale claims on values that change or go: the tags' keys, the ARNs of the stacks that they name
     stale: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
 
     @property

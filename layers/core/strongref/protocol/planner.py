@@ -80,22 +80,16 @@ class ExportIdentity:
 
 @dataclass(frozen=True, slots=True)
 class StoredExports:
-    """What is stored in a scope, as one Export sees it.
+    """What is stored in a scope, as one Export sees it."""
 
-    Attributes:
-        stored: the parameters' values by key.
-        own: this Export's own record, whichever stack of this name wrote it; None if there is none.
-        unreadable: there are parts of a record of this Export that cannot be put together.
-        others: the records of the other Exports of this stack, by logical ID.
-        orphans: the records that a former stack of this name left behind, by logical ID.
-        parts: the numbers of the parts that the records have, by logical ID.
-    """
-
-    stored: Mapping[Key, Value]
-    own: Record | None
-    unreadable: bool = False
+    stored: Mapping[Key, Value]  # the parameters' values by key
+    own: Record | None  # this Export's own record, whichever stack of this name wrote it; None if there is none
+    unreadable: bool = False  # there are parts of a record of this Export that cannot be put together
+    # the records of the other Exports of this stack, by logical ID
     others: Mapping[str, Record] = field(default_factory=dict)
+    # the records that a former stack of this name left behind, by logical ID
     orphans: Mapping[str, Record] = field(default_factory=dict)
+    # the numbers of the parts that the records have, by logical ID
     parts: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     @property
@@ -214,27 +208,16 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
 
 @dataclass(frozen=True, slots=True)
 class _Differences:
-    """How what is wanted differs from what is stored.
+    """How what is wanted differs from what is stored."""
 
-    Attributes:
-        missing: wanted, and not stored.
-        changed: wanted, and stored with another value.
-        retyped: those of them whose type changes, which SSM cannot do in place.
-        shared: no longer wanted, and still published by another Export of the stack.
-        deleted: no longer wanted by anyone, and not claimed.
-        claimed_changes: changed values that are claimed.
-        claimed_drops: claimed values that this Export's record holds and that are no longer wanted.
-        withdrawn: claimed values of this Export that no record holds any more.
-    """
-
-    missing: list[Key]
-    changed: list[Key]
-    retyped: list[Key]
-    shared: list[Key]
-    deleted: list[Key]
-    claimed_changes: dict[Key, Importers]
-    claimed_drops: dict[Key, Importers]
-    withdrawn: dict[Key, Importers]
+    missing: list[Key]  # wanted, and not stored
+    changed: list[Key]  # wanted, and stored with another value
+    retyped: list[Key]  # those of them whose type changes, which SSM cannot do in place
+    shared: list[Key]  # no longer wanted, and still published by another Export of the stack
+    deleted: list[Key]  # no longer wanted by anyone, and not claimed
+    claimed_changes: dict[Key, Importers]  # changed values that are claimed
+    claimed_drops: dict[Key, Importers]  # claimed values that this Export's record holds and that are no longer wanted
+    withdrawn: dict[Key, Importers]  # claimed values of this Export that no record holds any more
 
 
 def _compare(

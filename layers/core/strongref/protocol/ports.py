@@ -76,19 +76,12 @@ class Store(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StackInfo:
-    """A stack that exists; a deleted one does not.
+    """A stack that exists; a deleted one does not."""
 
-    Attributes:
-        arn: its stack ID.
-        name: its name.
-        status: CloudFormation's stack status, as in `UPDATE_IN_PROGRESS`.
-        root_arn: the stack ID of the root stack, for a nested stack; otherwise its own.
-    """
-
-    arn: str
+    arn: str  # its stack ID
     name: str
-    status: str
-    root_arn: str
+    status: str  # CloudFormation's stack status, as in `UPDATE_IN_PROGRESS`
+    root_arn: str  # the stack ID of the root stack, for a nested stack; otherwise its own
 
     @property
     def at_rest(self) -> bool:
@@ -152,16 +145,10 @@ class Reinvoke(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Everything that a use case needs from outside.
+    """Everything that a use case needs from outside."""
 
-    Attributes:
-        stores: returns the Parameter Store of a region, which makes calls until the clock's deadline.
-        stacks: stack lookups.
-        patience: how long to wait for others that change the same scope.
-        token: returns a unique token, for a fence's name.
-    """
-
+    # returns the Parameter Store of a region, which makes calls until the clock's deadline
     stores: Callable[[str, Clock], Store]
-    stacks: Stacks
-    patience: Patience
-    token: Callable[[], str]
+    stacks: Stacks  # stack lookups
+    patience: Patience  # how long to wait for others that change the same scope
+    token: Callable[[], str]  # returns a unique token, for a fence's name

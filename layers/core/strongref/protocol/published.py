@@ -19,15 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordedExports:
-    """The records of a scope.
+    """The records of a scope."""
 
-    Attributes:
-        records: by the Export's logical ID.
-        torn: whether one of them is being written, or is damaged.
-    """
-
-    records: Mapping[str, Record] = field(repr=False)
-    torn: bool
+    records: Mapping[str, Record] = field(repr=False)  # by the Export's logical ID
+    torn: bool  # whether one of them is being written, or is damaged
 
     @classmethod
     def read(cls, store: Store, scope: ExportScope) -> RecordedExports:

@@ -33,21 +33,13 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What is stored at a destination, read behind a fence.
+    """What is stored at a destination, read behind a fence."""
 
-    Attributes:
-        fenced: where it was read, and where its plan is carried out.
-        destination: what is wanted there.
-        stored: values and records.
-        inspected: the keys whose tags matter.
-        tags: what they say; a key that has gone meanwhile is missing.
-    """
-
-    fenced: FencedStore
-    destination: Destination
-    stored: StoredExports
-    inspected: Sequence[Key]
-    tags: dict[Key, ValueTags] = field(default_factory=dict)
+    fenced: FencedStore  # where it was read, and where its plan is carried out
+    destination: Destination  # what is wanted there
+    stored: StoredExports  # values and records
+    inspected: Sequence[Key]  # the keys whose tags matter
+    tags: dict[Key, ValueTags] = field(default_factory=dict)  # what they say; a key that has gone meanwhile is missing
 
     def plan(self, export: ExportIdentity, policy: ClaimPolicy, rewrite: Collection[Key]) -> ExportPlan:
         gone = set(self.inspected) - self.tags.keys()

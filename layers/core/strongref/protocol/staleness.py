@@ -7,17 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ClaimingStack:
-    """What CloudFormation says about a stack that claims.
+    """What CloudFormation says about a stack that claims."""
 
-    Attributes:
-        exists: False once it is deleted.
-        at_rest: no operation is running in it or left unfinished.
-        claims: the claim tags that its imports stand for now; only known of a stack at rest.
-    """
-
-    exists: bool
-    at_rest: bool = False
-    claims: frozenset[str] = frozenset()
+    exists: bool  # False once it is deleted
+    at_rest: bool = False  # no operation is running in it or left unfinished
+    claims: frozenset[str] = frozenset()  # the claim tags that its imports stand for now; only known of a stack at rest
 
 
 def is_stale(claim_tag: str, stack: ClaimingStack | None) -> bool:
