@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = {"strongref": ROOT / "layers/core", **{path.name: ROOT / "src" for path in (ROOT / "src").glob("*_*")}}
 
 BASE = "strongref"
-"""Errors, text, log and metrics: what everything may import, and what imports nothing of ours."""
+"""ARNs, errors, text, log and metrics: what everything may import, and what imports nothing of ours."""
 
 LAYER = {
     BASE: set(),

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.contract.values import Kind
+from strongref.contract.values import ParameterType
 from strongref.errors import ErrorMetric, StrongRefError
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ class ClaimLedger:
     def add(self, names: Collection[str]) -> None:
         """Add names to it."""
         for page in _paged(sorted(names)):
-            self.store.create(f"{self.path}/{self.token()}", Kind.STRING, json.dumps(page, separators=(",", ":")), {})
+            self.store.create(
+                f"{self.path}/{self.token()}", ParameterType.STRING, json.dumps(page, separators=(",", ":")), {}
+            )
 
     def replace(self, names: Collection[str]) -> None:
         """Make these its only names; none of them is missing at any moment."""

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED
-from strongref.contract.values import Kind
+from strongref.contract.values import ParameterType
 from strongref.errors import ChangingError
 from strongref.protocol.published import RecordedExports
 from strongref_objects.base.errors import (
@@ -164,7 +164,7 @@ def objects_of_strongref(
     found = []
     for scope, exported in exports.items():
         values = {
-            tuple(key.split("/")): SECURE if value.kind is Kind.SECURE and not sensitive else value.attribute
+            tuple(key.split("/")): SECURE if value.is_secure and not sensitive else value.attribute
             for key, value in exported.items()
         }
         whom = "all" if scope.consumer == SHARED else scope.consumer
@@ -210,10 +210,10 @@ def objects_of_parameters(store: Store, prefix: str, *, sensitive: bool = False)
     values: dict[Path, Value] = {}
     for name, parameter in store.under(prefix, decrypted=sensitive).items():
         path = tuple(name.removeprefix(f"{prefix}/").split("/"))
-        if parameter.kind is Kind.SECURE and not sensitive:
+        if parameter.is_secure and not sensitive:
             values[path] = SECURE
         else:
-            values[path] = parameter.text.split(",") if parameter.kind is Kind.STRING_LIST else parameter.text
+            values[path] = parameter.text.split(",") if parameter.type is ParameterType.STRING_LIST else parameter.text
     return _grouped(values, f"parameters below {prefix}", lambda path: parameter_name("", path))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from boto3.session import Session
 
+from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller
 from strongref_toolkit.errors import PLACEHOLDER, NoWayInError, UnknownCallerError
@@ -67,7 +67,8 @@ class Accounts:
         if self._role is None:
             raise NoWayInError(account)
         role = self._role.replace(PLACEHOLDER, account)
-        if not re.fullmatch(rf"arn:[^:]+:iam::{account}:role/.+", role):
+        arn = Arn.parse(role)
+        if not arn or (arn.service, arn.account, arn.resource_type) != ("iam", account, "role"):
             raise NoWayInError(account, role)
         try:
             answer = self._caller.call(

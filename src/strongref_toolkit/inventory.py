@@ -81,7 +81,7 @@ def _restore(store: Store, scope: ExportScope) -> list[Key]:
     deleted = [key for key in sorted(published.values) if scope.value(key) not in stored]
     for key in deleted:
         value = published.values[key]
-        store.create(scope.value(key), value.kind, value.text, published.tags(key))
+        store.create(scope.value(key), value.type, value.text, published.tags(key))
     return deleted
 
 

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope, Key
-from strongref.contract.values import Kind, attribute_name, select
+from strongref.contract.values import attribute_name, select
 from strongref.errors import ChangingError, StrongRefError
 from strongref.protocol.fences import fences_below
 from strongref.protocol.published import RecordedExports
@@ -90,7 +90,7 @@ class PublishedExports:
         keys = [Key(name)] if name in values else select([name], values)[name]
         if not keys:
             raise self._missing(scope, name, values)
-        if not self._sensitive and any(values[key].kind is Kind.SECURE for key in keys):
+        if not self._sensitive and any(values[key].is_secure for key in keys):
             raise SecureValueError(shown)
         self.used.setdefault(scope, set()).update(keys)
         if keys == [name]:

@@ -20,7 +20,7 @@ from strongref.aws.clients import CONNECT_SECONDS, READ_SECONDS, Clients
 from strongref.aws.parameter_store import SsmStore, Stores
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.fence import IN_FLIGHT
-from strongref.contract.values import Kind
+from strongref.contract.values import ParameterType
 from strongref.errors import (
     AccessDeniedError,
     AlreadyExistsError,
@@ -65,14 +65,14 @@ def store(client: SSMClient) -> Store:
 
 
 def test_what_is_created_is_read_back_decrypted(store: Store) -> None:
-    store.create("/app/a", Kind.STRING, "one", {"owner": "me"})
-    store.create("/app/l", Kind.STRING_LIST, "one,two", {})
-    store.create("/app/s", Kind.SECURE, SECRET, {})
+    store.create("/app/a", ParameterType.STRING, "one", {"owner": "me"})
+    store.create("/app/l", ParameterType.STRING_LIST, "one,two", {})
+    store.create("/app/s", ParameterType.SECURE, SECRET, {})
     found = store.get(["/app/a", "/app/l", "/app/s", "/app/absent", "/app/a"])
-    assert {name: (parameter.kind, parameter.text) for name, parameter in found.items()} == {
-        "/app/a": (Kind.STRING, "one"),
-        "/app/l": (Kind.STRING_LIST, "one,two"),
-        "/app/s": (Kind.SECURE, SECRET),
+    assert {name: (parameter.type, parameter.text) for name, parameter in found.items()} == {
+        "/app/a": (ParameterType.STRING, "one"),
+        "/app/l": (ParameterType.STRING_LIST, "one,two"),
+        "/app/s": (ParameterType.SECURE, SECRET),
     }
     assert found == store.under("/app")
     assert SECRET not in repr(found)
@@ -80,22 +80,22 @@ def test_what_is_created_is_read_back_decrypted(store: Store) -> None:
 
 
 def test_a_create_never_overwrites(store: Store) -> None:
-    store.create("/app/a", Kind.STRING, "one", {})
+    store.create("/app/a", ParameterType.STRING, "one", {})
     with pytest.raises(AlreadyExistsError):
-        store.create("/app/a", Kind.STRING, "two", {})
+        store.create("/app/a", ParameterType.STRING, "two", {})
     assert store.get(["/app/a"])["/app/a"].text == "one"
 
 
 def test_an_overwrite_tells_the_version_and_keeps_the_tags(store: Store) -> None:
-    store.create("/app/a", Kind.STRING, "one", {"owner": "me"})
-    assert store.overwrite("/app/a", Kind.STRING, "two") == 2
+    store.create("/app/a", ParameterType.STRING, "one", {"owner": "me"})
+    assert store.overwrite("/app/a", ParameterType.STRING, "two") == 2
     assert store.tags("/app/a") == {"owner": "me"}
-    assert store.overwrite("/app/gone", Kind.STRING, "new") == 1
+    assert store.overwrite("/app/gone", ParameterType.STRING, "new") == 1
     assert store.tags("/app/gone") == {}
 
 
 def test_tags_come_and_go(store: Store) -> None:
-    store.create("/app/a", Kind.STRING, "one", {})
+    store.create("/app/a", ParameterType.STRING, "one", {})
     assert store.tag("/app/a", {"k": "1", "l": "2"})
     assert store.tags("/app/a") == {"k": "1", "l": "2"}
     assert store.untag("/app/a", ["k", "absent"])
@@ -109,7 +109,7 @@ def test_tags_of_what_is_not_there(store: Store) -> None:
 
 
 def test_what_is_deleted_is_gone_and_deleting_again_is_no_error(store: Store) -> None:
-    store.create("/app/a", Kind.STRING, "one", {})
+    store.create("/app/a", ParameterType.STRING, "one", {})
     store.delete(["/app/a", "/app/absent"])
     store.delete(["/app/a"])
     assert store.get(["/app/a"]) == {}
@@ -119,7 +119,7 @@ def test_what_is_deleted_is_gone_and_deleting_again_is_no_error(store: Store) ->
 def test_many_are_read_and_deleted_whole(store: Store, count: int) -> None:
     names = [f"/app/{number:02}/deep" for number in range(count)]
     for name in [*names, "/app-2/beside"]:
-        store.create(name, Kind.STRING, name, {})
+        store.create(name, ParameterType.STRING, name, {})
     assert sorted(store.get(names)) == names
     assert sorted(store.under("/app")) == names
     store.delete(names)
@@ -158,8 +158,8 @@ def test_a_call_has_ten_names_without_duplicates() -> None:
 def test_a_put_asks_for_the_tier_that_its_value_needs() -> None:
     calls = Calls()
     store = store_over(FakeSsm(before_call=calls).as_client())
-    store.create("/a", Kind.STRING, "x" * 5000, {"k": "v"})
-    store.overwrite("/a", Kind.STRING, "x")
+    store.create("/a", ParameterType.STRING, "x" * 5000, {"k": "v"})
+    store.overwrite("/a", ParameterType.STRING, "x")
     assert [request["Tier"] for _, request in calls.seen] == ["Intelligent-Tiering"] * 2
     assert "Overwrite" not in calls.seen[0][1]
     assert "Tags" not in calls.seen[1][1]
@@ -194,7 +194,7 @@ def test_errors_become_ours_by_code_and_keep_no_text(error: Exception, expected:
     code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
     store = store_over(FakeSsm(before_call=Calls(*[error] * 1000)).as_client(), FakeClock(remaining=60))
     with pytest.raises(StoreError) as raised:
-        store.overwrite("/app/a", Kind.STRING, SECRET)
+        store.overwrite("/app/a", ParameterType.STRING, SECRET)
     assert type(raised.value) is expected
     assert raised.value.args == ("PutParameter", code, "/app/a", REGION)
     assert REGION in str(raised.value)
@@ -217,7 +217,7 @@ def test_a_tag_call_that_is_denied_is_no_missing_parameter() -> None:
 
 def test_the_fifty_first_tag_is_refused() -> None:
     store = store_over(FakeSsm().as_client())
-    store.create("/a", Kind.STRING, "v", {f"k{number}": "v" for number in range(50)})
+    store.create("/a", ParameterType.STRING, "v", {f"k{number}": "v" for number in range(50)})
     with pytest.raises(TooManyTagsError):
         store.tag("/a", {"one": "more"})
 
@@ -226,7 +226,7 @@ def test_throttling_slows_and_then_succeeds() -> None:
     clock = FakeClock()
     calls = Calls(*[client_error("ThrottlingException")] * 5)
     store = store_over(FakeSsm(before_call=calls).as_client(), clock)
-    store.create("/a", Kind.STRING, "v", {})
+    store.create("/a", ParameterType.STRING, "v", {})
     assert [action for action, _ in calls.seen] == ["PutParameter"] * 6
     assert len(clock.slept) == 5
     assert clock.slept == sorted(clock.slept)
@@ -245,14 +245,14 @@ def test_a_create_whose_response_was_lost_is_reported_as_existing(monkeypatch: p
 
     monkeypatch.setattr(fake, "put_parameter", put_and_lose_the_answer)
     with pytest.raises(AlreadyExistsError):
-        store_over(fake.as_client()).create("/a", Kind.STRING, "v", {})
+        store_over(fake.as_client()).create("/a", ParameterType.STRING, "v", {})
 
 
 def test_no_call_begins_after_the_deadline() -> None:
     calls = Calls()
     store = store_over(FakeSsm(before_call=calls).as_client(), FakeClock(remaining=0))
     with pytest.raises(OutOfTimeError):
-        store.create("/a", Kind.STRING, "v", {})
+        store.create("/a", ParameterType.STRING, "v", {})
     assert calls.seen == []
 
 
@@ -263,7 +263,7 @@ def test_a_fence_outlasts_a_call_in_flight() -> None:
 def test_each_region_has_a_store_of_its_own() -> None:
     fakes = {region: FakeSsm(region) for region in (REGION, "eu-west-1")}
     stores, clock = Stores(lambda region: fakes[region].as_client(), RateLimiter(UNHURRIED)), FakeClock()
-    stores("eu-west-1", clock).create("/a", Kind.STRING, "v", {})
+    stores("eu-west-1", clock).create("/a", ParameterType.STRING, "v", {})
     assert stores("eu-west-1", clock).region == "eu-west-1"
     assert stores(REGION, clock).get(["/a"]) == {}
 
@@ -271,10 +271,10 @@ def test_each_region_has_a_store_of_its_own() -> None:
 def test_stores_keep_one_pace_and_each_its_clock() -> None:
     fake, clock, hurried = FakeSsm(), FakeClock(), FakeClock(remaining=0.2)
     stores = Stores(lambda _: fake.as_client(), RateLimiter(RateLimits(writes=1)))
-    stores(REGION, clock).create("/a", Kind.STRING, "v", {})
+    stores(REGION, clock).create("/a", ParameterType.STRING, "v", {})
     with pytest.raises(OutOfTimeError):
-        stores(REGION, hurried).create("/b", Kind.STRING, "v", {})
-    stores(REGION, clock).create("/b", Kind.STRING, "v", {})
+        stores(REGION, hurried).create("/b", ParameterType.STRING, "v", {})
+    stores(REGION, clock).create("/b", ParameterType.STRING, "v", {})
     assert sum(clock.slept) > 0
 
 

@@ -9,13 +9,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strongref.contract.fence import UNREADABLE_LIFETIME, Fence
-from strongref.contract.values import Kind, Parameter
+from strongref.contract.values import Parameter, ParameterType
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 
 def parameter(text: str, modified: str = NOON.isoformat()) -> Parameter:
-    return Parameter("/strongref/fences/web/1/eu-west-1/network/Exports.1", Kind.STRING, text, 1, modified)
+    return Parameter("/strongref/fences/web/1/eu-west-1/network/Exports.1", ParameterType.STRING, text, 1, modified)
 
 
 @given(

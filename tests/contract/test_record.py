@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from strongref.contract.names import Key
 from strongref.contract.record import PART_BYTES, Record, RecordPart, StoredRecord, decode, encode, part_name
-from strongref.contract.values import MAX_BYTES, Kind, Parameter, Value
+from strongref.contract.values import MAX_BYTES, Parameter, ParameterType, Value
 from tests.support.builders import NETWORK, SCOPE, items, record, secure, text
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def large(filler: str = "x") -> Record:
 
 def test_a_small_record_is_one_parameter() -> None:
     assert encode(record(CertArn="arn:x", SubnetIds=items("a", "b")), NOTHING) == [
-        RecordPart(0, Kind.STRING, f'{{"stack":"{NETWORK}","values":{{"CertArn":"arn:x","SubnetIds":["a","b"]}}}}')
+        RecordPart(
+            0, ParameterType.STRING, f'{{"stack":"{NETWORK}","values":{{"CertArn":"arn:x","SubnetIds":["a","b"]}}}}'
+        )
     ]
 
 
@@ -88,7 +90,7 @@ def test_the_head_is_last_and_numbers_are_not_reused(written: Record, used: froz
 def test_secure_values_are_only_in_secure_strings(hidden: dict[Key, str], much: bool) -> None:
     plain = {Key(f"Plain{number}"): text("x" * (3000 if much else 3)) for number in range(3)}
     written = Record(NETWORK, plain | {key: secure(value) for key, value in hidden.items()})
-    open_text = "".join(part.text for part in encode(written, NOTHING) if part.kind is not Kind.SECURE)
+    open_text = "".join(part.text for part in encode(written, NOTHING) if part.kind is not ParameterType.SECURE)
     assert not [value for value in hidden.values() if value in open_text]
 
 
@@ -141,8 +143,8 @@ def test_tails_without_a_head_are_no_record_and_not_torn() -> None:
 
 def test_a_tail_changed_by_hand_is_torn() -> None:
     written = parameters(encode(large(), NOTHING))
-    name = max(name for name in written if written[name].kind is Kind.STRING and name != f"{PATH}/Exports")
-    written[name] = Parameter(name, Kind.STRING, written[name].text.replace("x", "y"))
+    name = max(name for name in written if written[name].type is ParameterType.STRING and name != f"{PATH}/Exports")
+    written[name] = Parameter(name, ParameterType.STRING, written[name].text.replace("x", "y"))
     assert found(written).torn
 
 
@@ -167,14 +169,14 @@ def test_a_tail_changed_by_hand_is_torn() -> None:
     ],
 )
 def test_a_head_that_cannot_be_read_is_torn(head: str) -> None:
-    assert found(parameters([RecordPart(0, Kind.STRING, head)])) == StoredRecord(
+    assert found(parameters([RecordPart(0, ParameterType.STRING, head)])) == StoredRecord(
         None, torn=True, numbers=frozenset({0})
     )
 
 
 @given(st.text() | st.recursive(st.none() | st.text() | st.integers(), st.lists).map(json.dumps))
 def test_any_head_is_readable_or_torn(head: str) -> None:
-    now = found(parameters([RecordPart(0, Kind.STRING, head)]))
+    now = found(parameters([RecordPart(0, ParameterType.STRING, head)]))
     assert now.torn is (now.record is None)
 
 
@@ -189,10 +191,10 @@ def test_each_export_has_its_own_record() -> None:
 @pytest.mark.parametrize("suffix", [".0", ".00", ".01", ".x", ".", ".1.2", ".-1", ".\u00b2"])
 def test_a_parameter_that_is_not_a_part_is_ignored(suffix: str) -> None:
     stray = f"{PATH}/Exports{suffix}"
-    stored = parameters(encode(record(A="1"), NOTHING)) | {stray: Parameter(stray, Kind.STRING, "{}")}
+    stored = parameters(encode(record(A="1"), NOTHING)) | {stray: Parameter(stray, ParameterType.STRING, "{}")}
     assert found(stored) == StoredRecord(record(A="1"), torn=False, numbers=frozenset({0}))
 
 
 def test_a_value_that_is_written_as_a_number_by_hand_is_a_string() -> None:
-    head = RecordPart(0, Kind.STRING, '{"stack":"s","values":{"A":5}}')
-    assert found(parameters([head])).record == Record("s", {Key("A"): Value(Kind.STRING, "5")})
+    head = RecordPart(0, ParameterType.STRING, '{"stack":"s","values":{"A":5}}')
+    assert found(parameters([head])).record == Record("s", {Key("A"): Value(ParameterType.STRING, "5")})

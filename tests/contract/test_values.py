@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.contract.names import Key
-from strongref.contract.values import MAX_BYTES, Kind, attribute_name, check_levels, parse_values, select
+from strongref.contract.values import MAX_BYTES, ParameterType, attribute_name, check_levels, parse_values, select
 from strongref.errors import BadRequestError
 from tests.support.builders import items, secure, text
 
@@ -46,7 +46,7 @@ def test_every_leaf_comes_back_under_its_key(tree: dict[str, object]) -> None:
             assert isinstance(leaf, dict)
             leaf = leaf[level]
         assert value.attribute == leaf
-        assert value.kind is (Kind.STRING_LIST if isinstance(leaf, list) else Kind.STRING)
+        assert value.type is (ParameterType.STRING_LIST if isinstance(leaf, list) else ParameterType.STRING)
 
 
 @pytest.mark.parametrize("name", ["Db", "Db/Users", "Db/Users/Root"])

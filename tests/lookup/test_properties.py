@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from strongref.contract.arns import Arn
+from strongref.arns import Arn
 from strongref.errors import NoSuchResourceError
 from strongref.lookup import arn_search, identify, matching, search
 from strongref.lookup.errors import AmbiguousError

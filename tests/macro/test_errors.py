@@ -67,7 +67,7 @@ def without(key: str) -> dict[str, Any]:
         (ref("A", Strength="firm"), ".Strength", "must be strong or weak, got 'firm'"),
         (ref("A", Shared="yes"), ".Shared", "must be true or false, got 'yes'"),
         (ref("A", Consumer="my web"), ".Consumer", "must be a stack's name or a label"),
-        (ref("A", Revision=[1]), ".Revision", "must be text, got a list"),
+        (ref("A", Revision=[1]), ".Revision", "must be a string, got a list"),
         (ref("A", Shared=True, Consumer="web"), ".Consumer", "cannot be combined with Shared: true"),
         ({"Form": {"Stack": "a", "Name": "b"}}, ".Form", "no such key (did you mean From?)"),
         ({"from": {"stack": "a", "name": "web"}}, ".from", "no such key (did you mean From?)"),

@@ -8,7 +8,7 @@ import pytest
 
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.names import SHARED, ExportScope, Key, Producer
-from strongref.contract.values import Kind, Value
+from strongref.contract.values import ParameterType, Value
 from strongref.errors import ChangingError
 from strongref.protocol.time import Patience
 from strongref_manifests.errors import BadTokenError
@@ -90,7 +90,7 @@ def test_what_was_asked_for_is_taken_down_by_place(cloud: Cloud) -> None:
 
 def test_values_that_somebody_holds_are_not_read(cloud: Cloud) -> None:
     exports = source(cloud, region=EU)
-    exports.hold({(ExportScope(SHARED, NETWORK), Key("A")): Value(Kind.STRING, "held")})
+    exports.hold({(ExportScope(SHARED, NETWORK), Key("A")): Value(ParameterType.STRING, "held")})
     assert exports.fetch(token("network.A", None)) == "held"
 
 

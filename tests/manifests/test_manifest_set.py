@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer
-from strongref.contract.values import Kind
+from strongref.contract.values import ParameterType
 from strongref.errors import (
     ExportsInUseError,
     NoSuchExportError,
@@ -335,7 +335,7 @@ def test_a_ledger_says_what_it_was_told_last_in_pages_that_fit(told: list[set[st
         ledger.replace(each)
         assert ledger.read() == each
         pages = cloud.stores(US, cloud.clock).under(SHOP.ledger)
-        assert all(page.kind is Kind.STRING and len(page.text) <= PAGE_BYTES for page in pages.values())
+        assert all(page.type is ParameterType.STRING and len(page.text) <= PAGE_BYTES for page in pages.values())
 
 
 @pytest.mark.parametrize("count", [1, 10, 100, 1000])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import botocore
 import pytest
 
-from strongref.contract.arns import Arn
+from strongref.arns import Arn
 from strongref_objects.base.errors import (
     BadLocationError,
     MissingMembersError,

@@ -10,7 +10,7 @@ import pytest
 from strongref.aws.parameter_store import SsmStore
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.fence import IN_FLIGHT, MAX_EXCEPTIONS, Fence, TagScan
-from strongref.contract.values import Kind
+from strongref.contract.values import ParameterType
 from strongref.errors import ChangingError, OutOfTimeError
 from strongref.protocol.fences import FENCE_SECONDS, FencedStore, FenceHolder, behind_fences
 from strongref.protocol.ports import Ports
@@ -82,7 +82,7 @@ class KilledError(BaseException):
 def _decoded(text: str) -> Fence:
     from strongref.contract.values import Parameter  # noqa: PLC0415
 
-    return Fence.decode(Parameter("", Kind.STRING, text, 1, ""))
+    return Fence.decode(Parameter("", ParameterType.STRING, text, 1, ""))
 
 
 def test_a_fence_never_stands_for_long_and_never_falls_while_somebody_works_behind_it() -> None:

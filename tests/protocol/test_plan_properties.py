@@ -105,7 +105,7 @@ def _it_is_in_use(error: ExportsInUseError, model: Model, wanted: Mapping[Key, V
     for use in error.in_use:
         key = Key(use.key)
         assert use.importers == model.importers(key) != ()
-        retyped = key in wanted and wanted[key].kind is not model.values[key].value.kind
+        retyped = key in wanted and wanted[key].type is not model.values[key].value.type
         assert use.verb == ("given another type" if retyped else "changed" if key in wanted else "dropped")
         assert (use.verb, when) not in (("changed", ClaimPolicy.PROPAGATE), ("dropped", ClaimPolicy.KEEP))
         assert wanted.get(key) != model.values[key].value

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import ExportScope, Key, Producer, StackArn, claim_tag
 from strongref.contract.record import Record
-from strongref.contract.values import Kind, Value
+from strongref.contract.values import ParameterType, Value
 from strongref.protocol.phases import ClaimPolicy
 from strongref.protocol.plan import (
     CloseRecord,
@@ -48,17 +48,17 @@ ME = ExportIdentity(NETWORK, "Exports")
 
 def text(value: str) -> Value:
     """A plain string to store."""
-    return Value(Kind.STRING, value)
+    return Value(ParameterType.STRING, value)
 
 
 def secure(value: str) -> Value:
     """A string to store as a SecureString."""
-    return Value(Kind.SECURE, value)
+    return Value(ParameterType.SECURE, value)
 
 
 def items(*values: str) -> Value:
     """A list to store."""
-    return Value(Kind.STRING_LIST, ",".join(values))
+    return Value(ParameterType.STRING_LIST, ",".join(values))
 
 
 def values(**given: str | Value) -> dict[Key, Value]:

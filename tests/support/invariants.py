@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from strongref.contract.record import Record, decode
-from strongref.contract.values import Kind, Parameter, Value
+from strongref.contract.values import Parameter, ParameterType, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -115,10 +115,10 @@ def leftovers(there: Iterable[Name]) -> list[str]:
 
 
 def value_of(found: FakeParameter) -> Value:
-    return Value(Kind(found.kind), found.text)
+    return Value(ParameterType(found.kind), found.text)
 
 
 @lru_cache(maxsize=4096)
 def _decode(path: str, parts: frozenset[tuple[str, str, str]]) -> dict[str, Record | str]:
-    given = {name: Parameter(name, Kind(kind), text) for name, kind, text in parts}
+    given = {name: Parameter(name, ParameterType(kind), text) for name, kind, text in parts}
     return {logical_id: found.record or UNREADABLE for logical_id, found in decode(path, given).items()}

@@ -150,7 +150,7 @@ def _untag(key: Key, importers: frozenset[str]) -> Callable[[Model], None]:
 
 def _overwrite(key: Key, value: Value) -> Callable[[Model], None]:
     def step(model: Model) -> None:
-        assert model.values[key].value.kind is value.kind
+        assert model.values[key].value.type is value.type
         model.values[key] = replace(model.values[key], value=value)
 
     return step

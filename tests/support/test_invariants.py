@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strongref.contract.values import Kind, Value
+from strongref.contract.values import ParameterType, Value
 from tests.support.builders import NETWORK, SCOPE, WEB, values
 from tests.support.cloud import Cloud
 from tests.support.invariants import (
@@ -29,7 +29,7 @@ US = "us-east-1"
 (A,) = values(A="")
 NAME = SCOPE.value(A)
 CLAIM = ("strongref:claim:1", WEB)
-REFERENCE = Reference((US, NAME), frozenset({CLAIM}), Value(Kind.STRING, "a1"))
+REFERENCE = Reference((US, NAME), frozenset({CLAIM}), Value(ParameterType.STRING, "a1"))
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_reference_whose_value_may_change_is_lost_without_its_claim_alone(ther
 def test_a_value_is_torn_from_a_record_that_says_another_one(there: dict[Name, FakeParameter]) -> None:
     there[US, NAME] = there[US, NAME]._replace(text="a2")
     assert torn_values(there) == [(US, NAME)]
-    assert torn(REFERENCE, [Value(Kind.STRING, "a2")]) == "torn: its record has another value"
+    assert torn(REFERENCE, [Value(ParameterType.STRING, "a2")]) == "torn: its record has another value"
 
 
 def test_a_reference_is_torn_without_a_record_and_an_unreadable_one_publishes_nothing(

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from operator import attrgetter
 from string import Formatter
 
+from strongref.arns import Arn
+
 REASON_LIMIT = 1000
 """Characters of a reason; strongref's own limit. CloudFormation limits the whole response (4,096 bytes)."""
 
@@ -32,8 +34,9 @@ def stack_text(arn: str) -> str:
 
     A set of manifests, which claims like a stack, is `manifests shop (111111111111)`.
     """
-    if found := re.fullmatch(r"arn:[^:]+:cloudformation:([^:]+):(\d+):stack/([^/]+)/.*", arn):
-        return f"stack {found[3]} ({found[1]}, {found[2]})"
+    stack = Arn.parse(arn)
+    if stack and (stack.service, stack.resource_type) == ("cloudformation", "stack"):
+        return f"stack {stack.resource_id.partition('/')[0]} ({stack.region}, {stack.account})"
     manifests = re.fullmatch(r"strongref:manifests:(\d+):([\w-]+)", arn)
     return f"manifests {manifests[2]} ({manifests[1]})" if manifests else f"'{arn}'"
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from strongref.aws.clients import Clients
-from strongref.contract.values import Kind, Value
+from strongref.contract.values import ParameterType, Value
 from strongref.errors import StrongRefError
 from strongref.protocol.ports import BATCH
 from strongref.text import some
@@ -81,7 +81,7 @@ class ParameterSource:
         found = self._known[self._aws.where(token.region, token.account), token.reference]
         if isinstance(found, StrongRefError):
             raise found
-        if found.kind is Kind.SECURE and not self._sensitive:
+        if found.is_secure and not self._sensitive:
             raise SecureValueError(str(token))
         return found.attribute
 
@@ -109,4 +109,4 @@ class ParameterSource:
             self._known |= {(where, name): NoSuchParameterError(name, where.region) for name in names}
             for each in answer["Parameters"]:
                 asked = names[0] if len(names) == 1 else each["Name"]
-                self._known[where, asked] = Value(Kind(each["Type"]), each["Value"])
+                self._known[where, asked] = Value(ParameterType(each["Type"]), each["Value"])

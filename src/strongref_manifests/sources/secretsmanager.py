@@ -11,6 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref_manifests.errors import SecretNotReadError
 from strongref_manifests.tokens import SECRET, malformed
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from strongref_toolkit.aws import Aws, Where
     from strongref_toolkit.json_values import Json
 
-_ARN = r"arn:[a-z-]+:secretsmanager:(?P<region>[a-z0-9-]+):[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+"
+_ARN = r"arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+"
 _QUOTED = r"\"(?:[^\"\\]|\\.)+\""
 _REFERENCE = re.compile(rf"(?P<name>{_ARN}|[A-Za-z0-9/_+=.@-]+|{_QUOTED})(?::(?P<key>[^:\"]+|{_QUOTED}))?")
 
@@ -60,7 +61,8 @@ class SecretSource:
         if not given:
             raise malformed(token)
         name, key = _unquoted(given["name"]), given["key"]
-        where = self._aws.where(token.region or given["region"], token.account)
+        arn = Arn.parse(name)
+        where = self._aws.where(token.region or (arn.region if arn else None), token.account)
         text = self._texts.get((where, name), lambda: self._read(where, name))
         if key is None:
             return text

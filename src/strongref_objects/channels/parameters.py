@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.values import Kind
+from strongref.contract.values import ParameterType
 from strongref_objects.base.errors import (
     BadChannelError,
     NothingToImportError,
@@ -66,7 +66,7 @@ class ParameterWriter:
         check_storable(self._target, path, leaf)
         return {
             "Name": name,
-            "Type": (Kind.STRING_LIST if leaf.is_list else Kind.STRING).value,
+            "Type": (ParameterType.STRING_LIST if leaf.is_list else ParameterType.STRING).value,
             "Value": leaf.as_text(path, self._target.is_unresolved),
             "Tier": "Intelligent-Tiering",  # A value over 4 KB needs another tier, and its length is unknown here.
             **({"Description": leaf.description[:DESCRIPTION_LIMIT]} if leaf.description else {}),
@@ -165,9 +165,9 @@ def _value(found: Mapping[str, Parameter], prefix: str, path: Path) -> Any:  # n
     name = parameter_name(prefix, path)
     if name in found:
         parameter = found[name]
-        if parameter.kind is Kind.SECURE:
+        if parameter.is_secure:
             raise SecureObjectError(shown(path))
-        return parameter.text.split(",") if parameter.kind is Kind.STRING_LIST else parameter.text
+        return parameter.text.split(",") if parameter.type is ParameterType.STRING_LIST else parameter.text
     if any(other.startswith(f"{name}/") for other in found):
         raise is_an_object(path)
     raise NothingToImportError(shown(path), f"the parameters below {prefix}", get_close_matches(name, found, 3))

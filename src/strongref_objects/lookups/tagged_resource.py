@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from strongref.contract.arns import Arn
+from strongref.arns import Arn
 from strongref.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.arn_formats import is_of_type
 from strongref.lookup.errors import AmbiguousError, ResourceQueryError, TooManyError

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.arns import partition_of
+from strongref.arns import partition_of
 from strongref.contract.properties import parse_account, parse_region, shown
 from strongref.errors import BadRequestError
 from strongref_objects.base.errors import BadLocationError, WrongTypeError
@@ -20,7 +20,7 @@ from strongref_objects.base.values import is_function, kind_of_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from strongref.contract.arns import Arn
+    from strongref.arns import Arn
     from strongref_objects.base import Text
 
 Pieces = Mapping[str, "Text"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from strongref.contract.arns import Arn
+from strongref.arns import Arn
 from strongref_objects.base.errors import MissingMembersError, NotANameError, NotAnArnError, OtherArnError
 from strongref_objects.types.arn_forms import check_location, check_text, fill, hashable, is_unresolved
 from strongref_objects.types.members import REF, members, part, texts, told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import Key, claim_tag
-from strongref.contract.values import Kind, Value
+from strongref.contract.values import ParameterType, Value
 from strongref.errors import ExportsInUseError, PartialCreateError, StrongRefError
 from tests.support.builders import SCOPE
 from tests.support.cloudformation.stacks import DELETING
@@ -121,4 +121,4 @@ def _stored(store: fake_ssm.Snapshot) -> dict[Name, FakeParameter]:
 def _references(stack: str, answer: Response) -> Iterator[Reference]:
     claims = frozenset({(claim_tag(answer.physical_id), stack)})
     for key, text in answer.data.items():
-        yield Reference((REGION, SCOPE.value(Key(key))), claims, Value(Kind.STRING, str(text)))
+        yield Reference((REGION, SCOPE.value(Key(key))), claims, Value(ParameterType.STRING, str(text)))

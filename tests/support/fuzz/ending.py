@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope
 from strongref.contract.record import Record
-from strongref.contract.values import Kind
 from tests.support.fuzz.properties import CONSUMERS, PRODUCERS
 from tests.support.invariants import leftovers, records, stored
 
@@ -87,6 +86,6 @@ def _as_recorded(history: History, scope: ExportScope, region: str) -> Resources
             for level in above:
                 inner = inner.setdefault(level, {})  # type: ignore[assignment]
             inner[last] = value.attribute
-            secure += [key.replace("/", ".")] if value.kind is Kind.SECURE else []
+            secure += [key.replace("/", ".")] if value.is_secure else []
         resources[logical_id] = {"Region": region, "Values": values, "SecureKeys": secure, **consumer}
     return resources or {"Z": {"Region": region, "Values": {}, **consumer}}

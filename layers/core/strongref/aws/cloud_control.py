@@ -106,7 +106,7 @@ class CloudControlApi(RegionalApi["CloudControlApiClient"]):
     ) -> T | None:
         """The response; None if the resource does not exist."""
         type_name, identifier = request["TypeName"], request.get("Identifier")
-        attempt = _Attempt()
+        attempt = _CountedCall()
         try:
             return self._call(action, lambda client: attempt.watch(method(client)), **request)
         except CallFailedError as error:
@@ -125,7 +125,7 @@ class CloudControlApi(RegionalApi["CloudControlApiClient"]):
         return WaitInterruptedError(why) if failed.out_of_time else why
 
 
-class _Attempt:
+class _CountedCall:
     """One call with its retries: keeps the properties that a refusal requires, and limits the handler's retries."""
 
     def __init__(self) -> None:

@@ -6,6 +6,7 @@ import json
 import random
 from typing import TYPE_CHECKING, Any
 
+from strongref.arns import Arn
 from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller
 from strongref.errors import ReinvokeError
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from strongref.aws.retry_and_rate_limit import RateLimiter
     from strongref.errors import StrongRefError
     from strongref.protocol.time import Clock
-
-_REGION_OF_ARN = 3
 
 
 class LambdaInvoker:
@@ -43,7 +42,7 @@ class LambdaInvoker:
 
     def __call__(self, function: str, event: Mapping[str, Any], left: StrongRefError, clock: Clock) -> None:
         """Retries a call whose response was lost too: an event that is delivered twice does no harm."""
-        region = function.split(":")[_REGION_OF_ARN]
+        region = Arn.of(function).region
         caller = RetryingCaller(region, self._limiter, clock, self._jitter)
         payload = json.dumps(event, separators=(",", ":")).encode()
         invoke = self._client_in(region).invoke

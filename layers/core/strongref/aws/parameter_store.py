@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.aws.retry_and_rate_limit import OUT_OF_TIME, CallFailedError, RetryingCaller, client_for
-from strongref.contract.values import Kind, Parameter
+from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import (
     AccessDeniedError,
     AlreadyExistsError,
@@ -86,10 +86,10 @@ class SsmStore:
                 return found
             request["NextToken"] = response["NextToken"]
 
-    def create(self, name: str, kind: Kind, text: str, tags: Mapping[str, str]) -> None:
+    def create(self, name: str, kind: ParameterType, text: str, tags: Mapping[str, str]) -> None:
         self._put(name, kind, text, Tags=_tag_list(tags))
 
-    def overwrite(self, name: str, kind: Kind, text: str) -> int:
+    def overwrite(self, name: str, kind: ParameterType, text: str) -> int:
         return self._put(name, kind, text, Overwrite=True)
 
     def delete(self, names: Iterable[str]) -> None:
@@ -111,7 +111,7 @@ class SsmStore:
         remove = self._client.remove_tags_from_resource
         return self._found("RemoveTagsFromResource", name, remove, TagKeys=list(keys))
 
-    def _put(self, name: str, kind: Kind, text: str, **how: Any) -> int:  # noqa: ANN401 (as botocore)
+    def _put(self, name: str, kind: ParameterType, text: str, **how: Any) -> int:  # noqa: ANN401 (as botocore)
         response = self._call(
             "PutParameter",
             name,
@@ -190,7 +190,7 @@ def _by_name(page: Iterable[ParameterTypeDef]) -> dict[str, Parameter]:
     return {
         found["Name"]: Parameter(
             name=found["Name"],
-            kind=Kind(found["Type"]),
+            type=ParameterType(found["Type"]),
             text=found["Value"],
             version=found["Version"],
             modified=found["LastModifiedDate"].astimezone(UTC).isoformat(),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, NewType
 
-from strongref.contract.arns import Arn
+from strongref.arns import Arn
 from strongref.errors import StrongRefError
 
 if TYPE_CHECKING:

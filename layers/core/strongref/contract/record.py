@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import Key
-from strongref.contract.values import Kind, Value
+from strongref.contract.values import ParameterType, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,7 +48,7 @@ class RecordPart:
     """One of a record's parameters. Number 0 is the head."""
 
     number: int
-    kind: Kind
+    kind: ParameterType
     text: str = field(repr=False)
 
     def name(self, path: str, logical_id: str) -> str:
@@ -78,23 +78,23 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
         record: the record.
         used: the numbers of the parts that exist already.
     """
-    plain = _compact({key: value.attribute for key, value in record.values.items() if value.kind is not Kind.SECURE})
-    secure = {key: value.text for key, value in record.values.items() if value.kind is Kind.SECURE}
+    plain = _compact({key: value.attribute for key, value in record.values.items() if not value.is_secure})
+    secure = {key: value.text for key, value in record.values.items() if value.is_secure}
     number = max(used, default=0)
     tails: list[RecordPart] = []
     for chunk in _chunks(_unspaced(_compact(secure))) if secure else ():
         number += 1
-        tails.append(RecordPart(number, Kind.SECURE, chunk))
+        tails.append(RecordPart(number, ParameterType.SECURE, chunk))
     head: dict[str, object] = {"stack": record.stack} | ({"open": True} if record.open else {})
     if secure:
         head["secure"] = [part.number for part in tails]
     whole = _compact({**head, "values": json.loads(plain)})
     if len(whole.encode()) <= PART_BYTES - (0 if record.open else len(_OPEN)):
-        return [*tails, RecordPart(0, Kind.STRING, whole)]
+        return [*tails, RecordPart(0, ParameterType.STRING, whole)]
     plain = _unspaced(plain)
-    parts = [RecordPart(number + at, Kind.STRING, chunk) for at, chunk in enumerate(_chunks(plain), start=1)]
+    parts = [RecordPart(number + at, ParameterType.STRING, chunk) for at, chunk in enumerate(_chunks(plain), start=1)]
     head |= {"parts": [part.number for part in parts], "sum": _sum(plain)}
-    return [*tails, *parts, RecordPart(0, Kind.STRING, _compact(head))]
+    return [*tails, *parts, RecordPart(0, ParameterType.STRING, _compact(head))]
 
 
 def decode(path: str, parameters: Mapping[str, Parameter]) -> dict[str, StoredRecord]:
@@ -136,7 +136,7 @@ def _assemble(parts: Mapping[int, str]) -> Record | None:
         return Record(
             head["stack"],
             {Key(key): _value_of(given) for key, given in values.items()}
-            | {Key(key): Value(Kind.SECURE, text) for key, text in secure.items()},
+            | {Key(key): Value(ParameterType.SECURE, text) for key, text in secure.items()},
             open=bool(head.get("open")),
         )
     except (KeyError, ValueError, TypeError, AttributeError):
@@ -145,8 +145,8 @@ def _assemble(parts: Mapping[int, str]) -> Record | None:
 
 def _value_of(given: object) -> Value:
     if isinstance(given, list):
-        return Value(Kind.STRING_LIST, ",".join(given))
-    return Value(Kind.STRING, str(given))
+        return Value(ParameterType.STRING_LIST, ",".join(given))
+    return Value(ParameterType.STRING, str(given))
 
 
 def _compact(given: object) -> str:

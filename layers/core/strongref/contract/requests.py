@@ -66,7 +66,7 @@ def _names(prop: str, given: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys("/".join(levels(name)) for name in names))
 
 
-_EXPORT: Table = {
+EXPORT_PROPERTIES: Table = {
     "Region": Property(_regions),
     "Account": Property(parse_account),
     "Consumer": Property(parse_label, SHARED),
@@ -76,7 +76,7 @@ _EXPORT: Table = {
     "Revision": Property(parse_text, ""),
 }
 
-_FROM: Table = {
+FROM_KEYS: Table = {
     "Stack": Property(parse_stack, required="the producing stack's name"),
     "Region": Property(parse_region),
     "Account": Property(parse_account),
@@ -86,12 +86,12 @@ _FROM: Table = {
 def _from(prop: str, given: object) -> dict[str, str | None]:
     if not isinstance(given, Mapping):
         raise must_be(prop, _FROM_MUST_BE, given)
-    return read(given, _FROM, within=prop)
+    return read(given, FROM_KEYS, within=prop)
 
 
 _FROM_MUST_BE = "a map with Stack, and where they differ Region and Account"
 
-_IMPORT: Table = {
+IMPORT_PROPERTIES: Table = {
     "From": Property(_from, required=_FROM_MUST_BE),
     "Names": Property(_names),
     "Shared": Property(parse_boolean, default=False),
@@ -118,7 +118,7 @@ class ExportRequest:
         Raises:
             BadRequestError: naming the property, what it must be, and what came.
         """
-        found = read(given, _EXPORT)
+        found = read(given, EXPORT_PROPERTIES)
         account = found["Account"] or stack.account
         if account != stack.account:
             raise BadRequestError(
@@ -171,7 +171,7 @@ class ImportRequest:
         Raises:
             BadRequestError: naming the property, what it must be, and what came.
         """
-        found = read(given, _IMPORT)
+        found = read(given, IMPORT_PROPERTIES)
         if found["Shared"] and found["Consumer"]:
             raise BadRequestError("Consumer", "has no meaning with Shared: true; leave one of the two out")
         producer = found["From"]

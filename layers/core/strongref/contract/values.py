@@ -17,7 +17,7 @@ MAX_BYTES = 8192
 """Of an advanced parameter's value (AWS: PutParameter, Value)."""
 
 
-class Kind(StrEnum):
+class ParameterType(StrEnum):
     """A parameter's type, in SSM's words."""
 
     STRING = "String"
@@ -29,13 +29,17 @@ class Kind(StrEnum):
 class Value:
     """A value to store: its text as SSM keeps it, and the type of its parameter. Never shown."""
 
-    kind: Kind
+    type: ParameterType
     text: str = field(repr=False)
+
+    @property
+    def is_secure(self) -> bool:
+        return self.type is ParameterType.SECURE
 
     @property
     def attribute(self) -> str | list[str]:
         """What `Fn::GetAtt` gives: a list for a list."""
-        return self.text.split(",") if self.kind is Kind.STRING_LIST else self.text
+        return self.text.split(",") if self.type is ParameterType.STRING_LIST else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +47,19 @@ class Parameter:
     """A parameter as read, decrypted. `version` and `modified` together name one life and state of it."""
 
     name: str
-    kind: Kind
+    type: ParameterType
     text: str = field(repr=False)
     version: int = 1
     modified: str = ""
     """LastModifiedDate, ISO 8601, UTC, with the precision that SSM gives."""
 
     @property
+    def is_secure(self) -> bool:
+        return self.type is ParameterType.SECURE
+
+    @property
     def value(self) -> Value:
-        return Value(self.kind, self.text)
+        return Value(self.type, self.text)
 
 
 def parse_values(prop: str, given: object, secure: Iterable[str]) -> dict[Key, Value]:
@@ -149,7 +157,7 @@ def _value(where: str, leaf: object, secure: bool) -> Value:
         return _list(where, leaf)
     if not isinstance(leaf, str):
         raise BadRequestError(where, f"must be a string, a list of strings or a map, got {_came(leaf)}")
-    return Value(Kind.SECURE if secure else Kind.STRING, _fit(where, leaf))
+    return Value(ParameterType.SECURE if secure else ParameterType.STRING, _fit(where, leaf))
 
 
 def _list(where: str, items: list[object]) -> Value:
@@ -171,7 +179,7 @@ def _list(where: str, items: list[object]) -> Value:
                 where,
                 f"must have items without white space around them, got some in item {number}",
             )
-    return Value(Kind.STRING_LIST, _fit(where, ",".join(str(item) for item in items)))
+    return Value(ParameterType.STRING_LIST, _fit(where, ",".join(str(item) for item in items)))
 
 
 def _fit(where: str, text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from strongref.contract.arns import Arn
+from strongref.arns import Arn
 from strongref.lookup.errors import UnrelatedArnError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.arns import Arn
+from strongref.arns import Arn
 from strongref.errors import CloudControlError
 from strongref.lookup import overrides
 from strongref.lookup.arn_formats import (

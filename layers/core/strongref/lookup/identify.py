@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from strongref.contract.arns import Arn, is_arn
+from strongref.arns import Arn, is_arn
 from strongref.lookup import overrides
 from strongref.lookup.errors import MissingPropertyError
 from strongref.lookup.matching import parts_agree, unique_positions

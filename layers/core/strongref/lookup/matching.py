@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.arns import Arn
+from strongref.arns import Arn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

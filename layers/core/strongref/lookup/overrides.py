@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
-from strongref.contract.arns import Arn
+from strongref.arns import Arn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from strongref.contract.arns import Arn, is_arn, partition_of
+from strongref.arns import Arn, is_arn, partition_of
 from strongref.lookup.errors import ResourceQueryError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.contract.arns import Arn, is_arn
+from strongref.arns import Arn, is_arn
 from strongref.contract.properties import (
     Property,
     Table,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.contract.arns import Arn
+from strongref.arns import Arn
 from strongref.errors import CloudControlError, NoSuchResourceError, UnsupportedError
 from strongref.lookup import overrides
 from strongref.lookup.arn_formats import arns_of_type

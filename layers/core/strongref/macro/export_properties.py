@@ -7,15 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from strongref.contract.properties import (
-    parse_account,
-    parse_choice,
-    parse_label,
-    parse_region,
-    parse_strings,
-    parse_text,
-)
-from strongref.contract.requests import OnChange
+from strongref.contract.properties import parse_account, parse_region, parse_text
+from strongref.contract.requests import EXPORT_PROPERTIES
 from strongref.contract.values import check_levels, levels, parse_values
 from strongref.errors import BadRequestError
 from strongref.macro.errors import BadPropertyError, MissingKeyError, SameInLoopError, UnknownKeyError, WrongShapeError
@@ -181,16 +174,10 @@ def _regions(prop: str, given: Node) -> None:
             parse_region(prop, each)
 
 
-def _strings(prop: str, given: Node) -> None:
-    parse_strings(prop, given)
-
-
 _RULES: Mapping[str, Callable[[str, Node], object]] = {
     "Region": _regions,
     "Account": lambda prop, given: parse_account(prop, str(given)),
-    "Consumer": parse_label,
-    "OnChange": lambda prop, given: parse_choice(prop, OnChange, given),
-    SECURE: _strings,
+    **{key: EXPORT_PROPERTIES[key].parse for key in ("Consumer", "OnChange", SECURE)},
     AS: _as,
 }
 

@@ -12,15 +12,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from strongref.contract.properties import (
-    parse_account,
-    parse_boolean,
-    parse_choice,
-    parse_label,
-    parse_region,
-    parse_stack,
-)
-from strongref.contract.requests import Strength
+from strongref.contract.properties import Property
+from strongref.contract.requests import FROM_KEYS as PRODUCER_KEYS
+from strongref.contract.requests import IMPORT_PROPERTIES
 from strongref.contract.values import check_levels, levels
 from strongref.errors import BadRequestError
 from strongref.macro.errors import (
@@ -33,7 +27,7 @@ from strongref.macro.errors import (
 from strongref.macro.template import IF, came, is_function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from strongref.macro.errors import TemplateError
     from strongref.macro.template import Node, Path
@@ -41,7 +35,7 @@ if TYPE_CHECKING:
 ONE, MANY = "Ref", "Refs"
 FROM = "From"
 NAME = "Name"
-FROM_KEYS = ("Stack", "Region", "Account", NAME)
+FROM_KEYS = (*PRODUCER_KEYS, NAME)
 OPTIONS = ("Shared", "Strength", "Consumer", "Revision")
 """The importer's properties that a reference may have next to `From`."""
 
@@ -140,7 +134,7 @@ def _ruled(path: Path, given: Mapping[str, Node], keys: Iterable[str]) -> Iterat
     for key in keys:
         if key in given and not is_function(given[key]):
             try:
-                _RULES[key](key, plain(given[key]))
+                _RULES[key].parse(key, plain(given[key]))
             except BadRequestError as error:
                 yield BadPropertyError((*path, key), error.problem)
 
@@ -150,21 +144,7 @@ def _name(prop: str, given: object) -> None:
         check_levels(prop, levels(given))
 
 
-def _text(prop: str, given: object) -> None:
-    if not isinstance(given, str):
-        raise BadRequestError(prop, f"must be text, got {came(given)}")
-
-
-_RULES: Mapping[str, Callable[[str, object], object]] = {
-    "Stack": parse_stack,
-    NAME: _name,
-    "Region": parse_region,
-    "Account": parse_account,
-    "Shared": parse_boolean,
-    "Strength": lambda prop, given: parse_choice(prop, Strength, given),
-    "Consumer": parse_label,
-    "Revision": _text,
-}
+_RULES = {**PRODUCER_KEYS, **IMPORT_PROPERTIES, NAME: Property(_name)}
 
 
 def plain(given: Node) -> Node:

@@ -211,7 +211,7 @@ class ClaimAttempt:
             name, value = self.scope.value(key), recorded.values[key]
             self.claims = True
             try:
-                self.store.create(name, value.kind, value.text, recorded.tags(key) | self.claimant.tag)
+                self.store.create(name, value.type, value.text, recorded.tags(key) | self.claimant.tag)
             except AlreadyExistsError:
                 raise _TryAgainError(self._changing()) from None
             logger.warning("A missing value was put back", extra={"parameter": name})

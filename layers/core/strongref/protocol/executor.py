@@ -84,18 +84,18 @@ class PlanExecutor:
     def _create(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
         """Create a parameter, or correct the one that appeared since the scope was read."""
         try:
-            self.store.create(name, value.kind, value.text, tags)
+            self.store.create(name, value.type, value.text, tags)
         except AlreadyExistsError:
             # This very call, retried after its answer was lost; or an import that put the value back from the old
             # record, and releases it because our fence exists.
             producer, _, _ = split_tags(self.store.tags(name) or {})
             if producer != self.export.stack:
                 raise ForeignParameterError({name: producer}) from None
-            self.store.overwrite(name, value.kind, value.text)
+            self.store.overwrite(name, value.type, value.text)
             self.store.tag(name, tags)
 
     def _overwrite(self, name: str, value: Value) -> None:
-        if self.store.overwrite(name, value.kind, value.text) == 1:
+        if self.store.overwrite(name, value.type, value.text) == 1:
             self.store.tag(name, self.export.tags)  # it had just gone, and came back without an owner
 
     def _close_record(self, scope: ExportScope, logical_id: str, record: Record | None, used: frozenset[int]) -> None:

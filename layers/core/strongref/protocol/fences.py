@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.fence import IN_FLIGHT, Fence, TagScan
-from strongref.contract.values import Kind
+from strongref.contract.values import ParameterType
 from strongref.errors import ChangingError, OutOfTimeError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.time import Until
@@ -102,7 +102,7 @@ class OwnFence:
     def put_up(self, ends: datetime, clock: Clock, left: TagScan | None = None) -> None:
         """Put it up, or renew it until then."""
         fence = Fence(self.holder.says, ends + IN_FLIGHT, left)
-        self.ports.stores(self.region, clock).overwrite(self.name, Kind.STRING, fence.encode())
+        self.ports.stores(self.region, clock).overwrite(self.name, ParameterType.STRING, fence.encode())
 
     def others(self, clock: Clock) -> Fence | None:
         """Another holder's live fence. One that this holder left behind does not count: it is taken over."""

@@ -14,7 +14,7 @@ from strongref.contract.event import RequestType
 from strongref.contract.names import SHARED, ExportScope, StackArn, short_hash
 from strongref.contract.requests import ImportRequest, Strength
 from strongref.contract.response import Response, check_size
-from strongref.contract.values import Kind, attribute_name
+from strongref.contract.values import attribute_name
 from strongref.errors import BadRequestError, PartialCreateError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.claims import Claimant, ClaimAttempt
@@ -45,7 +45,7 @@ def physical_id(stack: StackArn, logical_id: str, request: ImportRequest) -> str
 
 def attributes(values: Mapping[Key, Value]) -> dict[str, object]:
     """What `Fn::GetAtt` returns: all but secure values, which would pass through CloudFormation's events."""
-    return {attribute_name(key): value.attribute for key, value in values.items() if value.kind is not Kind.SECURE}
+    return {attribute_name(key): value.attribute for key, value in values.items() if not value.is_secure}
 
 
 @dataclass(frozen=True, slots=True)

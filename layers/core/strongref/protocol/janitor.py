@@ -130,7 +130,7 @@ class Janitor:
         store.delete(repairs.delete_parts)
         for key, (value, tags) in repairs.put_back.items():
             try:
-                store.create(scope.value(key), value.kind, value.text, tags)
+                store.create(scope.value(key), value.type, value.text, tags)
             except AlreadyExistsError:
                 logger.info("A missing value was put back by someone else", extra={"parameter": scope.value(key)})
         return repairs

@@ -236,7 +236,7 @@ def _compare(
     return _Differences(
         missing=[key for key in wanted if key not in stored.stored],
         changed=changed,
-        retyped=[key for key in changed if stored.stored[key].kind is not wanted[key].kind],
+        retyped=[key for key in changed if stored.stored[key].type is not wanted[key].type],
         shared=[key for key in dropped if key in others and key in stored.stored]
         + [key for key in unrecorded if key in others and key in owned],
         deleted=[key for key in going if key not in claimed]

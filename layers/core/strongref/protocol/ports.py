@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from strongref.contract.values import Kind, Parameter
+    from strongref.contract.values import Parameter, ParameterType
     from strongref.errors import StrongRefError
     from strongref.protocol.time import Clock, Patience
 
@@ -41,7 +41,7 @@ class Store(Protocol):
         """
         ...
 
-    def create(self, name: str, kind: Kind, text: str, tags: Mapping[str, str]) -> None:
+    def create(self, name: str, kind: ParameterType, text: str, tags: Mapping[str, str]) -> None:
         """Create a parameter with its tags in one call.
 
         Raises:
@@ -49,7 +49,7 @@ class Store(Protocol):
         """
         ...
 
-    def overwrite(self, name: str, kind: Kind, text: str) -> int:
+    def overwrite(self, name: str, kind: ParameterType, text: str) -> int:
         """Write a new version and return its number. 1 means that it did not exist; it was created without tags."""
         ...
 

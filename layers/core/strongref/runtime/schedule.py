@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from strongref.arns import Arn
 from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS
 from strongref.errors import StrongRefError, UnfinishedError
 from strongref.log import log_internal_error, logger, start_invocation_log
@@ -53,12 +54,12 @@ class ScheduledFunction:
             StrongRefError: the janitor failed; raised, so that Lambda counts the error and retries.
         """
         start_invocation_log(context.aws_request_id)
-        *_, region, account, _, _ = context.invoked_function_arn.split(":")[:7]
+        function = Arn.of(context.invoked_function_arn)
         clock = SystemClock.of(context)
         invocation, mark = _continuation_of(raw)
         counts: Counter[str] = Counter()
         try:
-            for tended in self._janitor(account, region, clock).tend(clock, mark):
+            for tended in self._janitor(function.account, function.region, clock).tend(clock, mark):
                 counts += tended.counts()
                 mark = tended.mark
         except UnfinishedError as error:

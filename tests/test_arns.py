@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strongref.contract.arns import Arn, is_arn, partition_of
+from strongref.arns import Arn, is_arn, partition_of
 
 REGION = "eu-west-1"
 ACCOUNT = "111111111111"

@@ -50,6 +50,13 @@ class Arn:
         found = _ARN.fullmatch(text)
         return cls(*found.groups()) if found else None
 
+    @classmethod
+    def of(cls, text: str) -> Arn:
+        """The fields of what AWS gave as an ARN. Raises `ValueError` if the text is not one."""
+        if arn := cls.parse(text):
+            return arn
+        raise ValueError(text)
+
     def __str__(self) -> str:
         return f"arn:{self.partition}:{self.service}:{self.region}:{self.account}:{self.resource}"
 
