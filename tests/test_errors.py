@@ -88,7 +88,7 @@ TEN = "K1, K2, K3, K4, K5, K6, K7, K8, K9"
         ),
     ],
 )
-def test_who_imports_what_is_told_to_the_letter(uses: list[InUse], text: str) -> None:
+def test_who_imports_what_is_reported_to_the_letter(uses: list[InUse], text: str) -> None:
     assert str(ExportsInUseError(uses)) == text
 
 
@@ -118,7 +118,7 @@ def test_long_keys_do_not_hide_who_imports_them() -> None:
     assert WEB_TEXT in str(ExportsInUseError([InUse("k" * 300 + str(n), "changed", (WEB,)) for n in range(20)]))
 
 
-def test_a_stack_is_told_by_name_region_and_account_and_what_is_none_as_it_is() -> None:
+def test_a_stack_is_reported_by_name_region_and_account_and_what_is_none_as_it_is() -> None:
     assert stack_text(WEB) == WEB_TEXT
     assert stack_text("somebody") == "'somebody'"
 

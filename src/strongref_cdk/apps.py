@@ -17,6 +17,7 @@ from strongref_cdk.errors import (
     RefusedByCdkError,
 )
 from strongref_cdk.target import CdkTarget, top_of
+from strongref_objects.base import ObjectCache
 from strongref_objects.base.errors import BadNameError, NothingToImportError, OwnExportError
 from strongref_objects.base.names import export_name, parameter_name
 from strongref_objects.channels import CrossRegion, Parameters
@@ -52,7 +53,7 @@ class AppExports:
     def __init__(self, root: Any) -> None:  # noqa: ANN401 (an aws_cdk.App, or another construct on top)
         file, role = (root.node.try_get_context(key) for key in (CONTEXT_FILE_KEY, ROLE_KEY))
         self.synthesis = Synthesis(file or CONTEXT_FILE, role=role)
-        self._stacks: dict[str, Stack] = {}
+        self._stacks = ObjectCache()
         self._exporting: dict[ExportLocation, dict[str, Any]] = {}
         self._importing: dict[ExportLocation, dict[str, tuple[Any, bool]]] = {}
         self._spelled: dict[tuple[str, ExportLocation], str] = {}
@@ -61,10 +62,7 @@ class AppExports:
         """The exports and imports of a stack: the same each time."""
         target = CdkTarget(stack)
         target.look_again()
-        ref = reference(stack)
-        if ref not in self._stacks:
-            self._stacks[ref] = Stack(target, synthesis=self.synthesis)
-        return self._stacks[ref]
+        return self._stacks.get(reference(stack), lambda: Stack(target, synthesis=self.synthesis))
 
     @contextmanager
     def exporting(self, stack: Any, name: str, via: Channel | None) -> Iterator[Stack]:  # noqa: ANN401 (the same)

@@ -282,7 +282,7 @@ def test_nor_does_it_import_what_the_context_file_knows_of_its_stack(network: cd
     assert isinstance(refused.value.error, OwnExportError)
 
 
-def test_what_the_app_itself_has_not_deployed_yet_is_told(network: cdk.Stack, web: cdk.Stack) -> None:
+def test_what_the_app_itself_has_not_deployed_yet_is_reported(network: cdk.Stack, web: cdk.Stack) -> None:
     shared.export_bucket(s3.Bucket(network, "Bucket"), "JohnnyBucket")
     with pytest.raises(ConstructError, match=r"yet: stack Network of this app exports it.*DEPLOYMENT") as refused:
         shared.import_bucket(web, "JohnnyBucket")

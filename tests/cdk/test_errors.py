@@ -1,4 +1,4 @@
-"""What the CDK's objects refuse, and how it is told; and what single constructs do that not all types have."""
+"""What the CDK's objects refuse, and how it is reported; and what single constructs do that not all types have."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from strongref_cdk.construct_kinds import ConstructKind, ConstructPlace, kind_of
 from strongref_objects import types
 from strongref_objects.base.errors import MissingMembersError, OtherArnError
 from strongref_objects.types import Declared
-from strongref_objects.types.members import told
+from strongref_objects.types.members import text
 from tests.support import cdk_apps
 from tests.support.cdk_apps import ACCOUNT, EU, US
 from tests.support.cdk_kinds import ZONES, balanced, role, vpc
@@ -132,7 +132,7 @@ def test_a_vpc_s_subnets_are_in_their_own_zones_in_whatever_order_they_come(web:
     assert list(network.isolated_subnets) == []
 
 
-def test_a_vpc_whose_tiers_have_other_zones_each_is_told_before_the_cdk_mixes_them_up(web: cdk.Stack) -> None:
+def test_a_vpc_whose_tiers_have_other_zones_each_is_reported_before_the_cdk_mixes_them_up(web: cdk.Stack) -> None:
     private = {
         "PrivateSubnets_SubnetIds": "subnet-1a",
         "PrivateSubnets_AvailabilityZones": "eu-west-1a",
@@ -156,7 +156,7 @@ def test_a_vpc_that_was_imported_without_its_block_is_exported_without_it(web: c
     assert names["Thing-PublicSubnets-SubnetIds"] == "subnet-a,subnet-b"
 
 
-def test_what_the_cdk_does_not_tell_of_a_construct_is_told(web: cdk.Stack) -> None:
+def test_what_the_cdk_does_not_tell_of_a_construct_is_reported(web: cdk.Stack) -> None:
     given = ec2.Vpc.from_vpc_attributes(
         web, "Given", vpc_id="vpc-0123abcd", availability_zones=ZONES, public_subnet_ids=["subnet-a", "subnet-b"]
     )
@@ -226,7 +226,7 @@ def test_options_go_before_what_was_imported(web: cdk.Stack) -> None:
 
 
 @pytest.mark.parametrize("name", ["role", "certificate"])
-def test_an_option_that_the_cdk_does_not_have_is_told(web: cdk.Stack, name: str) -> None:
+def test_an_option_that_the_cdk_does_not_have_is_reported(web: cdk.Stack, name: str) -> None:
     with pytest.raises(
         ConstructError, match=rf"^Web: The CDK refuses the {name} Other:deployment: there is no option mutble\.$"
     ):
@@ -235,7 +235,7 @@ def test_an_option_that_the_cdk_does_not_have_is_told(web: cdk.Stack, name: str)
         shared.import_role(web, "Other", type=LATER, mutable="no")
 
 
-def test_what_is_no_construct_of_the_type_is_told(web: cdk.Stack) -> None:
+def test_what_is_no_construct_of_the_type_is_reported(web: cdk.Stack) -> None:
     queue = sqs.Queue(web, "Queue")
     with pytest.raises(ConstructError, match=r"^Web/Queue: .* must be a bucket, got a Queue, which has no bucket_arn"):
         shared.export_bucket(queue, "Thing")
@@ -251,7 +251,7 @@ def test_a_queue_is_imported_at_deployment_as_the_kind_that_the_program_says(web
     assert shared.import_queue(web, "Ordered", type=LATER, fifo=True).fifo is True
 
 
-def test_an_arn_of_something_else_is_told_with_the_construct_s_path(web: cdk.Stack) -> None:
+def test_an_arn_of_something_else_is_reported_with_the_construct_s_path(web: cdk.Stack) -> None:
     with pytest.raises(ConstructError, match=r"^Web/Own: .*is the ARN of a queue, not of a bucket") as refused:
         shared.bucket_from_arn(role(web), f"arn:aws:sqs:{EU}:{ACCOUNT}:jobs")
     assert isinstance(refused.value.error, OtherArnError)
@@ -269,8 +269,8 @@ def test_a_type_of_the_program_s_own_is_no_construct_of_the_cdk(web: cdk.Stack) 
     class Pair(Declared):
         """Two texts."""
 
-        one: str = told()
-        other: str = told()
+        one: str = text()
+        other: str = text()
 
     shared.export_object(web, "Pair", Pair("a", "b"))
     with pytest.raises(ConstructError, match="Pair is not a ready type of the CDK") as refused:
@@ -311,7 +311,7 @@ def test_the_text_of_a_refusal_has_no_value_in_it_even_where_one_is_a_part_of_an
     assert str(error) == "The CDK refuses it: <Short> and <Long>."
 
 
-def test_what_is_in_no_stack_is_told() -> None:
+def test_what_is_in_no_stack_is_reported() -> None:
     app = cdk.App()
     with pytest.raises(ConstructError, match=r"^App: The construct is not in a stack"):
         shared.import_bucket(app, "Thing")
@@ -333,7 +333,7 @@ def test_a_failure_inside_of_another_names_the_innermost_construct(web: cdk.Stac
     assert not isinstance(refused.value.error, ConstructError)
 
 
-def test_of_a_vpc_no_value_is_told_either(web: cdk.Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_vpc_no_value_is_reported_either(web: cdk.Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists of values and objects inside of objects are looked through as well."""
     values = dict(VPC) | {"Parts": "VpcId,PublicSubnets", "VpcId": "vpc-0123abcd"}
     values |= {

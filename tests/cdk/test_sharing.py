@@ -349,7 +349,7 @@ def test_req7_a_vpc_is_looked_up_in_the_environment_by_its_tags(environment: cdk
     assert shared.lookup(web, types.Vpc, tags) is vpc
 
 
-def test_req7_what_is_not_there_is_told_with_the_construct_s_path(environment: cdk.Stack) -> None:
+def test_req7_what_is_not_there_is_reported_with_the_construct_s_path(environment: cdk.Stack) -> None:
     web = environment
     with pytest.raises(ConstructError, match=r"^Web: No AWS::EC2::VPC with tags"):
         shared.lookup_vpc(web, tags={"department": "none"})
@@ -489,7 +489,7 @@ def test_its_own_exports_a_stack_does_not_import(network: cdk.Stack) -> None:
     assert isinstance(refused.value.error, OwnExportError)
 
 
-def test_what_is_not_exported_is_told_with_what_is_close_to_it(web: cdk.Stack) -> None:
+def test_what_is_not_exported_is_reported_with_what_is_close_to_it(web: cdk.Stack) -> None:
     deployed(BUCKET)
     with pytest.raises(ConstructError, match=r"^Web: There is no JohnyBucket-.*Did you mean JohnnyBucket") as refused:
         shared.import_bucket(web, "JohnyBucket")
@@ -497,7 +497,7 @@ def test_what_is_not_exported_is_told_with_what_is_close_to_it(web: cdk.Stack) -
     assert not Path("strongref.context.json").exists()
 
 
-def test_what_the_cdk_refuses_is_told_without_the_value(web: cdk.Stack) -> None:
+def test_what_the_cdk_refuses_is_reported_without_the_value(web: cdk.Stack) -> None:
     deployed({"Jobs-RoleArn": "hidden-value", "Jobs-RoleName": "jobs"})
     with pytest.raises(ConstructError, match=r"^Web: The CDK refuses the role Jobs: .*<RoleArn>") as refused:
         shared.import_role(web, "Jobs")

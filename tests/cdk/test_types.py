@@ -109,8 +109,8 @@ def test_what_was_imported_tells_what_was_exported(case: Case) -> None:
     construct = case.import_(stack, "Thing")
     declared = next(each for each in types.READY.values() if each.__name__ == case.name.title().replace("_", ""))
     parts = {"listener": shared.listener_of(construct)} if case.name == "application_load_balancer" else {}
-    told = _KINDS[declared].object_of(construct, **parts)
-    assert told == declared.deserialize(shared.import_object(stack, "Thing"))
+    reported = _KINDS[declared].object_of(construct, **parts)
+    assert reported == declared.deserialize(shared.import_object(stack, "Thing"))
 
 
 def test_every_ready_type_has_functions_and_a_case() -> None:
@@ -120,5 +120,5 @@ def test_every_ready_type_has_functions_and_a_case() -> None:
     for case in CASES:
         assert callable(getattr(shared, f"import_{case.name}"))
         assert callable(getattr(shared, f"export_{case.exporting or case.name}"))
-        # The tags of roles are not told by the API that tells all others'.
+        # The tags of roles are not reported by the API that tells all others'.
         assert hasattr(shared, f"lookup_{case.exporting or case.name}") is (case.name != "role")

@@ -243,7 +243,7 @@ def in_state(tmp_path: Path, name: str, attributes: Mapping[str, Any], **outputs
     return str(file)
 
 
-def test_stacks_that_are_built_alike_are_told_apart(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_stacks_that_are_built_alike_are_distinguished(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
     """One for each stage: their addresses are the same, and so are their outputs."""
     app = stack.node.root
     stages = {name: cdktf.TerraformStack(app, name) for name in ("dev", "prod")}
@@ -343,7 +343,7 @@ print(app.synth_yaml())
 
 
 def test_nothing_is_left_where_the_program_runs(tmp_path: Path) -> None:
-    """Both CDKs write where they are told by whoever runs them, or where the process began."""
+    """Both CDKs write where they are pointed by whoever runs them, or where the process began."""
     here = tmp_path / "here"
     here.mkdir()
     ran = subprocess.run(  # noqa: S603

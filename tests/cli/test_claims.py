@@ -1,4 +1,4 @@
-"""`strongref resolve --claim` and `--unclaim`: what is held, what is written, what is told, and how it ends."""
+"""`strongref resolve --claim` and `--unclaim`: what is held, what is written, what is reported, and how it ends."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def test_used_exports_are_claimed_and_no_value_is_shown(
     manifest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 0
-    told = capsys.readouterr()
-    assert (told.out, told.err.endswith(", 3 exports used by manifests shop\n")) == ("", True)
-    assert SECRET not in told.err
+    reported = capsys.readouterr()
+    assert (reported.out, reported.err.endswith(", 3 exports used by manifests shop\n")) == ("", True)
+    assert SECRET not in reported.err
     assert (tmp_path / "out/app.yaml").read_text().startswith(f"vpc: {SECRET}\n")
     assert claimed() == {"Alb/Arn": SHOP, "Alb/Zone": SHOP, "VpcId": SHOP}
     with pytest.raises(StrongRefError, match="VpcId cannot be changed: it is imported by manifests shop"):
@@ -174,7 +174,7 @@ def test_what_is_written_in_part_is_held_with_what_was_before(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["x.yaml", "-o", "out", "--claim", ""], "--claim must be a stack's name or a label"),
         (["--unclaim", ""], "--unclaim must be a stack's name"),
@@ -190,7 +190,7 @@ def test_what_is_written_in_part_is_held_with_what_was_before(
 )
 def test_usage_errors_exit_with_2(
     arguments: list[str],
-    told: str,
+    reported: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -198,7 +198,7 @@ def test_usage_errors_exit_with_2(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.yaml").write_text("a: 1\n")
     assert resolve(*arguments) == 2
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 def test_a_region_has_to_be_known(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

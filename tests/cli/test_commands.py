@@ -149,9 +149,9 @@ def test_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "FENCE_WAIT", 0.0)
         assert cli.main(["republish", "--region", US]) == 1
-    told = capsys.readouterr().err
-    assert told.startswith("strongref: The exports of stack network (eu-west-1, 123456789012) are being changed")
-    assert len(told.splitlines()) == 1
+    reported = capsys.readouterr().err
+    assert reported.startswith("strongref: The exports of stack network (eu-west-1, 123456789012) are being changed")
+    assert len(reported.splitlines()) == 1
 
 
 @pytest.mark.usefixtures("aws")
@@ -177,10 +177,10 @@ def test_an_interrupted_command_ends_as_shells_have_it(
 
 def test_the_log_is_not_mixed_with_the_result() -> None:
     program = "from strongref_toolkit.session import ToolSession; from strongref.log import logger; "
-    program += "logger.warning('before'); ToolSession.start(); logger.warning('told'); print('result')"
+    program += "logger.warning('before'); ToolSession.start(); logger.warning('reported'); print('result')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
-    assert "told" in done.stderr
-    assert ("before" in done.stdout, "told" in done.stdout, done.stdout.endswith("result\n")) == (True, False, True)
+    assert "reported" in done.stderr
+    assert ("before" in done.stdout, "reported" in done.stdout, done.stdout.endswith("result\n")) == (True, False, True)
 
 
 def test_a_closed_pipe_is_reported_in_one_line() -> None:
@@ -189,11 +189,11 @@ def test_a_closed_pipe_is_reported_in_one_line() -> None:
         assert process.stdout
         assert process.stderr
         process.stdout.close()
-        told = process.stderr.read().decode()
-    assert told.rstrip().endswith(
+        reported = process.stderr.read().decode()
+    assert reported.rstrip().endswith(
         "WriteFailedError: standard output could not be written: broken pipe. Nothing was written."
     )
-    assert "Exception ignored" not in told
+    assert "Exception ignored" not in reported
 
 
 def test_the_version_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,6 +211,6 @@ def test_a_command_reports_a_closed_pipe_in_one_line() -> None:
         assert process.stdout
         assert process.stderr
         process.stdout.close()
-        told = process.stderr.read().decode()
-    assert told == "strongref: standard output could not be written: broken pipe. Nothing was written.\n"
+        reported = process.stderr.read().decode()
+    assert reported == "strongref: standard output could not be written: broken pipe. Nothing was written.\n"
     assert process.returncode == 1

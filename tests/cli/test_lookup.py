@@ -86,7 +86,7 @@ def test_json_is_one_object(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         ([TOPIC], "give one of physical ID, ARN, name and tags, got nothing"),
         ([TOPIC, "news", "--name", "news"], "got physical ID and name"),
@@ -99,15 +99,15 @@ def test_json_is_one_object(run: Run) -> None:
         ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property: a name is given twice"),
     ],
 )
-def test_usage_errors_exit_with_2(run: Run, arguments: list[str], told: str) -> None:
+def test_usage_errors_exit_with_2(run: Run, arguments: list[str], reported: str) -> None:
     status, printed, error = run(*arguments)
     assert (status, printed) == (2, "")
     assert error.startswith("strongref: ")
-    assert told in error
+    assert reported in error
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         ([TOPIC, "gone"], "No AWS::SNS::Topic with physical ID gone in eu-west-1 (2 checked)"),
         ([STAGE, "prod"], "AWS::ApiGateway::Stage cannot be looked up without RestApiId"),
@@ -116,10 +116,10 @@ def test_usage_errors_exit_with_2(run: Run, arguments: list[str], told: str) -> 
         (["AWS::SQS::Queue", "--name", "jobs"], "does not support ListResources"),
     ],
 )
-def test_failed_lookups_exit_with_1(run: Run, arguments: list[str], told: str) -> None:
+def test_failed_lookups_exit_with_1(run: Run, arguments: list[str], reported: str) -> None:
     status, printed, error = run(*arguments)
     assert (status, printed) == (1, "")
-    assert told in error
+    assert reported in error
     assert len(error.splitlines()) == 1
     assert SECRET not in error
 

@@ -284,7 +284,7 @@ def test_an_object_that_is_not_there_names_the_closest(run: Run) -> None:
     assert "There is no Single in strongref's exports in eu-west-1." in err
 
 
-def test_a_part_that_is_not_there_is_told(run: Run) -> None:
+def test_a_part_that_is_not_there_is_reported(run: Run) -> None:
     status, out, err = run("export", "JohnnyBucket", "--format", "json", "--type", "Queue")
     assert (status, out) == (1, "")
     assert "There is no JohnnyBucket.QueueArn in CloudFormation's exports of stack network." in err
@@ -337,7 +337,7 @@ def test_names_that_were_cut_need_the_type(run: Run) -> None:
         (["show", "X", "--region", EU, "--region", US], "--region: an object is in one region; pass one"),
     ],
 )
-def test_what_was_not_asked_rightly_is_told(run: Run, arguments: list[str], problem: str) -> None:
+def test_what_was_not_asked_rightly_is_reported(run: Run, arguments: list[str], problem: str) -> None:
     status, out, err = run(*arguments)
     assert (status, out) == (2, "")
     assert err.startswith(f"strongref: {problem}")
@@ -356,8 +356,8 @@ def test_an_object_of_another_account_needs_a_role(run: Run) -> None:
 
 def test_a_type_of_ones_own_is_one_of_a_module(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_types.py").write_text(
-        "from strongref_objects.types import Declared, told\n\n\n"
-        "class Named(Declared):\n    bucket_name: str = told()\n"
+        "from strongref_objects.types import Declared, reported\n\n\n"
+        "class Named(Declared):\n    bucket_name: str = text()\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [*sys.path])
@@ -392,7 +392,7 @@ class Loud:
 """
 
 
-def test_what_somebodys_own_module_prints_is_not_evaluated(run: Run, module: Callable[[str], str]) -> None:
+def test_what_a_programs_own_module_prints_is_not_evaluated(run: Run, module: Callable[[str], str]) -> None:
     status, out, err = run("export", "JohnnyBucket", "--format", "env", "--type", f"{module(LOUD)}:Loud")
     assert (status, out) == (0, "export JOHNNY_BUCKET_URL=x\n")
     assert err == "at once\nreading\nexport PATH=/nowhere\n"
@@ -414,7 +414,7 @@ def test_what_somebodys_own_module_prints_is_not_evaluated(run: Run, module: Cal
         ),
     ],
 )
-def test_whatever_somebodys_own_class_ends_in_is_told_without_its_text(
+def test_whatever_a_programs_own_class_ends_in_is_reported_without_its_text(
     run: Run, module: Callable[[str], str], text: str, problem: str
 ) -> None:
     name = module(text)
@@ -438,12 +438,12 @@ def test_the_documented_object_of_ones_own_is_read(run: Run, monkeypatch: pytest
 
 @pytest.mark.usefixtures("_secret")
 def test_a_type_that_has_no_secret_needs_none(run: Run, module: Callable[[str], str]) -> None:
-    text = "from strongref_objects.types import Declared, told\n\n\nclass Own(Declared):\n    {}: str = told()\n"
+    text = "from strongref_objects.types import Declared, reported\n\n\nclass Own(Declared):\n    {}: str = text()\n"
     there = ["Db", *VIA["ssm"], "--format", "env", "--type"]
     assert run("export", *there, f"{module(text.format('host'))}:Own") == (0, "export DB_HOST=db\n", "")
-    told = "strongref: Password of Db is a SecureString. Use --sensitive to print secrets.\n"
+    reported = "strongref: Password of Db is a SecureString. Use --sensitive to print secrets.\n"
     password = f"{module(text.format('password'))}:Own"
-    assert run("export", *there, password) == (1, "", told)
+    assert run("export", *there, password) == (1, "", reported)
     assert run("export", *there, password, "--sensitive")[1] == f"export DB_PASSWORD={HIDDEN}\n"
 
 
@@ -472,7 +472,7 @@ def test_secrets_are_decrypted_only_where_they_are_asked_for(
     assert asked == [decrypted]
 
 
-def test_two_keys_that_would_be_one_are_told(run: Run) -> None:
+def test_two_keys_that_would_be_one_are_reported(run: Run) -> None:
     parameters = boto3.client("ssm", EU)
     for name in ("a", "a/b", "a-b"):
         parameters.put_parameter(Name=f"/clash/Obj/{name}", Type="String", Value="x")
@@ -502,7 +502,7 @@ def test_of_exports_of_several_stacks_one_stacks_are_chosen(run: Run, monkeypatc
 
 
 @pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["context"], ["show", "Web"]])
-def test_a_standard_output_that_is_full_is_told(
+def test_a_standard_output_that_is_full_is_reported(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     file: str,
@@ -529,8 +529,8 @@ def test_what_the_locale_has_no_letters_for_is_listed_all_the_same(
 
 def test_a_part_that_is_an_object_is_no_text(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "flat_types.py").write_text(
-        "from strongref_objects.types import Declared, told\n\n\n"
-        "class Flat(Declared):\n    security_group: str = told()\n"
+        "from strongref_objects.types import Declared, reported\n\n\n"
+        "class Flat(Declared):\n    security_group: str = text()\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [*sys.path])
@@ -538,7 +538,7 @@ def test_a_part_that_is_an_object_is_no_text(run: Run, tmp_path: Path, monkeypat
     assert (status, err) == (1, "strongref: Web.SecurityGroup is an object: read it with read_object.\n")
 
 
-def test_what_is_being_written_is_waited_for_and_then_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_being_written_is_waited_for_and_then_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     torn = RecordedExports({}, torn=True)
     monkeypatch.setattr(RecordedExports, "read", lambda _store, _place: torn)
     status, out, err = run("show", "Web", "--via", "strongref")
@@ -546,7 +546,7 @@ def test_what_is_being_written_is_waited_for_and_then_told(run: Run, monkeypatch
     assert err.startswith(f"strongref: The exports of stack network ({EU}, {OWN}) are being changed")
 
 
-def test_keys_below_a_key_stand_beside_it() -> None:
+def test_keys_below_a_key_stand_next_to_it() -> None:
     values = {("A",): "1", ("A", "B"): "2", ("A", "B", "C"): "3", ("D", "E"): "4"}
     assert StoredObject("X", "", values).tree == {"A": "1", "A-B": "2", "A-B-C": "3", "D": {"E": "4"}}
 
@@ -612,7 +612,7 @@ def test_what_is_not_kept_cannot_be_forgotten(run: Run, file: str) -> None:
         run("context", "--file", file, "--reset", "A", "--clear")
 
 
-def test_a_broken_context_file_is_told(run: Run, tmp_path: Path) -> None:
+def test_a_broken_context_file_is_reported(run: Run, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{")
     status, out, err = run("context", "--file", str(tmp_path / "x.json"))
     assert (status, out) == (1, "")

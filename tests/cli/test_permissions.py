@@ -118,8 +118,8 @@ def test_regions_may_be_a_parameter_that_is_a_list() -> None:
     given = template(Alb=resource({}, Exports={"As": "A", "Region": {"Ref": "Regions"}}))
     given["Parameters"] = {"Regions": {"Type": "CommaDelimitedList", "Default": "us-east-1, eu-west-1"}}
     made = policy(transformed(given), Principal.EXPORTER, AT_PRODUCER)
-    told = {resource_.split(":")[3] for action, resource_ in grants(made) if action == "ssm:PutParameter"}
-    assert told == {US, EU}
+    reported = {resource_.split(":")[3] for action, resource_ in grants(made) if action == "ssm:PutParameter"}
+    assert reported == {US, EU}
 
 
 def test_what_an_ssm_parameter_has_is_not_known_and_what_is_no_parameter_is_passed_over() -> None:
@@ -181,10 +181,10 @@ def test_who_deploys_may_invoke_what_the_template_needs_and_read_its_dynamic_ref
         ],
     }
     for declared in ("StrongRef", ["A", {"Name": "StrongRef", "Parameters": {}}]):
-        told = [
+        reported = [
             each for _, each in grants(policy({**given, "Transform": declared}, Principal.DEPLOYER, DeploymentTarget()))
         ]
-        assert told[0] == "arn:aws:lambda:*:*:function:strongref-Transformer-*"
+        assert reported[0] == "arn:aws:lambda:*:*:function:strongref-Transformer-*"
     exporting = policy(transformed(PRODUCER), Principal.DEPLOYER, DeploymentTarget(application="refs"))
     assert [each for _, each in grants(exporting)] == ["arn:aws:lambda:*:*:function:refs-Exporter-*"]
 

@@ -1,4 +1,4 @@
-"""`strongref resolve`: which files, what is written where, what is told, and how it ends."""
+"""`strongref resolve`: which files, what is written where, what is reported, and how it ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 EU, US = "eu-west-1", "us-east-1"
 HIDDEN = "a-value-not-to-be-shown"
-TOPIC = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "told"}}
+TOPIC = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "reported"}}
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +69,7 @@ def manifests(tmp_path: Path) -> Path:
 RESOLVED = {
     "config.yaml": "# the site's\nbucket: site-bucket   # from its stack\n---\nport: 80\n",
     "web/app.yml": 'image: "1.dkr/app:red"\n',
-    "web/list.json": '{"a": "arn:aws:sns:eu-west-1:123456789012:told"}\n',
+    "web/list.json": '{"a": "arn:aws:sns:eu-west-1:123456789012:reported"}\n',
 }
 
 
@@ -79,9 +79,9 @@ def test_a_folder_is_resolved_into_another_one(
     out = tmp_path / "out"
     assert cli.main(["resolve", str(manifests), "-o", str(out), "--with", "env"]) == 0
     assert tree(out) == RESOLVED
-    told = capsys.readouterr()
-    assert told.err == "strongref: 3 files, 4 documents, 3 values resolved, 2 calls\n"
-    assert told.out == ""
+    reported = capsys.readouterr()
+    assert reported.err == "strongref: 3 files, 4 documents, 3 values resolved, 2 calls\n"
+    assert reported.out == ""
     assert (out / "config.yaml").stat().st_mode & 0o777 == (manifests / "config.yaml").stat().st_mode & 0o777
 
 
@@ -135,8 +135,8 @@ def test_a_failure_leaves_nothing_half_done_and_lists_every_path(
     (manifests / "broken.yaml").write_text("a: [1\nb: ${x}\n")
     (manifests / "more.yaml").write_text("a: 1\n---\nspec: {env: [{value: '${cfn:site.Gone}'}]}\n")
     assert cli.main(["resolve", str(manifests), "-o", str(tmp_path / "out")]) == 1
-    told = capsys.readouterr().err.splitlines()
-    assert told == [
+    reported = capsys.readouterr().err.splitlines()
+    assert reported == [
         f"{manifests}/broken.yaml, line 2: expected ',' or ']', but got ':'.",
         f"{manifests}/more.yaml, document 2, spec.env[0].value: {OutputNotFetchedError('Gone', 'site')}",
         f"{manifests}/web/app.yml, document 1, image: {NotEnabledError('${env:COLOUR}', '--with env')}",
@@ -151,8 +151,8 @@ def test_only_a_strict_run_fails_for_the_tokens_of_others(tmp_path: Path, capsys
     file.write_text("a: ${Token[TOKEN.12]}\n'${TfToken[TOKEN.0]}': $${Token[TOKEN.12]} ${HOME}\n")
     assert cli.main(["resolve", str(file), "--check"]) == 0
     assert cli.main(["resolve", str(file), "--check", "--strict"]) == 1
-    told = capsys.readouterr().err.splitlines()
-    assert [line.partition(" that was not")[0].partition(": ")[2] for line in told[1:-1]] == [
+    reported = capsys.readouterr().err.splitlines()
+    assert [line.partition(" that was not")[0].partition(": ")[2] for line in reported[1:-1]] == [
         "${Token[TOKEN.12]} looks like a token of the CDK",
         "${TfToken[TOKEN.0]} looks like a token of the CDK for Terraform",
     ]
@@ -190,7 +190,7 @@ def test_standard_input_goes_to_standard_output(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["a.yaml"], "say where to write: -o FOLDER, or --in-place; --check writes nothing"),
         (["-", "a.yaml"], "- reads standard input and writes standard output: give it alone, without -o"),
@@ -209,7 +209,7 @@ def test_standard_input_goes_to_standard_output(
 )
 def test_usage_errors_are_reported_before_anything_is_done(
     arguments: list[str],
-    told: str,
+    reported: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -221,7 +221,7 @@ def test_usage_errors_are_reported_before_anything_is_done(
         (tmp_path / file).write_text("a: 1\n")
     before = tree(tmp_path)
     assert cli.main(["resolve", *arguments]) == 2
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
     assert tree(tmp_path) == before
 
 
@@ -301,9 +301,9 @@ def test_every_source_is_wired(tmp_path: Path, capsys: pytest.CaptureFixture[str
     ]
     asked += ["--tf", str(tmp_path / "terraform.tfstate")]
     assert cli.main(asked) == 1
-    told = capsys.readouterr().err
-    assert "document 1, [1]: ${ssm:/a} is a SecureString. Give --sensitive" in told
-    assert HIDDEN not in told
+    reported = capsys.readouterr().err
+    assert "document 1, [1]: ${ssm:/a} is a SecureString. Give --sensitive" in reported
+    assert HIDDEN not in reported
     assert cli.main([*asked, "--sensitive"]) == 0
     read = (tmp_path / "out/a.yaml").read_text()
     assert read == f"- site-bucket\n- {HIDDEN}\n- admin\n- red\n- 5432\n- shared\n"

@@ -1,4 +1,4 @@
-"""`strongref transform`: what is written, that nothing else in a template is touched, what is told, how it ends."""
+"""`strongref transform`: what is written, that nothing else in a template is touched, what is reported, how it ends."""
 
 from __future__ import annotations
 
@@ -167,9 +167,9 @@ def text_of(given: str) -> str:
 
 def test_a_template_comes_out_as_it_was_but_for_its_references(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["transform", str(file)]) == 0
-    told = capsys.readouterr()
-    assert told.out == named(EXPECTED)
-    assert told.err == "strongref: 4 references, 3 Imports, 1 Export\n"
+    reported = capsys.readouterr()
+    assert reported.out == named(EXPECTED)
+    assert reported.err == "strongref: 4 references, 3 Imports, 1 Export\n"
     assert file.read_text() == TEMPLATE
 
 
@@ -214,9 +214,9 @@ Resources:
 """
     )
     assert cli.main(["transform", str(path), "-o", str(tmp_path / "out.yaml")]) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert [line.partition(" (")[0] for line in told.err.splitlines()] == [
+    reported = capsys.readouterr()
+    assert reported.out == ""
+    assert [line.partition(" (")[0] for line in reported.err.splitlines()] == [
         (
             f"{path}, line 6: ResourceReferenceAndIDNotSupported: Service.Properties.ClusterRef: Cluster and "
             "ClusterRef cannot be combined; keep only one of them"
@@ -228,7 +228,7 @@ Resources:
         ),
         "strongref: 3 problems. Nothing was written.",
     ]
-    assert HIDDEN not in told.err
+    assert HIDDEN not in reported.err
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -247,7 +247,7 @@ def test_lines_of_json_are_reported_too(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("a: [", ", line 1: "),
         ("Resources: {}\nResources: {}\n", ", line 2: the key Resources stands twice in one map."),
@@ -262,13 +262,13 @@ def test_lines_of_json_are_reported_too(tmp_path: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_what_is_not_a_template_is_reported(
-    text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str, reported: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "t"
     path.write_text(text)
     assert cli.main(["transform", str(path)]) == 1
     err = capsys.readouterr().err
-    assert told in err
+    assert reported in err
     assert err.count("\n") == 1
 
 
@@ -289,7 +289,7 @@ def test_an_unreadable_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (["--region", "us-east-1"], "--region requires --iam"),
         (["--partition", "aws-cn"], "--partition requires --iam"),
@@ -309,18 +309,18 @@ def test_an_unreadable_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_options_that_do_not_go_together_are_refused(
-    options: list[str], told: str, file: Path, capsys: pytest.CaptureFixture[str]
+    options: list[str], reported: str, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["transform", str(file), *options]) == 2
-    assert capsys.readouterr().err == f"strongref: {told}\n"
+    assert capsys.readouterr().err == f"strongref: {reported}\n"
 
 
 def test_the_policies_of_a_template(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     where = ["--region", "us-east-1", "--account", "111111111111", "--stack", "web", "--parameter", "Account=shop"]
     assert cli.main(["transform", str(file), "--iam", "importer", *where]) == 0
-    told = capsys.readouterr()
-    assert told.err == ""
-    document = json.loads(told.out)
+    reported = capsys.readouterr()
+    assert reported.err == ""
+    document = json.loads(reported.out)
     values = next(each for each in document["Statement"] if each["Sid"] == "Values")["Resource"]
     prefix = "arn:aws:ssm:us-east-1:111111111111:parameter/strongref/exports/web/111111111111"
     assert f"{prefix}/us-east-1/shop/SubnetId" in values

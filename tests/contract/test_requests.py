@@ -1,4 +1,4 @@
-"""Properties: what is taken, what is refused and how, and that no value of `Values` is ever told."""
+"""Properties: what is taken, what is refused and how, and that no value of `Values` is ever reported."""
 
 from __future__ import annotations
 

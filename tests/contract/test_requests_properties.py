@@ -1,4 +1,4 @@
-"""Properties, at random: no value is ever told, texts stay short, and an import's identity is what it imports."""
+"""Properties, at random: no value is ever reported, texts stay short, and an import's identity is what it imports."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ SCOPE = st.sampled_from([{}, {"Shared": "true"}, {"Shared": "false"}, {"Consumer
 
 
 def what_it_imports(given: dict[str, Any]) -> object:
-    """Told apart without the parser: defaults filled in, order and duplicates gone."""
+    """Reported apart without the parser: defaults filled in, order and duplicates gone."""
     names = given.get("Names")
     return (
         {"Region": IMPORTER.region, "Account": IMPORTER.account} | given["From"],

@@ -151,7 +151,7 @@ def test_the_settings_are_those_that_are_read() -> None:
     assert table[0][1] == f"`{CONTEXT_FILE}`"
 
 
-def test_beside_the_cdk_it_looks_up_those_types_alone() -> None:
+def test_next_to_the_cdk_it_looks_up_those_types_alone() -> None:
     there = {name for name, each in CONSTRUCTS.items() if any("lookup" in method for method in dir(each))}
     assert there == {
         "key",
@@ -168,14 +168,14 @@ def test_beside_the_cdk_it_looks_up_those_types_alone() -> None:
     assert by_tags == {"vpc", "application_load_balancer", "listener"}
 
 
-def test_beside_the_cdk_a_look_up_gives_made_up_values_first_and_none_without_a_place() -> None:
+def test_next_to_the_cdk_a_lookup_gives_made_up_values_first_and_none_without_a_place() -> None:
     here = cdk_apps.stack(cdk.App(), "Here")
     assert ec2.Vpc.from_lookup(here, "Vpc", tags={"stage": "prod"}).vpc_id == "vpc-12345"
     with pytest.raises(RuntimeError, match="account/region are not specified at the stack level"):
         ec2.Vpc.from_lookup(cdk.Stack(cdk.App(), "Anywhere"), "Vpc", tags={"stage": "prod"})
 
 
-def test_beside_the_cdk_an_imported_value_is_always_a_token_and_lists_are_joined_with_bars() -> None:
+def test_next_to_the_cdk_an_imported_value_is_always_a_token_and_lists_are_joined_with_bars() -> None:
     app = cdk.App()
     network = cdk_apps.stack(app, "Network")
     assert cdk.Token.is_unresolved(cdk.Fn.import_value("x"))
@@ -187,7 +187,7 @@ def test_beside_the_cdk_an_imported_value_is_always_a_token_and_lists_are_joined
     assert network.get_logical_id(bucket.node.default_child) in name
 
 
-def test_beside_the_cdk_one_name_in_two_stacks_is_found_in_the_deployment_alone() -> None:
+def test_next_to_the_cdk_one_name_in_two_stacks_is_found_in_the_deployment_alone() -> None:
     app = cdk.App()
     for name in ("One", "Two"):
         stack = cdk_apps.stack(app, name)
@@ -196,7 +196,7 @@ def test_beside_the_cdk_one_name_in_two_stacks_is_found_in_the_deployment_alone(
 
 
 @pytest.mark.parametrize("flag", [False, True])
-def test_beside_the_cdk_across_regions_only_what_has_no_name_of_its_own_needs_the_flag(*, flag: bool) -> None:
+def test_next_to_the_cdk_across_regions_only_what_has_no_name_of_its_own_needs_the_flag(*, flag: bool) -> None:
     def used(attribute: str) -> str:
         app = cdk_apps.app()
         network = cdk_apps.stack(app, "Network")
@@ -214,7 +214,7 @@ def test_beside_the_cdk_across_regions_only_what_has_no_name_of_its_own_needs_th
             used("bucket_arn")
 
 
-def test_beside_the_cdk_weak_references_are_outputs_of_stacks_across_regions_and_accounts_too() -> None:
+def test_next_to_the_cdk_weak_references_are_outputs_of_stacks_across_regions_and_accounts_too() -> None:
     app = cdk_apps.app()
     network = cdk_apps.stack(app, "Network")
     certificate = acm.CfnCertificate(network, "Certificate", domain_name="example.com")
@@ -236,7 +236,7 @@ def test_beside_the_cdk_weak_references_are_outputs_of_stacks_across_regions_and
     assert {"of", "consume", "produce"} <= set(dir(cdk.CrossStackReferences))
 
 
-def test_beside_the_cdk_it_looks_up_more_types_than_are_ready() -> None:
+def test_next_to_the_cdk_it_looks_up_more_types_than_are_ready() -> None:
     others = [ec2.PrefixList, ecr.Repository, elbv2.NetworkLoadBalancer, elbv2.NetworkListener]
     others += [rds.DatabaseCluster, rds.DatabaseInstance]
     assert all(hasattr(each, "from_lookup") for each in others)

@@ -34,7 +34,7 @@ def test_every_error_of_a_lookup_is_explained() -> None:
     assert {name for name in kinds - {"RejectedLookupError"} if f"`{name}`" not in TEXT} == set()
 
 
-def test_every_type_with_a_rule_of_its_own_is_told() -> None:
+def test_every_type_with_a_rule_of_its_own_is_reported() -> None:
     different = (overrides.STRATEGIES, overrides.IDENTIFIERS, overrides.OWN, overrides.DERIVED)
     assert {row[0].strip("`") for row in table("| Type | What is different |")} == {
         name for each in different for name in each
@@ -42,15 +42,15 @@ def test_every_type_with_a_rule_of_its_own_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "reported",
     [
         f"up to {['', 'one', 'two', 'three', 'four', 'five'][reader.LIST_ATTEMPTS]} times",
         f"at most {arn_search.MAX_READS} of them",
         f"{['', '', '', '', '', 'five'][int(RateLimits().resources)]} a second (`STRONGREF_RESOURCES_PER_SECOND`)",
     ],
 )
-def test_the_numbers_are_the_codes(told: str) -> None:
-    assert told in " ".join(TEXT.split())
+def test_the_numbers_are_the_codes(reported: str) -> None:
+    assert reported in " ".join(TEXT.split())
 
 
 def the_importers(identifiers: list[str], physical_id: str) -> str | None:
@@ -59,14 +59,14 @@ def the_importers(identifiers: list[str], physical_id: str) -> str | None:
 
 
 @pytest.mark.parametrize("row", table("| Type | In this order there are"), ids=lambda row: row[0])
-def test_the_examples_beside_the_importers_rules_come_out_as_told(row: list[str]) -> None:
+def test_the_examples_next_to_the_importers_rules_come_out_as_reported(row: list[str]) -> None:
     kind, there, looked_for, importers, ours = row
     type_name, *given = re.findall("`([^`]+)`", kind)
     identifiers, physical_id = re.findall("`([^`]+)`", there), looked_for.strip("`")
-    told = {"the first": [identifiers[0]], "none": [], "both, an error": identifiers}
-    told |= {"the second": identifiers[1:2]}
+    reported = {"the first": [identifiers[0]], "none": [], "both, an error": identifiers}
+    reported |= {"the second": identifiers[1:2]}
     found = the_importers(identifiers, physical_id)
-    assert [found] == told[importers]
+    assert [found] == reported[importers]
 
     cloud = FakeCloudControl({type_name: {each: {"ManagedPolicyName": each.split("/")[-1]} for each in identifiers}})
     known = dict(text.split("=") for text in given)
@@ -76,7 +76,7 @@ def test_the_examples_beside_the_importers_rules_come_out_as_told(row: list[str]
         answer = []
     except AmbiguousError as error:
         answer = [*error.identifiers]
-    assert answer == told[ours]
+    assert answer == reported[ours]
 
 
 def test_an_empty_physical_id_fits_the_importers_first_resource() -> None:

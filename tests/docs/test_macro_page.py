@@ -103,8 +103,8 @@ def test_an_example_finds_what_the_other_exports() -> None:
 def test_the_documented_keys_of_from_and_of_exports_are_those_that_are_accepted() -> None:
     assert names_in(rows(PAGE, "References")) == set(FROM_KEYS)
     assert names_in(rows(PAGE, "Exports of a resource")) == {AS, *KEYS}
-    told = TEXT[TEXT.index("Beside `From` there may stand") :].partition(", with the meaning")[0]
-    assert set(re.findall("`([A-Z][a-z]+)`", told)) - {"From"} == set(OPTIONS)
+    reported = TEXT[TEXT.index("Beside `From` there may stand") :].partition(", with the meaning")[0]
+    assert set(re.findall("`([A-Z][a-z]+)`", reported)) - {"From"} == set(OPTIONS)
 
 
 def test_the_documented_options_are_the_commands() -> None:

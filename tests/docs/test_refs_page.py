@@ -50,7 +50,7 @@ def test_the_documented_options_are_those_that_there_are() -> None:
     assert names_in(rows(PAGE, "Options")) == options("resolve")
 
 
-def test_the_other_commands_options_are_told_where_they_are() -> None:
+def test_the_other_commands_options_are_reported_where_they_are() -> None:
     common = {"--generator", "--service", "--crd"}
     assert (options("fields"), options("rbac"), options("schema")) == (
         common | {"--json"},
@@ -134,9 +134,9 @@ def test_every_error_of_references_is_shown() -> None:
     within_others = {errors.NoSuchObjectError, errors.StackReferenceError}
     shown = {type(make()) for make in CASES.values()}
     assert kinds - roots - within_others <= shown
-    told = " ".join(str(make()) for make in CASES.values())
-    assert "was not found in" in told
-    assert "A reference to a stack is" in told
+    reported = " ".join(str(make()) for make in CASES.values())
+    assert "was not found in" in reported
+    assert "A reference to a stack is" in reported
 
 
 def test_where_ack_has_an_error_the_text_begins_with_its_name() -> None:

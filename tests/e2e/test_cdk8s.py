@@ -124,7 +124,7 @@ def terraform(tmp_path: Path, emulator: Emulator) -> Program:
 
 
 @pytest.mark.deep
-def test_a_job_is_told_the_name_of_a_bucket_once_it_is_deployed(bucket: Program) -> None:
+def test_a_job_is_reported_the_name_of_a_bucket_once_it_is_deployed(bucket: Program) -> None:
     not_there = f"{NOT_DEPLOYED}Output not found. Are you sure you deployed the CDK stack?"
     assert f"{not_there} There is no stack aws in eu-west-1." in bucket.refused()
     template = bucket.template()
@@ -142,7 +142,7 @@ def test_a_job_is_told_the_name_of_a_bucket_once_it_is_deployed(bucket: Program)
 
 
 @pytest.mark.deep
-def test_a_value_without_an_output_is_told_and_an_attribute_will_do(tmp_path: Path, emulator: Emulator) -> None:
+def test_a_value_without_an_output_is_reported_and_an_attribute_will_do(tmp_path: Path, emulator: Emulator) -> None:
     program = Program("bucket_to_cronjob.py", tmp_path, emulator, "610000000003")
     program.change("from_value(bucket_name.value)", "from_value(bucket.bucket_name)")
     program.change('bucket_name = aws.CfnOutput(stack, "BucketName", value=bucket.bucket_name)\n', "")
@@ -210,12 +210,12 @@ def state(name: str = "site-7f3a") -> dict[str, Any]:
     return held
 
 
-def test_a_job_is_told_the_name_of_a_bucket_in_terraform_s_state(terraform: Program) -> None:
+def test_a_job_is_reported_the_name_of_a_bucket_in_terraform_s_state(terraform: Program) -> None:
     assert terraform.run(CDKTF_OUTDIR="cdktf.out").returncode == 0
     kept = json.loads((terraform.folder / "cdktf.out/stacks/aws/cdk.tf.json").read_text())["terraform"]["backend"]
     assert Path(kept["local"]["path"]).name == "terraform.aws.tfstate"
-    told = terraform.refused()
-    assert "terraform.aws.tfstate cannot be read: no such file or directory" in told
+    reported = terraform.refused()
+    assert "terraform.aws.tfstate cannot be read: no such file or directory" in reported
     file = terraform.folder / "terraform.aws.tfstate"
     file.write_text(json.dumps({**state(), "resources": []}))
     assert "There is no aws_s3_bucket.Bucket in the Terraform state" in terraform.refused()

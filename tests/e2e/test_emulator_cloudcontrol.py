@@ -191,7 +191,7 @@ def test_rules_of_the_default_bus_alone_are_listed_and_read_by_either_form(
         assert answer["ResourceDescription"]["Identifier"] == arn
 
 
-def test_a_list_is_told_in_pages_that_hold_identifiers_alone(
+def test_a_list_is_reported_in_pages_that_hold_identifiers_alone(
     aws: Aws,
     control: Any,  # noqa: ANN401
     names: Callable[[str], str],

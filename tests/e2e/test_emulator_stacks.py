@@ -27,7 +27,7 @@ def handler(event, context):
     answer = {key: event[key] for key in ("StackId", "RequestId", "LogicalResourceId")}
     answer["PhysicalResourceId"] = asked.get("Id") or event.get("PhysicalResourceId", "probe")
     answer["Status"] = "FAILED" if event["RequestType"] in asked.get("Fail", ()) else "SUCCESS"
-    answer["Reason"] = "as told"
+    answer["Reason"] = "as raised"
     saw = {"Saw": stack["StackStatus"], "Root": stack.get("RootId", ""), "Of": event.get("PhysicalResourceId", "")}
     answer["Data"] = {"Type": event["RequestType"], **saw}
     put = urllib.request.Request(event["ResponseURL"], json.dumps(answer).encode(), method="PUT")
@@ -128,7 +128,7 @@ def test_an_update_cleans_up_in_a_status_of_its_own(aws: Aws, names: Callable[[s
     assert statuses[1] == ["DELETE_IN_PROGRESS", "DELETE_COMPLETE"]
 
 
-def test_a_roll_back_cleans_up_in_a_status_of_its_own(aws: Aws, names: Callable[[str], str]) -> None:
+def test_a_rollback_cleans_up_in_a_status_of_its_own(aws: Aws, names: Callable[[str], str]) -> None:
     name = names("back")
     aws.deploy(name, stack(A=probe(V="1")), US)
     changed = stack(A=probe(V="2"), B=probe(), F=failing("A", "B"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.harness import Aws
 
-SECRET = "value-that-must-not-be-told"
+SECRET = "value-that-must-not-be-reported"
 COUNT = 45
 """Values that take 15 seconds to write, see `conftest.SLOW`: longer than one invocation works."""
 

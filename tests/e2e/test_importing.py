@@ -96,7 +96,7 @@ def test_09_a_deleted_consumer_leaves_a_clean_prefix_but_for_what_others_claim(
     assert published.all_stored() == {}
 
 
-def test_09_a_consumer_created_anew_gets_its_values_back_by_itself(published: World) -> None:
+def test_09_a_consumer_created_again_gets_its_values_back_by_itself(published: World) -> None:
     published.consume("A", expect="CREATE_COMPLETE")
     published.aws.delete(published.consumer, US)
     assert published.values() == {}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.harness import Aws
 
-SECRET = "value-that-must-not-be-told"
+SECRET = "value-that-must-not-be-reported"
 
 
 @pytest.fixture

@@ -95,9 +95,9 @@ def test_a_single_an_arn_and_a_composite_identifier_are_found_by_physical_id(
     }
     name = names("identifiers")
     looking.deploy(name, stack(resources, outputs), EU, "CREATE_COMPLETE")
-    ids, told = looking.physical_ids(name, EU), looking.outputs(name, EU)
+    ids, reported = looking.physical_ids(name, EU), looking.outputs(name, EU)
 
-    assert told == {
+    assert reported == {
         "BucketArn": f"arn:aws:s3:::{ids['Bucket']}",
         "BucketDomain": f"{ids['Bucket']}.s3.{EU}.amazonaws.com",
         "TopicName": "News",
@@ -150,7 +150,7 @@ def test_what_else_is_known_has_to_be_true_of_what_is_found(looking: Aws, names:
     name = names("topic")
     looking.client("sns", EU).create_topic(Name=name, Attributes={"DisplayName": "News"})
     false = why(
-        looking, name, looking_up("AWS::SNS::Topic", PhysicalId=name, Properties={"DisplayName": "not-to-be-told"})
+        looking, name, looking_up("AWS::SNS::Topic", PhysicalId=name, Properties={"DisplayName": "not-to-be-reported"})
     )
     assert f"No AWS::SNS::Topic with physical ID {name} and the given properties (DisplayName) in {EU}" in false
     true = looking_up("AWS::SNS::Topic", "DisplayName", PhysicalId=name, Properties={"DisplayName": "News"})
@@ -228,7 +228,7 @@ def test_only_what_the_installations_policies_allow_is_looked_up(
     assert "LookupPolicies" in nothing_allowed
 
 
-def test_a_look_up_is_made_once_until_its_properties_change_and_protects_nothing(
+def test_a_lookup_is_made_once_until_its_properties_change_and_protects_nothing(
     looking: Aws, names: Callable[[str], str]
 ) -> None:
     name, own = names("weak"), names("topic")

@@ -92,8 +92,10 @@ def replaced() -> Template:
 def refuses_to_change_it(site: Site, changed: Template) -> None:
     before = site.values
     site.publish(changed, "UPDATE_ROLLBACK_COMPLETE")
-    told = f"WebAlb/SecurityGroup/Id cannot be changed: it is imported by stack {site.web} ({US}, {site.aws.account})."
-    assert told in "".join(site.aws.reasons(site.network, EU))
+    reported = (
+        f"WebAlb/SecurityGroup/Id cannot be changed: it is imported by stack {site.web} ({US}, {site.aws.account})."
+    )
+    assert reported in "".join(site.aws.reasons(site.network, EU))
     assert site.values == before
 
 
@@ -157,8 +159,8 @@ class Buckets:
 
     def refused(self, template: Template) -> None:
         self.site.publish(template, "UPDATE_ROLLBACK_COMPLETE")
-        told = f"One cannot be dropped: it is imported by stack {self.site.web}"
-        assert told in "".join(self.aws.reasons(self.site.network, EU))
+        reported = f"One cannot be dropped: it is imported by stack {self.site.web}"
+        assert reported in "".join(self.aws.reasons(self.site.network, EU))
         assert self.physical["One"] in self.there
 
     @property
@@ -261,10 +263,14 @@ def test_what_the_deployed_function_answers_is_deployed(site: Site) -> None:
     aws = site.aws
     event = json.loads((ROOT / "tests/events/macro.json").read_text())
     fragment = {key: value for key, value in web().items() if key != "Transform"}
-    told = aws.invoke("Transformer", event | {"fragment": fragment, "region": US, "accountId": aws.account}, US)
-    assert (told.failed, told.result["status"], told.result["requestId"]) == (False, "success", event["requestId"])
+    reported = aws.invoke("Transformer", event | {"fragment": fragment, "region": US, "accountId": aws.account}, US)
+    assert (reported.failed, reported.result["status"], reported.result["requestId"]) == (
+        False,
+        "success",
+        event["requestId"],
+    )
     site.publish(network(), "CREATE_COMPLETE")
-    assert "SecurityGroup" in site.consume(told.result["fragment"], "CREATE_COMPLETE")
+    assert "SecurityGroup" in site.consume(reported.result["fragment"], "CREATE_COMPLETE")
     aws.delete(site.web, US)
     aws.delete(site.network, EU)
 
@@ -350,7 +356,7 @@ def test_awss_own_transforms_come_after_it(site: Site) -> None:
     site.aws.delete(site.network, EU)
 
 
-def test_a_macro_that_there_is_not_is_told_as_such(site: Site, other_account: Aws) -> None:
+def test_a_macro_that_there_is_not_is_reported_as_such(site: Site, other_account: Aws) -> None:
     with pytest.raises(ClientError, match=f"No transform named {site.aws.account}::StrongerRef found"):
         site.consume(EMPTY | {"Transform": ["StrongRef", "StrongerRef"]})
     with pytest.raises(ClientError, match=f"No transform named {other_account.account}::StrongRef found"):

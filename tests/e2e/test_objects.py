@@ -314,7 +314,7 @@ def handler(event, _):
 """
 
 
-def test_req4_a_function_of_somebodys_reads_it_at_run_time(apps: Apps) -> None:
+def test_req4_a_function_of_a_programs_reads_it_at_run_time(apps: Apps) -> None:
     """With the packages in its code, as `pip install --target` puts them there."""
     via = Parameters(f"/shared/{apps.producer}")
     made = apps.produce(via=via)
@@ -357,7 +357,7 @@ def code(text: str) -> bytes:
     return content.getvalue()
 
 
-def test_what_nobody_exports_is_told_with_what_is_close(apps: Apps) -> None:
+def test_what_nobody_exports_is_reported_with_what_is_close(apps: Apps) -> None:
     apps.produce()
     stack, _ = apps.stack(apps.consumer, EU, NOTHING)
     with pytest.raises(NothingToImportError) as caught:

@@ -134,7 +134,7 @@ def test_req7_a_vpc_is_found_by_its_tags_and_the_template_that_uses_it_deploys(
     }
 
     nowhere = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
-    # The account is asked for once more, as nobody told it; what was found is in the context file.
+    # The account is asked for once more, as it was not given; what was found is in the context file.
     program = PROGRAM.replace('"eu-west-1")', f'"eu-west-1", "{ACCOUNT}")')
     again = run(own, sys.executable, "-c", program, stage, cwd=tmp_path, env=nowhere)
     assert (again.returncode, again.stdout) == (0, done.stdout), again.stderr

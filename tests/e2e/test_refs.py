@@ -144,20 +144,20 @@ ERRORS = {
         "cross-namespace resource reference is not allowed",
     ),
 }
-"""What is refused: the manifest, what is told of it, and what ACK's condition says."""
+"""What is refused: the manifest, what is reported of it, and what ACK's condition says."""
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_every_error_of_the_design_is_told_and_is_in_the_condition(
+def test_every_error_of_the_design_is_reported_and_is_in_the_condition(
     name: str, run: Callable[..., Any], source: list[str], tmp_path: Path
 ) -> None:
-    spec, told, upstream = ERRORS[name]
+    spec, reported, upstream = ERRORS[name]
     (tmp_path / "link.yaml").write_text(link(spec))
     done = run("resolve", "link.yaml", *source, "--in-place", "--conditions")
     assert done.returncode == 1
     first, last = done.stderr.splitlines()
     assert first.startswith("link.yaml, document 1: ")
-    assert told in first
+    assert reported in first
     assert not name.startswith("Resource") or f"{name}: VPCLink default/orders" in first
     assert last == "strongref: 1 problem. Nothing was written."
     condition = json.loads(done.stdout)
@@ -167,18 +167,18 @@ def test_every_error_of_the_design_is_told_and_is_in_the_condition(
     assert (tmp_path / "link.yaml").read_text() == link(spec)
 
 
-def test_all_errors_are_told_at_once(run: Callable[..., Any], source: list[str], tmp_path: Path) -> None:
+def test_all_errors_are_reported_at_once(run: Callable[..., Any], source: list[str], tmp_path: Path) -> None:
     (tmp_path / "all.yaml").write_text("---\n".join(link(spec) for spec, *_ in ERRORS.values()))
     done = run("resolve", "all.yaml", *source, "--check")
     assert done.returncode == 1
-    told = done.stderr.splitlines()
-    assert [line.partition(": ")[0] for line in told[:-1]] == [
+    reported = done.stderr.splitlines()
+    assert [line.partition(": ")[0] for line in reported[:-1]] == [
         f"all.yaml, document {number}" for number in range(1, len(ERRORS) + 1)
     ]
-    assert told[-1] == f"strongref: {len(ERRORS)} problems. Nothing was written."
+    assert reported[-1] == f"strongref: {len(ERRORS)} problems. Nothing was written."
 
 
-def test_what_gets_in_the_way_of_a_cluster_is_told(run: Callable[..., Any], tmp_path: Path) -> None:
+def test_what_gets_in_the_way_of_a_cluster_is_reported(run: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "link.yaml").write_text(WANTED)
     kinds = [Served(EC2, "v1alpha1", kind, f"{kind.lower()}s") for kind in ("SecurityGroup", "Subnet")]
     with serving(KubeApi(kinds, list(OBJECTS))) as api:

@@ -32,9 +32,9 @@ def claimed(world: World) -> World:
 
 def test_01_strings_lists_and_maps_arrive_by_getatt_and_by_resolve(world: World) -> None:
     values = {"Arn": "arn:x", "Ids": ["s-1", "s-2"], "Alb": {"Arn": "alb", "Sg": {"Id": "sg-1"}}}
-    told = {name: {"Fn::GetAtt": ["Exports", name]} for name in ("Prefix", "Count")}
+    reported = {name: {"Fn::GetAtt": ["Exports", name]} for name in ("Prefix", "Count")}
     exports = {"Exports": export(values, consumer=world.consumer)}
-    done = world.aws.deploy(world.producer, stack(exports, told), EU, "CREATE_COMPLETE")
+    done = world.aws.deploy(world.producer, stack(exports, reported), EU, "CREATE_COMPLETE")
     assert done.outputs == {"Prefix": world.name("")[:-1], "Count": "4"}
     template = stack(
         {
@@ -105,7 +105,7 @@ def test_03_a_move_is_made_once_it_is_released(claimed: World) -> None:
     assert claimed.values(region=EU) == {"A": "a1"}
 
 
-def test_04_unclaimed_values_beside_claimed_ones_change_freely(claimed: World) -> None:
+def test_04_unclaimed_values_next_to_claimed_ones_change_freely(claimed: World) -> None:
     claimed.publish({"A": "a1", "B": "b2", "C": "c1"}, "UPDATE_COMPLETE")
     assert claimed.values() == {"A": "a1", "B": "b2", "C": "c1"}
     claimed.publish({"A": "a1", "C": ["x", "y"]}, "UPDATE_COMPLETE")

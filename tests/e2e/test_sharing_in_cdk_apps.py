@@ -256,9 +256,9 @@ def test_req2_one_of_every_ready_type_is_deployed_and_imported_as_it_is(
         for name, value in exports.items()
         if name.startswith(prefix_of)
     }
-    told = {name.lower(): value for name, value in aws.outputs(f"{prefix}-importing", EU).items()}
-    assert len(told) > 25
-    assert told == {name: exported[name] for name in told}
+    reported = {name.lower(): value for name, value in aws.outputs(f"{prefix}-importing", EU).items()}
+    assert len(reported) > 25
+    assert reported == {name: exported[name] for name in reported}
     (holder,) = resources(templates["importing"], "AWS::CloudFormation::WaitConditionHandle")
     assert len(holder["Metadata"]["strongref:imports"]) > 40
     aws.delete(f"{prefix}-exporting", EU, "CREATE_COMPLETE")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.harness import Aws
 
-SECRET = "value-that-must-not-be-told"
+SECRET = "value-that-must-not-be-reported"
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def retained(template: dict[str, Any], name: str) -> dict[str, Any]:
     return template
 
 
-def test_what_dead_stacks_left_behind_is_healed_counted_and_told(world: World) -> None:
+def test_what_dead_stacks_left_behind_is_healed_counted_and_reported(world: World) -> None:
     producer = retained(exporting({"A": SECRET, "B": SECRET}, consumer=world.consumer), "Exports")
     world.aws.deploy(world.producer, producer, EU, "CREATE_COMPLETE")
     consumer = retained(importing(world.producer, "A"), "Imports")

@@ -139,11 +139,11 @@ def test_every_returned_attribute_is_the_resources_own(
     properties: dict[str, Any],
 ) -> None:
     found = resource(**properties)
-    told = returned_attributes(found, None)
-    for name, value in told.items():
+    reported = returned_attributes(found, None)
+    for name, value in reported.items():
         if name != "Identifier":
             assert texts(attribute(found, name)) == value
             assert returned_attributes(found, [name]) == {"Identifier": "jobs", name: value}
-    named = [name for name in told if name != "Identifier"]
-    assert returned_attributes(found, named) == told
-    json.dumps(told)
+    named = [name for name in reported if name != "Identifier"]
+    assert returned_attributes(found, named) == reported
+    json.dumps(reported)

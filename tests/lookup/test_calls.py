@@ -123,7 +123,7 @@ def test_of_a_services_text_no_more_is_read_than_what_it_asks_for(text: str, nam
     assert required_properties(text) == names
 
 
-def test_what_is_asked_for_is_told_to_who_lists_alone() -> None:
+def test_what_is_asked_for_is_reported_to_who_lists_alone() -> None:
     text = f"Required property: [Scope]. Was {SECRET}"
     client = buckets(1)
     client.failing = {action: [error("InvalidRequestException", text)] for action in ("ListResources", "GetResource")}
@@ -154,7 +154,7 @@ CALLS: dict[str, Callable[[CloudControlApi], object]] = {
         ("InvalidRequestException", CloudControlError),
     ],
 )
-def test_an_error_is_told_by_its_code_and_without_its_text(action: str, code: str, kind: type[Exception]) -> None:
+def test_an_error_is_reported_by_its_code_and_without_its_text(action: str, code: str, kind: type[Exception]) -> None:
     client = buckets(1)
     client.failing = {action: [error(code, SECRET)] * 2}
     with pytest.raises(kind) as failed:
@@ -206,7 +206,7 @@ def test_throttling_is_waited_for_while_there_is_time(action: str) -> None:
         CALLS[action](api(client, FakeClock(0)))
 
 
-def test_tagging_errors_are_told_by_their_codes() -> None:
+def test_tagging_errors_are_reported_by_their_codes() -> None:
     def ask(client: FakeTagging, clock: FakeClock | None = None) -> list[str]:
         return list(tagging_api(client, clock).arns(["sns"], {"app": SECRET}))
 
@@ -219,7 +219,7 @@ def test_tagging_errors_are_told_by_their_codes() -> None:
         ask(FakeTagging(failing=[error("ThrottledException")] * 100_000), FakeClock(5))
 
 
-def test_a_region_that_cannot_be_is_told() -> None:
+def test_a_region_that_cannot_be_is_reported() -> None:
     def nowhere(region: str) -> Any:  # noqa: ANN401
         raise InvalidRegionError(region_name=region)
 

@@ -121,7 +121,7 @@ def test_where_no_part_is_its_own_one_alone_tells_nothing(type_name: str) -> Non
 
 
 @pytest.mark.parametrize("type_name", [name for name in WITH_OWN if SHAPES[name].required_inputs])
-def test_what_has_to_be_known_before_it_is_listed_is_told_without_a_call(type_name: str) -> None:
+def test_what_has_to_be_known_before_it_is_listed_is_reported_without_a_call(type_name: str) -> None:
     resource_type, there = SHAPES[type_name], cloud(type_name)
     assert resource_type.own is not None
     with pytest.raises(MissingPropertyError) as refused:

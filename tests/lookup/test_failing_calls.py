@@ -28,9 +28,9 @@ def url(name: str) -> str:
     return f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{name}"
 
 
-def found(cloud: FakeCloudControl, told: FakeTagging | None = None, **way: Any) -> str:  # noqa: ANN401 (ResourceQuery's)
+def found(cloud: FakeCloudControl, reported: FakeTagging | None = None, **way: Any) -> str:  # noqa: ANN401 (ResourceQuery's)
     (type_name,) = cloud.resources
-    return finder(cloud, told).identifier(ResourceQuery(type_name, **way))
+    return finder(cloud, reported).identifier(ResourceQuery(type_name, **way))
 
 
 # Rules on a bus that is not listed.
@@ -117,13 +117,15 @@ ARNS: list[tuple[str, str, Mapping[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "identifier", "told", "text"), ARNS, ids=[f"{each[0]}-{each[1]}" for each in ARNS])
-@pytest.mark.parametrize("listed", [None, []], ids=["told", "read"])
+@pytest.mark.parametrize(
+    ("kind", "identifier", "reported", "text"), ARNS, ids=[f"{each[0]}-{each[1]}" for each in ARNS]
+)
+@pytest.mark.parametrize("listed", [None, []], ids=["reported", "read"])
 def test_an_arn_leads_to_its_resource_and_so_do_tags(
-    kind: str, identifier: str, told: Mapping[str, Any], text: str, listed: list[str] | None
+    kind: str, identifier: str, reported: Mapping[str, Any], text: str, listed: list[str] | None
 ) -> None:
     known = {"RestApiId": "abc"} if kind == STAGE else {"ApiId": "def"} if kind.endswith("V2::Stage") else {}
-    cloud = FakeCloudControl({kind: {identifier: dict(told), f"other-{identifier}-x": {}}}, listed=listed)
+    cloud = FakeCloudControl({kind: {identifier: dict(reported), f"other-{identifier}-x": {}}}, listed=listed)
     assert found(cloud, arn=text, properties=known, account=ACCOUNT) == identifier
     assert found(cloud, FakeTagging({text: {"a": "b"}}), tags={"a": "b"}, properties=known) == identifier
     gone = FakeCloudControl({kind: {f"other-{identifier}-x": {}}}, listed=listed)
@@ -157,7 +159,7 @@ def test_where_arns_do_not_tell_it_is_the_one_that_says_it_has_the_tags() -> Non
 
 
 @pytest.mark.parametrize("code", ["AccessDeniedException", "GeneralServiceException", "NotStabilizedException"])
-def test_a_guess_that_fails_does_not_end_a_look_up_that_the_list_answers(code: str) -> None:
+def test_a_guess_that_fails_does_not_end_a_lookup_that_the_list_answers(code: str) -> None:
     cloud = FakeCloudControl({TABLE: {"web": {"Arn": arn("dynamodb", "table/web")}}})
     cloud.failing["GetResource"] = [error(code)]
     assert found(cloud, arn=arn("dynamodb", "table/web")) == "web"
@@ -165,7 +167,7 @@ def test_a_guess_that_fails_does_not_end_a_look_up_that_the_list_answers(code: s
     assert found(stages, physical_id="prod", properties={"RestApiId": "abc"}) == "abc|prod"
 
 
-def test_its_error_is_told_where_nothing_is_found() -> None:
+def test_its_error_is_reported_where_nothing_is_found() -> None:
     cloud = FakeCloudControl({TABLE: {}}, failing={"GetResource": [error("AccessDeniedException")]})
     with pytest.raises(LookUpDeniedError, match="GetResource of AWS::DynamoDB::Table web"):
         found(cloud, arn=arn("dynamodb", "table/web"))
@@ -179,12 +181,12 @@ def test_its_error_is_told_where_nothing_is_found() -> None:
 
 def test_what_may_not_be_read_is_not_the_one_if_another_one_is() -> None:
     kind = "AWS::SQS::Queue"
-    told = {url("a"): {"Arn": arn("sqs", "a")}, "elsewhere": {"Arn": arn("sqs", "jobs")}}
-    cloud = FakeCloudControl({kind: told}, listed=[], denied=lambda identifier: identifier == url("a"))
+    reported = {url("a"): {"Arn": arn("sqs", "a")}, "elsewhere": {"Arn": arn("sqs", "jobs")}}
+    cloud = FakeCloudControl({kind: reported}, listed=[], denied=lambda identifier: identifier == url("a"))
     assert found(cloud, arn=arn("sqs", "jobs")) == "elsewhere"
-    del told["elsewhere"]
+    del reported["elsewhere"]
     with pytest.raises(LookUpDeniedError):
-        found(FakeCloudControl({kind: told}, listed=[], denied=cloud.denied), arn=arn("sqs", "jobs"))
+        found(FakeCloudControl({kind: reported}, listed=[], denied=cloud.denied), arn=arn("sqs", "jobs"))
 
 
 def test_who_may_read_a_part_of_them_only_finds_those() -> None:
@@ -193,7 +195,7 @@ def test_who_may_read_a_part_of_them_only_finds_those() -> None:
     assert found(cloud, arn=arn("ssm", "parameter/a/b")) == "/a/b"
 
 
-def test_that_more_is_needed_is_told_unless_it_would_not_help() -> None:
+def test_that_more_is_needed_is_reported_unless_it_would_not_help() -> None:
     kind = "AWS::EKS::Nodegroup"
     text = arn("eks", "nodegroup/c/n/1")
     with pytest.raises(MissingPropertyError, match="ClusterName"):

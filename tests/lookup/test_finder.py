@@ -71,7 +71,7 @@ def test_a_rules_bus_may_be_known_otherwise() -> None:
     assert identifier(rules(), RULE, "nightly", EventBusName=bus) == arn("events", "rule/orders/nightly")
 
 
-def test_a_rule_that_is_not_listed_is_asked_for_beside_those_that_are() -> None:
+def test_a_rule_that_is_not_listed_is_asked_for_next_to_those_that_are() -> None:
     """A list may be that of the default bus alone."""
     cloud = rules()
     hidden = arn("events", "rule/hidden/nightly")
@@ -114,15 +114,15 @@ def test_an_arn_of_another_region_is_not_cut_down_to_a_name_that_is_here_too() -
     assert identifier(cloud, kind, arn("batch", "job-definition/resize:3")) == "resize"
     with pytest.raises(NoSuchResourceError):
         identifier(cloud, kind, arn("batch", "job-definition/resize:3", "us-east-1"))
-    told = FakeCloudControl({kind: {"resize": {"JobDefinitionArn": arn("batch", "job-definition/resize:4")}}})
+    reported = FakeCloudControl({kind: {"resize": {"JobDefinitionArn": arn("batch", "job-definition/resize:4")}}})
     for way in ("physical_id", "arn"):
-        assert by(told, kind, None, **{way: arn("batch", "job-definition/resize:4")}) == "resize"
+        assert by(reported, kind, None, **{way: arn("batch", "job-definition/resize:4")}) == "resize"
         for other in (
             arn("batch", "job-definition/resize:3"),
             f"arn:aws:batch:{REGION}:222222222222:job-definition/resize:4",
         ):
             with pytest.raises(NoSuchResourceError):
-                by(told, kind, None, **{way: other})
+                by(reported, kind, None, **{way: other})
 
 
 def test_a_security_group_may_be_known_by_its_name() -> None:
@@ -279,7 +279,7 @@ def test_what_the_service_asks_for_is_added_and_it_is_asked_again(at_once: bool)
     assert cloud.models[-1] == {"Stream": "s", "Colour": "c", "FilterName": "errors"}
 
 
-def test_what_the_service_asks_for_and_is_not_known_is_told() -> None:
+def test_what_the_service_asks_for_and_is_not_known_is_reported() -> None:
     cloud = cloud_of(LISTENER, arn("elasticloadbalancing", "listener/app/web/1/2"), needs=("LoadBalancerArn",))
     with pytest.raises(MissingPropertyError) as refused:
         identifier(cloud, LISTENER, "web")
@@ -288,7 +288,7 @@ def test_what_the_service_asks_for_and_is_not_known_is_told() -> None:
     assert "Properties: {LoadBalancerArn: …}" in str(refused.value)
 
 
-def test_a_service_that_asks_for_what_it_was_told_is_asked_no_more() -> None:
+def test_a_service_that_asks_for_what_it_was_reported_is_asked_no_more() -> None:
     cloud = cloud_of(TOPIC, arn("sns", "news"))
     cloud.failing["ListResources"] = [error("InvalidRequestException", "Required property: [Scope]")] * 3
     with pytest.raises(MissingPropertyError, match="without Scope"):
@@ -372,10 +372,10 @@ def test_where_identifiers_have_no_names_each_resource_is_asked_for_its_own() ->
     cloud.add("AWS::ApiGateway::RestApi", "id9", Name="api1")
     with pytest.raises(AmbiguousError, match="id1 and id9"):
         by(cloud, "AWS::ApiGateway::RestApi", name="api1")
-    told = apis()
-    told.listed = ["Name"]
-    assert by(told, "AWS::ApiGateway::RestApi", name="api2") == "id2"
-    assert told.calls["GetResource"] == 0
+    reported = apis()
+    reported.listed = ["Name"]
+    assert by(reported, "AWS::ApiGateway::RestApi", name="api2") == "id2"
+    assert reported.calls["GetResource"] == 0
 
 
 def test_no_more_are_asked_than_is_reasonable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -408,7 +408,7 @@ def test_an_arn_that_holds_no_identifier_is_looked_for_among_all() -> None:
     assert by(cloud, kind, arn=arn("sqs", "jobs")) == url
 
 
-def test_a_resource_that_does_not_say_its_arn_is_told_by_type_and_id() -> None:
+def test_a_resource_that_does_not_say_its_arn_is_reported_by_type_and_id() -> None:
     kind = "AWS::EC2::VPC"
     cloud = FakeCloudControl({kind: {"vpc-1": {"VpcId": "vpc-1"}, "vpc-2": {}}})
     assert by(cloud, kind, arn=arn("ec2", "vpc/vpc-1")) == "vpc-1"
@@ -418,10 +418,10 @@ def test_a_resource_that_does_not_say_its_arn_is_told_by_type_and_id() -> None:
 
 
 def test_what_has_the_arn_has_to_be_what_else_is_known_of_it() -> None:
-    kind, told = "AWS::DynamoDB::Table", arn("dynamodb", "table/web")
-    cloud = FakeCloudControl({kind: {"web": {"Arn": told}}, TOPIC: {arn("sns", "news"): {}}})
-    assert by(cloud, kind, arn=told, properties={"TableName": "web"}) == "web"
-    for wanted, text, known in ((kind, told, {"TableName": "api"}), (TOPIC, arn("sns", "news"), {"TopicArn": "x"})):
+    kind, reported = "AWS::DynamoDB::Table", arn("dynamodb", "table/web")
+    cloud = FakeCloudControl({kind: {"web": {"Arn": reported}}, TOPIC: {arn("sns", "news"): {}}})
+    assert by(cloud, kind, arn=reported, properties={"TableName": "web"}) == "web"
+    for wanted, text, known in ((kind, reported, {"TableName": "api"}), (TOPIC, arn("sns", "news"), {"TopicArn": "x"})):
         with pytest.raises(NoSuchResourceError):
             by(cloud, wanted, arn=text, properties=known)
 
@@ -434,9 +434,9 @@ def test_an_arn_of_another_region_is_nothing_here() -> None:
 
 def test_a_composite_identifier_is_found_by_arn_by_what_its_resource_says() -> None:
     kind = "AWS::WAFv2::WebACL"
-    told = arn("wafv2", "regional/webacl/main/1")
-    cloud = FakeCloudControl({kind: {"main|1|REGIONAL": {"Arn": told}, "main|2|REGIONAL": {"Arn": "x"}}})
-    assert by(cloud, kind, arn=told, properties={"Scope": "REGIONAL"}) == "main|1|REGIONAL"
+    reported = arn("wafv2", "regional/webacl/main/1")
+    cloud = FakeCloudControl({kind: {"main|1|REGIONAL": {"Arn": reported}, "main|2|REGIONAL": {"Arn": "x"}}})
+    assert by(cloud, kind, arn=reported, properties={"Scope": "REGIONAL"}) == "main|1|REGIONAL"
     group = "AWS::Cognito::UserPoolReplica"
     shapeless = cloud_of(group, "pool|eu-west-1", "pool|a|b")
     with pytest.raises(NoSuchResourceError):
@@ -471,11 +471,11 @@ def test_other_types_of_the_same_service_with_the_same_tags_and_names_are_no_mat
 
 
 def test_an_arn_of_another_type_does_not_keep_from_finding_the_one_that_is_tagged() -> None:
-    """That it is none could only be told by a list, for which more would have to be known."""
-    kind, told = "AWS::Route53GlobalResolver::AccessToken", arn("route53globalresolver", "token/t-1")
-    cloud = FakeCloudControl({kind: {"t-1": {"Arn": told}}}, needs={kind: ("DnsViewId",)})
+    """That it is none could only be reported by a list, for which more would have to be known."""
+    kind, reported = "AWS::Route53GlobalResolver::AccessToken", arn("route53globalresolver", "token/t-1")
+    cloud = FakeCloudControl({kind: {"t-1": {"Arn": reported}}}, needs={kind: ("DnsViewId",)})
     other = arn("route53globalresolver", "view/v-1")
-    assert by(cloud, kind, tagged(other, told), tags={"app": "shop"}) == "t-1"
+    assert by(cloud, kind, tagged(other, reported), tags={"app": "shop"}) == "t-1"
     with pytest.raises(MissingPropertyError, match="DnsViewId"):
         by(cloud, kind, tagged(other), tags={"app": "shop"})
     with pytest.raises(UnsupportedError):
@@ -515,7 +515,7 @@ def test_a_resource_is_named_in_exactly_one_way(query: ResourceQuery, problem: s
     assert not cloud.calls
 
 
-def test_a_type_that_does_not_support_it_is_told() -> None:
+def test_a_type_that_does_not_support_it_is_reported() -> None:
     with pytest.raises(UnsupportedError, match="AWS::SNS::Topic does not support ListResources of Cloud Control"):
         identifier(FakeCloudControl(), TOPIC, "news")
     with pytest.raises(UnsupportedError, match="AWS::S3::Bucket does not support GetResource"):
@@ -524,7 +524,7 @@ def test_a_type_that_does_not_support_it_is_told() -> None:
         identifier(FakeCloudControl(), "AWS::No::Such", "x")
 
 
-def test_what_there_is_none_of_is_told_with_where_and_how_many() -> None:
+def test_what_there_is_none_of_is_reported_with_where_and_how_many() -> None:
     with pytest.raises(NoSuchResourceError, match="No AWS::S3::Bucket with identifier photos in eu-west-1"):
         finder(FakeCloudControl({BUCKET: {}})).find(ResourceQuery(BUCKET, physical_id="photos"))
 
@@ -566,14 +566,14 @@ def test_no_more_is_kept_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
 # Attributes.
 
 
-def test_an_attribute_is_told_as_it_is_and_dots_lead_inside() -> None:
+def test_an_attribute_is_reported_as_it_is_and_dots_lead_inside() -> None:
     kind = "AWS::RDS::DBInstance"
-    told = {"Endpoint": {"Address": "db.example.com", "Port": 5432}, "MultiAZ": True, "Tags": [{"Key": "a"}]}
-    found = finder(FakeCloudControl({kind: {"db": told}})).find(ResourceQuery(kind, physical_id="db"))
+    reported = {"Endpoint": {"Address": "db.example.com", "Port": 5432}, "MultiAZ": True, "Tags": [{"Key": "a"}]}
+    found = finder(FakeCloudControl({kind: {"db": reported}})).find(ResourceQuery(kind, physical_id="db"))
     assert attribute(found, "Endpoint.Address") == "db.example.com"
-    assert attribute(found, "Endpoint") == told["Endpoint"]
+    assert attribute(found, "Endpoint") == reported["Endpoint"]
     assert attribute(found, "MultiAZ") is True
-    assert attribute(found, "Tags") == told["Tags"]
+    assert attribute(found, "Tags") == reported["Tags"]
     with pytest.raises(NoSuchAttributeError, match=r"Did you mean Endpoint.Address"):
         attribute(found, "Endpoint.Adress")
     with pytest.raises(NoSuchAttributeError, match=r"It has Endpoint, Endpoint.Address, Endpoint.Port, MultiAZ and T"):

@@ -30,7 +30,7 @@ def arn(service: str, resource: str, account: str = ACCOUNT) -> str:
 def cloud_of(
     type_name: str, made: Mapping[str, Mapping[str, Any]], listed: list[str] | None = None
 ) -> FakeCloudControl:
-    return FakeCloudControl({type_name: {each: dict(told) for each, told in made.items()}}, listed=listed)
+    return FakeCloudControl({type_name: {each: dict(reported) for each, reported in made.items()}}, listed=listed)
 
 
 def found(cloud: FakeCloudControl, tagging: FakeTagging | None = None, **way: Any) -> str:  # noqa: ANN401 (ResourceQuery's)
@@ -107,7 +107,7 @@ TWINS: dict[str, tuple[str, Mapping[str, Mapping[str, Any]], dict[str, Any]]] = 
         {"env": {"EnvironmentName": "env", "ApplicationName": "other"}},
         {"arn": arn("elasticbeanstalk", "environment/app/env")},
     ),
-    "one whose parts cannot be told apart": (
+    "one whose parts cannot be distinguished": (
         FILTER,
         {"X|a|b": {"LogGroupName": "X", "FilterName": "a|b"}},
         {"physical_id": "X|a|b", "properties": {"FilterName": "b", "Colour": "c"}},
@@ -116,7 +116,7 @@ TWINS: dict[str, tuple[str, Mapping[str, Mapping[str, Any]], dict[str, Any]]] = 
 
 
 @pytest.mark.parametrize(("kind", "made", "way"), TWINS.values(), ids=TWINS.keys())
-@pytest.mark.parametrize("listed", [None, []], ids=["told", "read"])
+@pytest.mark.parametrize("listed", [None, []], ids=["reported", "read"])
 def test_what_is_only_called_alike_is_not_it(
     kind: str, made: Mapping[str, Mapping[str, Any]], way: dict[str, Any], listed: list[str] | None
 ) -> None:
@@ -223,7 +223,7 @@ def test_the_arn_of_a_parent_is_not_its_childs() -> None:
         found(cloud, arn=cluster, properties={"ServiceArn": service})
 
 
-def test_an_arn_that_does_not_name_its_type_is_told_to_be_so() -> None:
+def test_an_arn_that_does_not_name_its_type_is_reported_to_be_so() -> None:
     with pytest.raises(UnrelatedArnError, match="does not name that type, and such resources do not have their ARN"):
         found(cloud_of(VPC, {"vpc-1": {}}), arn=arn("ec2", "subnet/vpc-1"))
 

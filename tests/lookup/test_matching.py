@@ -74,7 +74,7 @@ def test_of_a_composite_identifier_the_own_part_is_compared_and_the_others_have_
     assert match(STAGE, identifier, physical_id, known, HERE) is fits
 
 
-def test_without_an_own_part_a_physical_id_tells_only_beside_all_others() -> None:
+def test_without_an_own_part_a_physical_id_tells_only_next_to_all_others() -> None:
     assert unique_positions(LINK, {}) == []
     assert unique_positions(LINK, {"LeftArn": "x"}) == [1]
     assert unique_positions(LINK, {"LeftArn": "x", "RightArn": "y"}) == [0, 1]
@@ -121,7 +121,7 @@ def test_the_rules_are_tried_in_their_order(monkeypatch: pytest.MonkeyPatch) -> 
     assert way(TOPIC, "topic") == Identifier("topic")
 
 
-def test_a_service_is_told_what_it_needs_and_no_more() -> None:
+def test_a_service_is_reported_what_it_needs_and_no_more() -> None:
     known = {"RestApiId": "abc", "StageName": "prod", "Workspace": "w", "Password": "x"}
     assert first_model(STAGE, known) == {"RestApiId": "abc", "StageName": "prod"}
     asking = ResourceType("S", STAGE.identifier, 1, ((ListInput("RestApiId", "RestApiId"),),), ())
@@ -134,7 +134,7 @@ def test_a_service_is_told_what_it_needs_and_no_more() -> None:
         first_model(either, {"A": "1"})
 
 
-def test_what_a_service_asks_for_is_added_to_what_it_was_told() -> None:
+def test_what_a_service_asks_for_is_added_to_what_it_was_reported() -> None:
     assert extend_model(STAGE, {"A": "1"}, ["B", "B"], {"B": "2", "C": "3"}) == {"A": "1", "B": "2"}
     with pytest.raises(MissingPropertyError, match="without D and E"):
         extend_model(STAGE, {"A": "1"}, ["B", "D", "E"], {"B": "2"})

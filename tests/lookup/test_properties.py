@@ -176,11 +176,11 @@ def worlds(draw: st.DrawFn) -> World:
     everyone = draw(st.lists(KINDS[type_name], min_size=1, max_size=7, unique_by=itself))
     gone = draw(st.integers(0, 1))  # The one that is looked for may be gone, and only its siblings be left.
     target = everyone[0]
-    told = [text for each in everyone for text in (*each.own, each.identifier, *each.properties.values())]
+    reported = [text for each in everyone for text in (*each.own, each.identifier, *each.properties.values())]
     physical_id = draw(
         st.one_of(
             st.sampled_from(sorted(target.own) or [target.identifier]),
-            st.sampled_from([*told, *SLASHED]),
+            st.sampled_from([*reported, *SLASHED]),
             st.sampled_from(pieces(draw(st.sampled_from(everyone)).identifier)),
         )
     )

@@ -191,7 +191,7 @@ def test_an_input_may_be_given_another_propertys_value() -> None:
     assert ListInput.parse("Arn") == ListInput("Arn", "Arn")
 
 
-def test_parts_are_told_apart_only_where_there_are_as_many_as_there_should_be() -> None:
+def test_parts_are_distinguished_only_where_there_are_as_many_as_there_should_be() -> None:
     resource_type = ResourceType("T", ("A", "B"))
     assert resource_type.parts("a|b") == ("a", "b")
     assert resource_type.parts("a|") == ("a", "")

@@ -1,4 +1,4 @@
-"""What is wrong with a template's references: every mistake is told, with its place, and nothing that may be secret."""
+"""What is wrong with a template's references: every mistake is reported, with its place and without values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def without(key: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("node", "where", "told"),
+    ("node", "where", "reported"),
     [
         (without("Stack"), ".From.Stack", "the exporting stack's name is missing"),
         (ref("A", ""), ".From.Stack", "the exporting stack's name is missing"),
@@ -82,14 +82,16 @@ def without(key: str) -> dict[str, Any]:
         ({"Fn::If": ["C", ref("A"), None]}, ".Fn::If[2]", f"{MUST_BE_REFERENCE}, got nothing"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(node: object, where: str, told: str) -> None:
+def test_a_mistake_is_reported_with_its_place(node: object, where: str, reported: str) -> None:
     (text,) = problems(within(node))
-    assert text.startswith(f"{GROUP}{where}: {told}")
+    assert text.startswith(f"{GROUP}{where}: {reported}")
 
 
 def test_the_property_and_its_reference_are_not_given_together() -> None:
-    told = "ResourceReferenceAndIDNotSupported: Service.Properties.VpcIdRef: VpcId and VpcIdRef cannot be combined; "
-    assert problems(template({"VpcId": HIDDEN, "VpcIdRef": ref("A")})) == [f"{told}keep only one of them"]
+    reported = (
+        "ResourceReferenceAndIDNotSupported: Service.Properties.VpcIdRef: VpcId and VpcIdRef cannot be combined; "
+    )
+    assert problems(template({"VpcId": HIDDEN, "VpcIdRef": ref("A")})) == [f"{reported}keep only one of them"]
     (text,) = problems(template({"VpcIdRef": ref("A"), "VpcIdRefs": [ref("A")]}))
     assert text.startswith(
         "ResourceReferenceAndIDNotSupported: Service.Properties.VpcIdRef: VpcIdRef and VpcIdRefs cannot"
@@ -112,7 +114,7 @@ def test_references_of_acks_in_a_manifest_are_left_alone() -> None:
     assert transformed(given) == given
 
 
-def test_a_logical_id_that_would_be_too_long_is_told() -> None:
+def test_a_logical_id_that_would_be_too_long_is_reported() -> None:
     name = "Topic${Name}" + "x" * 230
     loop = {"Fn::ForEach::T": ["Name", ["a"], {name: resource({}, Exports={"As": "${Name}"})}]}
     (text,) = problems(template(**loop))
@@ -121,7 +123,7 @@ def test_a_logical_id_that_would_be_too_long_is_told() -> None:
     )
 
 
-def test_more_resources_than_a_template_may_have_are_told() -> None:
+def test_more_resources_than_a_template_may_have_are_reported() -> None:
     plenty = {f"R{number}": resource({}) for number in range(499)}
     referring = {"R0": resource({"ARef": ref("A")})}
     assert problems(template(**{**plenty, **referring})) == []
@@ -133,7 +135,7 @@ def test_more_resources_than_a_template_may_have_are_told() -> None:
     ]
 
 
-def test_everything_that_is_wrong_is_told_at_once_in_the_order_of_the_template() -> None:
+def test_everything_that_is_wrong_is_reported_at_once_in_the_order_of_the_template() -> None:
     given = template(
         A=resource({"XRef": {"From": {}}, "Y": 1, "YRef": ref("A", region="x")}, Exports={"Vaules": {}}),
         B=resource({"ZRefs": [ref("a b"), {"Form": {"Name": "x"}}]}),
@@ -208,7 +210,7 @@ def test_members_that_are_no_maps_are_left_to_cloudformation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "reported"),
     [
         (
             {"Valuebytes": 1},
@@ -222,10 +224,10 @@ def test_members_that_are_no_maps_are_left_to_cloudformation() -> None:
         ),
     ],
 )
-def test_a_parameter_of_the_transform_that_cannot_be(parameters: dict[str, Any], told: str) -> None:
+def test_a_parameter_of_the_transform_that_cannot_be(parameters: dict[str, Any], reported: str) -> None:
     with pytest.raises(MacroError) as refused:
         Settings.parse(parameters)
-    assert str(refused.value) == told
+    assert str(refused.value) == reported
 
 
 def test_a_text_with_many_problems_is_short_and_says_how_many_are_left() -> None:
@@ -264,7 +266,7 @@ def test_values_are_in_no_text() -> None:
             {"Password": HIDDEN, "PasswordRef": ref(""), "XRefs": [ref("A"), [HIDDEN]]}, Exports={"Values": values}
         )
     )
-    told = problems(given)
-    assert len(told) == 7
-    assert HIDDEN not in "".join(told)
+    reported = problems(given)
+    assert len(reported) == 7
+    assert HIDDEN not in "".join(reported)
     assert HIDDEN not in repr(plan(template({"XRefs": [HIDDEN, ref("A")]}), Settings()))

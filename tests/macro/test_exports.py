@@ -34,7 +34,7 @@ def refusals(exports: object) -> list[str]:
     return problems(template(Alb=resource({}, Exports=exports)))
 
 
-def test_exports_become_an_export_beside_the_resource() -> None:
+def test_exports_become_an_export_next_to_the_resource() -> None:
     given = {"Region": "us-east-1", "Consumer": "web", "Values": {"WebAlb": ALB}}
     ((logical_id, made),) = exported(given).items()
     assert made == {"Type": EXPORTS, "Properties": {"ServiceToken": TOKEN, **given}}
@@ -109,7 +109,7 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ("web", "Alb.Exports: must be a map with Values, or with the name to export it As, got text"),
         ({"Ref": "A"}, "Alb.Exports: must be a map with Values, or with the name to export it As, got a function"),
@@ -156,14 +156,14 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
         ([{"As": "A"}, {"As": "B b"}], "Alb.Exports[1].As: must consist of letters, digits, _ and -, got 'B b'"),
     ],
 )
-def test_what_the_exporter_would_refuse_is_told_before(given: object, told: str) -> None:
+def test_what_the_exporter_would_refuse_is_reported_before(given: object, reported: str) -> None:
     (text,) = refusals(given)
-    assert text.startswith(told)
+    assert text.startswith(reported)
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
-    told = refusals({"Values": {"A b": 1, "B": "", "C": "ok"}, "Region": "x", "OnChange": "y", "SecureKeys": ["C"]})
-    assert [text.partition(":")[0] for text in told] == [
+def test_everything_that_is_wrong_is_reported_at_once() -> None:
+    reported = refusals({"Values": {"A b": 1, "B": "", "C": "ok"}, "Region": "x", "OnChange": "y", "SecureKeys": ["C"]})
+    assert [text.partition(":")[0] for text in reported] == [
         "Alb.Exports.Values.A b",
         "Alb.Exports.Values.B",
         "Alb.Exports.Region",

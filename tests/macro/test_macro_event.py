@@ -29,7 +29,7 @@ def event(name: str = "macro", **more: Any) -> dict[str, Any]:  # noqa: ANN401
     return read | more
 
 
-class Told:
+class Reported:
     """What was logged, lines and numbers."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,8 +51,8 @@ class Told:
 
 
 @pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Iterator[Told]:
-    collected = Told(capsys)
+def reported(capsys: pytest.CaptureFixture[str]) -> Iterator[Reported]:
+    collected = Reported(capsys)
     stream: Any = logger.registered_handler
     before = stream.setStream(collected.stream)
     yield collected
@@ -60,7 +60,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> Iterator[Told]:
     logger.clear_state()
 
 
-def test_the_template_comes_back_with_its_references_made_imports(told: Told) -> None:
+def test_the_template_comes_back_with_its_references_made_imports(reported: Reported) -> None:
     given = event()
     answer = handler(given, FakeContext())
     assert set(answer) == {"requestId", "status", "fragment"}
@@ -80,7 +80,7 @@ def test_the_template_comes_back_with_its_references_made_imports(told: Told) ->
     }
     assert list(answer["fragment"]) == list(given["fragment"])
     assert json.loads(json.dumps(answer)) == answer
-    (line,) = told.lines
+    (line,) = reported.lines
     assert (line["message"], line["request"], line["references"], line["added"]) == (
         "Transformed",
         given["requestId"],
@@ -89,7 +89,7 @@ def test_the_template_comes_back_with_its_references_made_imports(told: Told) ->
     )
 
 
-def test_everything_that_is_wrong_is_the_failures_message(told: Told) -> None:
+def test_everything_that_is_wrong_is_the_failures_message(reported: Reported) -> None:
     given = event("macro_wrong")
     answer = handler(given, FakeContext())
     assert (answer["requestId"], answer["status"], answer["fragment"]) == (
@@ -102,12 +102,12 @@ def test_everything_that_is_wrong_is_the_failures_message(told: Told) -> None:
     )
     assert "Service.Properties.LoadBalancers[0].TargetGroupArnRef.From.Name: must be the name" in answer["errorMessage"]
     assert HIDDEN not in answer["errorMessage"]
-    (line,) = told.lines
+    (line,) = reported.lines
     assert (line["message"], line["error"]) == ("Not transformed", "TransformFailedError")
-    assert told.counted == {"Rejections": 1}
+    assert reported.counted == {"Rejections": 1}
 
 
-def test_the_transforms_parameters_are_read(told: Told) -> None:
+def test_the_transforms_parameters_are_read(reported: Reported) -> None:
     fragment = {
         "Resources": {"A": {"Properties": {f"P{n}Ref": {"From": {"Stack": "a", "Name": f"N{n}"}} for n in range(4)}}}
     }
@@ -118,7 +118,7 @@ def test_the_transforms_parameters_are_read(told: Told) -> None:
         refused["errorMessage"]
         == "Parameter Bytes of the transform StrongRef does not exist; the only one is ValueBytes."
     )
-    assert told.counted == {"Rejections": 1}
+    assert reported.counted == {"Rejections": 1}
 
 
 @pytest.mark.parametrize(
@@ -130,21 +130,21 @@ def test_an_event_that_is_none_is_answered(given: dict[str, Any]) -> None:
     assert answer["errorMessage"].startswith("This is not a template: ")
 
 
-def test_a_defect_is_answered_without_its_text(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+def test_a_defect_is_answered_without_its_text(monkeypatch: pytest.MonkeyPatch, reported: Reported) -> None:
     def broken(*_: object) -> None:
         raise KeyError(HIDDEN)
 
     monkeypatch.setattr(macro_event, "plan", broken)
     answer = handler(event(), FakeContext())
     assert answer["errorMessage"] == "Internal error (KeyError). See the function's log, invocation function-request."
-    assert told.counted == {"Errors": 1}
-    assert told.lines[0]["frames"]
+    assert reported.counted == {"Errors": 1}
+    assert reported.lines[0]["frames"]
 
 
-def test_what_an_event_was_about_is_forgotten_with_the_next(told: Told) -> None:
+def test_what_an_event_was_about_is_forgotten_with_the_next(reported: Reported) -> None:
     handler(event(), FakeContext())
     handler(event("macro_wrong"), FakeContext())
-    first, second, *_ = told.lines
+    first, second, *_ = reported.lines
     assert first["request"] != second["request"]
 
 

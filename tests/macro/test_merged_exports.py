@@ -1,4 +1,4 @@
-"""What several resources export to the same target: one Export, which can be told to export less, and refuse to."""
+"""What several resources export to the same target: one Export, which can be asked to export less, and refuse to."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_the_export_comes_after_the_resources_that_its_values_do_not_refer_to() 
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "told"),
+    ("one", "other", "reported"),
     [
         ({"Values": {"A": {"B": "x"}}}, {"Values": {"A": {"B": "y"}}}, "the value of A.B"),
         ({"Values": {"A": {"B": "x"}}}, {"As": "A"}, "the value of A"),
@@ -165,14 +165,14 @@ def test_the_export_comes_after_the_resources_that_its_values_do_not_refer_to() 
         ({"As": "A", "Revision": 1}, {"As": "B", "Revision": 2}, "Revision"),
     ],
 )
-def test_two_that_do_not_agree_are_told_with_both_places(one: object, other: object, told: str) -> None:
+def test_two_that_do_not_agree_are_reported_with_both_places(one: object, other: object, reported: str) -> None:
     (text,) = problems(template(A=exporting(one), B=exporting([other]))) or [""]
     paths, _, rest = text.partition(" in ")
     assert set(paths.split(": differs from ")) == {"A.Exports", "B.Exports[0]"}
-    assert rest.startswith(f"{told}, and both go into one Export")
+    assert rest.startswith(f"{reported}, and both go into one Export")
 
 
-def test_on_change_that_is_left_out_by_the_first_is_told_as_well() -> None:
+def test_on_change_that_is_left_out_by_the_first_is_reported_as_well() -> None:
     (text,) = problems(template(A=exporting({"As": "A"}), B=exporting({"As": "B", "OnChange": "propagate"})))
     assert text.startswith("A.Exports: differs from B.Exports in OnChange")
 
@@ -231,7 +231,7 @@ def test_what_every_turn_of_a_loop_would_export_alike_is_refused() -> None:
     assert text.endswith("use ${Name} in one of them")
 
 
-def test_what_is_wrong_in_a_loop_is_told_with_the_names_as_they_are_written() -> None:
+def test_what_is_wrong_in_a_loop_is_reported_with_the_names_as_they_are_written() -> None:
     (text,) = problems(template(**in_loop({"Values": {"${Name}": {"a b": "x"}}})))
     problem = "must consist of letters, digits, _ and -, got 'a b'"
     assert text.startswith(f"Fn::ForEach::Topics[2].Topic${{Name}}.Exports.Values.${{Name}}.a b: {problem}")

@@ -191,8 +191,8 @@ def uses(node: Any, holds: frozenset[tuple[str, bool]]) -> Iterator[tuple[str, s
 def test_a_made_condition_means_what_it_was_made_of(holds: set[tuple[str, bool]]) -> None:
     when = When(frozenset(holds))
     definition = when.definition
-    told = {when.name: definition} if definition else {}
-    assert conditions(when.name, {"Conditions": told}) == when.holds
+    reported = {when.name: definition} if definition else {}
+    assert conditions(when.name, {"Conditions": reported}) == when.holds
 
 
 @settings(UNHURRIED, max_examples=40)

@@ -43,11 +43,11 @@ class Values:
     def __init__(self, values: dict[str, Json], scheme: str = "cfn") -> None:
         self.scheme = scheme
         self.values = values
-        self.told: list[list[str]] = []
+        self.reported: list[list[str]] = []
         self.asked: list[str] = []
 
     def prefetch(self, tokens: Iterable[Token]) -> None:
-        self.told.append([str(token) for token in tokens])
+        self.reported.append([str(token) for token in tokens])
 
     def fetch(self, token: Token) -> Json:
         self.asked.append(token.reference)
@@ -89,7 +89,7 @@ def test_what_is_no_single_value_cannot_stand_within_text(value: Json, came: str
     assert str(refused.value).startswith(f"${{cfn:s.V}} is {came}, which cannot stand inside a longer text.")
 
 
-def test_every_error_of_a_value_is_told() -> None:
+def test_every_error_of_a_value_is_reported() -> None:
     with pytest.raises(SeveralError) as refused:
         resolver().resolve(CONTEXT, "${cfn:s.A} ${cfn:s.B}")
     assert str(refused.value) == "${cfn:s.A} is not there. ${cfn:s.B} is not there."
@@ -142,7 +142,7 @@ def test_a_run_tells_its_sources_all_tokens_once_before_it_asks_for_the_first() 
         read("b.json", b'"${cfn:s.A}"', JSON),
     ]
     outcome = resolve(files, SchemeResolver([source]))
-    assert source.told == [["${cfn:s.A}", "${cfn:s.B}"]]
+    assert source.reported == [["${cfn:s.A}", "${cfn:s.B}"]]
     (failure,) = outcome.failures
     assert str(failure) == (
         "a.yaml, document 1, z: ${cfn:s is not a valid token: it has no } on its line. "

@@ -88,7 +88,7 @@ def test_what_was_asked_for_is_taken_down_by_place(cloud: Cloud) -> None:
     assert exports.used == {ExportScope(SHARED, NETWORK): {"VpcId", "Alb/Arn", "Alb/SecurityGroup/Id"}}
 
 
-def test_values_that_somebody_holds_are_not_read(cloud: Cloud) -> None:
+def test_values_that_someone_holds_are_not_read(cloud: Cloud) -> None:
     exports = source(cloud, region=EU)
     exports.hold({(ExportScope(SHARED, NETWORK), Key("A")): Value(ParameterType.STRING, "held")})
     assert exports.fetch(token("network.A", None)) == "held"
@@ -133,7 +133,7 @@ def test_secret_values_are_given_only_if_that_is_asked_for(cloud: Cloud, key: st
 
 
 @pytest.mark.parametrize(
-    ("reference", "consumer", "told"),
+    ("reference", "consumer", "reported"),
     [
         ("network.VpcID", SHARED, "Stack network (eu-west-1, 111111111111) does not export VpcID to all in us-east-1."),
         ("network.VpcID", SHARED, "It exports VpcId. Correct the key, or export it there first."),
@@ -152,16 +152,16 @@ def test_secret_values_are_given_only_if_that_is_asked_for(cloud: Cloud, key: st
         ("network.VpcId", "web", "its Export's Region and Consumer, and --consumer here."),
     ],
 )
-def test_what_is_not_exported_is_told_with_what_may_be_wrong(
-    cloud: Cloud, reference: str, consumer: str, told: str
+def test_what_is_not_exported_is_reported_with_what_may_be_wrong(
+    cloud: Cloud, reference: str, consumer: str, reported: str
 ) -> None:
     with pytest.raises(NotExportedError) as refused:
         source(cloud, consumer).fetch(token(reference))
-    assert told.replace("111111111111", ACCOUNT) in str(refused.value)
+    assert reported.replace("111111111111", ACCOUNT) in str(refused.value)
     assert HIDDEN not in str(refused.value)
 
 
-def test_an_export_that_is_being_written_is_waited_for_and_then_told(cloud: Cloud) -> None:
+def test_an_export_that_is_being_written_is_waited_for_and_then_reported(cloud: Cloud) -> None:
     scope = ExportScope(SHARED, NETWORK)
     cloud.ssm(US).put_parameter(Name=f"{scope.records}/Exports", Type="String", Value="{", Overwrite=True)
     before = cloud.clock.now()
@@ -186,6 +186,6 @@ def test_a_fence_past_its_time_is_no_change_and_is_left_to_those_who_write(cloud
 
 
 @pytest.mark.parametrize("reference", ["network", "my_network.VpcId", "network.a b", "network.", "network.A..B"])
-def test_a_reference_that_is_no_stack_and_key_is_told(cloud: Cloud, reference: str) -> None:
+def test_a_reference_that_is_no_stack_and_key_is_reported(cloud: Cloud, reference: str) -> None:
     with pytest.raises(BadTokenError, match=r"it should look like \$\{export:STACK.KEY\}"):
         source(cloud).fetch(token(reference))

@@ -1,4 +1,4 @@
-"""Manifests as files: which are found through links, what is told of those that are not, and what writing leaves."""
+"""Manifests as files: which are found through links, what is reported of others, and what writing leaves."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def test_a_withdrawn_value_goes_with_the_last_claim(world: World) -> None:
     assert (world.cloud.values(US), world.left()) == ({}, [])
 
 
-def test_a_deleted_consumers_clean_up_leaves_what_manifests_use(world: World) -> None:
+def test_a_deleted_consumers_cleanup_leaves_what_manifests_use(world: World) -> None:
     imported = {"From": {"Stack": "network", "Region": EU}, "Consumer": "cluster", "Names": ["A"]}
     world.cloud.deploy("cluster", US, {"Imports": imported})
     world.hold(B)
@@ -232,8 +232,8 @@ def test_two_sets_hold_apart(world: World) -> None:
 
 def test_one_run_at_a_time_works_on_a_set(world: World) -> None:
     def meanwhile(_values: Mapping[Use, Value]) -> None:
-        told = r"manifests shop are being changed right now \(by the manifests shop"
-        with pytest.raises(ManifestSetBusyError, match=told):
+        reported = r"manifests shop are being changed right now \(by the manifests shop"
+        with pytest.raises(ManifestSetBusyError, match=reported):
             world.set(patience=0).hold([B], lambda _: pytest.fail("written"))
         world.set("other", patience=0).hold([B], lambda _: None)
 
@@ -326,10 +326,10 @@ names = st.sets(st.text("abc/", min_size=1, max_size=300), max_size=60)
 
 
 @given(st.lists(names, min_size=1, max_size=4))
-def test_a_ledger_says_what_it_was_told_last_in_pages_that_fit(told: list[set[str]]) -> None:
+def test_a_ledger_says_what_it_was_reported_last_in_pages_that_fit(reported: list[set[str]]) -> None:
     cloud = Cloud()
     ledger = ClaimLedger(cloud.stores(US, cloud.clock), SHOP.ledger, cloud.token)
-    for each in told:
+    for each in reported:
         ledger.add(each)
         assert ledger.read() >= each
         ledger.replace(each)

@@ -32,7 +32,7 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     yield from in_moto(monkeypatch)
 
 
-def test_a_service_that_is_down_is_told_after_two_minutes(clients: Watched) -> None:
+def test_a_service_that_is_down_is_reported_after_two_minutes(clients: Watched) -> None:
     aws = aws_of(clients)
     tried = []
 
@@ -78,7 +78,7 @@ def test_a_parameter_may_be_asked_for_by_version_and_label(clients: Watched) -> 
     ]
 
 
-def test_a_parameter_that_is_missing_or_secret_is_told(clients: Watched) -> None:
+def test_a_parameter_that_is_missing_or_secret_is_reported(clients: Watched) -> None:
     put("/secret", HIDDEN, "SecureString")
     source = ParameterSource(aws_of(clients))
     with pytest.raises(NoSuchParameterError, match="There is no parameter /gone in eu-west-1"):
@@ -109,7 +109,7 @@ def test_another_error_is_that_of_all_parameters_of_the_call(clients: Watched) -
             source.fetch(token(f"${{ssm:{name}}}"))
 
 
-def test_an_account_without_a_way_in_is_told_where_it_is_asked_for(clients: Watched) -> None:
+def test_an_account_without_a_way_in_is_reported_where_it_is_asked_for(clients: Watched) -> None:
     source = ParameterSource(aws_of(clients))
     source.prefetch([token(f"${{ssm:/a#{OTHER}}}")])
     with pytest.raises(NoWayInError):
@@ -127,12 +127,12 @@ def test_without_a_region_a_token_has_to_name_one(clients: Watched, text: str) -
     assert ParameterSource(aws).fetch(token(f"${{ssm:/a@{US}}}")) == "a"
 
 
-def test_a_region_that_cannot_be_one_is_told_by_the_name_of_the_error(clients: Watched) -> None:
+def test_a_region_that_cannot_be_one_is_reported_by_the_name_of_the_error(clients: Watched) -> None:
     with pytest.raises(FetchFailedError, match=r"GetParameters of /a in \* failed: InvalidRegionError"):
         ParameterSource(aws_of(clients, "*")).fetch(token("${ssm:/a}"))
 
 
-def test_a_caller_nobody_knows_is_told(clients: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_caller_nobody_knows_is_reported(clients: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     aws = aws_of(clients)
 
     def fail(_: Accounts) -> str:
@@ -173,7 +173,7 @@ def test_a_secret_whose_name_ends_as_if_in_a_region_is_had_by_its_name_in_quotes
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [
         ("gone", "Secret gone in eu-west-1: it does not exist, or is about to be deleted"),
         ("binary", "Secret binary in eu-west-1: it is binary, which a manifest cannot hold"),
@@ -185,7 +185,7 @@ def test_a_secret_whose_name_ends_as_if_in_a_region_is_had_by_its_name_in_quotes
         ("odd:list", "Secret odd in eu-west-1: it has a number there that is too large, or none"),
     ],
 )
-def test_a_secret_that_does_not_hold_what_is_asked_for_is_told(clients: Watched, name: str, told: str) -> None:
+def test_a_secret_that_does_not_hold_what_is_asked_for_is_reported(clients: Watched, name: str, reported: str) -> None:
     secret("binary", b"\x00")
     secret("text", HIDDEN)
     secret("json", json.dumps({"other": HIDDEN}))
@@ -197,20 +197,20 @@ def test_a_secret_that_does_not_hold_what_is_asked_for_is_told(clients: Watched,
     assert SecretSource(aws_of(clients)).fetch(token("${secret:odd:fits}"))
     with pytest.raises(SecretNotReadError) as refused:
         SecretSource(aws_of(clients)).fetch(token(f"${{secret:{name}}}"))
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(reported)
     error: BaseException | None = refused.value
     while error:
         assert HIDDEN not in str(error)
         error = error.__context__
 
 
-def test_a_secret_that_may_not_be_read_is_told(clients: Watched) -> None:
+def test_a_secret_that_may_not_be_read_is_reported(clients: Watched) -> None:
     denied(clients, "GetSecretValue", "AccessDeniedException")
     with pytest.raises(FetchFailedError, match="GetSecretValue of secret db in eu-west-1 failed: AccessDenied"):
         SecretSource(aws_of(clients)).fetch(token("${secret:db}"))
 
 
-def test_a_variable_is_read_and_a_missing_one_told() -> None:
+def test_a_variable_is_read_and_a_missing_one_reported() -> None:
     source = EnvironmentSource({"NAME": "value", "EMPTY": "", "BROKEN": "\udcff"})
     source.prefetch([])
     assert [source.fetch(Token("env", name)) for name in ("NAME", "EMPTY")] == ["value", ""]
@@ -228,7 +228,7 @@ def test_a_variable_is_read_and_a_missing_one_told() -> None:
         *("${ssm:/a b}", "${ssm:/a@x}", "${ssm:/a:1:2}", "${secret:a b}", "${secret:a:b:c}", "${env:A-B}", "${env:1}"),
     ],
 )
-def test_a_reference_that_a_source_does_not_understand_is_told(clients: Watched, text: str) -> None:
+def test_a_reference_that_a_source_does_not_understand_is_reported(clients: Watched, text: str) -> None:
     aws = aws_of(clients)
     resources = StackResources(aws)
     outputs = StackOutputs(aws, resources)

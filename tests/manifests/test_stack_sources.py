@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from strongref.lookup.query import ResourceQuery
     from strongref_toolkit.aws import Where
 
-TOPIC = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "told"}}
+TOPIC = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "reported"}}
 TEMPLATE: dict[str, Any] = {
     "Resources": {"Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "mine"}}, "Topic": TOPIC},
     "Outputs": {"BucketName": {"Value": {"Ref": "Bucket"}}, "TopicArn": {"Value": {"Ref": "Topic"}}},
@@ -98,7 +98,7 @@ def test_an_output_of_another_account_is_had_by_a_role_there(clients: Watched) -
         StackOutputs(aws_of(clients)).value("aws", "Whose", account=OTHER)
 
 
-def test_a_missing_output_and_a_missing_stack_are_told_as_the_cdk_s_users_know_it(clients: Watched) -> None:
+def test_a_missing_output_and_a_missing_stack_are_reported_as_the_cdk_s_users_know_it(clients: Watched) -> None:
     deploy("aws", template={"Resources": {"Topic": TOPIC}})
     outputs = StackOutputs(aws_of(clients))
     for _ in range(2):
@@ -117,7 +117,7 @@ def test_a_missing_output_and_a_missing_stack_are_told_as_the_cdk_s_users_know_i
     assert clients.calls == {"DescribeStacks": 2}
 
 
-def test_an_error_of_cloudformation_s_is_told_by_its_code_and_asked_for_once(clients: Watched) -> None:
+def test_an_error_of_cloudformation_s_is_reported_by_its_code_and_asked_for_once(clients: Watched) -> None:
     denied(clients, "DescribeStacks")
     outputs = StackOutputs(aws_of(clients))
     for _ in range(2):
@@ -193,7 +193,7 @@ def test_attributes_of_nested_stacks_resources_and_outputs_are_reached_by_logica
     arn = stack["StackResourceDetail"]["PhysicalResourceId"]
     control = Resources({("AWS::CloudFormation::Stack", arn): {"StackName": "the-middle"}})
     source = attributes(clients, control)
-    topic = f"arn:aws:sns:{EU}:{OWN}:told"
+    topic = f"arn:aws:sns:{EU}:{OWN}:reported"
     for reference, value in (
         ("parent.Topic.Ref", topic),
         ("parent.Middle.Topic.Ref", topic),
@@ -206,7 +206,7 @@ def test_attributes_of_nested_stacks_resources_and_outputs_are_reached_by_logica
         assert source.fetch(Token("cfn-attr", reference)) == value
 
 
-def test_a_resource_that_is_not_there_is_told(clients: Watched) -> None:
+def test_a_resource_that_is_not_there_is_reported(clients: Watched) -> None:
     deploy("aws")
     source = attributes(clients, Resources({}))
     for reference in ("aws.Gone.Ref", "gone.Bucket.Ref"):
@@ -232,7 +232,7 @@ def test_a_resource_that_is_being_made_or_is_gone_has_no_attributes(
 
 
 @pytest.mark.parametrize("type_name", ["Custom::Thing", "AWS::CloudFormation::CustomResource"])
-def test_what_only_cloudformation_knows_is_told(
+def test_what_only_cloudformation_knows_is_reported(
     clients: Watched, type_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aws = aws_of(clients)
@@ -325,7 +325,7 @@ def test_what_refers_to_no_parameter_needs_no_description_of_the_stack(clients: 
     templates = StackTemplates(aws, StackResources(aws))
     where = aws.where(EU, None)
     assert templates.refusal(where, "api") is None
-    assert templates.properties(where, "api", "Stage") == {"DisplayName": f"arn:aws:sns:{EU}:{OWN}:told"}
+    assert templates.properties(where, "api", "Stage") == {"DisplayName": f"arn:aws:sns:{EU}:{OWN}:reported"}
     assert str(templates.refusal(where, "api")).startswith("DescribeStacks of stack api in eu-west-1 failed: AccessD")
     denied(clients, "GetTemplate")
     assert templates.properties(where, "other", "Stage") == {}
@@ -341,7 +341,7 @@ def test_a_template_that_cannot_be_read_says_nothing(
     assert StackTemplates(aws, StackResources(aws)).properties(aws.where(EU, None), "x", "Stage") == {}
 
 
-def test_a_template_in_yaml_is_read_with_its_functions_and_one_that_is_not_told_is_no_obstacle(
+def test_a_template_in_yaml_is_read_with_its_functions_and_one_that_is_not_reported_is_no_obstacle(
     clients: Watched,
 ) -> None:
     boto3.client("cloudformation", EU).create_stack(StackName="api", TemplateBody=YAML)
@@ -428,7 +428,7 @@ def test_one_that_is_gone_is_not_taken_for_that_of_another_parent(
         unread.fetch(token)
 
 
-def test_one_that_is_gone_is_told_to_be_so(clients: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_is_gone_is_reported_to_be_so(clients: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     bucket = StackResource("AWS::S3::Bucket", "photos")
     looking = finder(FakeCloudControl({"AWS::S3::Bucket": {}}))
     for properties in ({}, {"BucketName": "photos"}):
@@ -447,7 +447,7 @@ def test_one_that_is_known_by_its_arn_needs_no_parent(clients: Watched, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "reported"),
     [
         (MISSING, "its AWS::ApiGateway::Stage is not to be found without RestApiId, which its template hides"),
         (AmbiguousError(STAGE, "prod", ["a|prod", "b|prod"]), "2 resources could be its AWS::ApiGateway::Stage"),
@@ -455,7 +455,7 @@ def test_one_that_is_known_by_its_arn_needs_no_parent(clients: Watched, monkeypa
     ],
 )
 def test_what_is_not_to_be_found_even_so_is_to_be_an_output(
-    clients: Watched, error: StrongRefError, told: str, monkeypatch: pytest.MonkeyPatch
+    clients: Watched, error: StrongRefError, reported: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aws = aws_of(clients)
     resources = StackResources(aws)
@@ -463,11 +463,11 @@ def test_what_is_not_to_be_found_even_so_is_to_be_an_output(
     monkeypatch.setattr(resources, "resource", lambda *_: StackResource(STAGE, "prod"))
     with pytest.raises(UnknownAttributeError) as refused:
         source.fetch(Token("cfn-attr", "aws.Stage.DeploymentId"))
-    assert str(refused.value).startswith(f"DeploymentId of Stage cannot be read: {told}")
+    assert str(refused.value).startswith(f"DeploymentId of Stage cannot be read: {reported}")
     assert str(refused.value).endswith("Make it an output of its stack, and write ${cfn:STACK.OUTPUT}.")
 
 
-def test_what_could_not_be_read_is_told_and_not_that_it_is_hidden(
+def test_what_could_not_be_read_is_reported_and_not_that_it_is_hidden(
     clients: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aws = aws_of(clients)

@@ -169,7 +169,7 @@ def test_a_section_with_nothing_in_it_is_filled(section: str, expected: str) -> 
 
 
 @pytest.mark.parametrize("empty", ["&b {}", "!!map {}", "{# nothing\n }"])
-def test_a_section_that_is_empty_in_an_odd_way_is_told(empty: str) -> None:
+def test_a_section_that_is_empty_in_an_odd_way_is_reported(empty: str) -> None:
     resource = "{Type: T, Properties: {X: !If [D, a, {YRef: {From: {Stack: a, Name: b}}}]}}"
     with pytest.raises(ManifestError, match="cannot be replaced in the style"):
         text_of(f"Conditions: {empty}\nResources:\n  A: {resource}\n")
@@ -220,7 +220,7 @@ def test_of_every_style(given: str) -> None:
     assert after == plan(before, Settings()).apply(before)
 
 
-def test_a_style_in_which_nothing_can_be_replaced_is_told() -> None:
+def test_a_style_in_which_nothing_can_be_replaced_is_reported() -> None:
     given = "Resources:\n  ? A\n  : Type: T\n    Properties: {XRef: {From: {Stack: a, Name: b}}}\n"
     with pytest.raises(ManifestError, match="cannot be replaced in the style in which it is written"):
         text_of(given)
@@ -265,13 +265,13 @@ def test_lines_end_as_they_did() -> None:
     assert result.count("\n") == result.count("\r\n") == 11
 
 
-def test_what_stands_beside_is_not_touched() -> None:
+def test_what_stands_next_to_is_not_touched() -> None:
     odd = "  Odd:   { Type:  T ,Properties: {A: 0x1F,B: 012, C: 1_000,D: !!str 3, E: ~ , F: on}}   # so\n\n\n"
     given = f"Resources:\n{odd}  A: {{Type: T, Properties: {{XRef: {{From: {{Stack: a, Name: b}}}}}}}}\n"
     assert odd in text_of(given)
 
 
-def test_an_alias_is_not_changed_behind_somebodys_back() -> None:
+def test_an_alias_is_not_changed_behind_a_programs_back() -> None:
     shared = "Resources:\n  A:\n    Type: T\n    Properties: &p\n      XRef: {From: {Stack: a, Name: b}}\n"
     for given in (f"{shared}  B: {{Type: T, Properties: *p}}\n", f"{shared}Metadata: *p\n"):
         with pytest.raises(ManifestError, match="stands under an anchor that is used elsewhere too"):

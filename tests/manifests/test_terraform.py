@@ -133,7 +133,7 @@ def test_what_is_sensitive_is_refused_unless_it_is_asked_for(reference: str, par
 
 
 @both
-def test_what_is_in_something_sensitive_is_not_even_told_to_be_missing(name: str) -> None:
+def test_what_is_in_something_sensitive_is_not_even_reported_to_be_missing(name: str) -> None:
     """Its keys may be secrets themselves."""
     with pytest.raises(SensitiveError):
         value("output.password.nothing", name)
@@ -201,7 +201,7 @@ def test_an_unknown_address_names_the_closest() -> None:
         ("aws_s3_bucket.site.arn.x", r"site\.arn has no \.x\. It is a single value"),
     ],
 )
-def test_what_is_not_there_is_told_with_what_is(reference: str, there: str) -> None:
+def test_what_is_not_there_is_reported_with_what_is(reference: str, there: str) -> None:
     with pytest.raises(NoSuchStateAttributeError, match=there):
         value(reference)
 
@@ -446,7 +446,7 @@ def test_both_forms_of_a_state_by_terraform_itself_answer_alike() -> None:
         (None, ["object", {"a": "string"}], True),
     ],
 )
-def test_only_what_is_of_the_type_that_stands_beside_it_is_taken_out(
+def test_only_what_is_of_the_type_that_stands_next_to_it_is_taken_out(
     given: Json, kind: Json, *, unwrapped: bool
 ) -> None:
     """A record of DNS has a value and a type, too."""
@@ -466,7 +466,7 @@ def test_what_is_within_a_value_of_an_open_type_is_as_it_is() -> None:
 
 
 def test_a_mark_that_leads_to_nothing_any_more_hides_what_it_is_in() -> None:
-    """What only looks like a value of an open type is told apart by nothing else."""
+    """What only looks like a value of an open type is distinguished by nothing else."""
     attributes = {"a": {"value": {"k": "SECRET"}, "type": ["map", "string"]}, "b": "open", "c": ["open"]}
     held = read_state(as_stored(attributes, {("a", "value", "k"), ("c", 0, "d"), ("e", "f")}), "x")
     for path, there in (("a.k", False), ("a", False), ("b", True), ("c", False)):
@@ -541,13 +541,13 @@ def test_whatever_is_marked_as_sensitive_is_never_given_out_and_all_else_is(
     for path in paths:
         reference = TerraformReference(TerraformResource((), "managed", "t", "n"), path)
         concerned = any(path[: len(each)] == each or each[: len(path)] == path for each in marked)
-        given_out, told = outcome(held, reference)
+        given_out, reported = outcome(held, reference)
         assert given_out != concerned
-        assert "SECRET" not in told
+        assert "SECRET" not in reported
 
 
 def outcome(held: TerraformState, reference: TerraformReference) -> tuple[bool, str]:
-    """Whether something was not kept back, and what was told."""
+    """Whether something was not kept back, and what was reported."""
     try:
         return True, str(value_of(held, reference, sensitive=False))
     except SensitiveError as error:
@@ -641,13 +641,13 @@ def test_a_file_that_cannot_be_read_says_so_each_time(tmp_path: Path) -> None:
         states.value("folder/output.bucket")
 
 
-@pytest.mark.parametrize(("given", "told"), [("{}", "have no name"), ("net={}", "are named net")])
-def test_two_states_of_one_name_are_refused(given: str, told: str) -> None:
-    with pytest.raises(errors.StateTwiceError, match=f"Two Terraform states {told}. Give all but one a name"):
+@pytest.mark.parametrize(("given", "reported"), [("{}", "have no name"), ("net={}", "are named net")])
+def test_two_states_of_one_name_are_refused(given: str, reported: str) -> None:
+    with pytest.raises(errors.StateTwiceError, match=f"Two Terraform states {reported}. Give all but one a name"):
         source(given.format(STATES / STORED), given.format(STATES / SHOWN))
 
 
-def test_several_states_are_told_apart_by_their_names() -> None:
+def test_several_states_are_distinguished_by_their_names() -> None:
     states = source(str(STATES / STORED), f"shown={STATES / SHOWN}")
     assert states.value('shown/aws_s3_bucket.by_stage["a.b"].bucket') == states.value(
         'aws_s3_bucket.by_stage["a.b"].bucket'

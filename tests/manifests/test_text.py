@@ -321,7 +321,7 @@ def test_where_each_value_stands_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "told"),
+    ("name", "data", "reported"),
     [
         ("a.yaml", b"a: b\nc: [1, 2\nd: e", "a.yaml, line 3: "),
         (
@@ -341,10 +341,10 @@ def test_where_each_value_stands_is_known() -> None:
         ("a.json", b'{"a": 1, "b": {"a": 1,\n"a": 2}}', "a.json, line 2: the key a stands twice in one map"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named_with_its_line(name: str, data: bytes, told: str) -> None:
+def test_a_file_that_cannot_be_read_is_named_with_its_line(name: str, data: bytes, reported: str) -> None:
     with pytest.raises(ManifestError) as refused:
         read(name, data, JSON if name == "a.json" else YAML)
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
     assert str(refused.value).startswith(name)
     assert len(str(refused.value)) < 1000
 
@@ -371,13 +371,13 @@ def test_tabs_between_tokens_are_read_as_kubernetes_reads_them_and_stay(text: st
 @pytest.mark.parametrize(
     "text", ["\ta: 1\n", "a:\n\tb: 1\n", "-\ta\n", "a: |\t\n  x\n", "a: !!str\tx\n", "a: 1\n\t\nb: 2\n"]
 )
-def test_tabs_elsewhere_are_told(text: str) -> None:
+def test_tabs_elsewhere_are_reported(text: str) -> None:
     with pytest.raises(ManifestError, match=r"^a\.yaml, line [12]: .*: there is a tab; write spaces\.$"):
         yaml_of(text)
 
 
 @pytest.mark.parametrize("text", ["a: [${cfn:s.A}]", "a: {b: c, d: ${tf:output.a}}", "a: [b,\n  ${ssm:/a}]"])
-def test_a_token_that_lacks_quotes_between_brackets_is_told(text: str) -> None:
+def test_a_token_that_lacks_quotes_between_brackets_is_reported(text: str) -> None:
     with pytest.raises(ManifestError, match=r"Between brackets a token needs quotes, as in \[\"\$\{cfn:STACK"):
         yaml_of(text)
     for other in (text.replace("${", "$["), "a: x, ${cfn:s.A}: b"):

@@ -87,7 +87,7 @@ def test_what_is_no_token_of_ours_is_left_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("x ${cfn:a.b\n}", "${cfn:a.b is not a valid token: it has no } on its line"),
         ('${tf:a["b}', "it has no } on its line"),
@@ -98,10 +98,10 @@ def test_what_is_no_token_of_ours_is_left_alone(text: str) -> None:
         ("${env:}", "it should look like ${env:NAME}. To keep the text as it is, write $${ for ${."),
     ],
 )
-def test_a_token_that_cannot_be_understood_is_told(text: str, told: str) -> None:
+def test_a_token_that_cannot_be_understood_is_reported(text: str, reported: str) -> None:
     with pytest.raises(BadTokenError) as refused:
         parse(text)
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
     assert len(str(refused.value)) < 1000
 
 

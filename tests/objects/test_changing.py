@@ -88,7 +88,7 @@ def test_with_other_regions_an_imported_value_can_still_be_neither_changed_nor_d
     consume(world, "A", "B")
 
 
-def test_a_list_of_regions_that_grows_with_others_beside_it_makes_no_conflict(world: World) -> None:
+def test_a_list_of_regions_that_grows_with_others_next_to_it_makes_no_conflict(world: World) -> None:
     """One value to one region, and the same to this one and another."""
     for value in ("vpc-1", "vpc-2"):
         stack = world.stack("network")
@@ -223,7 +223,7 @@ def test_however_long_names_are_what_is_known_has_room_in_an_answer(world: World
     assert max(sizes) <= RESPONSE_LIMIT
 
 
-def test_longer_values_at_deployment_are_told_of(world: World) -> None:
+def test_longer_values_at_deployment_are_reported_of(world: World) -> None:
     names = [f"K{number:02d}" for number in range(12)]
     produced(world, via=CrossRegion(regions=[US]), **dict.fromkeys(names, "v" * 330))
     stack = world.stack("web", US)

@@ -246,8 +246,8 @@ def test_from_parameters_an_object_is_read_at_run_time_as_it_went_in(
 
 def test_the_target_may_say_what_stands_for_a_value() -> None:
     target = PlainTarget("network")
-    for told in (None, target):
-        json_ctx = JsonSerializationContext(told)
+    for reported in (None, target):
+        json_ctx = JsonSerializationContext(reported)
         FUNCTIONS.serialize(json_ctx)
         assert json_ctx.text() == {
             "Fn::Join": [
@@ -263,10 +263,10 @@ def test_the_target_may_say_what_stands_for_a_value() -> None:
                 ],
             ]
         }
-        ctx = EnvironmentSerializationContext("Web", told)
+        ctx = EnvironmentSerializationContext("Web", reported)
         FUNCTIONS.serialize(ctx)
         assert ctx.variables["WEB_ZONES"] == {"Fn::Join": [",", ["a", {"Ref": "Zone"}]]}
-        assert one_variable("Web", FUNCTIONS, told) == {"WEB": json_ctx.text()}
+        assert one_variable("Web", FUNCTIONS, reported) == {"WEB": json_ctx.text()}
 
 
 @pytest.mark.parametrize("whole", ["text", "one variable"])

@@ -48,7 +48,7 @@ def test_what_was_put_is_found_again_by_another_run_in_a_file_that_people_can_re
 
 
 @pytest.mark.parametrize("key", [ARN, OTHER, ACROSS, ContextKey("lookup", ACCOUNT, "eu-west-1", "Vpc", "a=b:c\nd")])
-def test_a_key_is_told_from_its_text(key: ContextKey) -> None:
+def test_a_key_is_reported_from_its_text(key: ContextKey) -> None:
     assert ContextKey.parse(str(key)) == key
 
 
@@ -166,7 +166,7 @@ def test_runs_side_by_side_lose_nothing_of_each_other(path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"\xff", b"[" * 100_000, b'"text"'])
-def test_a_broken_file_is_told_and_left_as_it_is(path: Path, content: bytes) -> None:
+def test_a_broken_file_is_reported_and_left_as_it_is(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     for use in (lambda: ContextFile(path).get(ARN), lambda: filled(path, ARN), lambda: listing(path)):
         with pytest.raises(ContextFileError, match="correct it, or delete it"):
@@ -176,7 +176,7 @@ def test_a_broken_file_is_told_and_left_as_it_is(path: Path, content: bytes) -> 
     assert path.read_bytes() == content
 
 
-def test_a_broken_files_line_is_told(path: Path) -> None:
+def test_a_broken_files_line_is_reported(path: Path) -> None:
     path.write_text('{\n"a": 1,\n}\n')
     with pytest.raises(ContextFileError) as caught:
         ContextFile(path).get(ARN)
@@ -186,7 +186,7 @@ def test_a_broken_files_line_is_told(path: Path) -> None:
     )
 
 
-def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_read_or_written_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ContextFileError, match="it cannot be read: is a directory"):
         ContextFile(tmp_path).get(ARN)
     with pytest.raises(ContextFileError, match="its folder cannot be opened: no such file or directory"):

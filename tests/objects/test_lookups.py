@@ -46,7 +46,7 @@ from strongref_objects.types import (
     Table,
     Topic,
     Vpc,
-    told,
+    text,
 )
 from strongref_toolkit.errors import UnknownCallerError
 from strongref_toolkit.session import ToolSession
@@ -133,7 +133,7 @@ def test_req7_looked_up_twice_it_is_the_same_object_and_the_next_run_asks_nobody
     assert entry[1]["privateSubnets"]["routeTableIds"] == ["rtb-nat", "rtb-nat"]
 
 
-def test_no_vpc_and_several_of_them_are_told(tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging) -> None:
+def test_no_vpc_and_several_of_them_are_reported(tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging) -> None:
     Net(cloud, tagging, **SALES)
     with pytest.raises(NoSuchResourceError, match=r"No AWS::EC2::VPC with tags department, stage in eu-west-1"):
         lookup_vpc(environment(tmp_path), {"department": "sales", "stage": "test"})
@@ -194,11 +194,11 @@ def test_a_subnets_tag_goes_before_its_routes_and_public_addresses_do(
     assert ROUTE not in cloud.read  # Every subnet said its tier itself.
 
 
-def test_a_tag_that_says_no_tier_is_told(tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging) -> None:
+def test_a_tag_that_says_no_tier_is_reported(tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging) -> None:
     Net(cloud, tagging, **SALES).table("rtb-1").subnet("subnet-1", "a", "rtb-1", aws_cdk__subnet_type="Outer")
-    with pytest.raises(BadTierError) as told:
+    with pytest.raises(BadTierError) as raised:
         lookup_vpc(environment(tmp_path), SALES)
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "Tag aws-cdk:subnet-type of subnet-1 must be one of Public, Private and Isolated, got 'Outer'. Correct it, or "
         "remove it: then the subnet's routes decide its tier."
     )
@@ -230,9 +230,9 @@ def test_which_of_several_route_tables_is_the_main_one_is_not_guessed(
     Net(cloud, tagging, **SALES).table("rtb-1").table("rtb-2").subnet("subnet-1", "a", None).subnet(
         "subnet-2", "a", "rtb-2"
     )
-    with pytest.raises(NoRouteTableError) as told:
+    with pytest.raises(NoRouteTableError) as raised:
         lookup_vpc(environment(tmp_path), SALES)
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "subnet-1 of vpc-00000001 has no route table association, so the VPC's main route table applies, but Cloud "
         "Control does not show which of rtb-1 and rtb-2 that is. Associate a route table with it."
     )
@@ -256,7 +256,7 @@ def test_calls_grow_with_the_subnets_and_associations_of_the_region_and_with_not
     lists = sum(1 for _ in cloud.models)
     pages = 2 * (count // 2 + 1) + 1  # Two a page, and an empty one; of NAT gateways none.
     assert (lists, len(tagging.requests)) == (pages, 2)
-    # The VPC and its routes to everywhere; each subnet; an association is told whole in the list.
+    # The VPC and its routes to everywhere; each subnet; an association is reported whole in the list.
     assert cloud.calls["GetResource"] == 1 + 2 + count
 
 
@@ -271,15 +271,15 @@ def test_where_lists_tell_identifiers_alone_each_is_read_once(
     assert cloud.calls["GetResource"] == 1 + 6 + 6 + 1 + 2 * 3
 
 
-def test_a_region_with_too_much_in_it_is_told_before_anything_of_it_is_read(
+def test_a_region_with_too_much_in_it_is_reported_before_anything_of_it_is_read(
     tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
 ) -> None:
     net = Net(cloud, tagging, **SALES).table("rtb-1")
     for number in range(301):
         net.subnet(f"subnet-{number}", "a", "rtb-1")
-    with pytest.raises(TooManyError) as told:
+    with pytest.raises(TooManyError) as raised:
         lookup_vpc(environment(tmp_path), SALES)
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "301 resources of the region could be AWS::EC2::Subnet with VpcId vpc-00000001, and strongref reads at most "
         "300 one by one. Use the VPC's ARN and list what is in it: Vpc.from_arn(…, private_subnets=…)."
     )
@@ -397,15 +397,15 @@ def test_of_several_listeners_or_groups_the_program_says_which_is_meant(
     tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging], groups: list[str], listeners: list[str], text: str
 ) -> None:
     balancer(*aws, groups, listeners)
-    with pytest.raises(SeveralPartsError) as told:
+    with pytest.raises(SeveralPartsError) as raised:
         lookup(ApplicationLoadBalancer, environment(tmp_path), SALES)
-    assert str(told.value).startswith(text)
+    assert str(raised.value).startswith(text)
     given = {"listener": Listener("l-9"), "security_group": SecurityGroup("sg-9")}
     chosen = lookup(ApplicationLoadBalancer, environment(tmp_path), SALES, **given)
     assert (chosen.listener, chosen.security_group) == (Listener("l-9"), SecurityGroup("sg-9"))
 
 
-def test_what_is_not_there_yet_has_to_be_given_or_is_told(
+def test_what_is_not_there_yet_has_to_be_given_or_is_reported(
     tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
 ) -> None:
     arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/orders"
@@ -420,9 +420,11 @@ def test_what_is_not_there_yet_has_to_be_given_or_is_told(
 
 def test_without_a_region_or_an_account_nothing_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stack = Stack(PlainTarget("web"), context_file=tmp_path / "context.json", toolbox=toolbox())
-    with pytest.raises(UnknownLocationError) as told:
+    with pytest.raises(UnknownLocationError) as raised:
         lookup_vpc(stack, SALES)
-    assert str(told.value) == "A VPC with these tags cannot be looked up: the region of web is unknown. Set its region."
+    assert (
+        str(raised.value) == "A VPC with these tags cannot be looked up: the region of web is unknown. Set its region."
+    )
 
     def nobody(_accounts: object) -> str:
         raise UnknownCallerError("NoCredentialsError")
@@ -432,12 +434,12 @@ def test_without_a_region_or_an_account_nothing_is_looked_up(tmp_path: Path, mon
         lookup(Topic, environment(tmp_path), SALES)
 
 
-def test_roles_are_not_told_by_tags_and_hosted_zones_in_one_region(
+def test_roles_are_not_reported_by_tags_and_hosted_zones_in_one_region(
     tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(NotTaggedError) as told:
+    with pytest.raises(NotTaggedError) as raised:
         lookup(Role, environment(tmp_path), SALES)
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "A role cannot be looked up by tags: AWS's tagging API does not list such resources. Use its ARN or its name: "
         "from_arn, from_name."
     )
@@ -510,7 +512,7 @@ def test_what_was_given_once_is_looked_up_where_it_is_not_given(
     assert aws[0].calls == asked
 
 
-def test_what_is_given_wrongly_is_told_before_anything_is_asked(
+def test_what_is_given_wrongly_is_reported_before_anything_is_asked(
     tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
 ) -> None:
     for of in (Bucket, Vpc):
@@ -551,8 +553,8 @@ def test_tags_are_at_most_fifty_texts(
 class Walled(Vpc):
     """A VPC with something that Cloud Control tells, and something that it does not."""
 
-    default_security_group: Text = told("DefaultSecurityGroup", kw_only=True)
-    peer: Text = told(kw_only=True)
+    default_security_group: Text = text("DefaultSecurityGroup", kw_only=True)
+    peer: Text = text(kw_only=True)
 
 
 def test_a_type_made_of_a_vpc_is_looked_up_with_its_subnets_too(
@@ -567,11 +569,11 @@ def test_a_type_made_of_a_vpc_is_looked_up_with_its_subnets_too(
 
 def another(name: str, type_name: str, **attributes: str) -> type[Declared]:
     """A type of this name, with a member for each attribute."""
-    body = {member: told(attribute) for member, attribute in attributes.items()}
+    body = {member: text(attribute) for member, attribute in attributes.items()}
     return type(name, (Declared,), {**body, "__annotations__": dict.fromkeys(body, "Text")}, type_name=type_name)
 
 
-def test_a_type_that_has_changed_is_looked_up_anew(tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]) -> None:
+def test_a_type_that_has_changed_is_looked_up_again(tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]) -> None:
     bucket(*aws, DomainName="assets.example.com")
     lookup(Bucket, environment(tmp_path), SALES)
     grown = another("Bucket", "AWS::S3::Bucket", bucket_arn="Arn", domain_name="DomainName")
@@ -580,7 +582,7 @@ def test_a_type_that_has_changed_is_looked_up_anew(tmp_path: Path, aws: tuple[Fa
     assert aws[0].calls["GetResource"] == 2
 
 
-def test_an_entry_that_cannot_be_read_is_looked_up_anew(tmp_path: Path, net: Net) -> None:
+def test_an_entry_that_cannot_be_read_is_looked_up_again(tmp_path: Path, net: Net) -> None:
     del net
     expected = lookup_vpc(environment(tmp_path), SALES)
     entries = json.loads((tmp_path / "context.json").read_text())
@@ -606,7 +608,7 @@ def test_two_types_of_one_name_are_not_taken_for_each_other(
     assert cloud.calls["GetResource"] == 2
 
 
-def test_what_cloudformation_has_one_type_for_is_told_apart_by_the_arn(
+def test_what_cloudformation_has_one_type_for_is_distinguished_by_the_arn(
     tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
 ) -> None:
     cloud, tagging = aws
@@ -628,7 +630,7 @@ def test_what_cloudformation_has_one_type_for_is_told_apart_by_the_arn(
     assert lookup(ApplicationLoadBalancer, environment(tmp_path), SALES, listener=given).load_balancer_arn == BALANCER
 
 
-def test_of_several_with_the_tags_the_ways_out_are_those_of_a_look_up(
+def test_of_several_with_the_tags_the_ways_out_are_those_of_a_lookup(
     tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
 ) -> None:
     cloud, tagging = aws
@@ -666,21 +668,21 @@ def test_where_cloud_control_reads_no_such_resources_the_arn_is_enough_if_it_tel
         lookup(StreamedTable, environment(tmp_path), SALES)
 
 
-def test_where_neither_cloud_control_nor_the_arn_tells_that_is_told(
+def test_where_neither_cloud_control_nor_the_arn_tells_that_is_reported(
     tmp_path: Path, aws: tuple[FakeCloudControl, FakeTagging]
 ) -> None:
     cloud, tagging = aws
     found(tagging, f"arn:aws:kinesis:{REGION}:{ACCOUNT}:stream/clicks")
-    with pytest.raises(UnsupportedError) as untold:
+    with pytest.raises(UnsupportedError) as raised:
         lookup(another("Stream", "AWS::Kinesis::Stream", stream_name=REF), environment(tmp_path), SALES)
     ways = "which a lookup by tags needs. Use the resource's ARN or name: from_arn, from_name."
     unsupported = f"does not support {{}} of Cloud Control in {REGION}"
-    assert str(untold.value) == f"AWS::Kinesis::Stream {unsupported.format('GetResource')}, {ways}"
+    assert str(raised.value) == f"AWS::Kinesis::Stream {unsupported.format('GetResource')}, {ways}"
     Net(cloud, tagging, **SALES)
     del cloud.resources["AWS::EC2::NatGateway"]
-    with pytest.raises(UnsupportedError) as untold:
+    with pytest.raises(UnsupportedError) as raised:
         lookup_vpc(environment(tmp_path), SALES)
-    assert str(untold.value) == f"AWS::EC2::NatGateway {unsupported.format('ListResources')}, {ways}"
+    assert str(raised.value) == f"AWS::EC2::NatGateway {unsupported.format('ListResources')}, {ways}"
 
 
 def test_only_of_a_zones_name_a_dot_at_the_end_is_left_out(

@@ -22,7 +22,7 @@ TEMPLATE = {
 }
 
 
-def test_what_is_put_comes_beside_what_there_is_which_stays_as_it_is() -> None:
+def test_what_is_put_comes_next_to_what_there_is_which_stays_as_it_is() -> None:
     target = PlainTarget("storage", template=TEMPLATE)
     Stack(target).export_string("Name", {"Ref": "Bucket"})
     target.put_resource("Topic", "AWS::SNS::Topic", {"DisplayName": "d"}, {"why": "test"})
@@ -77,14 +77,14 @@ def test_a_map_is_unresolved_and_a_list_that_holds_one() -> None:
 @pytest.mark.parametrize(
     ("text", "said"), [("{", "it is not valid JSON"), ("[]", "its JSON is not an object"), ("1", "not an object")]
 )
-def test_what_is_no_objects_json_is_told(text: str, said: str) -> None:
+def test_what_is_no_objects_json_is_reported(text: str, said: str) -> None:
     with pytest.raises(UnreadableError, match=said):
         from_json(text)
     with pytest.raises(UnreadableError, match="Web cannot be read"):
         from_environment("Web", {"WEB": text})
 
 
-def test_what_is_not_in_the_json_is_told_with_what_is_close() -> None:
+def test_what_is_not_in_the_json_is_reported_with_what_is_close() -> None:
     ctx = from_json({"loadBalancerArn": "a", "group": {"id": "1"}}, "Web")
     with pytest.raises(NothingToImportError) as caught:
         ctx.read_string("LoadBalancerArm")
@@ -95,7 +95,7 @@ def test_what_is_not_in_the_json_is_told_with_what_is_close() -> None:
         from_json("{}").read_string("A")
 
 
-def test_json_that_somebody_else_wrote_may_hold_what_objects_do_not() -> None:
+def test_json_that_someone_else_wrote_may_hold_what_objects_do_not() -> None:
     ctx = from_json('{"port": 5432, "zones": ["a", 1], "tls": true}')
     for key in ("Port", "Tls", "Zones"):
         with pytest.raises(WrongKindError, match="neither a text, a list of texts nor an object: write it as a string"):
@@ -104,7 +104,7 @@ def test_json_that_somebody_else_wrote_may_hold_what_objects_do_not() -> None:
         ctx.read_string_list("Zones")
 
 
-def test_what_is_in_no_variable_is_told() -> None:
+def test_what_is_in_no_variable_is_reported() -> None:
     with pytest.raises(NothingToImportError, match=r"There is no Web in the environment variables. Did you mean WEBB?"):
         from_environment("Web", {"WEBB": "x"})
     ctx = from_environment("Web", {"WEB_ARN": "a"})

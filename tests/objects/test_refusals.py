@@ -53,7 +53,9 @@ def test_a_value_that_no_answer_has_room_for_cannot_be_held(world: World) -> Non
         ("Nam", Parameters("/shared"), "Nam"),
     ],
 )
-def test_what_is_not_there_is_told_with_what_is_close(world: World, name: str, via: Channel | None, close: str) -> None:
+def test_what_is_not_there_is_reported_with_what_is_close(
+    world: World, name: str, via: Channel | None, close: str
+) -> None:
     produced(world, via=TO_WEB if isinstance(via, CrossRegion) else via, Name="n", Johnny=BUCKET)
     stack = world.stack("web", US if isinstance(via, CrossRegion) else EU)
     with pytest.raises(NothingToImportError, match=close):
@@ -61,7 +63,7 @@ def test_what_is_not_there_is_told_with_what_is_close(world: World, name: str, v
     assert not world.context_file.exists()
 
 
-def test_nothing_is_told_of_what_is_not_close(world: World) -> None:
+def test_nothing_is_reported_of_what_is_not_close(world: World) -> None:
     with pytest.raises(NothingToImportError) as caught:
         world.stack("web").import_string("Name")
     assert str(caught.value) == (
@@ -70,14 +72,14 @@ def test_nothing_is_told_of_what_is_not_close(world: World) -> None:
     )
 
 
-def test_below_an_object_of_parameters_what_is_not_there_is_told(world: World) -> None:
+def test_below_an_object_of_parameters_what_is_not_there_is_reported(world: World) -> None:
     produced(world, via=Parameters("/shared"), Johnny=BUCKET)
     with pytest.raises(NothingToImportError, match="Did you mean /shared/Johnny/BucketArn"):
         world.stack("web").import_object("Johnny", weak=True, via=Parameters("/shared")).read_string("BucketArm")
 
 
 @pytest.mark.parametrize("via", [FROM_NETWORK, Parameters("/shared")])
-def test_what_is_of_another_kind_is_told(world: World, via: Channel) -> None:
+def test_what_is_of_another_kind_is_reported(world: World, via: Channel) -> None:
     out = TO_WEB if isinstance(via, CrossRegion) else via
     produced(world, via=out, Thing=Tree({"Text": "t", "List": ["a"], "Object": Tree({"A": "a"})}))
     ctx = world.stack("web", US if out is TO_WEB else EU).import_object("Thing", weak=True, via=via)

@@ -134,7 +134,7 @@ def test_another_account_is_asked_by_a_role_in_it(clients: Watched, path: Path) 
     assert clients.calls["AssumeRole"] == 1
 
 
-def test_what_cloudformation_refuses_is_told_by_its_code_and_asked_once(
+def test_what_cloudformation_refuses_is_reported_by_its_code_and_asked_once(
     clients: Watched, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client: Any = clients.cloudformation(EU)

@@ -35,7 +35,7 @@ from strongref_objects.types import (
     Subnets,
     Vpc,
     every_type,
-    told,
+    text,
 )
 from strongref_objects.types.members import key_of, members
 
@@ -166,9 +166,9 @@ def test_an_object_of_the_same_template_is_its_resources_attributes() -> None:
 
 
 def test_what_a_resources_attributes_do_not_tell_has_to_be_given() -> None:
-    with pytest.raises(MissingMembersError) as told_by:
+    with pytest.raises(MissingMembersError) as raised:
         HostedZone.of_resource("Zone")
-    assert str(told_by.value) == (
+    assert str(raised.value) == (
         "zone_name of a hosted zone cannot be derived from its attributes in a template. Also pass zone_name=…."
     )
     assert HostedZone.of_resource("Zone", zone_name="example.com").hosted_zone_id == {"Ref": "Zone"}
@@ -185,7 +185,7 @@ def test_a_vpc_says_which_of_its_parts_it_has() -> None:
 
 
 @pytest.mark.parametrize("zones", [[{"Fn::GetAtt": ["Subnet", "AvailabilityZone"]}], {"Fn::GetAZs": ""}])
-def test_zones_that_functions_stand_for_are_not_told(zones: Any) -> None:  # noqa: ANN401 (a list, or what stands for it)
+def test_zones_that_functions_stand_for_are_not_reported(zones: Any) -> None:  # noqa: ANN401 (a list, or what stands for it)
     vpc = Vpc("vpc-1", public_subnets=Subnets([{"Ref": "Subnet"}], zones, [{"Ref": "Table"}]))
     with pytest.raises(
         MissingMembersError, match="availability_zones of a VPC cannot be derived from intrinsic functions"
@@ -241,8 +241,8 @@ class Stream(
 ):
     """A stream of Kinesis."""
 
-    stream_arn: Text = told("Arn", form="{arn}")
-    stream_name: Text = told(REF, form="{name}")
+    stream_arn: Text = text("Arn", form="{arn}")
+    stream_name: Text = text(REF, form="{name}")
 
 
 def test_one_more_type_is_ten_lines() -> None:
@@ -255,12 +255,12 @@ def test_one_more_type_is_ten_lines() -> None:
 
 WITHOUT_FUTURE = """
 from strongref_objects.base import Text, TextList
-from strongref_objects.types import Declared, texts, told
+from strongref_objects.types import Declared, texts, text
 
 
 class Stream(Declared):
-    stream_arn: Text = told("Arn")
-    note: Text | None = told(default=None)
+    stream_arn: Text = text("Arn")
+    note: Text | None = text(default=None)
     consumers: TextList | None = texts(default=None)
 """
 
@@ -282,43 +282,43 @@ def type_of(above: type[Declared] = Declared, arn: ArnForm | None = None, **fiel
 
 
 def test_what_python_has_a_word_for_is_called_with_an_underscore() -> None:
-    thing = type_of(type_=told("Type"), from_=told())("a", "b")
+    thing = type_of(type_=text("Type"), from_=text())("a", "b")
     assert (repr(thing), written(thing)) == ("Thing(Type, From)", {"Type": "a", "From": "b"})
 
 
 @pytest.mark.parametrize(
     ("declare", "problem"),
     [
-        (lambda: type_of(a_b=told(), aB=told()), "the key of a_b and aB would be AB"),
-        (lambda: type_of(type=told(), type_=told()), "the key of type and type_ would be Type"),
-        (lambda: type_of(_=told()), "the key of _ would be empty"),
-        (lambda: type_of(parts=told(), b=told(default=None)), "the key of Parts and parts would be Parts"),
+        (lambda: type_of(a_b=text(), aB=text()), "the key of a_b and aB would be AB"),
+        (lambda: type_of(type=text(), type_=text()), "the key of type and type_ would be Type"),
+        (lambda: type_of(_=text()), "the key of _ would be empty"),
+        (lambda: type_of(parts=text(), b=text(default=None)), "the key of Parts and parts would be Parts"),
         (
-            lambda: type_of(arn=ArnForm("arn:{partition}:x:{region}:{account}:{name}/end"), a=told()),
+            lambda: type_of(arn=ArnForm("arn:{partition}:x:{region}:{account}:{name}/end"), a=text()),
             "{name} must occur once in an ARN, at its end",
         ),
         (
-            lambda: type_of(arn=ArnForm("arn:{partition}:x:{region}:{account}:{name}/{name}"), a=told()),
+            lambda: type_of(arn=ArnForm("arn:{partition}:x:{region}:{account}:{name}/{name}"), a=text()),
             "{name} must occur once in an ARN, at its end",
         ),
         (
-            lambda: type_of(arn=ArnForm("arn:{partition}:x"), a=told()),
+            lambda: type_of(arn=ArnForm("arn:{partition}:x"), a=text()),
             "an ARN must have six fields, as in arn:{partition}:sqs:{region}:{account}:{name}",
         ),
         (
-            lambda: type_of(arn=ArnForm("arn:{partition}:x:{zone}:{account}:{name}"), a=told()),
+            lambda: type_of(arn=ArnForm("arn:{partition}:x:{zone}:{account}:{name}"), a=text()),
             "an ARN must have six fields, as in arn:{partition}:sqs:{region}:{account}:{name}",
         ),
     ],
 )
-def test_a_type_of_which_no_object_can_be_told_is_refused(declare: Callable[[], object], problem: str) -> None:
-    with pytest.raises(BadDeclarationError) as told_by:
+def test_a_type_of_which_no_object_can_be_reported_is_refused(declare: Callable[[], object], problem: str) -> None:
+    with pytest.raises(BadDeclarationError) as raised:
         declare()
-    assert str(told_by.value) == f"A thing cannot be declared like this: {problem}."
+    assert str(raised.value) == f"A thing cannot be declared like this: {problem}."
 
 
 def test_a_key_called_parts_is_one_where_nothing_can_be_lacking() -> None:
-    assert written(type_of(parts=told())("a")) == {"Parts": "a"}
+    assert written(type_of(parts=text())("a")) == {"Parts": "a"}
 
 
 @pytest.mark.parametrize(
@@ -331,19 +331,19 @@ def test_a_key_called_parts_is_one_where_nothing_can_be_lacking() -> None:
     ],
 )
 def test_a_part_is_an_object_of_its_type(came: object, words: str) -> None:
-    with pytest.raises(WrongTypeError) as told_by:
+    with pytest.raises(WrongTypeError) as raised:
         ApplicationLoadBalancer.of_resource("Alb", security_group=came, listener=Listener.of_resource("Https"))
-    assert str(told_by.value) == (
+    assert str(raised.value) == (
         f"security_group of an application load balancer must be an object of class SecurityGroup, got {words}."
     )
-    assert EncryptedBucket("a", "b", type_of(Key, more=told())("c", "d", "e")).encryption_key
+    assert EncryptedBucket("a", "b", type_of(Key, more=text())("c", "d", "e")).encryption_key
 
 
 def test_what_is_needed_can_be_declared_behind_what_may_be_lacking() -> None:
-    walled = type_of(Vpc, flow_log_id=told())
+    walled = type_of(Vpc, flow_log_id=text())
     assert walled.of_resource("Vpc", flow_log_id="fl-1").flow_log_id == "fl-1"
     assert walled("vpc-1", "10.0.0.0/16", flow_log_id="fl-1").vpc_cidr_block == "10.0.0.0/16"
-    mixed = type_of(a=told(), b=told(default=None), c=told())
+    mixed = type_of(a=text(), b=text(default=None), c=text())
     assert written(mixed("1", c="3")) == {"Parts": ["A", "C"], "A": "1", "C": "3"}
     with pytest.raises(MissingMembersError, match="flow_log_id of a thing cannot be derived from its name"):
         walled.from_name("vpc-12345678")
@@ -366,10 +366,10 @@ def json_of(vpc: Vpc) -> dict[str, Any]:
 
 
 def test_what_was_written_before_there_was_anything_to_lack_is_read_without_it() -> None:
-    grown = type_of(name=told(), note=told(default=None))
+    grown = type_of(name=text(), note=text(default=None))
     assert grown.deserialize(from_json({"name": "x", "note": "y"})) == grown("x")
     assert grown.deserialize(from_json({"parts": ["Name", "Note"], "name": "x", "note": "y"})) == grown("x", "y")
     with pytest.raises(NothingToImportError, match="There is no Name in"):
         grown.deserialize(from_json({}))
     with pytest.raises(NothingToImportError, match="There is no Parts in"):
-        type_of(note=told(default=None)).deserialize(from_json({}))
+        type_of(note=text(default=None)).deserialize(from_json({}))

@@ -104,10 +104,10 @@ def _imports(found: Declared) -> list[str]:
 def test_req8_a_vpc_has_to_be_read_at_synthesis(tmp_path: Path) -> None:
     _, consumer = stack("consumer", tmp_path)
     for via in (None, CrossRegion(stack="producer", region=US)):
-        with pytest.raises(UnresolvedImportError) as told:
+        with pytest.raises(UnresolvedImportError) as raised:
             Vpc.deserialize(consumer.import_object("Net", type=ResolveType.DEPLOYMENT, via=via))
-        assert str(told.value).startswith("Net.Parts cannot be imported through")
-        assert "type=ResolveType.SYNTHESIS" in str(told.value)
+        assert str(raised.value).startswith("Net.Parts cannot be imported through")
+        assert "type=ResolveType.SYNTHESIS" in str(raised.value)
 
 
 def test_an_object_that_has_more_can_be_read_as_one_that_has_less() -> None:

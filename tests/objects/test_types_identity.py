@@ -112,7 +112,7 @@ def test_req3_the_buckets_of_the_design_are_named_by_arn_and_by_name() -> None:
     assert Bucket.from_arn("arn:aws:s3:::my_bucket", scope=stack) is mine
 
 
-def test_req3_what_follows_from_an_arn_is_told() -> None:
+def test_req3_what_follows_from_an_arn_is_reported() -> None:
     queue = Queue.from_arn(f"arn:aws:sqs:eu-west-1:{ACCOUNT}:jobs")
     assert queue.queue_name == "jobs"
     assert queue.queue_url == f"https://sqs.eu-west-1.amazonaws.com/{ACCOUNT}/jobs"
@@ -231,9 +231,9 @@ def test_a_token_of_the_cdk_is_no_text() -> None:
 
 
 def test_behind_a_path_of_any_length_cloudformation_finds_no_name() -> None:
-    with pytest.raises(MissingMembersError) as told:
+    with pytest.raises(MissingMembersError) as raised:
         Role.from_arn(ARN)
-    assert str(told.value) == ("role_name of a role cannot be derived from its ARN. Also pass role_name=….")
+    assert str(raised.value) == ("role_name of a role cannot be derived from its ARN. Also pass role_name=….")
     assert Role.from_arn(ARN, role_name="web").role_name == "web"
 
 
@@ -338,12 +338,12 @@ def test_behind_a_path_of_any_length_cloudformation_finds_no_name() -> None:
         ),
     ],
 )
-def test_what_does_not_identify_an_object_is_told(
+def test_what_does_not_identify_an_object_is_reported(
     make: Callable[[], object], error: type[Exception], text: str
 ) -> None:
-    with pytest.raises(error) as told:
+    with pytest.raises(error) as raised:
         make()
-    assert str(told.value) == text
+    assert str(raised.value) == text
 
 
 @pytest.mark.parametrize(
@@ -390,9 +390,9 @@ def test_an_arn_that_nothing_can_have_is_refused(of: type[Declared], arn: str) -
     ],
 )
 def test_where_nothing_can_be_is_refused(given: dict[str, Any], text: str) -> None:
-    with pytest.raises(BadLocationError) as told:
+    with pytest.raises(BadLocationError) as raised:
         Queue.from_name("jobs", **given)
-    assert str(told.value) == f"The {text}"
+    assert str(raised.value) == f"The {text}"
 
 
 def test_where_something_is_may_be_what_stands_for_it() -> None:
@@ -416,9 +416,9 @@ def test_where_something_is_may_be_what_stands_for_it() -> None:
 def test_what_is_neither_text_nor_a_function_is_no_arn_and_no_name(came: object, words: str) -> None:
     makes: dict[str, Any] = {"ARN": Bucket.from_arn, "name": Bucket.from_name}
     for what, make in makes.items():
-        with pytest.raises(WrongTypeError) as told:
+        with pytest.raises(WrongTypeError) as raised:
             make(came)
-        assert str(told.value) == (f"{what} of a bucket must be a string or an intrinsic function, got {words}.")
+        assert str(raised.value) == (f"{what} of a bucket must be a string or an intrinsic function, got {words}.")
 
 
 @pytest.mark.parametrize(
@@ -442,21 +442,21 @@ def test_every_text_is_short_whatever_came() -> None:
         lambda: Bucket.from_name("assets", **unknown),
     ]
     for make in makes:
-        with pytest.raises((NotAnArnError, OtherArnError, NotANameError, UnknownMembersError)) as told:
+        with pytest.raises((NotAnArnError, OtherArnError, NotANameError, UnknownMembersError)) as raised:
             make()
-        assert len(str(told.value)) < 1000
+        assert len(str(raised.value)) < 1000
 
 
 def test_what_is_given_goes_before_what_follows() -> None:
     assert Queue.from_arn(f"arn:aws:sqs:eu-west-1:{ACCOUNT}:jobs", queue_url="https://x").queue_url == "https://x"
 
 
-def test_values_that_are_equal_are_told_apart_from_others_only() -> None:
+def test_values_that_are_equal_are_distinguished_from_others_only() -> None:
     assert hashable({"a": [1, {"b": 2}]}) == hashable({"a": (1, {"b": 2})})
     assert hashable({"a": 1}) != hashable({"a": 2})
 
 
-def test_an_arn_is_told_apart_by_its_service_and_fits_no_form_that_is_none() -> None:
+def test_an_arn_is_distinguished_by_its_service_and_fits_no_form_that_is_none() -> None:
     form = Bucket.declared.arn
     assert form
     assert form.fits(Arn("aws", "s3", "", "", "assets"))

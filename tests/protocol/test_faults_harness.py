@@ -44,7 +44,7 @@ def test_a_claimed_value_that_is_changed_is_found(monkeypatch: pytest.MonkeyPatc
     )
 
 
-def test_a_value_that_is_gone_and_somebodys_parameter_that_is_touched_are_found(
+def test_a_value_that_is_gone_and_a_programs_parameter_that_is_touched_are_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     delete = FakeSsm.delete_parameters

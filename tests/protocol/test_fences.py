@@ -85,7 +85,7 @@ def _decoded(text: str) -> Fence:
     return Fence.decode(Parameter("", ParameterType.STRING, text, 1, ""))
 
 
-def test_a_fence_never_stands_for_long_and_never_falls_while_somebody_works_behind_it() -> None:
+def test_a_fence_never_stands_for_long_and_never_falls_while_someone_works_behind_it() -> None:
     world = World()
     seen: list[float] = []
     world.time.run(partial(world.behind, 300), lambda: seen.extend(world.watch(290)))

@@ -78,7 +78,7 @@ def test_without_a_part_of_the_protocol_a_loss_is_found_and_reported(
         play(ENOUGH, 1, shrink=False)
 
 
-def test_what_a_stack_has_to_go_back_to_is_not_dropped_while_its_roll_back_is_stuck() -> None:
+def test_what_a_stack_has_to_go_back_to_is_not_dropped_while_its_rollback_is_stuck() -> None:
     history = History()
     network, web = ("network", "eu-west-1"), ("web", "us-east-1")
     with patch.object(*remember_held()):

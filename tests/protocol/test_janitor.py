@@ -196,7 +196,7 @@ def test_a_shared_value_that_is_gone_always_comes_back(cloud: Cloud) -> None:
     assert cloud.values(US)[shared] == "s1"
 
 
-def test_a_value_that_was_changed_by_hand_is_told_and_left(cloud: Cloud) -> None:
+def test_a_value_that_was_changed_by_hand_is_reported_and_left(cloud: Cloud) -> None:
     cloud.ssm(US).put_parameter(Name=name("A"), Type="String", Value="by hand", Overwrite=True)
     tended = tend(cloud)
     assert [each.findings for each in tended if each.findings] == [
@@ -207,7 +207,7 @@ def test_a_value_that_was_changed_by_hand_is_told_and_left(cloud: Cloud) -> None
 
 
 @pytest.mark.parametrize("tags", [[], [{"Key": "strongref:producer", "Value": stack_arn("other", EU)}]])
-def test_a_foreign_parameter_is_told_and_never_touched(cloud: Cloud, tags: list[dict[str, str]]) -> None:
+def test_a_foreign_parameter_is_reported_and_never_touched(cloud: Cloud, tags: list[dict[str, str]]) -> None:
     cloud.ssm(US).put_parameter(Name=name("Theirs"), Type="String", Value="x", Tags=tags)
     before = cloud.ssm(US).snapshot()
     stacks = tuple(tag["Value"] for tag in tags)
@@ -215,7 +215,7 @@ def test_a_foreign_parameter_is_told_and_never_touched(cloud: Cloud, tags: list[
     assert cloud.ssm(US).snapshot() == before
 
 
-def test_beside_a_record_that_cannot_be_read_nothing_is_decided(cloud: Cloud) -> None:
+def test_next_to_a_record_that_cannot_be_read_nothing_is_decided(cloud: Cloud) -> None:
     cloud.ssm(US).put_parameter(Name=name("Exports", "records"), Type="String", Value="{", Overwrite=True)
     before = cloud.ssm(US).snapshot()
     assert found(cloud) == [Finding(FindingType.UNREADABLE, name("Exports", "records"))]

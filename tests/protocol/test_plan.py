@@ -71,7 +71,7 @@ def test_what_is_right_is_left_alone_and_no_tag_is_read() -> None:
     assert is_up_to_date(ME, values(A="1"), there)
 
 
-def test_a_value_that_is_gone_is_created_anew() -> None:
+def test_a_value_that_is_gone_is_created_again() -> None:
     there = stock({}, record(A="1"))
     assert does(plan(values(A="1"), there)) == {"create": {A: (text("1"), TAGS)}}
     assert not is_up_to_date(ME, values(A="1"), there)
@@ -89,7 +89,7 @@ def test_an_unclaimed_value_is_changed_added_and_dropped() -> None:
     assert made.writes == 4
 
 
-def test_unclaimed_values_change_beside_claimed_ones_that_stay() -> None:
+def test_unclaimed_values_change_next_to_claimed_ones_that_stay() -> None:
     there = stock(values(A="1", B="1"), record(A="1", B="1"))
     assert does(plan(values(A="1", B="2"), there, {B: ours()})) == {"overwrite": values(B="2"), "rerecord": True}
 
@@ -140,7 +140,7 @@ def test_stale_claims_protect_nothing_and_are_healed() -> None:
 def test_propagate_changes_a_claimed_value_and_tells_whom() -> None:
     there = stock(values(A="1"), record(A="1"))
     made = plan(values(A="2"), there, {A: ours(by=(WEB, SHOP))}, ClaimPolicy.PROPAGATE)
-    assert does(made) == {"overwrite": values(A="2"), "told": {A: (SHOP, WEB)}, "rerecord": True}
+    assert does(made) == {"overwrite": values(A="2"), "reported": {A: (SHOP, WEB)}, "rerecord": True}
 
 
 def test_propagate_still_refuses_a_drop_and_names_no_change() -> None:
@@ -150,26 +150,26 @@ def test_propagate_still_refuses_a_drop_and_names_no_change() -> None:
     assert refused.value.in_use == [InUse("B", "dropped", (WEB,))]
 
 
-def test_in_clean_up_a_claimed_value_stays_and_the_rest_goes() -> None:
+def test_in_cleanup_a_claimed_value_stays_and_the_rest_goes() -> None:
     there = stock(values(A="1", B="1"), record(A="1", B="1"))
     made = plan({}, there, {A: ours(by=(WEB,)), B: ours()}, ClaimPolicy.KEEP)
     assert does(made) == {"delete": (B,), "kept": {A: (WEB,)}, "rerecord": True}
     assert made.record is None
 
 
-def test_clean_up_delivered_twice_tells_the_same_and_writes_nothing() -> None:
+def test_cleanup_delivered_twice_tells_the_same_and_writes_nothing() -> None:
     mine = ours(by=(WEB,), owners=(owner_tag("Exports"),))
     made = plan({}, stock(values(A="1")), {A: mine}, ClaimPolicy.KEEP)
     assert does(made) == {"kept": {A: (WEB,)}}
     assert made.writes == 0
 
 
-def test_clean_up_does_not_tell_what_another_export_left_for_a_claim() -> None:
+def test_cleanup_does_not_tell_what_another_export_left_for_a_claim() -> None:
     made = plan({}, stock(values(A="1")), {A: ours(by=(WEB,), owners=(MORE,))}, ClaimPolicy.KEEP)
     assert does(made) == {}
 
 
-def test_clean_up_changes_no_claimed_value_either() -> None:
+def test_cleanup_changes_no_claimed_value_either() -> None:
     there = stock(values(A="1"), record(A="1"))
     with pytest.raises(ExportsInUseError, match="A cannot be changed"):
         plan(values(A="2"), there, {A: ours(by=(WEB,))}, ClaimPolicy.KEEP)
@@ -192,7 +192,7 @@ def test_a_value_whose_type_was_changed_by_hand_is_remade_with_its_claims() -> N
     there = stock({A: secure("1")}, record(A="1"))
     made = plan(values(A="1"), there, {A: ours(by=(WEB,), stale=(SHOP,))})
     assert made.remake == {A: (text("1"), TAGS | claims(WEB))}
-    assert not made.told
+    assert not made.reported
     assert not made.overwrite
 
 

@@ -109,7 +109,7 @@ def test_one_that_died_before_its_record_is_made_as_if_it_were_the_first() -> No
 
 
 @pytest.mark.parametrize("wanted", [values(A="1"), {}])
-def test_parts_of_a_record_that_cannot_be_read_are_written_anew_or_cleared(wanted: dict[Key, object]) -> None:
+def test_parts_of_a_record_that_cannot_be_read_are_written_again_or_cleared(wanted: dict[Key, object]) -> None:
     there = stock(litter=True)
     made = plan(values(A="1") if wanted else {}, there)
     assert made.rerecord
@@ -123,7 +123,7 @@ def test_another_revision_writes_every_value_again_and_keeps_claims_out_of_it() 
     assert does(made) == {"overwrite": values(A="1", B="1"), "create": {C: (text("1"), TAGS)}}
 
 
-def test_a_rewrite_beside_a_change_names_no_key_twice() -> None:
+def test_a_rewrite_next_to_a_change_names_no_key_twice() -> None:
     there = stock(values(A="1", B="1", C="1"), record(A="1", B="1", C="1"))
     wanted = values(A="2", B=secure("1"), C="1")
     made = plan(wanted, there, {A: ours(), B: ours()}, rewrite=[A, B, C, Key("Other")])

@@ -138,9 +138,9 @@ def test_no_claimed_value_changes_or_goes(model: Model, wanted: dict[Key, Value]
                 assert key in model.values
                 assert model.values[key].claims >= model.live(held)
                 now = model.values[key].value
-                # As it was, or what its record said all along; or else its importers are told.
-                assert now in (held.value, recorded.get(key)) or plan.told[key] == model.importers(key, before)
-        assert ClaimPolicy.PROPAGATE in when or not plan.told
+                # As it was, or what its record said all along; or else its importers are reported.
+                assert now in (held.value, recorded.get(key)) or plan.reported[key] == model.importers(key, before)
+        assert ClaimPolicy.PROPAGATE in when or not plan.reported
         assert ClaimPolicy.KEEP in when or not plan.kept
 
 

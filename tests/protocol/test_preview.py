@@ -45,7 +45,7 @@ def test_a_preview_shows_each_instruction_and_writes_nothing(cloud: Cloud) -> No
     assert {action for action, _ in cloud.calls[done:]} <= READS
 
 
-def test_a_preview_shows_what_would_be_refused_and_nothing_to_do_besides(cloud: Cloud) -> None:
+def test_a_preview_shows_what_would_be_refused_and_nothing_to_do_also(cloud: Cloud) -> None:
     (plan,) = preview(cloud, {"A": "a2", "B": "b2", "C": "c1"})
     assert plan.instructions == ()
     assert show(plan) == [str(refusal_of([plan]))]

@@ -109,7 +109,7 @@ def test_a_producer_cannot_be_deleted_under_its_consumer_and_can_once_it_is_rele
     assert claimed.texts(US) == {}
 
 
-def test_unclaimed_values_beside_claimed_ones_change_freely(claimed: Cloud) -> None:
+def test_unclaimed_values_next_to_claimed_ones_change_freely(claimed: Cloud) -> None:
     claimed.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b2", "C": "c"})})
     claimed.deploy("network", EU, {"Exports": exports({"A": "a1", "C": ["x", "y"]})})
     assert claimed.values(US) == {name("A"): "a1", name("C"): "x,y"}
@@ -295,7 +295,7 @@ def test_a_revision_writes_every_value_again(claimed: Cloud) -> None:
     assert claimed.claims(US, name("A")) == ["web"]
 
 
-def test_a_value_changed_by_hand_is_told_and_mended_by_a_revision(claimed: Cloud) -> None:
+def test_a_value_changed_by_hand_is_reported_and_mended_by_a_revision(claimed: Cloud) -> None:
     claimed.ssm(US).put_parameter(
         Name=f"/strongref/exports/{name('B')}", Type="String", Value="by hand", Overwrite=True
     )
@@ -407,7 +407,7 @@ def test_a_withdrawn_value_is_kept_for_an_update_that_is_rolled_back(claimed: Cl
     assert claimed.claims(US, name("B")) == []
 
 
-def test_a_clean_up_deletion_tried_again_tells_the_same(claimed: Cloud) -> None:
+def test_a_cleanup_deletion_tried_again_tells_the_same(claimed: Cloud) -> None:
     network = claimed.deploy("network", EU, {})
     network.status = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
     for _ in range(2):
@@ -437,7 +437,7 @@ def test_a_nested_import_uses_the_roots_prefix(cloud: Cloud) -> None:
     assert cloud.values(US) == {name("A", "web-2", "network2"): "x"}
 
 
-def test_fifty_tags_are_told_before_anything_is_claimed(cloud: Cloud) -> None:
+def test_fifty_tags_are_reported_before_anything_is_claimed(cloud: Cloud) -> None:
     cloud.deploy("network", EU, {"Exports": {"Region": US, "Values": {"A": "a", "B": "b"}}})
     cloud.ssm(US).add_tags_to_resource(
         ResourceType="Parameter",
@@ -530,7 +530,7 @@ def test_a_propagated_change_is_rolled_back(claimed: Cloud) -> None:
     assert claimed.claims(US, name("A")) == ["web"]
 
 
-def test_what_an_update_published_and_somebody_claimed_at_once_is_kept_by_its_roll_back(claimed: Cloud) -> None:
+def test_what_an_update_published_and_someone_claimed_at_once_is_kept_by_its_rollback(claimed: Cloud) -> None:
     network = claimed.stack("network", EU)
     new = exports({"A": "a1", "B": "b1", "C": "c1"})
     claimed.send(network.request(RequestType.UPDATE, "Exports", new, "x", exports({"A": "a1", "B": "b1"})))

@@ -86,7 +86,7 @@ class TestReferring:
         assert objects.get(wanted("web"))["status"] == {"id": "sg-2"}
         assert objects.get(wanted("db"))["status"] == {"id": "sg-3"}
 
-    def test_what_is_not_there_is_told_with_names_like_it(self) -> None:
+    def test_what_is_not_there_is_reported_with_names_like_it(self) -> None:
         objects = ManifestObjects(found_in(group("web") + group("db") + group("wed", namespace="shop")))
         with pytest.raises(NoSuchObjectError) as caught:
             objects.get(wanted("wep"))
@@ -277,15 +277,15 @@ class TestWriting:
             "apiRef: {}\n",
         ],
     )
-    def test_what_cannot_be_replaced_is_told_and_nothing_is_written(self, before: str) -> None:
+    def test_what_cannot_be_replaced_is_reported_and_nothing_is_written(self, before: str) -> None:
         line = next(number for number, each in enumerate(spec(before).splitlines(), 1) if "apiRef" in each)
-        (told,) = refused(spec(before), ONE)
-        assert told == (
+        (reported,) = refused(spec(before), ONE)
+        assert reported == (
             f"API default/a: spec.apiRef (line {line}) cannot be replaced as it is written: write it out, without "
             "anchors, aliases and tags."
         )
 
-    def test_all_that_cannot_be_replaced_are_told(self) -> None:
+    def test_all_that_cannot_be_replaced_are_reported(self) -> None:
         text = spec(
             "securityGroupRefs: &y [{from: {name: a}}, {from: {name: b}}]\nroutes:\n"
             "  - gatewayRef: {from: {name: a}}\napiRef: &x {from: {name: a}}\n"
@@ -295,19 +295,19 @@ class TestWriting:
         assert second.startswith("API default/a: spec.apiRef (line 5) cannot be replaced")
 
     @pytest.mark.parametrize("odd", range(8))
-    def test_the_one_that_would_be_read_as_something_else_is_told(self, odd: int) -> None:
+    def test_the_one_that_would_be_read_as_something_else_is_reported(self, odd: int) -> None:
         lines = ["  - gatewayRef: {from: {name: " + ("&y a" if number == odd else "a") + "}}\n" for number in range(8)]
         text = spec("routes:\n" + "".join(lines) + "z: *y\n")
         edits = [Edit(("spec", "routes", number), "gatewayRef", "gatewayID", "igw-1") for number in range(8)]
-        (told,) = refused(text, *edits)
-        assert told.startswith(f"API default/a: spec.routes[{odd}].gatewayRef (line {odd + 3}) cannot be replaced")
+        (reported,) = refused(text, *edits)
+        assert reported.startswith(f"API default/a: spec.routes[{odd}].gatewayRef (line {odd + 3}) cannot be replaced")
 
     def test_nothing_is_read_again_where_one_cannot_be_replaced(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(manifests_writing, "_says", lambda *_: pytest.fail("it is read again"))
         lines = "".join(f"  - gatewayRef: {{from: {{name: a{number}}}}}\n" for number in range(500))
         edits = [Edit(("spec", "routes", number), "gatewayRef", "gatewayID", "igw-1") for number in range(500)]
-        (told,) = refused(spec(f"routes:\n{lines}apiRef: &x {{from: {{name: a}}}}\n"), *edits, ONE)
-        assert "spec.apiRef" in told
+        (reported,) = refused(spec(f"routes:\n{lines}apiRef: &x {{from: {{name: a}}}}\n"), *edits, ONE)
+        assert "spec.apiRef" in reported
 
     def test_the_odd_one_of_many_is_found_by_halves(self, monkeypatch: pytest.MonkeyPatch) -> None:
         says = manifests_writing._says
@@ -342,16 +342,16 @@ class TestWriting:
         assert write(spec(before), three) == spec("securityGroupIDs: [sg-1, # web\n  sg-2, sg-3] # db\n")
 
     @pytest.mark.parametrize("counts", [(), (2,), (1, 1, 1)])
-    def test_what_no_item_of_the_list_has_given_is_told(self, counts: tuple[int, ...]) -> None:
+    def test_what_no_item_of_the_list_has_given_is_reported(self, counts: tuple[int, ...]) -> None:
         text = "x: &x {from: {name: a}}\n" + spec("securityGroupRefs: [{from: {name: a}}, *x]\n")
         given = Edit(("spec",), "securityGroupRefs", "securityGroupIDs", ("sg-1", "sg-2"), counts)
         assert "spec.securityGroupRefs (line 3)" in refused(text, given)[0]
 
-    def test_an_empty_field_that_begins_an_item_of_a_list_is_told(self) -> None:
+    def test_an_empty_field_that_begins_an_item_of_a_list_is_reported(self) -> None:
         text = spec("routes:\n  - gatewayID: null\n    gatewayRef: {from: {name: a}}\n")
         assert "spec.routes[0].gatewayRef (line 4)" in refused(text, GATEWAY)[0]
 
-    def test_a_reference_behind_an_alias_is_told_without_a_line(self) -> None:
+    def test_a_reference_behind_an_alias_is_reported_without_a_line(self) -> None:
         text = "a: &x {apiRef: {from: {name: a}}}\nspec: *x\n"
         assert refused(text, ONE)[0].startswith("API default/a: spec.apiRef cannot be replaced as it is written")
 
@@ -363,9 +363,9 @@ class TestWriting:
             "securityGroupRefs: [*x]\n",
         ],
     )
-    def test_a_list_that_cannot_be_replaced_is_told(self, before: str) -> None:
-        (told,) = refused(f"x: &x {{from: {{name: a}}}}\n{spec(before)}", TWO)
-        assert "spec.securityGroupRefs (line 3) cannot be replaced as it is written" in told
+    def test_a_list_that_cannot_be_replaced_is_reported(self, before: str) -> None:
+        (reported,) = refused(f"x: &x {{from: {{name: a}}}}\n{spec(before)}", TWO)
+        assert "spec.securityGroupRefs (line 3) cannot be replaced as it is written" in reported
 
 
 def spec(below: str) -> str:

@@ -308,7 +308,7 @@ def test_crhelper_creates_no_clients_and_the_environment_is_unchanged(
 
 
 class Stuck:
-    """A handler that comes back when it is told to."""
+    """A handler that comes back when it is asked to."""
 
     def __init__(self, outcome: Callable[[], Response]) -> None:
         self.come_back = threading.Event()
@@ -406,7 +406,7 @@ def test_an_undelivered_rejection_of_a_malformed_event_is_raised_too(server: Res
 
 
 @pytest.fixture
-def told(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], str]]:
+def reported(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], str]]:
     """Everything that is printed, and everything logged on any logger, with the root logger at DEBUG."""
     stream = io.StringIO()
     handler: Any = logger.registered_handler
@@ -447,7 +447,7 @@ def test_neither_values_nor_urls_are_shown(
     status: int,
     changes: dict[str, object],
     server: ResponseServer,
-    told: Callable[[], str],
+    reported: Callable[[], str],
 ) -> None:
     server.then(status)
     raw = load("create_import", server, ResourceProperties={"Key": SECRET}, **changes)
@@ -455,16 +455,18 @@ def test_neither_values_nor_urls_are_shown(
         CustomResource(lambda _event, _clock: do(), nobody)(raw, FakeContext())
     except DeliveryError as error:
         logging.getLogger("lambda-runtime").exception("As Lambda logs it", exc_info=error)
-    text = told()
+    text = reported()
     assert '"service":"strongref"' in text
     assert SECRET not in text
     assert SIGNATURE not in text
 
 
-def test_a_defect_is_logged_with_its_place_and_the_events_ids(server: ResponseServer, told: Callable[[], str]) -> None:
+def test_a_defect_is_logged_with_its_place_and_the_events_ids(
+    server: ResponseServer, reported: Callable[[], str]
+) -> None:
     raw = load("create_import", server)
     CustomResource(lambda _event, _clock: fail_with_a_value(), nobody)(raw, FakeContext())
-    text = told()
+    text = reported()
     assert "fail_with_a_value" in text
     assert "RuntimeError" in text
     assert raw["StackId"] in text

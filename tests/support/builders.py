@@ -137,7 +137,7 @@ class PlanParts:
     record: Record | None
     rerecord: bool
     orphans: dict[str, Record | None]
-    told: Mapping[Key, tuple[str, ...]]
+    reported: Mapping[Key, tuple[str, ...]]
     kept: Mapping[Key, tuple[str, ...]]
 
     @property
@@ -170,7 +170,7 @@ def parts(made: ExportPlan) -> PlanParts:
         record=own[-1].record if own else None,
         rerecord=bool(own),
         orphans={each.logical_id: each.record for each in records if each not in own},
-        told=made.propagated,
+        reported=made.propagated,
         kept=made.kept,
     )
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BUCKET = '{"Ref":"Bucket83908E77"}'
 
 
-def _told(do: Callable[[], object]) -> StrongRefError:
+def _refusal(do: Callable[[], object]) -> StrongRefError:
     try:
         do()
     except StrongRefError as error:
@@ -31,7 +31,7 @@ def _told(do: Callable[[], object]) -> StrongRefError:
 def _of_state(reference: str) -> Callable[[], StrongRefError]:
     file = "site.tfstate"
     content = (ROOT / "tests/terraform" / file).read_bytes()
-    return lambda: _told(
+    return lambda: _refusal(
         lambda: value_of(read_state(content, file), TerraformReference.parse(reference), sensitive=False)
     )
 
@@ -69,12 +69,12 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "terraform-instances": _of_state("aws_s3_bucket.logs.bucket"),
     "terraform-no-attribute": _of_state("aws_s3_bucket.site.arm"),
     "terraform-null": _of_state("aws_s3_bucket.site.acl"),
-    "terraform-address": lambda: _told(lambda: TerraformReference.parse("module.network.vpc_id")),
+    "terraform-address": lambda: _refusal(lambda: TerraformReference.parse("module.network.vpc_id")),
     "terraform-twice": lambda: StateTwiceError(""),
     "terraform-no-such-state": lambda: NoSuchStateError("network", [""]),
     "terraform-unread": lambda: StateNotReadError(
         "s3://states/site.tfstate", "there is no such object in the bucket; a workspace's is at env:/WORKSPACE/KEY"
     ),
-    "terraform-version": lambda: _told(lambda: read_state(b'{"version":3,"lineage":"x"}', "old.tfstate")),
-    "terraform-encrypted": lambda: _told(lambda: read_state(b'{"encrypted_data":"x"}', "site.tfstate")),
+    "terraform-version": lambda: _refusal(lambda: read_state(b'{"version":3,"lineage":"x"}', "old.tfstate")),
+    "terraform-encrypted": lambda: _refusal(lambda: read_state(b'{"encrypted_data":"x"}', "site.tfstate")),
 }

@@ -47,11 +47,11 @@ def _name(prefix: str, case: str) -> str:
 
 
 def _texts(of: type[Declared], construct: object) -> dict[str, str]:
-    told = kind_of(of).get
+    reported = kind_of(of).get
     return {
         name: getattr(construct, name)
         for name, member in members(of).items()
-        if not member.of and not member.is_list and name not in told
+        if not member.of and not member.is_list and name not in reported
     }
 
 

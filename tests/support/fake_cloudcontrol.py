@@ -46,7 +46,7 @@ class FakeCloudControl:
     Attributes:
         resources: the properties of each, by type and identifier.
         needs: the properties without which a type is not listed, by type.
-        told: whether what a list handler needs is all named at once, or one after another.
+        reported: whether what a list handler needs is all named at once, or one after another.
         listed: the properties that a list tells of each resource; None: all.
         unlisted: the identifiers of those that no list tells.
         natives: other forms of identifiers that can be asked for.
@@ -102,8 +102,8 @@ class FakeCloudControl:
         if missing:
             raise error("InvalidRequestException", _lacking(TypeName, missing if self.told_at_once else missing[:1]))
         start = int(NextToken)
-        told = [(identifier, each) for identifier, each in resources.items() if identifier not in self.unlisted]
-        page = told[start : start + PAGE]
+        reported = [(identifier, each) for identifier, each in resources.items() if identifier not in self.unlisted]
+        page = reported[start : start + PAGE]
         answer: dict[str, Any] = {
             "TypeName": TypeName,
             "ResourceDescriptions": [

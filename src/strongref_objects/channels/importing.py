@@ -59,7 +59,7 @@ class ImportedObject:
         self.made = ObjectCache()
         self._reader = reader
         self._path = path
-        self._parts: dict[str, ImportedObject] = {}
+        self._parts = ObjectCache()
 
     def read_string(self, key: str, *, allow_unresolved: bool = True) -> Text:
         """As `DeserializationContext`.
@@ -85,10 +85,8 @@ class ImportedObject:
 
     def read_object(self, key: str) -> ImportedObject:
         """The context of a part: the same for the same key."""
-        if key not in self._parts:
-            path = self._below(key)
-            self._parts[key] = ImportedObject(self._reader, path, self.scope, f"{self.id}-{construct_id((key,))}")
-        return self._parts[key]
+        path, part_id = self._below(key), f"{self.id}-{construct_id((key,))}"
+        return self._parts.get(key, lambda: ImportedObject(self._reader, path, self.scope, part_id))
 
     def _below(self, key: str) -> Path:
         if not isinstance(key, str) or not key:

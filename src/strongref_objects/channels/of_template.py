@@ -34,9 +34,9 @@ class TemplateChannels:
         self._exports = ExportResources(target)
         self._imports = cross_region_imports.ImportResources(target)
         self._holder = cloudformation.ImportHolder(target)
-        self._writers: dict[Channel, ExportWriter] = {}
-        self._readers: dict[tuple[Channel, ResolveType, bool], ImportReader] = {}
-        self._objects: dict[tuple[ImportReader, str], ImportedObject] = {}
+        self._writers = ObjectCache()
+        self._readers = ObjectCache()
+        self._objects = ObjectCache()
 
     @classmethod
     def of(cls, target: Target) -> TemplateChannels:
@@ -45,9 +45,7 @@ class TemplateChannels:
         return found
 
     def writer(self, channel: Channel) -> ExportWriter:
-        if channel not in self._writers:
-            self._writers[channel] = self._make_writer(channel)
-        return self._writers[channel]
+        return self._writers.get(channel, lambda: self._make_writer(channel))
 
     def reader(self, name: str, when: ResolveType, weak: bool, channel: Channel, synthesis: Synthesis) -> ImportReader:
         """What reads from a channel.
@@ -60,9 +58,7 @@ class TemplateChannels:
             synthesis: looks up values, unless the channel already has a reader.
         """
         key = (channel, when, weak and when is ResolveType.DEPLOYMENT)
-        if key not in self._readers:
-            self._readers[key] = self._make_reader(channel, when, weak, synthesis)
-        reader = self._readers[key]
+        reader = self._readers.get(key, lambda: self._make_reader(channel, when, weak, synthesis))
         if isinstance(reader, ValueReader) and not weak:
             reader.strengthen(name)
         if isinstance(reader, cross_region_imports.ImportAttributeReader) and isinstance(channel, CrossRegion):
@@ -71,9 +67,7 @@ class TemplateChannels:
 
     def imported_object(self, reader: ImportReader, name: str, scope: Any, construct_id: str) -> ImportedObject:  # noqa: ANN401 (a construct)
         """Where an object is read from: the same for the same object."""
-        if (reader, name) not in self._objects:
-            self._objects[reader, name] = ImportedObject(reader, (name,), scope, construct_id)
-        return self._objects[reader, name]
+        return self._objects.get((reader, name), lambda: ImportedObject(reader, (name,), scope, construct_id))
 
     def _make_writer(self, channel: Channel) -> ExportWriter:
         if isinstance(channel, CrossRegion):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from strongref_objects.base.errors import MissingMembersError, UnevenListsError
 from strongref_objects.types.arn_forms import ArnForm, is_unresolved
-from strongref_objects.types.declared import REF, Declared, every_type, part, texts, told
+from strongref_objects.types.declared import REF, Declared, every_type, part, text, texts
 
 if TYPE_CHECKING:
     from strongref_objects.base import Text, TextList
@@ -44,8 +44,8 @@ __all__ = [
     "Vpc",
     "every_type",
     "part",
+    "text",
     "texts",
-    "told",
 ]
 
 _UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -59,8 +59,8 @@ class Key(
 ):
     """A KMS key, by its ID; not an alias."""
 
-    key_arn: Text = told("Arn", form="{arn}")
-    key_id: Text = told(REF, form="{name}")
+    key_arn: Text = text("Arn", form="{arn}")
+    key_id: Text = text(REF, form="{name}")
 
 
 class Bucket(
@@ -71,8 +71,8 @@ class Bucket(
 ):
     """An S3 bucket."""
 
-    bucket_arn: Text = told("Arn", form="{arn}")
-    bucket_name: Text = told(REF, form="{name}")
+    bucket_arn: Text = text("Arn", form="{arn}")
+    bucket_name: Text = text(REF, form="{name}")
 
 
 class EncryptedBucket(Bucket):
@@ -88,9 +88,9 @@ class Queue(
 ):
     """An SQS queue."""
 
-    queue_arn: Text = told("Arn", form="{arn}")
-    queue_name: Text = told("QueueName", form="{name}")
-    queue_url: Text = told(REF, form="https://sqs.{region}.{suffix}/{account}/{name}")
+    queue_arn: Text = text("Arn", form="{arn}")
+    queue_name: Text = text("QueueName", form="{name}")
+    queue_url: Text = text(REF, form="https://sqs.{region}.{suffix}/{account}/{name}")
 
 
 class EncryptedQueue(Queue):
@@ -106,8 +106,8 @@ class Topic(
 ):
     """An SNS topic."""
 
-    topic_arn: Text = told("TopicArn", form="{arn}")
-    topic_name: Text = told("TopicName", form="{name}")
+    topic_arn: Text = text("TopicArn", form="{arn}")
+    topic_name: Text = text("TopicName", form="{name}")
 
 
 class EncryptedTopic(Topic):
@@ -123,8 +123,8 @@ class Role(
 ):
     """An IAM role. A name alone is that of a role without a path; use the ARN of a role with a path."""
 
-    role_arn: Text = told("Arn", form="{arn}")
-    role_name: Text = told(REF, form="{name}")
+    role_arn: Text = text("Arn", form="{arn}")
+    role_name: Text = text(REF, form="{name}")
 
 
 class Certificate(
@@ -134,7 +134,7 @@ class Certificate(
 ):
     """An ACM certificate."""
 
-    certificate_arn: Text = told(REF, form="{arn}")
+    certificate_arn: Text = text(REF, form="{arn}")
 
 
 class HostedZone(
@@ -144,8 +144,8 @@ class HostedZone(
 ):
     """A Route 53 hosted zone. Its name follows neither from its ID nor from CloudFormation's attributes."""
 
-    hosted_zone_id: Text = told(REF, form="{name}")
-    zone_name: Text = told(says="Name", dropped=".")
+    hosted_zone_id: Text = text(REF, form="{name}")
+    zone_name: Text = text(says="Name", dropped=".")
 
 
 class SecurityGroup(
@@ -155,7 +155,7 @@ class SecurityGroup(
 ):
     """A security group."""
 
-    security_group_id: Text = told("GroupId", form="{name}")
+    security_group_id: Text = text("GroupId", form="{name}")
 
 
 class Listener(
@@ -168,7 +168,7 @@ class Listener(
 ):
     """A listener of an application load balancer."""
 
-    listener_arn: Text = told(REF, form="{arn}")
+    listener_arn: Text = text(REF, form="{arn}")
 
 
 class ApplicationLoadBalancer(
@@ -181,9 +181,9 @@ class ApplicationLoadBalancer(
 ):
     """An application load balancer with its security group and its shared listener."""
 
-    load_balancer_arn: Text = told(REF, form="{arn}")
-    load_balancer_dns_name: Text = told("DNSName")
-    load_balancer_canonical_hosted_zone_id: Text = told("CanonicalHostedZoneID")
+    load_balancer_arn: Text = text(REF, form="{arn}")
+    load_balancer_dns_name: Text = text("DNSName")
+    load_balancer_canonical_hosted_zone_id: Text = text("CanonicalHostedZoneID")
     security_group: SecurityGroup = part(SecurityGroup)
     listener: Listener = part(Listener)
 
@@ -195,8 +195,8 @@ class Cluster(
 ):
     """An ECS cluster."""
 
-    cluster_arn: Text = told("Arn", form="{arn}")
-    cluster_name: Text = told(REF, form="{name}")
+    cluster_arn: Text = text("Arn", form="{arn}")
+    cluster_name: Text = text(REF, form="{name}")
 
 
 class Table(
@@ -206,8 +206,8 @@ class Table(
 ):
     """A DynamoDB table."""
 
-    table_arn: Text = told("Arn", form="{arn}")
-    table_name: Text = told(REF, form="{name}")
+    table_arn: Text = text("Arn", form="{arn}")
+    table_name: Text = text(REF, form="{name}")
 
 
 class EncryptedTable(Table):
@@ -219,7 +219,7 @@ class EncryptedTable(Table):
 class StreamedTable(Table):
     """A table with its stream."""
 
-    table_stream_arn: Text = told("StreamArn")
+    table_stream_arn: Text = text("StreamArn")
 
 
 class Function(
@@ -229,8 +229,8 @@ class Function(
 ):
     """A Lambda function; not a version or alias of it."""
 
-    function_arn: Text = told("Arn", form="{arn}")
-    function_name: Text = told(REF, form="{name}")
+    function_arn: Text = text("Arn", form="{arn}")
+    function_name: Text = text(REF, form="{name}")
 
 
 class Subnets(Declared, label="tier of subnets"):
@@ -258,8 +258,8 @@ class Vpc(
 ):
     """A VPC with the subnets that it has: public, private (with a route out) and isolated ones."""
 
-    vpc_id: Text = told("VpcId", form="{name}")
-    vpc_cidr_block: Text | None = told("CidrBlock", default=None)
+    vpc_id: Text = text("VpcId", form="{name}")
+    vpc_cidr_block: Text | None = text("CidrBlock", default=None)
     public_subnets: Subnets | None = part(Subnets, default=None)
     private_subnets: Subnets | None = part(Subnets, default=None)
     isolated_subnets: Subnets | None = part(Subnets, default=None)

@@ -3,8 +3,8 @@
     class Bucket(Declared, type_name="AWS::S3::Bucket", arn=ArnForm("arn:{partition}:s3:::{name}")):
         \"\"\"An S3 bucket.\"\"\"
 
-        bucket_arn: Text = told("Arn", form="{arn}")
-        bucket_name: Text = told(REF, form="{name}")
+        bucket_arn: Text = text("Arn", form="{arn}")
+        bucket_name: Text = text(REF, form="{name}")
 
 Such a class is a frozen dataclass. It writes and reads itself under the CDK's names, `BucketArn` and `BucketName`, and
 can be made of a template's resource, of an ARN, of a name, or of a resource that Cloud Control describes.
@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from strongref.arns import Arn
 from strongref_objects.base.errors import MissingMembersError, NotANameError, NotAnArnError, OtherArnError
 from strongref_objects.types.arn_forms import check_location, check_text, fill, hashable, is_unresolved
-from strongref_objects.types.members import REF, members, part, texts, told
+from strongref_objects.types.members import REF, members, part, text, texts
 from strongref_objects.types.shared_object import PARTS, SharedObject
 
-__all__ = ["PARTS", "REF", "Declared", "every_type", "part", "texts", "told"]
+__all__ = ["PARTS", "REF", "Declared", "every_type", "part", "text", "texts"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

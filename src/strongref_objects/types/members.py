@@ -29,7 +29,7 @@ class Member:
     dropped: str = ""  # a suffix of Cloud Control's value that templates do not have
 
 
-def told(
+def text(
     attribute: str | None = None,
     *,
     form: str | None = None,
@@ -78,7 +78,7 @@ def problem_of(declared: type[Any], parts: str) -> str | None:
     """
     undeclared = [each.name for each in dataclasses.fields(declared) if _MEMBER not in each.metadata]
     if undeclared:
-        return f"declare {some(undeclared)} with told(…), texts() or part(…)"
+        return f"declare {some(undeclared)} with text(…), texts() or part(…)"
     keys = {parts: [parts]} if optional_members(declared) else {}
     for name in members(declared):
         keys.setdefault(key_of(name), []).append(name)

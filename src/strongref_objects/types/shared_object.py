@@ -26,8 +26,8 @@ from strongref_objects.types.members import (
     problem_of,
     read,
     required_members,
+    text,
     texts,
-    told,
     write,
 )
 
@@ -51,7 +51,7 @@ class Declaration:
     arn: ArnForm | None = None  # the form of its ARNs; None if it has none
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(told, texts, part))
+@dataclass_transform(frozen_default=True, field_specifiers=(text, texts, part))
 class SharedObject:
     """An object of a declared type."""
 

@@ -133,8 +133,8 @@ def page(request: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
     return {"TypeName": kind.name, "ResourceDescriptions": descriptions, **more}
 
 
-def _description(kind: Kind, model: Model, told: Model) -> dict[str, str]:
-    properties = {name: value for name, value in told.items() if value is not None}
+def _description(kind: Kind, model: Model, reported: Model) -> dict[str, str]:
+    properties = {name: value for name, value in reported.items() if value is not None}
     return {"Identifier": kind.identify(model), "Properties": json.dumps(properties)}
 
 

@@ -20,7 +20,7 @@ _STACK_ID = re.compile(r"<StackId>([^<]*)</StackId>")
 
 
 def install() -> None:
-    """Patch clean-ups, roll-backs, and what is told about nested stacks."""
+    """Patch clean-ups, roll-backs, and what is reported about nested stacks."""
     stacks._delete_resource = in_cleanup(stacks._delete_resource)
     deletions.install()
     stacks._provision_keeping_seed = remembering_failures(stacks._provision_keeping_seed)
@@ -84,9 +84,9 @@ def remembering_failures(provision: Callable[..., Any]) -> Callable[..., Any]:
             return provision(resource_type, logical_id, properties, stack_name)
         except (RuntimeError, TimeoutError) as error:
             stack = _stacks[stack_name]
-            told = getattr(error, "physical_id", None) or answers.failed_create(stack["StackId"], logical_id)
+            reported = getattr(error, "physical_id", None) or answers.failed_create(stack["StackId"], logical_id)
             stack.setdefault(_FAILED, {})[logical_id] = {
-                "PhysicalResourceId": told or f"{stack_name}-{logical_id}-{new_uuid()[:12].upper()}",
+                "PhysicalResourceId": reported or f"{stack_name}-{logical_id}-{new_uuid()[:12].upper()}",
                 "ResourceType": resource_type,
                 "ResourceStatus": "CREATE_FAILED",
                 "LogicalResourceId": logical_id,

@@ -37,7 +37,7 @@ def executable(variable: str, default: str) -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a custom resource told CloudFormation.
+    """What a custom resource reported to CloudFormation.
 
     Attributes:
         token: of the request that it answers.

@@ -76,7 +76,7 @@ def leaving_what_is_held(delete: Callable[..., Awaitable[None]]) -> Callable[...
         events = _stack_events[stack_id]
         events[before:] = [each for each in events[before:] if each["LogicalResourceId"] not in held]
         failed = sorted(name for name, each in stack["_resources"].items() if each.get("ResourceStatus") == _DELETED)
-        told = f"The following resource(s) failed to delete: [{', '.join(failed)}]."
-        stack["StackStatusReason"] = events[-1]["ResourceStatusReason"] = told
+        reported = f"The following resource(s) failed to delete: [{', '.join(failed)}]."
+        stack["StackStatusReason"] = events[-1]["ResourceStatusReason"] = reported
 
     return deleting

@@ -118,17 +118,17 @@ def _called(name: str, params: object, template: Template, values: object) -> Te
     execution = lambda_svc._execution_record_for_config(record, config)
     answer = lambda_svc._execute_function_with_config_scope(execution, event)
     body = answer.get("body")
-    told = json.loads(body) if isinstance(body, str | bytes) else body
-    if answer.get("error") or not isinstance(told, dict) or "status" not in told:
+    reported = json.loads(body) if isinstance(body, str | bytes) else body
+    if answer.get("error") or not isinstance(reported, dict) or "status" not in reported:
         return f"Transform {full} failed without an error message."
-    if told["requestId"] != event["requestId"] or told["status"].lower() != "success":
-        return f"Transform {full} failed with: {told.get('errorMessage', '')}"
+    if reported["requestId"] != event["requestId"] or reported["status"].lower() != "success":
+        return f"Transform {full} failed with: {reported.get('errorMessage', '')}"
     left = [
         each
         for each in _listed(template.get("Transform"))
         if name != (each["Name"] if isinstance(each, dict) else each)
     ]
-    return {**told["fragment"], **({"Transform": left} if left else {})}
+    return {**reported["fragment"], **({"Transform": left} if left else {})}
 
 
 def _listed(given: Any) -> list[Any]:  # noqa: ANN401 (as in a template)

@@ -120,5 +120,5 @@ def _why(stack: Mapping[str, Any]) -> str:
     """The last reason that the nested stack's own events give for its status."""
     own = (event for event in _stack_events[stack["StackId"]] if event["ResourceType"] == TYPE)
     reasons = [str(event["ResourceStatusReason"]) for event in own]
-    told = [reason for reason in reasons if "resource(s)" in reason]
-    return told[-1] if told else str(stack["StackStatus"])
+    reported = [reason for reason in reasons if "resource(s)" in reason]
+    return reported[-1] if reported else str(stack["StackStatus"])

@@ -1,4 +1,4 @@
-"""Tasks of which one runs at a time, and only when it is told to: real code, stopped before each of its calls.
+"""Tasks of which one runs at a time, and only when it is asked to: real code, stopped before each of its calls.
 
 A task runs until it stops: before a call, in a pause, or while it waits for another task. So an order of steps is all
 that distinguishes one history from another, and it can be played again.

@@ -2,7 +2,7 @@
 
 CloudFormation sends every scalar as a string (`"true"`, `"3"`); maps and lists keep their shape
 (AWS: CloudFormation User Guide, custom resource request objects). What is refused is a `BadRequestError` that names the
-property, what it must be, and what came.
+property, what it must be, and what was given.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from strongref.text import some
 
 Properties = Mapping[str, object]
 Parser = Callable[[str, object], Any]
-"""Makes a property typed, given its name for errors and what came."""
+"""Makes a property typed, given its name for errors and what was given."""
 
 _E = TypeVar("_E", bound=Enum)
 
@@ -138,7 +138,7 @@ def as_given(_prop: str, given: object) -> object:
 
 
 def shown(given: object) -> str:
-    """What came, shortened: such properties are names and choices, never values."""
+    """What was given, shortened: such properties are names and choices, never values."""
     if isinstance(given, Mapping | list):
         return "a map" if isinstance(given, Mapping) else "a list"
     return "nothing" if given is None else repr(given if not isinstance(given, str) else given[:60])

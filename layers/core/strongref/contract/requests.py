@@ -116,7 +116,7 @@ class ExportRequest:
         """Read the properties of a `Custom::CrossRegionExport` in this stack.
 
         Raises:
-            BadRequestError: naming the property, what it must be, and what came.
+            BadRequestError: naming the property, what it must be, and what was given.
         """
         found = read(given, EXPORT_PROPERTIES)
         account = found["Account"] or stack.account
@@ -169,7 +169,7 @@ class ImportRequest:
         """Read the properties of a `Custom::CrossRegionImport` in this stack.
 
         Raises:
-            BadRequestError: naming the property, what it must be, and what came.
+            BadRequestError: naming the property, what it must be, and what was given.
         """
         found = read(given, IMPORT_PROPERTIES)
         if found["Shared"] and found["Consumer"]:

@@ -71,7 +71,7 @@ def parse_values(prop: str, given: object, secure: Iterable[str]) -> dict[Key, V
         secure: keys, or names of maps, whose values become SecureStrings.
 
     Raises:
-        BadRequestError: naming the key, what it must be, and what came; never the value.
+        BadRequestError: naming the key, what it must be, and what was given; never the value.
     """
     if not isinstance(given, dict):
         raise BadRequestError(prop, f"must be a map of names to values, got {_came(given)}")

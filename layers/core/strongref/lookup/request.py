@@ -122,7 +122,7 @@ class LookupRequest:
         """Read the properties of a `Custom::ResourceLookup` in this stack.
 
         Raises:
-            BadRequestError: with the property, what it must be and what it is.
+            BadRequestError: with the property, what it must be, and what was given.
         """
         read = read_properties(given, _LOOKUP)
         way = _way(given)

@@ -14,7 +14,7 @@ from strongref.errors import BadRequestError
 from strongref.macro.errors import BadPropertyError, MissingKeyError, SameInLoopError, UnknownKeyError, WrongShapeError
 from strongref.macro.references import plain
 from strongref.macro.scan import ImportedValue
-from strongref.macro.template import came, is_function, mentions, sampled
+from strongref.macro.template import described, is_function, mentions, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -99,7 +99,7 @@ def _values(given: Mapping[str, Node], logical_id: str) -> Node:
 
 def _problems(path: Path, given: Node, loops: tuple[str, ...]) -> Iterator[TemplateError]:
     if not isinstance(given, Mapping) or is_function(given):
-        yield WrongShapeError(path, came(given), "a map with Values, or with the name to export it As")
+        yield WrongShapeError(path, described(given), "a map with Values, or with the name to export it As")
         return
     yield from (UnknownKeyError((*path, key), (*KEYS, AS)) for key in given if key not in (*KEYS, AS))
     if AS not in given and VALUES not in given:
@@ -114,7 +114,7 @@ def _problems(path: Path, given: Node, loops: tuple[str, ...]) -> Iterator[Templ
     if VALUES not in given or is_function(values) or (AS in given and not isinstance(values, Mapping)):
         return
     if not isinstance(values, Mapping):
-        yield WrongShapeError((*path, VALUES), came(values), "a map of names to values")
+        yield WrongShapeError((*path, VALUES), described(values), "a map of names to values")
         return
     if AS in given and not values:
         yield BadPropertyError((*path, VALUES), "must not be empty; remove it or add a value")

@@ -24,7 +24,7 @@ from strongref.macro.errors import (
     UnknownKeyError,
     WrongShapeError,
 )
-from strongref.macro.template import IF, came, is_function
+from strongref.macro.template import IF, described, is_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -119,7 +119,7 @@ def _problems(path: Path, given: Mapping[str, Node]) -> Iterator[TemplateError]:
 def _problems_of_origin(path: Path, origin: Node) -> Iterator[TemplateError]:
     if not isinstance(origin, Mapping) or is_function(origin):
         expected = "a map with Stack and Name, and with Region and Account if they differ"
-        yield WrongShapeError(path, came(origin), expected)
+        yield WrongShapeError(path, described(origin), expected)
         return
     yield from (UnknownKeyError((*path, key), FROM_KEYS) for key in origin if key not in FROM_KEYS)
     if origin.get("Stack") in _NOTHING:

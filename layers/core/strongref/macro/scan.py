@@ -10,7 +10,7 @@ from strongref.macro.conditions import ALWAYS
 from strongref.macro.edits import Replacement, TemplateEdits
 from strongref.macro.errors import LoopError, PartError, ReferenceAndIDError, TemplateError, WrongShapeError
 from strongref.macro.references import MANY, ONE, TemplateReference, branches, is_reference, parse, stem
-from strongref.macro.template import IF, MACRO, came, is_function, loop, mentions
+from strongref.macro.template import IF, MACRO, described, is_function, loop, mentions
 
 if TYPE_CHECKING:
     from strongref.macro.conditions import When
@@ -158,7 +158,7 @@ class _Scanner:
             return self._changed(node, path, around)
         nested = isinstance(node, list) and is_reference(node)
         expected, hint = ("one reference", f"for several, write {_several_of(path)}") if nested else (_REFERENCE, "")
-        self.found.problems.append(WrongShapeError(path, came(node), expected, hint))
+        self.found.problems.append(WrongShapeError(path, described(node), expected, hint))
         return self._list(node, path, around) if nested else None
 
     def _chosen(self, choice: tuple[object, Node, Node], path: Path, around: _Context, *, many: bool) -> Node:

@@ -43,7 +43,7 @@ def is_function(node: Node) -> bool:
     return name in ("Ref", "Condition") or (isinstance(name, str) and name.startswith("Fn::"))
 
 
-def came(node: Node) -> str:
+def described(node: Node) -> str:
     """What a value is, in a word: the value itself may be secret."""
     if is_function(node):
         return "a function"

@@ -52,7 +52,7 @@ def any_size(_values: Mapping[Key, Value]) -> None:
 class Claimant:
     """Who claims."""
 
-    generation: str  # what its claims are told apart by; an Import's physical ID
+    generation: str  # what its claims are distinguished by; an Import's physical ID
     says: str  # what its claims say: the ARN of its stack, or the name of a set of manifests
     importer: ImportingAccount  # whose exports it may read
     again: bool = False  # it may have claims already

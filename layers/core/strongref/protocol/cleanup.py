@@ -30,7 +30,7 @@ class ClaimRelease:
     ports: Ports  # what calls go through
     clock: Clock  # the invocation's
     region: str  # where it claimed
-    generation: str  # what its claims are told apart by; an Import's physical ID
+    generation: str  # what its claims are distinguished by; an Import's physical ID
     holder: FenceHolder  # of the fence, where values are deleted
 
     def release(self, scope: ExportScope, names: Collection[str] | None) -> None:

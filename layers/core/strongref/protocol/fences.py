@@ -1,8 +1,8 @@
-"""Fences: put up, met, renewed and taken away. Everyone who changes or deletes values takes this part of the protocol.
+"""Fences: created, respected, renewed and removed. Every function that changes or deletes values uses them.
 
-Fences stand side by side, and nobody waits for a lock. A function that changes values puts up a fence of its own, looks
-for other fences, and gives way if there is one. A function that imports claims first and looks for fences afterwards.
-So of a change and an import that meet, at least one sees the other.
+Several fences can exist at the same time; there is no lock. A function that changes values creates its own fence, then
+looks for other fences, and gives way if it finds one. A function that imports claims first and looks for fences
+afterwards. So when a change and an import meet, at least one of them sees the other.
 """
 
 from __future__ import annotations
