@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-BASE = ("", "errors", "log", "metrics", "text", "contract", "contract.*")
+BASE = ("", "arns", "errors", "log", "metrics", "text", "contract", "contract.*")
 """Texts, logs, and the data that everything is about."""
 
 CALLS = ("aws", "aws.clients", "aws.lambda_functions", "aws.retry_and_rate_limit", "runtime", "runtime.clock")
