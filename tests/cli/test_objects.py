@@ -356,7 +356,7 @@ def test_an_object_of_another_account_needs_a_role(run: Run) -> None:
 
 def test_a_type_of_ones_own_is_one_of_a_module(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_types.py").write_text(
-        "from strongref_objects.types import Declared, reported\n\n\n"
+        "from strongref_objects.types import Declared, text\n\n\n"
         "class Named(Declared):\n    bucket_name: str = text()\n"
     )
     monkeypatch.chdir(tmp_path)
@@ -438,7 +438,7 @@ def test_the_documented_object_of_ones_own_is_read(run: Run, monkeypatch: pytest
 
 @pytest.mark.usefixtures("_secret")
 def test_a_type_that_has_no_secret_needs_none(run: Run, module: Callable[[str], str]) -> None:
-    text = "from strongref_objects.types import Declared, reported\n\n\nclass Own(Declared):\n    {}: str = text()\n"
+    text = "from strongref_objects.types import Declared, text\n\n\nclass Own(Declared):\n    {}: str = text()\n"
     there = ["Db", *VIA["ssm"], "--format", "env", "--type"]
     assert run("export", *there, f"{module(text.format('host'))}:Own") == (0, "export DB_HOST=db\n", "")
     reported = "strongref: Password of Db is a SecureString. Use --sensitive to print secrets.\n"
@@ -529,7 +529,7 @@ def test_what_the_locale_has_no_letters_for_is_listed_all_the_same(
 
 def test_a_part_that_is_an_object_is_no_text(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "flat_types.py").write_text(
-        "from strongref_objects.types import Declared, reported\n\n\n"
+        "from strongref_objects.types import Declared, text\n\n\n"
         "class Flat(Declared):\n    security_group: str = text()\n"
     )
     monkeypatch.chdir(tmp_path)
