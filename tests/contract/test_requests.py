@@ -208,7 +208,6 @@ NEEDED = "From must be a map with Stack, and where they differ Region and Accoun
         ({"Names": "CertArn"}, "Names must be a list of strings, got 'CertArn'"),
         ({"Names": {"A": "B"}}, "Names must be a list of strings, got a map"),
         ({"Names": None}, "Names must be a list of strings, got nothing"),
-        ({"Names": []}, "Names must name an export, got an empty list; leave it out to import everything"),
         ({"Names": ["A", 2]}, "Names[1] must be a string, got 2"),
         ({"Names": ["A", "B C"]}, "Names[1] must consist of letters, digits, _ and -, got 'B C'"),
         ({"Names": [""]}, "Names[0] must consist of letters, digits, _ and -, got ''"),

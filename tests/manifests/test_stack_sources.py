@@ -428,6 +428,29 @@ def test_one_that_is_gone_is_not_taken_for_that_of_another_parent(
         unread.fetch(token)
 
 
+def test_two_of_one_type_and_physical_id_are_distinguished_by_their_stack_and_logical_id(
+    clients: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud = FakeCloudControl()
+    groups = {("aws", "Shop"): "shop", ("aws", "Web"): "web", ("other", "Shop"): "mail"}
+    for group in groups.values():
+        cloud.add(FILTER, f"{group}|errors", FilterName="errors", LogGroupName=group, FilterPattern=f"in {group}")
+    aws = aws_of(clients)
+    resources = StackResources(aws)
+    monkeypatch.setattr(resources, "resource", lambda *_: StackResource(FILTER, "errors"))
+
+    def call(*_: object, StackName: str, **__: object) -> Any:  # noqa: ANN401, N803 (botocore's)
+        given = {name: {"Properties": {"LogGroupName": of}} for (stack, name), of in groups.items() if stack == StackName}
+        return {"TemplateBody": {"Resources": given}}
+
+    monkeypatch.setattr(aws, "call", call)
+    source = StackAttributes(aws, resources, StackOutputs(aws, resources), lambda *_: finder(cloud))
+    for _ in range(2):
+        for (stack, logical_id), group in groups.items():
+            assert source.fetch(Token("cfn-attr", f"{stack}.{logical_id}.FilterPattern")) == f"in {group}"
+    assert cloud.calls == {"GetResource": 3}
+
+
 def test_one_that_is_gone_is_reported_to_be_so(clients: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     bucket = StackResource("AWS::S3::Bucket", "photos")
     looking = finder(FakeCloudControl({"AWS::S3::Bucket": {}}))

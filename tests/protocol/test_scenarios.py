@@ -69,6 +69,27 @@ def test_without_names_everything_is_imported(cloud: Cloud) -> None:
     assert cloud.claims(US, name("M/B")) == ["web"]
 
 
+def test_an_empty_list_of_names_imports_and_claims_nothing(cloud: Cloud) -> None:
+    """A program may generate it, before there is anything to import and after."""
+    nothing = imports(Names=[])
+    cloud.deploy("web", US, {"Imports": nothing})  # The producer does not exist yet.
+    assert cloud.calls == []
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    assert (cloud.get("web", US), cloud.claims(US, name("A"))) == ({"A": "a1"}, ["web"])
+    cloud.deploy("web", US, {"Imports": nothing})
+    assert (cloud.get("web", US), cloud.claims(US, name("A"))) == ({}, [])
+    cloud.deploy("web", US, {"Imports": imports(Names=[], Strength="weak")})
+    with pytest.raises(NoSuchExportError):
+        cloud.deploy("web", US, {"Imports": imports("B")})  # The rollback returns to nothing.
+    assert (cloud.get("web", US), cloud.claims(US, name("A"))) == ({}, [])
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
+    cloud.deploy("web", US, {"Imports": imports(Names=[])})
+    cloud.calls.clear()
+    cloud.deploy("web", US, {})
+    assert cloud.calls == []
+
+
 def test_a_claimed_value_is_not_changed(claimed: Cloud) -> None:
     before = claimed.texts(US)
     with pytest.raises(ExportsInUseError) as refused:

@@ -132,7 +132,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "bad-from-key": refused_import(From={"Stak": "network"}),
     "bad-from-stack": refused_import(From={"Region": "eu-west-1"}),
     "bad-from-account": refused_import(From={"Stack": "network", "Account": "1234"}),
-    "bad-names": refused_import(Names=[]),
+    "bad-names": refused_import(Names=["Cert Arn"]),
     "bad-shared": refused_import(Shared="yes"),
     "bad-strength": refused_import(Strength="firm"),
     "bad-shared-consumer": refused_import(Shared="true", Consumer="web"),

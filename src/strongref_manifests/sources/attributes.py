@@ -77,7 +77,7 @@ class StackAttributes:
         self._templates = StackTemplates(aws, resources)
         self._make_finder = finder or finder_in
         self._finders: Memo[Where, Finder] = Memo()
-        self._found: Memo[tuple[Where, StackResource], Resource] = Memo()
+        self._found: Memo[_Location, Resource] = Memo()  # physical IDs are unique within their parents only
 
     def prefetch(self, tokens: Iterable[Token]) -> None:
         """Nothing: resources are described one by one."""
@@ -111,7 +111,7 @@ class StackAttributes:
         if is_custom(resource.type_name):
             raise UnknownAttributeError(name, place.logical_id, resource.type_name)
         try:
-            found = self._found.get((place.where, resource), lambda: self._find(place, resource))
+            found = self._found.get(place, lambda: self._find(place, resource))
         except MissingPropertyError as error:
             refusal = self._templates.refusal(place.where, place.stack)
             hidden = f"could not be read: {refusal}" if refusal else "its template hides"

@@ -59,8 +59,6 @@ def _regions(prop: str, given: object) -> tuple[str, ...]:
 
 def _names(prop: str, given: object) -> tuple[str, ...]:
     names = parse_strings(prop, given)
-    if not names:
-        raise BadRequestError(prop, "must name an export, got an empty list; leave it out to import everything")
     for number, name in enumerate(names):
         check_levels(f"{prop}[{number}]", levels(name))
     return tuple(dict.fromkeys("/".join(levels(name)) for name in names))
@@ -158,7 +156,9 @@ class ImportRequest:
     """An Import's properties: what to read, from whom, and whether to hold it."""
 
     producer: Producer
-    names: tuple[str, ...] | None  # keys or names of maps, with `/` between levels; None stands for everything there
+    # keys or names of maps, with `/` between levels; None stands for everything there. There may be none: a program may
+    # have generated the list
+    names: tuple[str, ...] | None
     shared: bool
     strength: Strength
     consumer: str | None  # as given; None stands for the root stack's name, which only CloudFormation knows

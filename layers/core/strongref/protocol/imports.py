@@ -68,6 +68,8 @@ class Importer:
         stack = StackArn.parse(event.stack)
         request = ImportRequest.parse(event.properties, stack)
         generation = physical_id(stack, event.logical_id, request)
+        if request.names == ():
+            return Response(generation, {})
         scope = ExportScope(self._consumer(request, event.stack, stack.name), request.producer)
         claimant = Claimant(
             generation,
@@ -113,7 +115,8 @@ class Importer:
         consumer_goes = root is not None and root.being_deleted
         if consumer_goes:
             release.clean(name)
-        if request.strength is Strength.STRONG and not (consumer_goes and scope.consumer == name):
+        claims = request.strength is Strength.STRONG and request.names != ()
+        if claims and not (consumer_goes and scope.consumer == name):
             release.release(scope, request.names)
         return Response(event.physical_id or generation)
 
