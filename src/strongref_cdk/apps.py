@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import aws_cdk
 
 from strongref.errors import StrongRefError
-from strongref_cdk.cdk_values import REFUSALS, reference, same
+from strongref_cdk.cdk_values import REFUSALS
 from strongref_cdk.errors import (
     ConstructError,
     ExportedElsewhereError,
@@ -24,6 +24,7 @@ from strongref_objects.channels import CrossRegion, Parameters
 from strongref_objects.stack import Stack
 from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
+from strongref_toolkit.jsii_objects import reference, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Objects and tokens of the CDK, as Python sees them: their identity, errors, and values in one form."""
+"""Objects and tokens of the CDK, as Python sees them: errors, and values in one form."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from jsii.errors import JSIIError
 
 from strongref_toolkit.cdk_trees import TreeTokenResolver
 from strongref_toolkit.intrinsics import REFERENCE
+from strongref_toolkit.jsii_objects import same
 
 if TYPE_CHECKING:
     from strongref_toolkit.intrinsics import Tree
@@ -22,22 +23,6 @@ LAZY = "Fn::StrongRefLazy"
 
 _FINAL = re.compile(r"\$\{Token\[(?:Fn::Join|.+\.LogicalID)\.\d+\]\}")
 """Tokens of the CDK's own classes that are not `Intrinsic`s, but can no longer change: by their hints."""
-
-
-def reference(of: Any) -> str:  # noqa: ANN401 (an object of the CDK)
-    """Identifies an object of the CDK in this process.
-
-    jsii keeps a Python object only while the program uses it: later, the same CDK object is another Python object.
-    """
-    found: str = of.__jsii_ref__.ref
-    return found
-
-
-def same(one: Any, other: Any) -> bool:  # noqa: ANN401 (anything)
-    """Whether two values are equal, or one object of the CDK."""
-    if hasattr(one, "__jsii_ref__") and hasattr(other, "__jsii_ref__"):
-        return reference(one) == reference(other)
-    return bool(one == other)
 
 
 def as_token(value: str) -> str:

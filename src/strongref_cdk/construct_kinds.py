@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from strongref.contract.names import short_hash
 from strongref_cdk.apps import stack_of
-from strongref_cdk.cdk_values import REFUSALS, as_token, same
+from strongref_cdk.cdk_values import REFUSALS, as_token
 from strongref_cdk.errors import NoReadyTypeError, NoSuchConstructError, OtherOptionsError, RefusedByCdkError
 from strongref_objects.channels import CloudFormation, CrossRegion
 from strongref_objects.types import Declared
 from strongref_objects.types.members import key_of, members
+from strongref_toolkit.jsii_objects import same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from strongref_cdk import ready, sharing
 from strongref_cdk.apps import at, exporting, importing, stack_of
-from strongref_cdk.cdk_values import reference
 from strongref_cdk.construct_kinds import ConstructPlace, members_and_options
 from strongref_cdk.errors import NoListenerError
 from strongref_objects.base import ResolveType
+from strongref_toolkit.jsii_objects import reference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,10 +17,11 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 
-from strongref_cdk.cdk_values import REFUSALS, reference
+from strongref_cdk.cdk_values import REFUSALS
 from strongref_cdk.construct_kinds import ConstructKind
 from strongref_cdk.errors import NotOneError, OptionNeededError, UnevenSubnetsError
 from strongref_objects import types
+from strongref_toolkit.jsii_objects import reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,9 +9,10 @@ import aws_cdk
 import jsii
 from constructs import Construct
 
-from strongref_cdk.cdk_values import CanonicalReader, reference, same
+from strongref_cdk.cdk_values import CanonicalReader
 from strongref_cdk.errors import SecretError
 from strongref_toolkit.intrinsics import intrinsic
+from strongref_toolkit.jsii_objects import reference, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

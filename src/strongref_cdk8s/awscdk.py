@@ -108,8 +108,11 @@ class AwsCdkResolver(CloudResolver):
         try:
             result = evaluate(reading.tree, self._outputs)
         except Unknown:
-            needs_app = self._outputs.needs_app(reading.tree)
-            raise OutputNotDefinedError(self._shown(reading.tree), needs_app=needs_app) from None
+            raise OutputNotDefinedError(
+                self._shown(reading.tree),
+                is_list=isinstance(value, list),
+                needs_app=self._outputs.needs_app(reading.tree),
+            ) from None
         if not isinstance(value, float):
             return result
         made = number(str(result))  # CloudFormation's outputs are text.

@@ -14,7 +14,7 @@ from strongref_manifests.sources.attributes import REF, StackAttributes
 from strongref_manifests.sources.nested import StackResources
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.tokens import CFN_ATTR, Token
-from strongref_toolkit.intrinsics import IMPORT, JOIN, REFERENCE, Unknown, intrinsic, is_of_its_stack, references, text
+from strongref_toolkit.intrinsics import IMPORT, REFERENCE, Unknown, intrinsic, is_of_its_stack, references, text
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ class AppOutputs:
         if found:
             return self._first_of(found)
         for each in self._candidates(tree):
-            function = intrinsic(each.tree)
-            if function and function[0] == JOIN and isinstance(function[1], list) and function[1][1] == tree:
-                items = self._fetched(each)
-                return list(items.split(str(function[1][0]))) if items else []
+            match each.tree:
+                case {"Fn::Join": [str(separator), joined]} if separator and joined == tree:
+                    items = self._fetched(each)
+                    return list(items.split(separator)) if items else []
         return self._attribute(tree)
 
     def needs_app(self, tree: Tree) -> bool:

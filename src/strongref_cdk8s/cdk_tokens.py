@@ -11,6 +11,7 @@ from strongref_cdk8s.errors import UnreadableTokenError
 from strongref_cdk8s.redaction import shown_tokens
 from strongref_toolkit.cdk_trees import TreeTokenResolver
 from strongref_toolkit.intrinsics import REFERENCE, Unknown
+from strongref_toolkit.jsii_objects import same
 
 if TYPE_CHECKING:
     from strongref_toolkit.intrinsics import Tree
@@ -56,9 +57,11 @@ class TokenReader:
 
     def number(self, app: Any) -> int:  # noqa: ANN401 (a construct)
         """An app's number; a new app is added to `apps`."""
-        if app not in self.apps:
-            self.apps.append(app)
-        return self.apps.index(app)
+        for number, known in enumerate(self.apps):
+            if same(known, app):
+                return number
+        self.apps.append(app)
+        return len(self.apps) - 1
 
     def reference(self, reference: Any) -> Tree:  # noqa: ANN401 (an aws_cdk.Reference)
         target = reference.target

@@ -25,10 +25,8 @@ from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_of_library, spl
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource
 from strongref_manifests.terraform.source import StateReader, TerraformStates
-from strongref_toolkit.json_values import (
-    EXACT,
-    number,
-)
+from strongref_toolkit.jsii_objects import same
+from strongref_toolkit.json_values import EXACT, number
 from strongref_toolkit.memo import Memo
 from strongref_toolkit.session import ToolSession
 
@@ -146,7 +144,7 @@ class CdkTfResolver(CloudResolver):
             (stack, output)
             for stack in self._stacks
             for output in stack.outputs_of(expression)
-            if self._expressions.stack_of(output.value) is owner
+            if same(self._expressions.stack_of(output.value), owner)
         ]
         if not found:
             raise NotAReferenceError(shown)
@@ -154,7 +152,7 @@ class CdkTfResolver(CloudResolver):
         if owner is None and len(stacks) > 1:
             raise SeveralStacksError(shown, list(stacks))
         errors = []
-        for stack, output in sorted(found, key=lambda each: each[0].construct is not owner):
+        for stack, output in sorted(found, key=lambda each: not same(each[0].construct, owner)):
             try:
                 return self._in(stack.state, f"output.{output.name}")
             except NoSuchAddressError as error:  # another output with this value may be applied already
@@ -164,13 +162,13 @@ class CdkTfResolver(CloudResolver):
     def _state_with(self, reference: TerraformReference, owner: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
         """The location of the state that has a reference: that of the reference's own stack."""
         if not self._stacks:
-            if owner is not None and self._only not in (None, owner):
+            if owner is not None and self._only is not None and not same(self._only, owner):
                 raise SeveralStacksError(f"${{{reference}}}", [str(each.node.path) for each in (self._only, owner)])
             self._only = self._only or owner
             return str(self._state)
         if owner is not None:
             for each in self._stacks:
-                if each.construct is owner:
+                if same(each.construct, owner):
                     return each.state
             raise StackNotGivenError(f"${{{reference}}}", str(owner.node.path))
         address = reference.target.whole if isinstance(reference.target, TerraformResource) else str(reference.target)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-from weakref import WeakKeyDictionary
 
 import cdk8s
 
@@ -19,6 +18,7 @@ from strongref_cdk8s.errors import LeftOverError, NothingResolvedError, Unresolv
 from strongref_cdk8s.pieces import Piece, leaves, text_of
 from strongref_manifests.errors import SeveralError
 from strongref_manifests.leftovers import leftover
+from strongref_toolkit.jsii_objects import reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -83,7 +83,7 @@ class AppRun:
             UnresolvedValuesError: something in the app cannot be resolved.
         """
         app = obj.node.root
-        run = _RUNS.setdefault(app, cls())
+        run = _RUNS.setdefault(reference(app), cls())
         if resolver not in run.resolvers:
             run.resolvers.append(resolver)
         if not run.is_dry:
@@ -191,7 +191,7 @@ class AppRun:
         return _foreign((Piece(value),))
 
 
-_RUNS: WeakKeyDictionary[Any, AppRun] = WeakKeyDictionary()
+_RUNS: dict[str, AppRun] = {}
 
 
 def _foreign(parts: Iterable[Piece]) -> StrongRefError | None:

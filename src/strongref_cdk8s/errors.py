@@ -54,9 +54,11 @@ class OutputNotDefinedError(ResolveError):
     token: str  # what CloudFormation would get in its place, as JSON
     # it refers to no resource of an app, and the resolver was given no app to search for its output
     needs_app: bool = field(default=False, kw_only=True)
+    is_list: bool = field(default=False, kw_only=True)
 
     def __str__(self) -> str:
-        hint = " It refers to no resource of an app: also give AwsCdkResolver(app=…)." if self.needs_app else ""
+        hint = ' It is a list: output its items joined by a separator, as in Fn.join(",", …).' if self.is_list else ""
+        hint += " It refers to no resource of an app: also give AwsCdkResolver(app=…)." if self.needs_app else ""
         return (
             f"Unable to find output defined for token: {cut(self.token, _SHOWN)}. Make sure you defined a CfnOutput "
             f"for this value.{hint}"

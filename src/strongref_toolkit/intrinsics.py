@@ -126,9 +126,9 @@ def evaluate(tree: Tree, known: TreeValues) -> Json:
             raise
     first, second = _pair(function[1])
     if function[0] == JOIN:
-        return str(first).join(_text(item) for item in _list(evaluate(second, known)))
+        return _text(evaluate(first, known)).join(_text(item) for item in _list(evaluate(second, known)))
     if function[0] == SPLIT:
-        return list(_text(evaluate(second, known)).split(str(first)))
+        return _split(evaluate(second, known), evaluate(first, known))
     items, position = _list(evaluate(second, known)), number(_text(evaluate(first, known)))
     if not isinstance(position, int) or not 0 <= position < len(items):
         shown = position if isinstance(position, int) and isinstance(first, str | int) else None
@@ -143,6 +143,12 @@ def _texts_of(tree: Tree) -> Sequence[Tree]:
         if separator == "" and isinstance(items, list):
             return items
     return [tree]
+
+
+def _split(value: Json, separator: Json) -> list[Json]:
+    if not separator:
+        raise Unknown
+    return list(_text(value).split(_text(separator)))
 
 
 def _below(tree: Tree) -> Iterator[Tree]:

@@ -12,6 +12,7 @@ import cdk8s_plus_31 as kplus
 import jsii
 import pytest
 from aws_cdk import aws_s3 as s3
+from cdk8s_plus_31 import k8s
 from moto import mock_aws
 
 from strongref.aws.retry_and_rate_limit import RateLimiter
@@ -198,6 +199,50 @@ def test_lists_and_numbers_are_written_as_such(stack: cdk.Stack, asked: list[tup
     container = manifests.container()
     assert container["args"] == ["a", "b"]
     assert container["ports"] == [{"containerPort": 8080}]
+
+
+def test_a_list_is_found_by_the_output_that_joins_its_items_with_a_separator(
+    stack: cdk.Stack, asked: list[tuple[object, ...]]
+) -> None:
+    listed = cdk.CfnParameter(stack, "Listed", type="CommaDelimitedList")
+    cdk.CfnOutput(stack, "Run", value=cdk.Fn.join("", listed.value_as_list))
+    manifests = Manifests(AwsCdkResolver())
+    manifests.pod("P", args=listed.value_as_list)
+    reported = failing(manifests)
+    assert 'Unable to find output defined for token: {"Ref":"Listed"}' in reported
+    assert 'It is a list: output its items joined by a separator, as in Fn.join(",", …).' in reported
+    cdk.CfnOutput(stack, "Parts", value=cdk.Fn.join(",", listed.value_as_list))
+    assert manifests.container()["args"] == ["a", "b"]
+    assert [key for _, key, *_ in asked] == ["Parts"]
+
+
+def test_a_token_as_a_separator_is_resolved_or_refused(
+    stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]
+) -> None:
+    del asked
+    cdk.CfnOutput(stack, "Arn", value=bucket.bucket_arn)
+    manifests = Manifests(AwsCdkResolver())
+    name = cdk.CfnParameter(stack, "Sign").value_as_string
+    manifests.config_map("C", {"text": cdk.Fn.join(name, ["a", bucket.bucket_arn])})
+    assert 'data.text: Unable to find output defined for token: {"Fn::Join":[{"Ref":"Sign"},["a",' in failing(manifests)
+    cdk.CfnOutput(stack, "Sign-", value=name).override_logical_id("Ratio")
+    assert manifests.data() == {"text": "a0.5<aws/Arn>"}
+
+
+def test_apps_that_the_cdks_made_themselves_are_the_same_each_time(asked: list[tuple[object, ...]]) -> None:
+    """jsii shows them as another Python object each time."""
+    stack = cdk.Stack(stack_name="solo")
+    bucket = s3.Bucket(stack, "Bucket")
+    cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
+    cdk.CfnOutput(stack, "Region", value=cdk.Aws.REGION)
+    app = cdk8s.Testing.app(resolvers=[AwsCdkResolver(app=stack.node.root)])
+    chart = cdk8s.Chart(app, "Manifest")
+    data = {"name": bucket.bucket_name, "region": cdk.Aws.REGION}
+    k8s.KubeConfigMap(chart, "C", data=data)
+    for _ in range(2):
+        (written,) = cdk8s.Testing.synth(chart)
+        assert written["data"] == {"name": "<solo/Name>", "region": "<solo/Region>"}
+    assert [key for _, key, *_ in asked] == ["Name", "Region"] * 2
 
 
 def test_what_the_cdk_knows_itself_costs_no_call(stack: cdk.Stack, asked: list[tuple[object, ...]]) -> None:

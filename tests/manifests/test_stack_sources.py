@@ -440,8 +440,8 @@ def test_two_of_one_type_and_physical_id_are_distinguished_by_their_stack_and_lo
     monkeypatch.setattr(resources, "resource", lambda *_: StackResource(FILTER, "errors"))
 
     def call(*_: object, StackName: str, **__: object) -> Any:  # noqa: ANN401, N803 (botocore's)
-        given = {name: {"Properties": {"LogGroupName": of}} for (stack, name), of in groups.items() if stack == StackName}
-        return {"TemplateBody": {"Resources": given}}
+        own = {logical_id: group for (stack, logical_id), group in groups.items() if stack == StackName}
+        return {"TemplateBody": {"Resources": {at: {"Properties": {"LogGroupName": own[at]}} for at in own}}}
 
     monkeypatch.setattr(aws, "call", call)
     source = StackAttributes(aws, resources, StackOutputs(aws, resources), lambda *_: finder(cloud))
