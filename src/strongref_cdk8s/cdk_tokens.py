@@ -9,6 +9,7 @@ import aws_cdk
 
 from strongref_cdk8s.errors import UnreadableTokenError
 from strongref_cdk8s.redaction import shown_tokens
+from strongref_cdk8s.resolver import check_is_value
 from strongref_toolkit.cdk_trees import TreeTokenResolver
 from strongref_toolkit.intrinsics import REFERENCE, Unknown
 from strongref_toolkit.jsii_objects import same
@@ -44,8 +45,10 @@ class TokenReader:
         """What a value with tokens in it stands for.
 
         Raises:
+            ConstructGivenError: it is a construct.
             UnreadableTokenError: the CDK cannot resolve it.
         """
+        check_is_value(value)
         self._references = {}
         try:
             return TokenTree(self._resolver.tree(value, self._scope), self._references)

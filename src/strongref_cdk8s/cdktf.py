@@ -23,7 +23,7 @@ from strongref_cdk8s.pieces import leaves
 from strongref_cdk8s.redaction import shown_expression, shown_tokens
 from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_of_library, split_at
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
-from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource
+from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource
 from strongref_manifests.terraform.source import StateReader, TerraformStates
 from strongref_toolkit.jsii_objects import same
 from strongref_toolkit.json_values import EXACT, number
@@ -131,11 +131,11 @@ class CdkTfResolver(CloudResolver):
             return given
         owner = self._expressions.stack_of(value)
         try:
-            reference = TerraformReference.parse(expression)
+            reference = TerraformReference.parse(expression, whole=True)
         except BadAddressError:
             found = self._output(expression, owner)
         else:
-            found = self._in(self._state_with(reference, owner), str(reference))
+            found = self._in(self._state_with(reference, owner), reference)
         return _as_asked(value, found, expression)
 
     def _output(self, expression: str, owner: Any) -> Json:  # noqa: ANN401 (a cdktf.TerraformStack)
@@ -154,7 +154,7 @@ class CdkTfResolver(CloudResolver):
         errors = []
         for stack, output in sorted(found, key=lambda each: not same(each[0].construct, owner)):
             try:
-                return self._in(stack.state, f"output.{output.name}")
+                return self._in(stack.state, TerraformReference(TerraformOutput(output.name)))
             except NoSuchAddressError as error:  # another output with this value may be applied already
                 errors.append(error)
         raise errors[0]
@@ -179,11 +179,11 @@ class CdkTfResolver(CloudResolver):
             raise SeveralStacksError(f"${{{reference}}}", [each.name for each in defining])
         return defining[0].state
 
-    def _in(self, where: str, reference: str) -> Json:
+    def _in(self, where: str, reference: TerraformReference) -> Json:
         states = self._states.get(
             where, lambda: TerraformStates([f"{_ONE}={where}"], self._reader, sensitive=self._sensitive)
         )
-        return states.value(f"{_ONE}/{reference}")
+        return states.value(reference, _ONE)
 
     def _state_of(self, stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
         name = str(stack.node.id)

@@ -12,11 +12,16 @@ import cdktf
 
 from strongref_cdk8s.errors import UnknownBackendError, UnreadableTokenError
 from strongref_cdk8s.redaction import shown_tokens
+from strongref_cdk8s.resolver import check_is_value
+from strongref_toolkit.errors import ResolveError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from strongref_toolkit.json_values import Json
+
+
+_ADDRESSABLE = (cdktf.TerraformResource, cdktf.TerraformDataSource)
 
 
 class ExpressionReader:
@@ -26,8 +31,11 @@ class ExpressionReader:
         """What Terraform would get for a value, as in `${aws_s3_bucket.b.arn}`.
 
         Raises:
+            ConstructGivenError: it is a construct that has no address in a state.
             UnreadableTokenError: cdktf cannot resolve the token.
         """
+        value = _addressed(value)
+        check_is_value(value)
         try:
             found: Json = self._resolve(value, preparing=False)
         except RuntimeError as error:
@@ -40,7 +48,7 @@ class ExpressionReader:
         """The stack of the first reference in a value; None if it has no reference."""
         self._scope.found = None
         with suppress(RuntimeError):  # from add_dependency below; or unreadable, which `expression` reports
-            self._resolve(value, preparing=True)
+            self._resolve(_addressed(value), preparing=True)
         return self._scope.found
 
     def _resolve(self, value: Any, *, preparing: bool) -> Any:  # noqa: ANN401 (as above)
@@ -90,8 +98,7 @@ class StackWithState:
 
     def defines(self, address: str) -> bool:
         """Whether the stack has a resource or data source with that address."""
-        addressable = (cdktf.TerraformResource, cdktf.TerraformDataSource)
-        fqns = (each.fqn for each in self.construct.node.find_all() if isinstance(each, addressable))
+        fqns = (each.fqn for each in self.construct.node.find_all() if isinstance(each, _ADDRESSABLE))
         return any(self._expressions.expression(fqn) == f"${{{address}}}" for fqn in fqns)
 
     def outputs_of(self, expression: str) -> list[DeclaredOutput]:
@@ -104,13 +111,23 @@ class StackWithState:
 
     @cached_property
     def _outputs(self) -> list[DeclaredOutput]:
-        return [
-            DeclaredOutput(
-                str(each.friendly_unique_id), in_braces(self._expressions.expression(each.value)), each.value
-            )
-            for each in self.construct.node.find_all()
-            if isinstance(each, cdktf.TerraformOutput)
-        ]
+        outputs = (each for each in self.construct.node.find_all() if isinstance(each, cdktf.TerraformOutput))
+        return [DeclaredOutput(str(each.friendly_unique_id), self._read(each.value), each.value) for each in outputs]
+
+    def _read(self, value: Any) -> str | None:  # noqa: ANN401 (as the program gave it)
+        try:
+            return in_braces(self._expressions.expression(value))
+        except ResolveError:  # the value of another output may still be readable
+            return None
+
+
+def _addressed(value: Any) -> Any:  # noqa: ANN401 (any value)
+    """A value with addresses in place of whole resources, as a `TerraformOutput` writes them."""
+    if isinstance(value, list):
+        return [_addressed(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _addressed(each) for key, each in value.items()}
+    return value.fqn if isinstance(value, _ADDRESSABLE) else value
 
 
 def state_in_backend(stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)

@@ -78,6 +78,13 @@ class UnreadableTokenError(ResolveError):
         )
 
 
+class ConstructGivenError(ResolveError):
+    """A construct of a CDK is given where a value is needed."""
+
+    path: str  # the construct's, in its app
+    sentence = "The construct {path:300} is not a value. Use one of its attributes, such as its name or its ARN."
+
+
 class NotANumberError(ResolveError):
     """The value of a token for a number is not a number."""
 

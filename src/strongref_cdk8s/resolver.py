@@ -10,6 +10,7 @@ import jsii
 
 from strongref.errors import StrongRefError
 from strongref_cdk8s.dry_run import AppRun, FieldPath
+from strongref_cdk8s.errors import ConstructGivenError
 from strongref_cdk8s.pieces import Piece, text_of, with_values
 from strongref_manifests.errors import SeveralError, TokenInKeyError
 from strongref_manifests.resolution.resolvers import as_text
@@ -158,6 +159,16 @@ _LAST: tuple[Any, str] = (None, "")
 def _is_an_object(value: object) -> bool:
     """Whether a value looks like a whole API object; a part of one may, too."""
     return isinstance(value, dict) and value.keys() >= {"apiVersion", "kind", "metadata"}
+
+
+def check_is_value(value: Any) -> None:  # noqa: ANN401 (what a CDK is to resolve)
+    """Refuse a construct that is not also a token: the CDK would follow its tree without end.
+
+    Raises:
+        ConstructGivenError: it is one.
+    """
+    if hasattr(value, "node") and not (hasattr(value, "resolve") and hasattr(value, "creation_stack")):  # IResolvable
+        raise ConstructGivenError(str(value.node.path) or "App")
 
 
 def is_of_library(library: str, value: object) -> bool:

@@ -18,7 +18,7 @@ from moto import mock_aws
 from strongref.aws.retry_and_rate_limit import RateLimiter
 from strongref_cdk8s import AwsCdkResolver, TokenResolver
 from strongref_cdk8s.dry_run import AppRun
-from strongref_cdk8s.errors import in_program_terms
+from strongref_cdk8s.errors import OutputNotDefinedError, in_program_terms
 from strongref_manifests.errors import NoSuchStateError, OutputNotFetchedError, SensitiveError
 from strongref_manifests.sources.attributes import StackAttributes
 from strongref_manifests.sources.outputs import StackOutputs
@@ -230,7 +230,7 @@ def test_a_token_as_a_separator_is_resolved_or_refused(
 
 
 def test_apps_that_the_cdks_made_themselves_are_the_same_each_time(asked: list[tuple[object, ...]]) -> None:
-    """jsii shows them as another Python object each time."""
+    """In Python, jsii shows them as another object each time."""
     stack = cdk.Stack(stack_name="solo")
     bucket = s3.Bucket(stack, "Bucket")
     cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
@@ -410,6 +410,23 @@ def test_the_cdk_s_own_objects_are_resolved_too(
     assert not resolver.concerns(bucket.node)
     assert not resolver.concerns(cdk8s.Size.gibibytes(1))
     assert resolver.whole(attribute) == "<aws/Arn>"
+
+
+def test_a_construct_is_no_value(stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]) -> None:
+    cdk.CfnOutput(stack, "Arn", value=bucket.bucket_arn)
+    given = s3.Bucket.from_bucket_arn(stack, "Given", bucket.bucket_arn)
+    data = {"bucket": bucket, "arn": [bucket.bucket_arn], "resource": bucket.node.default_child, "given": given}
+    manifests = Manifests(AwsCdkResolver())
+    k8s.KubeControllerRevision(manifests.chart, "R", revision=1, data=data | {"stack": stack})
+    reported = failing(manifests)
+    assert "4 values could not be resolved" in reported
+    for key, path in {"bucket": "Bucket", "resource": "Bucket/Resource", "given": "Given"}.items():
+        assert f"data.{key}: The construct aws/{path} is not a value. Use one of its attributes" in reported
+    assert "data.stack: The construct aws is not a value" in reported
+    assert [key for _, key, *_ in asked] == ["Arn"]
+    json_value = cdk.CfnJson(stack, "Json", value={"a": "b"})  # a construct and a token
+    with pytest.raises(OutputNotDefinedError):
+        AwsCdkResolver().whole(json_value)
 
 
 class Counting(RateLimiter):

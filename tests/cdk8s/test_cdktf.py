@@ -17,12 +17,14 @@ import pytest
 
 from strongref_cdk8s import AwsCdkResolver, CdkTfResolver
 from strongref_cdk8s.errors import (
+    ConstructGivenError,
     NoStateGivenError,
     NotANumberError,
     NotAReferenceError,
     OneStateError,
     SeveralStacksError,
 )
+from strongref_manifests.errors import SensitiveError
 from strongref_manifests.terraform.source import StateReader
 from strongref_manifests.terraform.states import TerraformState, read_state
 from strongref_toolkit.errors import ResolveError
@@ -122,6 +124,26 @@ def test_what_only_terraform_can_evaluate_is_an_output_of_its_stack(stack: Any) 
     for resolver in (CdkTfResolver(stack, state=str(STATE)), CdkTfResolver(state=str(STATE))):
         text = failing(manifests({"other": cdktf.Fn.upper(joined)}, resolver))
         assert "Make it the value of a TerraformOutput of that stack" in text
+
+
+def test_a_whole_resource_is_the_map_of_its_attributes(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    bucket = resource(stack, "aws_s3_bucket", "Bucket")
+    for output, value in {"whole": bucket, "within": {"a": [bucket]}, "stack": stack}.items():
+        cdktf.TerraformOutput(stack, output, value=value)
+    joined = cdktf.Fn.join("-", [bucket.get_string_attribute("bucket"), "x"])
+    cdktf.TerraformOutput(stack, "joined", value=joined)
+    attributes = {"bucket": "b", "arn": "arn:b", "tags": {"a": "b"}}
+    resolver = CdkTfResolver(stack, state=in_state(tmp_path, "s", attributes, joined="b-x"))
+    for value in (bucket, bucket.fqn, cdktf.Token.as_any(bucket.fqn)):
+        assert resolver.concerns(value)
+        assert resolver.whole(value) == attributes
+    assert resolver.whole(joined) == "b-x"  # Outputs of whole resources do not keep others from being read.
+    secret = CdkTfResolver(stack, state=in_state(tmp_path, "t", {"password": "correct-horse"}))
+    with pytest.raises(SensitiveError, match=r"aws_s3_bucket.Bucket is not given out: \.password in it"):
+        secret.whole(bucket)
+    for construct, path in ((stack, "Stack"), (stack.node.root, "App")):
+        with pytest.raises(ConstructGivenError, match=f"The construct {path} is not a value"):
+            resolver.whole(construct)
 
 
 def test_what_is_sensitive_is_refused_unless_it_is_asked_for(stack: Any) -> None:  # noqa: ANN401

@@ -609,6 +609,10 @@ def source(*given: str, sensitive: bool = False, through: Callable[[], Aws] = no
     return TerraformStates(given, StateReader(through), sensitive=sensitive)
 
 
+def fetched(states: TerraformStates, reference: str) -> Json:
+    return states.fetch(Token(TF, reference))
+
+
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
@@ -627,18 +631,18 @@ def test_a_state_is_read_from_a_file_once_and_only_if_it_is_asked_for(tmp_path: 
     states = source(str(file))
     file.write_bytes((STATES / STORED).read_bytes())
     states.prefetch([Token(TF, "output.bucket")])
-    assert states.fetch(Token(TF, "output.bucket")) == "site-7f3a"
+    assert fetched(states, "output.bucket") == "site-7f3a"
     file.unlink()
-    assert states.fetch(Token(TF, "aws_s3_bucket.site.arn")) == "arn:aws:s3:::site-7f3a"
+    assert fetched(states, "aws_s3_bucket.site.arn") == "arn:aws:s3:::site-7f3a"
 
 
 def test_a_file_that_cannot_be_read_says_so_each_time(tmp_path: Path) -> None:
     states = source(str(tmp_path / "none"), f"folder={tmp_path}")
     for _ in range(2):
         with pytest.raises(StateNotReadError, match=r"none cannot be read: no such file or directory\."):
-            states.value("output.bucket")
+            fetched(states, "output.bucket")
     with pytest.raises(StateNotReadError, match="is a directory"):
-        states.value("folder/output.bucket")
+        fetched(states, "folder/output.bucket")
 
 
 @pytest.mark.parametrize(("given", "reported"), [("{}", "have no name"), ("net={}", "are named net")])
@@ -649,32 +653,31 @@ def test_two_states_of_one_name_are_refused(given: str, reported: str) -> None:
 
 def test_several_states_are_distinguished_by_their_names() -> None:
     states = source(str(STATES / STORED), f"shown={STATES / SHOWN}")
-    assert states.value('shown/aws_s3_bucket.by_stage["a.b"].bucket') == states.value(
-        'aws_s3_bucket.by_stage["a.b"].bucket'
-    )
+    address = 'aws_s3_bucket.by_stage["a.b"].bucket'
+    assert fetched(states, f"shown/{address}") == fetched(states, address)
     with pytest.raises(
         NoSuchStateError, match=r"No Terraform state named net is given\. There is one without a name and"
     ):
-        states.value("net/output.bucket")
+        fetched(states, "net/output.bucket")
     with pytest.raises(NoSuchStateError, match=r"without a name is given\. There is shown\. Give --tf STATE\."):
-        source(f"shown={STATES / SHOWN}").value("output.bucket")
+        fetched(source(f"shown={STATES / SHOWN}"), "output.bucket")
     with pytest.raises(NoSuchStateError, match=r"No Terraform state without a name is given\. Give --tf STATE\."):
-        source().value("output.bucket")
+        fetched(source(), "output.bucket")
     with pytest.raises(BadAddressError):
-        states.value("shown/output")
+        fetched(states, "shown/output")
 
 
 def test_sensitive_values_are_given_out_if_asked_for() -> None:
     given = str(STATES / STORED)
     with pytest.raises(SensitiveError):
-        source(given).value("output.password")
-    assert source(given, sensitive=True).value("output.password") == "correct-horse"
+        fetched(source(given), "output.password")
+    assert fetched(source(given, sensitive=True), "output.password") == "correct-horse"
 
 
 @pytest.mark.usefixtures("bucket")
 def test_a_state_is_read_from_s3() -> None:
     states = source("s3://states/env:/prod/site@1.tfstate", through=aws)
-    assert states.value("output.bucket") == "site-7f3a"
+    assert fetched(states, "output.bucket") == "site-7f3a"
 
 
 @pytest.mark.usefixtures("bucket")
@@ -693,9 +696,9 @@ def test_a_state_in_another_region_and_account_is_read_by_its_role() -> None:
     there.create_bucket(Bucket="theirs")
     there.put_object(Bucket="theirs", Key="a/b#c", Body=(STATES / SHOWN).read_bytes())
     where = "s3://theirs/a/b#c@us-east-1#222222222222"
-    assert source(where, through=lambda: aws("arn:aws:iam::ACCOUNT:role/reader")).value("output.private") is True
+    assert fetched(source(where, through=lambda: aws("arn:aws:iam::ACCOUNT:role/reader")), "output.private") is True
     with pytest.raises(StrongRefError, match="Give the role to assume in it"):
-        source(where, through=aws).value("output.private")
+        fetched(source(where, through=aws), "output.private")
 
 
 @pytest.mark.usefixtures("bucket")
@@ -712,7 +715,7 @@ def test_a_state_in_another_region_and_account_is_read_by_its_role() -> None:
 )
 def test_what_cannot_be_read_from_s3_says_why(where: str, problem: str) -> None:
     with pytest.raises(StateNotReadError) as refused:
-        source(where, through=aws).value("output.bucket")
+        fetched(source(where, through=aws), "output.bucket")
     assert problem in str(refused.value)
     assert where in str(refused.value)
 
@@ -729,4 +732,4 @@ def test_an_object_that_breaks_off_in_the_middle_is_an_error_of_ours(monkeypatch
 
     monkeypatch.setattr(Clients, "s3", lambda _clients, _region: Broken())
     with pytest.raises(StateNotReadError, match=r"cannot be read: ReadTimeoutError\."):
-        source("s3://states/x", through=aws).value("output.bucket")
+        fetched(source("s3://states/x", through=aws), "output.bucket")

@@ -51,6 +51,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "cdk-unreadable": lambda: errors.UnreadableTokenError(
         "${Token[TOKEN.99]}", "Unrecognized token key: TOKEN.99\n    at TokenMap.lookupToken"
     ),
+    "cdk-construct": lambda: errors.ConstructGivenError("aws/Bucket"),
     "cdk-patch": lambda: errors.NothingResolvedError("${Token[TOKEN.21]}"),
     "cdk-dynamic": lambda: errors.LeftOverError(
         "{{resolve:secretsmanager:db:SecretString:password::}}", "a dynamic reference of CloudFormation"

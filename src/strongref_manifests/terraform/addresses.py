@@ -94,8 +94,12 @@ class TerraformReference:
     path: Path = ()  # into it; a resource's begins with the name of an attribute
 
     @classmethod
-    def parse(cls, text: str) -> TerraformReference:
+    def parse(cls, text: str, *, whole: bool = False) -> TerraformReference:
         """Read a reference.
+
+        Args:
+            text: the reference.
+            whole: whether a resource may be named without an attribute, which means the map of all of them.
 
         Raises:
             BadAddressError: it is none.
@@ -105,7 +109,7 @@ class TerraformReference:
             names, rest = _names(text, steps[1:], "the output's name")
             return cls(TerraformOutput(names[0]), tuple(map(_plain, rest)))
         resource, rest = _resource(text, steps)
-        if not rest or isinstance(rest[0], _Index):
+        if (not rest and not whole) or (rest and isinstance(rest[0], _Index)):
             raise BadAddressError(text, "it ends where an attribute's name should follow, as in aws_s3_bucket.b.arn")
         return cls(resource, tuple(map(_plain, rest)))
 

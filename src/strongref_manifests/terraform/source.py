@@ -121,27 +121,30 @@ class TerraformStates:
         """Nothing: a state comes as a whole."""
 
     def fetch(self, token: Token) -> Json:
-        """As `value`."""
-        return self.value(token.reference)
-
-    def value(self, reference: str) -> Json:
         """What an output or an attribute is.
 
         Args:
-            reference: as in `output.NAME` or `module.x.aws_s3_bucket.b[0].arn`; with `NAME/` before it, in that state.
+            token: as in `output.NAME` or `module.x.aws_s3_bucket.b[0].arn`; with `NAME/` before it, in that state.
 
         Raises:
             BadAddressError: it is no reference.
-            NoSuchStateError: no state of that name was given.
-            ResolveError: as `StateReader.read` and `terraform_values.value_of`.
+            ResolveError: as `value`.
         """
-        name, asked = _named(reference, "/")
-        parsed = TerraformReference.parse(asked)
+        name, asked = _named(token.reference, "/")
+        return self.value(TerraformReference.parse(asked), name)
+
+    def value(self, reference: TerraformReference, name: str = "") -> Json:
+        """What a reference means in the state of that name.
+
+        Raises:
+            NoSuchStateError: no state of that name was given.
+            ResolveError: as `StateReader.read` and `values.value_of`.
+        """
         if name not in self._given:
             raise NoSuchStateError(name, list(self._given))
         where = self._given[name]
         state = self._states.get(where, lambda: self._reader.read(where))
-        return value_of(state, parsed, sensitive=self._sensitive)
+        return value_of(state, reference, sensitive=self._sensitive)
 
 
 def _named(text: str, mark: str) -> tuple[str, str]:
