@@ -144,8 +144,8 @@ class AppRun:
         for path, each in leaves(value):
             written[(*at.key, *path)] = (Piece(each, None),)
 
-    def fail(self, at: FieldPath, token: str, error: StrongRefError, obj: Any) -> None:  # noqa: ANN401 (an ApiObject)
-        """Collect a failure. Outside of a dry run, start one first, so that all failures are reported together.
+    def fail(self, at: FieldPath, value: object, error: StrongRefError, obj: Any) -> None:  # noqa: ANN401 (an ApiObject)
+        """Collect the failure of a value. Outside of a dry run, start one first, so that all failures are reported together.
 
         Raises:
             UnresolvedValuesError: no dry run is under way.
@@ -156,7 +156,7 @@ class AppRun:
             self.dry_run(obj.node.root)
             self.checked.clear()
             raise UnresolvedValuesError([f"{at}: {why}" for why in problems])  # It did not fail in the dry run.
-        self._failed.add(token)
+        self._failed |= {str(each) for _, each in _each(value, ())}  # cdk8s may write them under other keys
         self.problems[at] = problems
 
     def has_failed(self, at: FieldPath) -> bool:

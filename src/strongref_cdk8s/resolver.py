@@ -103,7 +103,7 @@ class CloudResolver(ABC):
         try:
             result, made = self._resolved(value, text)
         except StrongRefError as error:
-            run.fail(at, str(value), error, context.obj)
+            run.fail(at, value, error, context.obj)
             return
         run.write(at, result, made)
         if (type(result), result) != (type(value), value):

@@ -412,6 +412,22 @@ def test_the_cdk_s_own_objects_are_resolved_too(
     assert resolver.whole(attribute) == "<aws/Arn>"
 
 
+def test_a_list_under_a_key_that_cdk8s_renames_is_reported_once(
+    stack: cdk.Stack, asked: list[tuple[object, ...]]
+) -> None:
+    del asked
+    listed = cdk.CfnParameter(stack, "Listed", type="CommaDelimitedList").value_as_list
+    manifests = Manifests(AwsCdkResolver())
+    schema = k8s.CustomResourceValidation(open_apiv3_schema=k8s.JsonSchemaProps(x_kubernetes_list_map_keys=listed))
+    version = k8s.CustomResourceDefinitionVersion(name="v1", served=True, storage=True, schema=schema)
+    names = k8s.CustomResourceDefinitionNames(kind="Shop", plural="shops")
+    spec = k8s.CustomResourceDefinitionSpec(group="g.example", names=names, scope="Cluster", versions=[version])
+    k8s.KubeCustomResourceDefinition(manifests.chart, "Shop", spec=spec)
+    reported = failing(manifests)
+    assert "1 value could not be resolved" in reported
+    assert "JSON patch" not in reported
+
+
 def test_a_construct_is_no_value(stack: cdk.Stack, bucket: s3.Bucket, asked: list[tuple[object, ...]]) -> None:
     cdk.CfnOutput(stack, "Arn", value=bucket.bucket_arn)
     given = s3.Bucket.from_bucket_arn(stack, "Given", bucket.bucket_arn)
