@@ -69,15 +69,13 @@ class OutputNotFetchedError(ResolveError):
 
     key: str  # the output's logical id
     stack: str  # the stack's name, and the logical ids of the nested stacks that lead to it
-    why: str = "Output not found"  # what is missing, or failed
+    why: str = ""  # what failed; by default, the stack or the output is not there
     hint: str = ""  # what more is known of it
 
     def __str__(self) -> str:
         which = f"output key '{cut(self.key, _SHOWN)}' (stack: {cut(self.stack, _SHOWN)})"
-        return (
-            f"Failed fetching output value for {which}. Error: "
-            f"{cut(self.why, 350).removesuffix('.')}. Are you sure you deployed the CDK stack? {cut(self.hint, _SHOWN)}"
-        ).rstrip()
+        why = cut(self.why, 350) or "Output not found. Are you sure you deployed the CDK stack?"
+        return f"Failed fetching output value for {which}. Error: {why} {cut(self.hint, _SHOWN)}".rstrip()
 
 
 class StackNotFoundError(ResolveError):

@@ -29,8 +29,8 @@ class FetchFailedError(ResolveError):
     region: str  # the call's region
     code: str  # AWS's error code
     sentence = (
-        "{action} of {target:250} in {region} failed: {code}. Check the caller's permissions, the account and the "
-        "region."
+        "{action} of {target:250} in {region} failed: {code}. Check the caller's credentials and permissions, the "
+        "account and the region."
     )
 
 

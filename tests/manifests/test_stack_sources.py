@@ -121,8 +121,12 @@ def test_an_error_of_cloudformation_s_is_reported_by_its_code_and_asked_for_once
     denied(clients, "DescribeStacks")
     outputs = StackOutputs(aws_of(clients))
     for _ in range(2):
-        with pytest.raises(OutputNotFetchedError, match="Error: DescribeStacks of stack aws in eu-west-1 failed: Acc"):
+        with pytest.raises(OutputNotFetchedError) as failed:
             outputs.value("aws", "BucketName")
+    assert str(failed.value) == (
+        "Failed fetching output value for output key 'BucketName' (stack: aws). Error: DescribeStacks of stack aws in "
+        "eu-west-1 failed: AccessDenied. Check the caller's credentials and permissions, the account and the region."
+    )
     assert clients.calls["DescribeStacks"] == 1
 
 
