@@ -457,6 +457,16 @@ def test_only_what_is_of_the_type_that_stands_next_to_it_is_taken_out(
     assert held.value == attributes["a"]
 
 
+def test_a_map_of_a_value_and_a_type_is_itself() -> None:
+    """Terraform writes the keys of maps in order; of a value of an open type, it writes the value first."""
+    attributes = {"tags": {"type": "string", "value": "x"}, "rules": [{"type": "number", "value": 5}]}
+    (held,) = read_state(as_stored(attributes, set()), "x").held.values()
+    assert held.value == attributes
+    outputs = {"a": {"value": {"value": "x", "type": "string"}, "type": ["map", "string"]}}
+    (held,) = read_state(json.dumps({"version": 4, "lineage": "x", "outputs": outputs}).encode(), "x").held.values()
+    assert held.value == {"value": "x", "type": "string"}
+
+
 def test_what_is_within_a_value_of_an_open_type_is_as_it_is() -> None:
     """Its type stands beside the whole of it."""
     record: Json = {"value": "x", "type": "string"}

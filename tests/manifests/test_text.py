@@ -335,7 +335,6 @@ def test_where_each_value_stands_is_known() -> None:
         ("a.yaml", b"a: \x07\n", "a.yaml: it is not YAML (ReaderError)"),
         ("a.yaml", b"a: 1\nb: \xff\n", "a.yaml, line 2: it is not text in UTF-8"),
         ("a.json", b'{"a": 1,\n"b" 2}', "a.json, line 2: Expecting ':' delimiter"),
-        ("a.json", b"", "a.json, line 1: Expecting value"),
         ("a.json", b"[NaN]", "a number that JSON does not know"),
         ("a.json", b"[" * 100_000, "a.json: it is nested too deeply"),
         ("a.json", b'{"a": 1, "b": {"a": 1,\n"a": 2}}', "a.json, line 2: the key a stands twice in one map"),
@@ -406,12 +405,28 @@ def test_what_stands_in_a_complex_key_is_a_key() -> None:
         ("\ufeffa: 1\r\n---\r\nb: ---x\r\n", 2),
     ],
 )
-def test_yaml_without_tokens_is_not_looked_into_where_only_tokens_matter(text: str, documents: int) -> None:
+def test_a_file_without_tokens_is_not_looked_into_where_only_tokens_matter(text: str, documents: int) -> None:
     manifest = read("a.yaml", text.encode(), YAML, tokens_only=True)
     assert len(manifest.parsed.documents) == documents
     assert manifest.replaced({}) == text
+    for form in (YAML, JSON):
+        with pytest.raises(ManifestError):
+            read("a.yaml", b"a: [${cfn:s.A}", form, tokens_only=True)
+
+
+def test_json_with_comments_is_not_looked_into_where_only_tokens_matter() -> None:
+    text = b'{\n  // compiler options\n  "strict": true,\n}\n'
+    assert read("tsconfig.json", text, JSON, tokens_only=True).replaced({}) == text.decode()
     with pytest.raises(ManifestError):
-        read("a.yaml", b"a: [${cfn:s.A}", YAML, tokens_only=True)
+        read("tsconfig.json", text, JSON)
+    with pytest.raises(ManifestError):
+        read("tsconfig.json", text.replace(b"true", b'"$\\u007bcfn:s.A}"'), JSON, tokens_only=True)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\ufeff"])
+def test_empty_json_has_no_documents(text: str) -> None:
+    parsed = read("a.json", text.encode(), JSON).parsed
+    assert (list(parsed.documents), list(parsed.scalars)) == ([], [])
 
 
 @pytest.mark.parametrize(

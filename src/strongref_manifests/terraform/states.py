@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 STATE_VERSION = 4
 SHOWN_FORMAT = "1."
 
-_WRAPPED = {"value", "type"}
+_WRAPPED = ["value", "type"]
+"""In this order: of a map, the keys are sorted (go-cty: cty/json, marshalDynamic and marshal)."""
 _SINGLE: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
     "number": (int, float, str),  # One that no float can hold is written as text.
@@ -216,7 +217,7 @@ def _untyped(value: Json) -> Json:
     value with its type: `{"value": …, "type": …}` (go-cty: cty/json, marshalDynamic).
     """
     if isinstance(value, dict):
-        if value.keys() == _WRAPPED and _is_of_type(value["value"], value["type"]):
+        if list(value) == _WRAPPED and _is_of_type(value["value"], value["type"]):
             unwrapped: Json = value["value"]
             return unwrapped
         return {key: _untyped(below) for key, below in value.items()}

@@ -49,7 +49,7 @@ def _documents(file: str, text: str) -> Iterator[tuple[int, int]]:
     """Where each document begins and ends."""
     decoder = json.JSONDecoder(parse_constant=_refuse_constant)
     at = _after_space(text, 0)
-    while True:
+    while at < len(text):
         try:
             _, end = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
@@ -63,8 +63,6 @@ def _documents(file: str, text: str) -> Iterator[tuple[int, int]]:
         else:
             yield at, end
             at = _after_space(text, end)
-            if at == len(text):
-                return
             continue
         raise failed
 

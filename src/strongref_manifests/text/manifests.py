@@ -94,8 +94,8 @@ def read(file: str, data: bytes, form: Format | None = None, *, tokens_only: boo
         file: its name, for people.
         data: all of it.
         form: how it is written; by default JSON if it begins as JSON does and can be read as such, else YAML.
-        tokens_only: whether only tokens matter: YAML without any is not read any further, since that takes seconds for
-            each MB, and nothing in such a file changes, whatever it is.
+        tokens_only: whether only tokens matter: a file without any is not read any further, since YAML takes seconds for
+            each MB, and nothing in such a file changes, whatever it is: JSON may have comments.
 
     Raises:
         ManifestError: it is not written so.
@@ -105,7 +105,7 @@ def read(file: str, data: bytes, form: Format | None = None, *, tokens_only: boo
     except UnicodeDecodeError as error:
         failed = ManifestError(file, data.count(b"\n", 0, error.start) + 1, "it is not text in UTF-8")
     else:
-        if form is YAML and tokens_only and not _TOKENS.search(text):
+        if form and tokens_only and not _TOKENS.search(text):
             return Manifest(file, text, form, Parsed(_unread_documents(text), ()))
         if form:
             return Manifest(file, text, form, form.parse(file, text))
