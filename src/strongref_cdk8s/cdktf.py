@@ -31,7 +31,7 @@ from strongref_toolkit.memo import Memo
 from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from strongref_toolkit.json_values import Json
 
@@ -60,6 +60,7 @@ class CdkTfResolver(CloudResolver):
         *stacks: Any,  # noqa: ANN401 (cdktf.TerraformStack)
         state: str | Mapping[str, str] | None = None,
         sensitive: bool = False,
+        allow: Iterable[str] = (),
         region: str | None = None,
         role: str | None = None,
     ) -> None:
@@ -71,6 +72,7 @@ class CdkTfResolver(CloudResolver):
                 `s3://BUCKET/KEY[@REGION][#ACCOUNT]`; for several stacks, a map of these by stack ID. By default the
                 location in each stack's backend, which must be local or S3.
             sensitive: whether sensitive values may be written.
+            allow: addresses of sensitive values that may be written in any case.
             region: the region of states in S3 whose address has none; by default the environment's.
             role: the ARN of the role to assume for states in other accounts, with `ACCOUNT` in place of the account ID.
 
@@ -87,6 +89,7 @@ class CdkTfResolver(CloudResolver):
         self._only: Any = None
         self._state = state
         self._sensitive = sensitive
+        self._allow = list(allow)
         self._reader = StateReader(lambda: ToolSession.start().aws(region, role))
         self._values: Memo[str, Json] = Memo()
         self._states: Memo[str, TerraformStates] = Memo()
@@ -181,7 +184,8 @@ class CdkTfResolver(CloudResolver):
 
     def _in(self, where: str, reference: TerraformReference) -> Json:
         states = self._states.get(
-            where, lambda: TerraformStates([f"{_ONE}={where}"], self._reader, sensitive=self._sensitive)
+            where,
+            lambda: TerraformStates([f"{_ONE}={where}"], self._reader, sensitive=self._sensitive, allow=self._allow),
         )
         return states.value(reference, _ONE)
 

@@ -145,7 +145,7 @@ class AppRun:
             written[(*at.key, *path)] = (Piece(each, None),)
 
     def fail(self, at: FieldPath, value: object, error: StrongRefError, obj: Any) -> None:  # noqa: ANN401 (an ApiObject)
-        """Collect the failure of a value. Outside of a dry run, start one first, so that all failures are reported together.
+        """Collect the failure of a value. Outside of a dry run, start one first, so that all are reported together.
 
         Raises:
             UnresolvedValuesError: no dry run is under way.

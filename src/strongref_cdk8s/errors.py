@@ -23,7 +23,7 @@ _AS_OPTIONS = (
     ),
     ("--region", "region=…"),
     ("--role ", "role="),
-    ("Give --sensitive (or sensitive=True)", "Give the resolver sensitive=True"),
+    ("Give --allow with this address", "Give the resolver allow=[…] with this address"),
     ("--sensitive", "sensitive=True"),
     ("--tf ", "tf="),
 )

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 class TokenResolver(CloudResolver):
     """Replaces tokens such as `${cfn:network.VpcId}` by their values; `$${` stands for `${`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (as the command's options)
         self,
         *schemes: str,
         tf: Iterable[str] = (),
         consumer: str = SHARED,
         sensitive: bool = False,
+        allow: Iterable[str] = (),
         region: str | None = None,
         role: str | None = None,
     ) -> None:
@@ -37,10 +38,12 @@ class TokenResolver(CloudResolver):
             tf: Terraform states: a file or `s3://…`; `NAME=…` for more than one.
             consumer: the exports' consumer; by default exports for all.
             sensitive: whether secrets may be written.
+            allow: addresses of sensitive values of Terraform that may be written in any case.
             region: the region of tokens that name none; by default the environment's.
             role: the ARN of the role to assume in other accounts, with `ACCOUNT` in place of the account ID.
 
         Raises:
+            BadAddressError: an address is none.
             UnknownSchemeError: there is no such scheme.
             UsageError: `export` needs a region, and there is none.
         """
@@ -50,7 +53,13 @@ class TokenResolver(CloudResolver):
         self._sources: Mapping[str, TokenSource] = {
             source.scheme: source
             for source in sources(
-                schemes, tf=list(tf), consumer=consumer, sensitive=sensitive, region=region, role=role
+                schemes,
+                tf=list(tf),
+                consumer=consumer,
+                sensitive=sensitive,
+                allow=list(allow),
+                region=region,
+                role=role,
             )
         }
 

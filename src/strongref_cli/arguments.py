@@ -208,6 +208,13 @@ def _resolve(commands: Commands) -> None:
     resolve.add_argument(
         "--sensitive", action="store_true", help="also write secrets: SecureStrings, sensitive values of Terraform"
     )
+    resolve.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="also write this sensitive value of Terraform, and all that is in it; repeatable",
+    )
     resolve.add_argument("--consumer", default=SHARED, help="the exports' consumer; by default exports for all")
     claims = resolve.add_mutually_exclusive_group()
     claims.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)

@@ -111,6 +111,7 @@ def _sources(args: argparse.Namespace, session: ToolSession) -> list[TokenSource
         tf=args.tf,
         consumer=args.consumer,
         sensitive=args.sensitive,
+        allow=args.allow,
         region=args.region,
         role=args.role,
         session=session,

@@ -270,14 +270,16 @@ class UnsetError(ResolveError):
 
 
 class SensitiveError(ResolveError):
-    """A value is sensitive, or part of it is, and sensitive values are not enabled."""
+    """A value is sensitive, or part of it is, and sensitive values are not allowed."""
 
     address: str
     part: str = ""  # what of it is sensitive, if not all of it
+    is_guess: bool = field(default=False, kw_only=True)  # whether only its name says so
 
     def __str__(self) -> str:
         what = f"{cut(self.part, _SHOWN)} in it" if self.part else "it"
+        why = "has the name of a secret, which is only a guess" if self.is_guess else "is sensitive in Terraform"
         return (
-            f"{cut(self.address, _SHOWN)} is not given out: {what} is sensitive in Terraform. Give --sensitive (or "
-            "sensitive=True) if it may stand readable in what is written, or let the cluster read it itself."
+            f"{cut(self.address, _SHOWN)} is not given out: {what} {why}. Give --allow with this address to write it "
+            "in plain text, or let the cluster read it itself."
         )

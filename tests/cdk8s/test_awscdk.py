@@ -766,7 +766,7 @@ def test_what_is_to_be_given_is_called_as_in_programs(monkeypatch: pytest.Monkey
     assert "--region" not in text
     assert "role=arn:aws:iam::ACCOUNT:role/NAME" in in_program_terms(NoWayInError("222222222222"))
     assert "Give tf=x=STATE" in in_program_terms(NoSuchStateError("x", []))
-    assert "Give the resolver sensitive=True" in in_program_terms(SensitiveError("output.x"))
+    assert "Give the resolver allow=[…] with this address" in in_program_terms(SensitiveError("output.x"))
 
 
 @pytest.mark.parametrize("for_good", [True, False])

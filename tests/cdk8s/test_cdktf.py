@@ -152,9 +152,8 @@ def test_what_is_sensitive_is_refused_unless_it_is_asked_for(stack: Any) -> None
     text = failing(manifests(data, CdkTfResolver(stack, state=str(STATE))))
     assert "Manifest/C, data.password: aws_db_instance.main.password is not given out: it is sensitive" in text
     assert "correct-horse" not in text
-    assert manifests(data, CdkTfResolver(stack, state=str(STATE), sensitive=True)).data() == {
-        "password": "correct-horse"
-    }
+    for given in ({"sensitive": True}, {"allow": ["aws_db_instance.main.password"]}):
+        assert manifests(data, CdkTfResolver(stack, state=str(STATE), **given)).data() == {"password": "correct-horse"}
 
 
 def test_every_value_that_is_not_in_the_state_is_reported(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401

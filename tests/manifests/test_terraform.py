@@ -41,7 +41,7 @@ from strongref_toolkit.errors import SelectError
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from strongref_manifests.terraform.addresses import Path as Path_
     from strongref_toolkit.json_values import Json
@@ -127,7 +127,7 @@ def test_what_is_sensitive_is_refused_unless_it_is_asked_for(reference: str, par
         value(reference, name)
     assert refused.value.counted is ErrorMetric.REJECTED
     assert refused.value.part == (part or "")
-    assert "Give --sensitive (or sensitive=True)" in str(refused.value)
+    assert "Give --allow with this address" in str(refused.value)
     assert not any(secret in str(refused.value) + repr(refused.value) for secret in SECRETS)
     assert any(secret in str(value(reference, name, sensitive=True)) for secret in SECRETS)
 
@@ -148,7 +148,10 @@ def test_no_error_and_no_representation_shows_a_value(name: str) -> None:
 
 def test_both_forms_hold_the_same() -> None:
     stored, shown = state(STORED), state(SHOWN)
-    assert stored.held == shown.held
+    both_of = [
+        {at: (each.value, each.sensitive | each.guessed) for at, each in of.held.items()} for of in (stored, shown)
+    ]
+    assert both_of[0] == both_of[1]
     assert len(stored.held) == 21
 
 
@@ -334,6 +337,12 @@ def test_numbers_may_be_written_as_floats_and_unknown_steps_hide_more_rather_tha
         ("key_name", "x", False),
         ("tokenizer", "x", False),
         ("secrets", [], False),
+        ("authorizer_credentials", "arn:aws:iam::111111111111:role/api", False),
+        ("client_secret_arn", "arn:aws:secretsmanager:eu-west-1:111111111111:secret:db-x", False),
+        ("master_user_secret", [{"secret_arn": "arn:aws:secretsmanager:eu-west-1:111111111111:secret:db-x"}], False),
+        ("credentials", [{"role": "arn:aws:iam::111111111111:role/api", "key": "x"}], True),
+        ("http_tokens", "required", False),
+        ("token_validity_units", [{"access_token": "hours"}], False),
     ],
 )
 def test_a_state_file_s_attributes_that_are_called_like_secrets_are_taken_for_sensitive(
@@ -615,8 +624,10 @@ def nobody() -> Aws:
     raise AssertionError
 
 
-def source(*given: str, sensitive: bool = False, through: Callable[[], Aws] = nobody) -> TerraformStates:
-    return TerraformStates(given, StateReader(through), sensitive=sensitive)
+def source(
+    *given: str, sensitive: bool = False, allow: Iterable[str] = (), through: Callable[[], Aws] = nobody
+) -> TerraformStates:
+    return TerraformStates(given, StateReader(through), sensitive=sensitive, allow=allow)
 
 
 def fetched(states: TerraformStates, reference: str) -> Json:
@@ -682,6 +693,55 @@ def test_sensitive_values_are_given_out_if_asked_for() -> None:
     with pytest.raises(SensitiveError):
         fetched(source(given), "output.password")
     assert fetched(source(given, sensitive=True), "output.password") == "correct-horse"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "references"),
+    [
+        ("output.password", ["output.password"]),
+        ("aws_db_instance.main.password", ["aws_db_instance.main.password"]),
+        ("aws_db_instance.main", ["aws_db_instance.main.password"]),
+        (
+            "aws_lambda_function.api.environment[0].variables.API_KEY",
+            [f"aws_lambda_function.api.environment{path}" for path in ("[0].variables.API_KEY", "[0].variables", "")],
+        ),
+        ("aws_lambda_function.api.environment", ["aws_lambda_function.api.environment[0].variables.API_KEY"]),
+    ],
+)
+def test_a_sensitive_value_is_given_out_if_its_address_is_allowed(allowed: str, references: list[str]) -> None:
+    for name in (STORED, SHOWN):
+        states = source(str(STATES / name), f"other={STATES / name}", allow=[allowed])
+        elsewhere = source(str(STATES / name), f"other={STATES / name}", allow=[f"other/{allowed}"])
+        for reference in references:
+            everything = fetched(source(str(STATES / name), sensitive=True), reference)
+            assert fetched(states, reference) == fetched(states, f"other/{reference}") == everything
+            assert fetched(elsewhere, f"other/{reference}") == everything
+            with pytest.raises(SensitiveError):
+                fetched(elsewhere, reference)
+        with pytest.raises(SensitiveError):
+            fetched(states, "random_password.db.result")
+
+
+def test_what_is_allowed_has_to_be_an_address() -> None:
+    with pytest.raises(BadAddressError, match="password is no address of a value"):
+        source(str(STATES / STORED), allow=["password"])
+
+
+def test_only_what_a_name_says_is_called_a_guess() -> None:
+    """What the provider or the configuration marks is sensitive for sure."""
+    attributes = {"password": "x", "login": [{"token": "x", "role": "arn:aws:iam::111111111111:role/api"}], "a": "x"}
+    states = read_state(as_stored(attributes, {("password",)}), "x")
+    for path, guess in {"password": False, "login": True, "login[0].token": True, "a": None}.items():
+        reference = TerraformReference.parse(f"t.n.{path}")
+        if guess is None:
+            assert value_of(states, reference, sensitive=False) == "x"
+            continue
+        with pytest.raises(SensitiveError) as refused:
+            value_of(states, reference, sensitive=False)
+        assert ("has the name of a secret, which is only a guess" in str(refused.value)) is guess
+        assert ("is sensitive in Terraform" in str(refused.value)) is not guess
+    role = TerraformReference.parse("t.n.login[0].role")
+    assert value_of(states, role, sensitive=False) == "arn:aws:iam::111111111111:role/api"
 
 
 @pytest.mark.usefixtures("bucket")

@@ -65,6 +65,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "cdk-no-state": errors.NoStateGivenError,
     "cdk-scheme": lambda: errors.UnknownSchemeError("sms", ["export", "ssm", "secret", "env"]),
     "terraform-sensitive": _of_state("aws_db_instance.main.password"),
+    "terraform-sensitive-guess": _of_state("aws_ssm_parameter.url.value"),
     "terraform-sensitive-part": _of_state("aws_lambda_function.api.environment"),
     "terraform-no-address": _of_state("output.buckett"),
     "terraform-instances": _of_state("aws_s3_bucket.logs.bucket"),

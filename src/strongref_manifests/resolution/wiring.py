@@ -27,6 +27,7 @@ def sources(  # noqa: PLR0913 (as the command's options)
     tf: Sequence[str],
     consumer: str,
     sensitive: bool,
+    allow: Collection[str] = (),
     region: str | None,
     role: str | None,
     session: ToolSession | None = None,
@@ -38,6 +39,7 @@ def sources(  # noqa: PLR0913 (as the command's options)
         tf: states of Terraform's, as `TerraformStates` has them.
         consumer: for whom the exports are.
         sensitive: whether secrets are given.
+        allow: addresses of sensitive values of Terraform's, as `TerraformStates` has them.
         region: as `ToolSession.aws`.
         role: as `ToolSession.aws`.
         session: what AWS is called with; that of this process by default.
@@ -64,5 +66,5 @@ def sources(  # noqa: PLR0913 (as the command's options)
     made: list[TokenSource] = [outputs, StackAttributes(called, resources, outputs)]
     made += [on_demand[scheme]() for scheme in ON_DEMAND if scheme in schemes]
     if tf:
-        made.append(TerraformStates(tf, StateReader(lambda: called), sensitive=sensitive))
+        made.append(TerraformStates(tf, StateReader(lambda: called), sensitive=sensitive, allow=allow))
     return made

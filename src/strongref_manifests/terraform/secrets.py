@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from strongref.arns import is_arn
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -44,6 +46,10 @@ _OF_TYPES = {
 }
 
 
+_OTHERWISE = frozenset({"http_tokens", "token_validity_units"})
+"""Names of settings: whether requests need a token (EC2), and how long tokens are valid (Cognito)."""
+
+
 def secrets_in(type_name: str, attributes: Json, above: Path = ()) -> Iterator[Path]:
     """The paths of what is called like a secret.
 
@@ -55,14 +61,28 @@ def secrets_in(type_name: str, attributes: Json, above: Path = ()) -> Iterator[P
     if isinstance(attributes, dict):
         for name, value in attributes.items():
             path = (*above, name)
-            own = not above and name in _OF_TYPES.get(type_name, ())
-            if value and isinstance(value, str | list | dict) and (own or _is_like_a_secret(name)):
+            if not value or name in _OTHERWISE:
+                continue
+            if not above and name in _OF_TYPES.get(type_name, ()):
                 yield path
+            elif isinstance(value, str | list | dict) and _is_like_a_secret(name):
+                texts = list(_texts(value, path))
+                others = [each for each, text in texts if not is_arn(text)]  # An ARN only says where a secret is.
+                yield from others if len(others) < len(texts) else [path]
             else:
                 yield from secrets_in(type_name, value, path)
     elif isinstance(attributes, list):
         for number, value in enumerate(attributes):
             yield from secrets_in(type_name, value, (*above, number))
+
+
+def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
+    """Every text in a value, with what leads to it."""
+    if isinstance(value, str) and value:
+        yield path, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, below in items:
+        yield from _texts(below, (*path, key))
 
 
 def _is_like_a_secret(name: str) -> bool:

@@ -96,16 +96,20 @@ class TerraformStates:
 
     scheme = TF
 
-    def __init__(self, given: Iterable[str], reader: StateReader, *, sensitive: bool = False) -> None:
+    def __init__(
+        self, given: Iterable[str], reader: StateReader, *, sensitive: bool = False, allow: Iterable[str] = ()
+    ) -> None:
         """Make one, for one run.
 
         Args:
             given: where states are, as `StateReader` reads them; all but one with a name before them: `NAME=WHERE`.
             reader: of states.
             sensitive: whether sensitive values may be given out.
+            allow: addresses of sensitive values that may be given out in any case; with `NAME/`, in that state only.
 
         Raises:
             StateTwiceError: two of them have the same name, or none.
+            BadAddressError: an address is none.
         """
         self._given: dict[str, str] = {}
         for each in given:
@@ -115,6 +119,8 @@ class TerraformStates:
             self._given[name] = where
         self._reader = reader
         self._sensitive = sensitive
+        named = [_named(each, "/") for each in allow]
+        self._allowed = [(name, TerraformReference.parse(address, whole=True)) for name, address in named]
         self._states: Memo[str, TerraformState] = Memo()
 
     def prefetch(self, tokens: Iterable[Token]) -> None:
@@ -144,7 +150,8 @@ class TerraformStates:
             raise NoSuchStateError(name, list(self._given))
         where = self._given[name]
         state = self._states.get(where, lambda: self._reader.read(where))
-        return value_of(state, reference, sensitive=self._sensitive)
+        allowed = [each for of, each in self._allowed if of in ("", name)]
+        return value_of(state, reference, sensitive=self._sensitive, allowed=allowed)
 
 
 def _named(text: str, mark: str) -> tuple[str, str]:

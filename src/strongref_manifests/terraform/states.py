@@ -40,6 +40,7 @@ class StateValue:
 
     value: Json = field(repr=False)  # an output's value, or a resource's attributes. Never shown
     sensitive: frozenset[Path] = frozenset()  # what of it is sensitive, by what leads there; an empty path is all of it
+    guessed: frozenset[Path] = frozenset()  # what of it is only called like a secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def _stored(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | Terraf
             paths = _of(list, each, "sensitive_attributes", [], at)
             marked = {_leading(_marked(path, at), attributes) for path in paths}
             address = _address(resource, _of(str, resource, "module", "", at), each.get("index_key"), at)
-            yield address, StateValue(attributes, frozenset(marked | set(secrets_in(address.type, attributes))))
+            yield address, StateValue(attributes, frozenset(marked), frozenset(secrets_in(address.type, attributes)))
 
 
 def _shown(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | TerraformResource, StateValue]]:

@@ -10,23 +10,28 @@ from strongref_manifests.errors import NoSuchAddressError, NoSuchStateAttributeE
 from strongref_manifests.terraform.addresses import TerraformResource, path_text
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from strongref_manifests.terraform.addresses import Path, TerraformOutput, TerraformReference
     from strongref_manifests.terraform.states import StateValue, TerraformState
     from strongref_toolkit.json_values import Json
 
 
-def value_of(state: TerraformState, reference: TerraformReference, *, sensitive: bool) -> Json:
+def value_of(
+    state: TerraformState, reference: TerraformReference, *, sensitive: bool, allowed: Iterable[TerraformReference] = ()
+) -> Json:
     """The value that a reference means; a number, a boolean, a list or a map where it is one.
 
     Args:
         state: that it is about.
         reference: to an output or an attribute, or into one.
         sensitive: whether sensitive values may be given out.
+        allowed: what may be given out in any case, with all that is in it.
 
     Raises:
         NoSuchAddressError: the state holds nothing there.
         NoSuchAttributeError: the path leads to nothing.
-        SensitiveError: the value is sensitive, or part of it is, and such values are not asked for.
+        SensitiveError: the value is sensitive, or part of it is, and such values are not allowed.
         UnsetError: it is null.
     """
     target = reference.target
@@ -35,13 +40,15 @@ def value_of(state: TerraformState, reference: TerraformReference, *, sensitive:
     held = state.held[target]
     value = held.value
     path: Path = ()
+    opened = [each.path for each in allowed if each.target == target]
+    is_open = sensitive or _is_in(reference.path, opened)
     for step in reference.path:
-        if not sensitive:
+        if not is_open:
             _check_all(held, reference, path)
         path, value = _into(f"{target}{path_text(path)}", path, value, step)
-    if not sensitive:
+    if not is_open:
         _check_all(held, reference, path)
-        _check_parts(held, reference, path)
+        _check_parts(held, reference, path, opened)
     if value is None:
         raise UnsetError(str(reference))
     return value
@@ -65,14 +72,22 @@ def _into(address: str, path: Path, value: Json, step: str | int) -> tuple[Path,
 
 
 def _check_all(held: StateValue, reference: TerraformReference, path: Path) -> None:
-    if any(path[: len(marked)] == marked for marked in held.sensitive):
-        raise SensitiveError(str(reference))
+    is_marked = _is_in(path, held.sensitive)
+    if is_marked or _is_in(path, held.guessed):
+        raise SensitiveError(str(reference), is_guess=not is_marked)
 
 
-def _check_parts(held: StateValue, reference: TerraformReference, path: Path) -> None:
-    within = sorted(path_text(marked[len(path) :]) for marked in held.sensitive if marked[: len(path)] == path)
-    if within:
-        raise SensitiveError(str(reference), some(within, 3))
+def _check_parts(held: StateValue, reference: TerraformReference, path: Path, opened: Collection[Path]) -> None:
+    for paths in (held.sensitive, held.guessed):
+        closed = [each[len(path) :] for each in paths if _is_in(each, [path]) and not _is_in(each, opened)]
+        if closed:
+            parts = some(sorted(map(path_text, closed)), 3)
+            raise SensitiveError(str(reference), parts, is_guess=paths is held.guessed)
+
+
+def _is_in(path: Path, above: Iterable[Path]) -> bool:
+    """Whether a path is one of these, or leads into one."""
+    return any(path[: len(each)] == each for each in above)
 
 
 def _no_such(state: TerraformState, target: TerraformOutput | TerraformResource) -> NoSuchAddressError:
