@@ -20,10 +20,14 @@ from strongref_cdk8s import AwsCdkResolver, TokenResolver
 from strongref_cdk8s.dry_run import AppRun
 from strongref_cdk8s.errors import OutputNotDefinedError, in_program_terms
 from strongref_manifests.errors import NoSuchStateError, OutputNotFetchedError, SensitiveError
+from strongref_manifests.sources import attributes
 from strongref_manifests.sources.attributes import StackAttributes
+from strongref_manifests.sources.nested import StackResource, StackResources
 from strongref_manifests.sources.outputs import StackOutputs
+from strongref_manifests.sources.templates import StackTemplates
 from strongref_toolkit.errors import NoWayInError
 from tests.support.cdk8s_apps import Manifests
+from tests.support.fake_cloudcontrol import FakeCloudControl, finder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -410,6 +414,27 @@ def test_the_cdk_s_own_objects_are_resolved_too(
     assert not resolver.concerns(bucket.node)
     assert not resolver.concerns(cdk8s.Size.gibibytes(1))
     assert resolver.whole(attribute) == "<aws/Arn>"
+
+
+def test_attributes_of_resources_with_one_physical_id_are_distinguished(
+    stack: cdk.Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud = FakeCloudControl()
+    names = {}
+    for group in ("shop", "web"):
+        made = cdk.CfnResource(stack, group, type="AWS::Logs::MetricFilter")
+        names[group] = made.get_att("FilterPattern").to_string()
+        given = {"FilterName": "errors", "LogGroupName": group, "FilterPattern": f"of-{group}"}
+        cloud.add(made.cfn_resource_type, f"{group}|errors", **given)
+    monkeypatch.setenv("AWS_REGION", EU)
+    found = StackResource("AWS::Logs::MetricFilter", "errors")
+    monkeypatch.setattr(StackResources, "resource", lambda *_: found)
+    monkeypatch.setattr(StackTemplates, "properties", lambda *given: {"LogGroupName": given[-1]})
+    monkeypatch.setattr(StackTemplates, "hidden", lambda *_: [])
+    monkeypatch.setattr(attributes, "finder_in", lambda *_: finder(cloud))
+    manifests = Manifests(AwsCdkResolver(attributes=True))
+    manifests.config_map("C", names)
+    assert manifests.data() == {"shop": "of-shop", "web": "of-web"}
 
 
 def test_a_list_under_a_key_that_cdk8s_renames_is_reported_once(

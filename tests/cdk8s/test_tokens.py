@@ -87,6 +87,16 @@ def test_a_token_that_is_a_whole_value_keeps_its_type() -> None:
     assert container["env"] == [{"name": "HOSTS", "value": ["a", "b"]}]
 
 
+def test_a_sensitive_value_of_terraform_s_is_allowed_by_its_address() -> None:
+    made = Manifests(TokenResolver(tf=[str(STATE)], allow=["aws_ssm_parameter.url.value"]))
+    made.config_map("C", {"url": "${tf:aws_ssm_parameter.url.value}"})
+    (written,) = made.data().values()
+    assert written
+    made.config_map("D", {"password": "${tf:output.password}"})
+    with pytest.raises(RuntimeError, match=r"Give the resolver allow=\[…\] with this address to write it"):
+        made.written()
+
+
 def test_a_value_is_written_as_it_is_whatever_it_looks_like(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StackOutputs, "value", lambda *_: EVIL)
     stack = cdk.Stack(cdk.App(), "aws")

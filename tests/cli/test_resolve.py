@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -23,7 +24,6 @@ from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 EU, US = "eu-west-1", "us-east-1"
 HIDDEN = "a-value-not-to-be-shown"
@@ -73,6 +73,21 @@ RESOLVED = {
 }
 
 
+def test_a_sensitive_value_of_terraform_s_is_allowed_by_its_address(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.json").write_text('["${tf:aws_ssm_parameter.url.value}"]')
+    (tmp_path / "empty.json").write_text("")
+    (tmp_path / "settings.json").write_text('{"a": 1} // a comment')
+    state = Path(__file__).parents[1] / "terraform/site.tfstate"
+    asked = ["resolve", str(tmp_path), "--check", "--tf", str(state)]
+    assert cli.main(asked) == 1
+    assert "it has the name of a secret, which is only a guess. Give --allow" in capsys.readouterr().err
+    assert cli.main([*asked, "--allow", "url"]) == 1
+    assert "url is no address of a value in a Terraform state" in capsys.readouterr().err
+    assert cli.main([*asked, "--allow", "aws_ssm_parameter.url.value"]) == 0
+
+
 def test_a_folder_is_resolved_into_another_one(
     manifests: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,11 +115,11 @@ def test_manifests_are_written_over_only_in_place(manifests: Path, capsys: pytes
     unchanged.write_text("a: 1\n")
     unchanged.chmod(0o600)
     (manifests / "config.yaml").chmod(0o640)
-    stamp = unchanged.stat()
+    written = unchanged.stat().st_mtime_ns
     assert cli.main(["resolve", str(manifests), "--in-place", "--with", "env"]) == 0
     assert tree(manifests) == before | RESOLVED | {"plain.yaml": "a: 1\n"}
     assert (manifests / "config.yaml").stat().st_mode & 0o777 == 0o640
-    assert unchanged.stat() == stamp
+    assert unchanged.stat().st_mtime_ns == written
 
 
 def test_a_link_is_resolved_where_it_leads_to(manifests: Path, tmp_path: Path) -> None:
