@@ -16,55 +16,33 @@ from pluralizer import Pluralizer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_BEFORE_OTHERS = (
-    ("Ids", "IDs"),
-    ("Id(?!entifier|le|entity|entities|empotency)", "ID"),
-    ("Dbi", "DBI"),
-    ("Db(?!i)", "DB"),
-    ("M[dD]5Of", "MD5Of"),
-    ("Ipc", "IPC"),
-    ("I[Pp]v4", "IPv4"),
-    ("I[Pp]v6", "IPv6"),
-    ("Ip(?!art|am)", "IP"),
-    ("Amis", "AMIs"),
-    ("Awsvpc", "AWSVPC"),
-    ("[Ee]cr(?!et|ease)", "ECR"),
-    ("Edi(?!t)", "EDI"),
-    ("Ena(?!bl)", "ENA"),
-    ("Http(?!s)", "HTTP"),
-    ("Io(?!ps)", "IO"),
-    ("Mibps", "MiBps"),
-    ("Nat(?!i)", "NAT"),
-    ("Oid(?!c)", "OID"),
-    ("Ramdisk", "RAMDisk"),
-    ("[Tt][Tt][Ll](?!ing|e)", "TTL"),
-    ("uri(?!ty)|Uri", "URI"),
-    ("Uids", "UIDs"),
-    ("Uid", "UID"),
-    ("Ui(?!D|d)", "UI"),
-    ("[Vv]pce", "VPCE"),
-    ("[Vv]pc", "VPC"),
-)
-"""Initialisms with an exception or a spelling of their own, in the order of their search."""
-
-_PLAIN = """
-    Ami Acl Acm Acp Api Arn Asn Aws Az Bgp Cors Cidr Cname Cpu Crl Cps Csr Dhcp Dns Dpd Ebs Ec2 Ecs Efs Eks Ecmp Fifo
-    Fpga Gid Gpu Grpc Html Https Iam Icmp Iops Ipam Ja3 Json Jwt Kms Ldap Mfa Oidc Ocsp Pca Pid Ram Rfc Sasl Scram Sdk
-    Sha256 Sns Sqli Sql Sqs Sriov Sse Ssl Tcp Tde Tpm Tls Udp Url Uuid Vlan Vpn Vgw Waf Xml Xss Yaml
+_TABLE = r"""
+    Ids=IDs Id(?!entifier|le|entity|entities|empotency|c)|\AID\Z=ID Idc=IDC Dbi=DBI Db(?!i)|DB=DB CACert=CACert=caCert
+    M[dD]5Of=MD5Of Ipc=IPC IPAddress=IPAddress=ipAddress I[Pp]v4=IPv4 I[Pp]v6=IPv6 Ip(?!art|am)=IP IPSet=IPSet=ipSet
+    Amis=AMIs Ami=AMI Acl Acm(?!e)|ACM(?!e)=ACM Aiml Acp Api Arn ArgoCd=ArgoCD=argoCD Asn Awsvpc|\AAWSVPC=AWSVPC=awsVPC
+    Aws Az Bgp Cors Cidr Cname Cpu Crl Cps Csr Dhcp Dns Dpd Ebs Ec2 [Ee]cr(?!et|ease)=ECR Ecs Edi(?!t)=EDI Efs Eks
+    Ena(?!bl)=ENA Ecmp Fifo Fpga Gid Gpu Grpc Html HTTP(?!S[A-Z])|Http(?!s)=HTTP Https Iam Icmp Io(?!ps)=IO Iops Ipam
+    Ja3 Json Jwt Kms Ldap Mfa Mibps=MiBps=miBps Nat(?!i)=NAT Oid(?!c)|OID(?!C)=OID Oidc Ocsp Pca Pid
+    Ramdisk=RAMDisk=ramDisk Ram=RAM Rfc Sasl Scram Sdk Sha256 Sns Sqli Sql Sqs Sriov Sse Ssl Tcp Tde Tpm Tls
+    (?i:ttl)(?!ing|e)=TTL Udp uri(?!ty)|Uri|URI=URI Url Uuid Uids=UIDs Uid=UID U[Ii](?![Dd])=UI Vlan [Vv]pce=VPCE
+    [Vv][Pp][Cc](?!e)=VPC Vpn Vgw Waf Xml Xss Yaml
 """
-"""Initialisms that are always in capitals."""
+"""Initialisms in the order of the search: a word whose spelling is all capitals, or `pattern=spelling`.
 
-_INITIALISMS = tuple(
-    (re.compile(pattern), upper)
-    for pattern, upper in (*_BEFORE_OTHERS, *((word, word.upper()) for word in _PLAIN.split()))
-)
+A third part is the spelling at the start of a name that begins with a lowercase letter, if it is not all lowercase.
+"""
 
-_LOWER = {"AWSVPC": "awsVPC", "RAMDisk": "ramDisk", "MiBps": "miBps", "MD5Of": "md5Of", "CACert": "caCert"}
-"""Initialisms that do not become all lower case at the start of a name."""
 
-_LEADING = sorted({*(upper for _, upper in _INITIALISMS), "AIML", *_LOWER}, key=len, reverse=True)
-_A_WORD = re.compile("s?(?![a-z])")
-"""What follows an initialism at the end of a word: `DBInstance` begins with DB, not with DBI."""
+def _initialism(entry: str) -> tuple[re.Pattern[str], str, str]:
+    """The pattern of an entry of the table, its spelling, and its spelling at the start of a lowercase name."""
+    pattern, _, spellings = entry.partition("=")
+    if not spellings:
+        return re.compile(rf"\A{pattern.upper()}|{pattern}"), pattern.upper(), pattern.lower()
+    spelling, _, first = spellings.partition("=")
+    return re.compile(pattern), spelling, first or spelling.lower()
+
+
+_INITIALISMS = tuple(map(_initialism, _TABLE.split()))
 
 _KEYWORDS = """
     break case chan const continue default defer else fallthrough for func go goto if import interface map package range
@@ -91,21 +69,29 @@ _PLURALS = Pluralizer()  # type: ignore[no-untyped-call] # the library is typed 
 @cache
 def camel(name: str) -> str:
     """As Go code spells it: `VpcId` is `VPCID`."""
-    words = re.sub(r"[ _.-]+(.?)", lambda found: found[1].upper(), name)
-    words = re.sub(r"[0-9][a-z]", lambda found: found[0].upper(), words[:1].upper() + words[1:])
-    for pattern, upper in _INITIALISMS:
-        words = pattern.sub(upper, words)
-    return words
+    words = _words(name)
+    return _spelled(words[:1].upper() + words[1:])
 
 
 @cache
 def lower_camel(name: str) -> str:
     """As manifests spell it: `VpcId` is `vpcID`."""
-    words = camel(name)
-    fitting = [each for each in _LEADING if words.startswith(each)] or [words[:1]]
-    leading = next((each for each in fitting if _A_WORD.match(words, len(each))), fitting[0])
-    lower = _LOWER.get(leading, leading.lower()) + words[len(leading) :]
+    words = _words(_spelled(name, lower_first=True))
+    lower = _spelled(words[:1].lower() + words[1:], lower_first=True)
     return f"{lower}_" if lower in _KEYWORDS.split() else lower
+
+
+def _words(name: str) -> str:
+    """A name without separators; a letter after one, or after a digit, is a capital."""
+    return re.sub(r"[ _.-]+", "", re.sub(r"[0-9 _.-][a-z]", lambda found: found[0].upper(), name))
+
+
+def _spelled(name: str, *, lower_first: bool = False) -> str:
+    """A name with its initialisms in capitals; with `lower_first`, not the one at its start."""
+    for pattern, spelling, first in _INITIALISMS:
+        at_start = lower_first and pattern.match(name)
+        name = (first + pattern.sub(spelling, name[at_start.end() :])) if at_start else pattern.sub(spelling, name)
+    return name
 
 
 def reference_name(name: str, *, many: bool) -> str:
