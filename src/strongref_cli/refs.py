@@ -36,7 +36,7 @@ _HEAD = ("KIND", "FIELD", "REFERENCE", "REFERS TO", "GROUP", "PATH", "")
 
 def list_fields(asked: argparse.Namespace, _session: ToolSession) -> int:
     found = [(kind, field) for given in _generators(asked) for kind in given.kinds for field in kind.fields]
-    rows = [(*_row(kind, field), _note(kind.why_not(field))) for kind, field in found]
+    rows = [(*_row(kind, field), _note(field.why_not)) for kind, field in found]
     lines = (_as_json(*each) for each in found) if asked.json else _table([_HEAD, *rows])
     return _print("".join(f"{line}\n" for line in lines))
 
@@ -44,7 +44,7 @@ def list_fields(asked: argparse.Namespace, _session: ToolSession) -> int:
 def _row(kind: Kind, field: Field) -> tuple[str, ...]:
     reference = field.reference
     own = ".".join(field.steps)
-    ref = ".".join((*field.steps[:-1], field.reference_step))
+    ref = ".".join(field.reference_steps)
     return kind.name, own, ref, reference.resource, reference.group, reference.path
 
 
@@ -54,7 +54,6 @@ def _note(why_not: str) -> str:
 
 def _as_json(kind: Kind, field: Field) -> str:
     name, own, ref, resource, group, path = _row(kind, field)
-    why_not = kind.why_not(field)
     return json.dumps(
         {
             "group": kind.group,
@@ -64,7 +63,7 @@ def _as_json(kind: Kind, field: Field) -> str:
             "list": field.many,
             "required": field.required,
             "refersTo": {"group": group, "kind": resource, "path": path},
-            **({"refused": why_not} if why_not else {}),
+            **({"refused": field.why_not} if field.why_not else {}),
         }
     )
 

@@ -67,6 +67,29 @@ class Field:
     through_map: str = ""
     lists: tuple[bool, ...] = ()  # of each step before the last, whether it is a list of structures
     certain: bool = False  # whether this comes from a CRD or the API's model, and is not guessed from names
+    absent: bool = False  # whether the kind is known not to have the field: references are refused
+    # the hook with the controller's own code (`references_post_resolve`) that may change the field: references to
+    # objects are refused; empty for most fields
+    hook: str = ""
+
+    @property
+    def reference_steps(self) -> tuple[str, ...]:
+        """The path of its reference field from `spec`, as in manifests."""
+        return (*self.steps[:-1], self.reference_step)
+
+    @property
+    def can_refer(self) -> bool:
+        """Whether its reference field is one here."""
+        return not (self.through_map or self.absent)
+
+    @property
+    def why_not(self) -> str:
+        """Why references of the field to objects are refused; empty if they are not."""
+        if self.through_map:
+            return f"{self.through_map} is a map"
+        if self.absent:
+            return "the API has no such field"
+        return f"hook {self.hook}" if self.hook else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +99,6 @@ class Kind:
     group: str
     name: str
     fields: tuple[Field, ...]
-    # the hook with the controller's own code for references (`references_post_resolve`), whose effect is not known
-    # here; empty for most kinds
-    hook: str = ""
-
-    def why_not(self, field: Field) -> str:
-        """Why references of a field to objects are refused; empty if they are not."""
-        if field.through_map:
-            return f"{field.through_map} is a map"
-        return f"hook {self.hook}" if self.hook else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +135,10 @@ class FieldShapes(Protocol):
         """
         ...
 
+    def lacks(self, kind: str, path: Sequence[str]) -> bool:
+        """Whether a kind has no such field; False if that is not known. Arguments as for `shape`."""
+        ...
+
 
 class CombinedShapes:
     """Several descriptions: the first one that has a field counts; the next ones say only whether it is required."""
@@ -132,6 +150,9 @@ class CombinedShapes:
         known = [found for each in self._descriptions if (found := each.shape(kind, path))]
         required = next((found.required for found in known if found.required is not None), None)
         return replace(known[0], required=required) if known else None
+
+    def lacks(self, kind: str, path: Sequence[str]) -> bool:
+        return self.shape(kind, path) is None and any(each.lacks(kind, path) for each in self._descriptions)
 
 
 @dataclass(frozen=True, slots=True)

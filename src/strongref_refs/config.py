@@ -41,8 +41,16 @@ if TYPE_CHECKING:
 _HOOKS = ("references_pre_resolve", "references_post_resolve")
 """Of a kind: the controller's own code, in addition to the generated code for its references (`references.go.tpl`)."""
 
+_HOOKED = {("apigatewayv2", "Route", "references_post_resolve"): ("Target",)}
+"""The fields that such code changes, where it is known (apigatewayv2-controller, `templates/hooks/route`): any may be
+changed elsewhere."""
+
+_SECTIONS = {"resources", "ignore", "operations", "sdk_names"}
+"""Of a generator.yaml: a file with none of them is something else (code-generator, `pkg/config/config.go`)."""
+
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _SERVICE = re.compile(r"[a-z0-9]+")
+_REFERENCED_SERVICE = re.compile(r"(?:[a-z0-9]+(?:-[a-z0-9]+)*)?")
 _PATH = re.compile(rf"(?:spec|status)(?:\.{_WORD.pattern})+", re.IGNORECASE)
 _JSON_TAG = re.compile(r'json:"([^,"]+)')
 
@@ -56,7 +64,7 @@ _FIELD = {"is_required": Property(parse_flag), "references": Property(of_type(Ma
 _REFERENCES = {
     "resource": Property(matching(_WORD, "the name of a kind"), required="the name of a kind"),
     "path": Property(matching(_PATH, _TARGET_PATH), required=_TARGET_PATH),
-    "service_name": Property(matching(re.compile(f"(?:{_SERVICE.pattern})?"), _SERVICE_NAME)),
+    "service_name": Property(matching(_REFERENCED_SERVICE, "a name of lowercase letters, digits and hyphens")),
     "skip_resource_state_validations": Property(parse_flag, default=False),
 }
 """`aws-controllers-k8s/code-generator`, `pkg/config/field.go`, `ReferencesConfig`. Newer keys are ignored."""
@@ -137,7 +145,7 @@ class _Reader:
         self._shapes = shapes
 
     def kinds(self, document: Mapping[str, Any]) -> list[Kind]:
-        if "resources" not in document:
+        if not document.keys() & _SECTIONS:
             raise self._error(document, "resources", "resources", "is missing; must be a map of kinds")
         resources = self._read(document, _DOCUMENT)["resources"]
         kinds: dict[str, Kind] = {}
@@ -161,15 +169,14 @@ class _Reader:
         for path in settings:
             if mapping(settings[path]).get("references") is None:
                 continue
-            field = self._field(name, path, settings)
-            reference = (*field.steps[:-1], field.reference_step)
-            if other := fields.get(reference):
-                problem = f"has the same reference field as {'.'.join(other.path)}: {'.'.join(reference)}"
+            field = self._field(name, path, settings, hook)
+            if other := fields.get(field.reference_steps):
+                problem = f"has the same reference field as {'.'.join(other.path)}: {'.'.join(field.reference_steps)}"
                 raise self._error(settings, path, f"{where}.fields.{path}", problem)
-            fields[reference] = field
-        return Kind(ack_group(self._service), camel(name), tuple(fields.values()), hook)
+            fields[field.reference_steps] = field
+        return Kind(ack_group(self._service), camel(name), tuple(fields.values()))
 
-    def _field(self, kind: str, dotted: object, fields: Mapping[Any, Any]) -> Field:
+    def _field(self, kind: str, dotted: object, fields: Mapping[Any, Any], hook: str) -> Field:
         where = f"resources.{kind}.fields.{dotted}"
         settings = fields[dotted]
         path = tuple(step for step in str(dotted).split(".") if step)  # Lists are also written `Rules..GroupID`.
@@ -186,6 +193,7 @@ class _Reader:
         spelled = (_spelled(fields, path[: index + 1], name) for index, name in enumerate(shape.names))
         steps = shape.names if shape.spelled else tuple(spelled)
         required = entries["is_required"]
+        hooked = _HOOKED.get((self._service, kind, hook), (dotted,))
         return Field(
             path=path,
             steps=steps,
@@ -196,6 +204,8 @@ class _Reader:
             through_map="" if shape.map_at is None else steps[shape.map_at],
             lists=shape.lists,
             certain=known is not None,
+            absent=self._shapes.lacks(kind, path),
+            hook=hook if dotted in hooked else "",
         )
 
     def _reference(self, settings: Mapping[str, Any], where: str) -> FieldReference:

@@ -70,6 +70,10 @@ class _Group:
             node = mapping(node["properties"][found])
         return FieldShape(tuple(names), many=_is_list(node), map_at=map_at, spelled=True, lists=tuple(lists[1:]))
 
+    def lacks(self, kind: str, path: Sequence[str]) -> bool:
+        """Whether the kind has no such field; as `base.FieldShapes`."""
+        return camel(kind) in self._specs and self.shape(kind, path) is None
+
 
 def _is_list(node: Mapping[str, Any]) -> bool:
     return node.get("type") == "array"
@@ -117,7 +121,7 @@ def fragments(generators: Iterable[Generator], plural: Callable[[str], str]) -> 
         for kind in generator.kinds:
             spec = _empty_structure()
             for field in kind.fields:
-                if not field.through_map:
+                if field.can_refer:
                     _parent(spec, field)["properties"][field.reference_step] = _reference(field)
             if spec["properties"]:
                 found[f"{plural(kind.name)}.{kind.group}"] = {"properties": {"spec": spec}}

@@ -97,6 +97,11 @@ class FieldError(RefsError):
     location: FieldLocation
 
     @property
+    def is_upstream(self) -> bool:
+        """Whether ACK's controllers fail with this error, too, when they resolve references."""
+        return bool(self.name)
+
+    @property
     def upstream(self) -> str:
         """The text of ACK's controllers; ours if they have none."""
         return str(self)
@@ -150,6 +155,7 @@ class ResourceReferenceOrIDRequiredError(FieldError):
 class NamelessReferenceError(FieldError):
     """A reference names nothing."""
 
+    is_upstream = True
     index: int | None = None  # of the item of a list; None if the field is not a list
 
     @property
@@ -178,7 +184,7 @@ class ResourceReferenceCrossNamespaceNotAllowedError(FieldError):
     @property
     def upstream(self) -> str:
         return (
-            "cross-namespace resource reference is not allowed. Set '--enable-cross-namespace' flag to allow it. "
+            "cross-namespace resource reference is not allowed. Set --enable-cross-namespace=true to allow it. "
             f"sourceNamespace:{self.location.subject.namespace}, targetNamespace:{self.namespace}, name:{self.target}"
         )
 
@@ -199,6 +205,10 @@ class UnreadableReferenceError(FieldError):
     """What a reference names does not exist, or could not be read."""
 
     error: StrongRefError
+
+    @property
+    def is_upstream(self) -> bool:
+        return isinstance(self.error, NoSuchObjectError | KindNotInstalledError)
 
     @property
     def upstream(self) -> str:

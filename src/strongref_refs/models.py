@@ -18,6 +18,9 @@ from strongref_refs.base import FieldShape, mapping
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+_ADDED = {"custom_field", "from", "is_attribute", "type"}
+"""What an entry of generator.yaml has if it adds a field to those that the creating operation takes."""
+
 _BOTOCORE_NAMES = {
     "applicationinsights": "application-insights",
     "cloudwatchlogs": "logs",
@@ -93,16 +96,30 @@ class ApiModel:
             return None
         return FieldShape(tuple(names), many=here.many, required=required, map_at=map_at, lists=tuple(lists))
 
+    def lacks(self, kind: str, path: Sequence[str]) -> bool:
+        """Whether the kind has no such field; as `base.FieldShapes`."""
+        fields = mapping(mapping(self._resources.get(kind)).get("fields"))
+        entries = (mapping(entry(fields, path[: index + 1])) for index in range(len(path)))
+        if self._input(self._creating(kind)) is None or any(each.keys() & _ADDED for each in entries):
+            return False
+        return self.shape(kind, path) is None
+
     def _parameter(self, kind: str, step: str) -> tuple[str, _Type | None, bool]:
-        """A parameter of the operation that creates a kind: its name, its type, and whether it is required."""
+        """A parameter of the operation that creates a kind: its name, its type, and whether it is required.
+
+        Where a structure wraps the parameters, none of them is required: ACK looks at the operation's own.
+        """
         operation = self._creating(kind)
-        created = self._input(operation)
+        created = taken = self._input(operation)
+        if wrapper := mapping(self._operations.get(operation)).get("input_wrapper_field_path"):
+            member = _member(taken, str(wrapper)) if taken else None
+            created = _Type.of(taken.members[member]).structure if member else None
         renamed = self._renamed(kind, operation)
         original = next((old for old, new in renamed.items() if _is_same(new, step)), step)
         if created is None or not (member := _member(created, original)):
             return step, None, False
         name = renamed.get(member, member)
-        return name, _Type.of(created.members[member]), member in created.required_members
+        return name, _Type.of(created.members[member]), member in taken.required_members
 
     def _renamed(self, kind: str, operation: str) -> dict[str, str]:
         node: Any = self._resources.get(kind)
@@ -113,7 +130,8 @@ class ApiModel:
     def _creating(self, kind: str) -> str:
         for name, operation in self._operations.items():
             settings = mapping(operation)
-            if "Create" in _listed(settings.get("operation_type")) and kind in _listed(settings.get("resource_name")):
+            types, kinds = (_listed(settings.get(key)) for key in ("operation_type", "resource_name"))
+            if "create" in map(str.lower, types) and kind in kinds:
                 return str(name)
         return f"Create{kind}"
 
@@ -121,22 +139,25 @@ class ApiModel:
         known = operation in self._model.operation_names
         return self._model.operation_model(operation).input_shape if known else None
 
+    def _source(self, source: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """The shape that a field comes `from`: among what an operation takes, or else among what it returns."""
+        operation = str(source.get("operation"))
+        if operation not in self._model.operation_names:
+            return None
+        model = self._model.operation_model(operation)
+        found = (_at(shape, str(source.get("path")).split(".")) for shape in (model.input_shape, model.output_shape))
+        return next(filter(None, found), None)
+
     def _added(self, settings: Mapping[str, Any]) -> _Type | None:
         """The type of a field that generator.yaml adds, by name or from another operation; None for other fields."""
-        custom, source = mapping(settings.get("custom_field")), mapping(settings.get("from"))
+        custom = mapping(settings.get("custom_field"))
         if custom.get("list_of"):
             return _Type(self._named(str(custom["list_of"])), many=True)
         if custom.get("map_of"):
             return _Type(self._named(str(custom["map_of"])), in_map=True)
         if settings.get("type"):
             return _Type(None, many=str(settings["type"]).startswith("[]"))
-        shape = self._input(str(source.get("operation")))
-        for step in str(source.get("path")).split(".") if shape is not None else ():
-            structure = _Type.of(shape).structure
-            member = structure and _member(structure, step)
-            if not member:
-                return None
-            shape = structure.members[member]
+        shape = self._source(mapping(settings.get("from")))
         return shape and _Type.of(shape)
 
     def _named(self, name: str) -> Any:  # noqa: ANN401
@@ -155,6 +176,15 @@ def entry(fields: Mapping[str, Any], path: Sequence[str]) -> Any:  # noqa: ANN40
 
 def _member(structure: Any, step: str) -> str | None:  # noqa: ANN401
     return next((name for name in structure.members if _is_same(name, step)), None)
+
+
+def _at(shape: Any, path: Iterable[str]) -> Any:  # noqa: ANN401
+    """The shape at a path, through lists and maps; None if there is none."""
+    for step in filter(None, path):  # Lists are also written `Rules..GroupID`.
+        structure = shape and _Type.of(shape).structure
+        member = structure and _member(structure, step)
+        shape = structure.members[member] if member else None
+    return shape
 
 
 def _is_same(name: str, step: str) -> bool:

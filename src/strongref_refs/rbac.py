@@ -45,7 +45,7 @@ def cluster_role(generators: Iterable[Generator], name: str, plural: Callable[[s
         (reference.group, plural(reference.resource))
         for generator in generators
         for kind in generator.kinds
-        for reference in (field.reference for field in kind.fields if not field.through_map)
+        for reference in (field.reference for field in kind.fields if field.can_refer)
         if own or reference.service != generator.service
     }
     rules = "".join(

@@ -81,7 +81,7 @@ def check(kind: Kind, subject: Subject, manifest: Manifest) -> CheckedObject:
     wrong_types: set[DocumentPath] = set()
     referring = False
     spec = manifest.get("spec")
-    for field in (each for each in kind.fields if not each.through_map):
+    for field in (each for each in kind.fields if each.can_refer):
         for found in _containers(field, subject, spec):
             if isinstance(found, InvalidReferenceError):
                 if found.location.container not in wrong_types:
@@ -91,7 +91,7 @@ def check(kind: Kind, subject: Subject, manifest: Manifest) -> CheckedObject:
             location, container = found
             known.add((*location.container, field.reference_step))
             referring |= _is_set(field, container.get(field.reference_step))
-            targets, wrong = _check(location, container, kind.hook)
+            targets, wrong = _check(location, container)
             problems += wrong
             if targets:
                 fields.append(FieldTargets(location, targets))
@@ -191,7 +191,7 @@ def _is_set(field: Field, value: object) -> bool:
 
 
 def _check(
-    location: FieldLocation, container: Mapping[str, Any], hook: str
+    location: FieldLocation, container: Mapping[str, Any]
 ) -> tuple[tuple[ReferenceTarget, ...], list[RefsError]]:
     field = location.field
     identifier, reference = container.get(field.steps[-1]), container.get(field.reference_step)
@@ -214,8 +214,8 @@ def _check(
     read = [_target(location, where, item) for where, item in items.items()]
     problems += [each for each in read if isinstance(each, RefsError)]
     targets = tuple(each for each in read if isinstance(each, ReferenceTarget))
-    if hook and any(each.stack is None for each in targets):
-        problem = f"is resolved by the controller's own code (hook {hook}), and its result is not known here"
+    if field.hook and any(each.stack is None for each in targets):
+        problem = f"is resolved by the controller's own code (hook {field.hook}), and its result is not known here"
         fix = f"Set {cut(location.identifier_text, NAMES_LIMIT // 5)} directly"
         return (), [*problems, InvalidReferenceError(location, location.reference_text, problem, fix)]
     return targets, problems
@@ -253,23 +253,27 @@ def _wrong_type(location: FieldLocation, path: DocumentPath, value: object, must
 
 
 def _stray(kind: Kind, subject: Subject, path: DocumentPath) -> RefsError:
-    """What looks like a reference where the kind has none: below a map, or misspelled."""
+    """What looks like a reference where the kind has none: below a map, of no field of the API, or misspelled."""
     steps = _steps(path)
     for field in kind.fields:
-        if above := _map_above(field, steps):
-            problem = (
-                f"is below {cut(above, NAMES_LIMIT // 5)}, which is a map: references below maps are not supported"
-            )
+        if field.absent and steps == field.reference_steps:
+            problem = f"is the reference of {cut('.'.join(field.path), NAMES_LIMIT // 5)}, which the API does not have"
+            fix = "Correct the name in generator.yaml, or add the kind's CRD with --crd"
+        elif above := _map_above(field, steps):
+            shown = cut(above, NAMES_LIMIT // 5)
+            problem = f"is below {shown}, which is a map: references below maps are not supported"
             fix = f"Set {cut(field.steps[-1], NAMES_LIMIT // 5)} directly"
-            return InvalidReferenceError(FieldLocation(subject, field, path[:-1]), path_text(path), problem, fix)
-    existing = ["spec." + ".".join((*field.steps[:-1], field.reference_step)) for field in kind.fields]
+        else:
+            continue
+        return InvalidReferenceError(FieldLocation(subject, field, path[:-1]), path_text(path), problem, fix)
+    existing = ["spec." + ".".join(field.reference_steps) for field in kind.fields if field.can_refer]
     close = get_close_matches("spec." + ".".join(steps), existing, 2, SIMILAR)
     return UnknownReferenceFieldError(subject, path_text(path), close)
 
 
 def _map_above(field: Field, steps: tuple[str, ...]) -> str:
     """The map above a reference of this field: a known one, or the step that the field's own path does not have."""
-    wanted = (*field.steps[:-1], field.reference_step)
+    wanted = field.reference_steps
     if field.through_map:
         known = field.steps[: field.steps.index(field.through_map) + 1]
         return field.through_map if (*steps[: len(known)], steps[-1]) == (*known, wanted[-1]) else ""

@@ -46,12 +46,13 @@ class TestExcerptsOfRealFiles:
 
     def test_kinds_whose_controllers_have_code_of_their_own_for_references_are_noted(self) -> None:
         found = {
-            kind.name: kind.hook
+            (kind.name, field.steps): field.hook
             for service in SERVICES
             for kind in load((GENERATORS / f"{service}.yaml").read_text(), f"{service}.yaml").kinds
-            if kind.hook
+            for field in kind.fields
+            if field.hook
         }
-        assert found == {"Route": "references_post_resolve"}
+        assert found == {("Route", ("target",)): "references_post_resolve"}
 
 
 class TestReading:
@@ -120,7 +121,42 @@ class TestReading:
         ],
     )
     def test_hooks_of_references_are_noted_and_no_others(self, hooks: str, noted: str) -> None:
-        assert kinds_of(f"resources: {{Route: {{hooks: {hooks}}}}}", "apigatewayv2")["Route"].hook == noted
+        fields = "{ApiId: {references: {resource: API, path: Status.APIID}}}"
+        (field,) = kinds_of(f"resources: {{Stage: {{hooks: {hooks}, fields: {fields}}}}}", "apigatewayv2")[
+            "Stage"
+        ].fields
+        assert field.hook == noted
+        assert field.why_not == (noted and f"hook {noted}")
+
+    def test_of_another_hook_of_the_route_nothing_is_known(self) -> None:
+        text = (
+            (GENERATORS / "apigatewayv2.yaml").read_text().replace("references_post_resolve", "references_pre_resolve")
+        )
+        assert [field.hook for field in kinds_of(text, "apigatewayv2")["Route"].fields] == [
+            "references_pre_resolve"
+        ] * 3
+
+    @pytest.mark.parametrize("service", ["ec2-internal", "ec2"])
+    def test_a_referenced_services_name_may_have_hyphens(self, service: str) -> None:
+        (field,) = kinds_of(
+            VPC_LINK_GENERATOR.replace("service_name: ec2", f"service_name: {service}", 1), "apigatewayv2"
+        )["VPCLink"].fields[:1]
+        assert field.reference.group == f"{service}.services.k8s.aws"
+
+    @pytest.mark.parametrize(
+        "text",
+        ["ignore: {resource_names: [Alias]}\n", "operations: {}", "sdk_names: {model_name: glue}", "resources:\n"],
+    )
+    def test_a_file_may_have_no_resources(self, text: str) -> None:
+        assert load(text, "glue-controller/generator.yaml").kinds == ()
+
+    def test_fields_that_the_api_does_not_have_are_noted(self) -> None:
+        entry = "{references: {resource: Subnet, path: Status.SubnetID, service_name: ec2}}"
+        text = f"resources: {{VpcLink: {{fields: {{SubnetIdz: {entry}, SubnetIds: {entry}}}}}}}"
+        wrong, right = kinds_of(text, "apigatewayv2")["VPCLink"].fields
+        assert (wrong.absent, wrong.can_refer, wrong.why_not) == (True, False, "the API has no such field")
+        assert (right.absent, right.can_refer, right.why_not) == (False, True, "")
+        assert not kinds_of(text, "unheardof")["VPCLink"].fields[0].absent
 
     def test_the_last_of_equal_keys_counts_as_for_ack(self) -> None:
         text = VPC_LINK_GENERATOR.replace(
@@ -244,13 +280,13 @@ class TestBadReferences:
                 "          resource: Subnet\n          path: Status.ID\n          service_name: a b\n",
                 8,
                 "references.service_name",
-                "a name of lowercase letters and digits",
+                "a name of lowercase letters, digits and hyphens",
             ),
             (
-                "          resource: Subnet\n          path: Status.ID\n          service_name: EC2\n",
+                "          resource: Subnet\n          path: Status.ID\n          service_name: EC2-\n",
                 8,
                 "references.service_name",
-                "a name of lowercase letters and digits",
+                "a name of lowercase letters, digits and hyphens",
             ),
             (
                 "          resource: Subnet\n          path: Status.ID\n          service_nam: ec2\n",
@@ -323,7 +359,7 @@ class TestBadReferences:
             ("resources:\n  A:\n    fields: [B]", "resources.A.fields", 3),
             ("- a\n", "resources", None),
             ("", "resources", None),
-            ("ignore: {}\n", "resources", None),
+            ("apiVersion: v1\nkind: List\n", "resources", None),
         ],
     )
     def test_other_yaml_is_refused(self, text: str, where: str, line: int | None) -> None:

@@ -82,6 +82,7 @@ class TestCrds:
         assert crds.of(ack_group("eks")).shape("Cluster", ("A",)) is not None
         assert crds.of(ack_group("eks")).shape("Nodegroup", ("A",)) is None
         assert crds.of(ack_group("rds")).shape("Cluster", ("A",)) is None
+        assert [crds.of(ack_group("eks")).lacks(kind, ("B",)) for kind in ("Cluster", "Nodegroup")] == [True, False]
 
     def test_a_kind_is_known_by_either_spelling(self) -> None:
         crds = Crds([("a.yaml", crd("VPCLink", structure(a=TEXT)))])
@@ -164,6 +165,48 @@ class TestModels:
             ("SubnetId",), many=False, required=False
         )
 
+    @pytest.mark.parametrize("of_type", ["CREATE", "create", "[Update, Create]"])
+    def test_the_type_of_an_operation_is_read_in_any_case(self, of_type: str) -> None:
+        text = f"operations: {{Subscribe: {{operation_type: {of_type}, resource_name: Subscription}}}}"
+        assert model("sns", text).shape("Subscription", ["TopicArn"]) == FieldShape(
+            ("TopicArn",), many=False, required=True
+        )
+
+    def test_parameters_may_be_wrapped_and_are_not_required_then(self) -> None:
+        text = "operations: {CreateBackupSelection: {input_wrapper_field_path: BackupSelection}}"
+        found = model("backup", text).shape("BackupSelection", ["IamRoleARN"])
+        assert found == FieldShape(("IamRoleArn",), many=False, required=False)
+        assert model("backup", text).lacks("BackupSelection", ["BackupPlanId"])
+        wrong = "operations: {CreateBackupSelection: {input_wrapper_field_path: Nothing}}"
+        assert model("backup", wrong).shape("BackupSelection", ["IamRoleArn"]) is None
+
+    def test_a_field_may_come_from_what_an_operation_returns(self) -> None:
+        source = "{operation: ListResourceRecordSets, path: ResourceRecordSets..HealthCheckId}"
+        text = f"resources: {{RecordSet: {{fields: {{HealthCheckId: {{from: {source}}}}}}}}}"
+        found = model("route53", text).shape("RecordSet", ["HealthCheckId"])
+        assert found == FieldShape(("HealthCheckId",), many=False, required=False)
+
+    @pytest.mark.parametrize(
+        ("kind", "path", "lacks"),
+        [
+            ("Subnet", "Nothing", True),
+            ("Subnet", "VpcId.Deeper", True),
+            ("Subnet", "VPCID", False),
+            ("Unheardof", "VpcId", False),
+            ("Vpc", "Text", False),
+            ("Vpc", "Listed.Deeper", False),
+            ("Vpc", "Attribute", False),
+            ("Vpc", "From", False),
+            ("Vpc", "Required", True),
+        ],
+    )
+    def test_what_it_lacks_is_known_unless_generator_yaml_adds_it(self, kind: str, path: str, lacks: bool) -> None:
+        fields = (
+            "Text: {type: string}, Listed: {custom_field: {list_of: Nothing}}, Attribute: {is_attribute: true},"
+            " From: {from: {operation: Nothing, path: A}}, Required: {is_required: true}"
+        )
+        assert model("ec2", f"resources: {{Vpc: {{fields: {{{fields}}}}}}}").lacks(kind, path.split(".")) is lacks
+
     def test_renamed_fields_are_found_by_their_new_names(self) -> None:
         text = "resources: {Function: {renames: {operations: {CreateFunction: {input_fields: {FunctionName: Name}}}}}}"
         assert model("lambda", text).shape("Function", ["Name"]) == FieldShape(("Name",), many=False, required=True)
@@ -214,6 +257,9 @@ class TestChain:
             def shape(self, *_: object) -> FieldShape | None:
                 return self._shape
 
+            def lacks(self, *_: object) -> bool:
+                return self._shape is None
+
         first = FieldShape(("a",), many=True)
         second = FieldShape(("A",), many=False, required=True)
         assert CombinedShapes(Knows(None), Knows(first), Knows(second)).shape("A", ["A"]) == FieldShape(
@@ -221,6 +267,9 @@ class TestChain:
         )
         assert CombinedShapes(Knows(first)).shape("A", ["A"]) == first
         assert CombinedShapes(Knows(None)).shape("A", ["A"]) is None
+        assert CombinedShapes(Knows(None)).lacks("A", ["A"])
+        assert not CombinedShapes(Knows(None), Knows(first)).lacks("A", ["A"])
+        assert not CombinedShapes().lacks("A", ["A"])
 
 
 def test_a_field_below_a_map_is_known_to_be() -> None:

@@ -278,6 +278,18 @@ class TestStrays:
         assert isinstance(only({"b": {"vpcRef": ref("a")}}, below), errors.UnknownReferenceFieldError)
         assert problems({"a": {"GET /": {}}}, below) == []
 
+    def test_a_field_that_the_api_does_not_have_cannot_be_referred_for(self) -> None:
+        absent = replace(field("A.Vcp"), absent=True)
+        problem = only({"a": [{"vcpRef": ref("a")}]}, absent, VPC)
+        assert str(problem) == (
+            "Thing shop/it: spec.a[0].vcpRef is the reference of A.Vcp, which the API does not have. "
+            "Correct the name in generator.yaml, or add the kind's CRD with --crd."
+        )
+        misspelled = only({"a": {"vcpRefs": [ref("a")]}}, absent)
+        assert isinstance(misspelled, errors.UnknownReferenceFieldError)
+        assert list(misspelled.close) == []
+        assert problems({"a": {}}, absent) == []
+
     def test_a_misspelled_reference_field_is_reported(self) -> None:
         problem = only({"vpcRefs": [ref("a")]}, VPC, field("SubnetId"))
         assert isinstance(problem, errors.UnknownReferenceFieldError)

@@ -119,6 +119,15 @@ def _below_map() -> StrongRefError:
     return problem
 
 
+def _absent() -> StrongRefError:
+    entry = "{resource: Subnet, path: Status.SubnetID, service_name: ec2}"
+    text = f"resources: {{VpcLink: {{fields: {{SubnetzIds: {{references: {entry}}}}}}}}}"
+    (kind,) = load(text, "apigatewayv2-controller/generator.yaml").kinds
+    spec = {"subnetzRefs": [{"from": {"name": "a"}}]}
+    (problem,) = check(kind, Subject(API, "VPCLink", "default", "orders"), {"spec": spec}).problems
+    return problem
+
+
 def _by_hook() -> StrongRefError:
     generator = ROOT / "tests/generators/apigatewayv2.yaml"
     resolver = ReferenceResolver(load(generator.read_text(), str(generator)).kinds, ManifestObjects(_OBJECTS))
@@ -142,6 +151,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "refs-namespace": refused(_groups("{name: web, namespace: shop}")),
     "refs-map": _below_map,
     "refs-shape": refused("{subnetRefs: {from: {name: a}}}"),
+    "refs-absent": _absent,
     "refs-hook": _by_hook,
     "refs-from": refused("{subnetRefs: [{name: a}]}"),
     "refs-key": refused(_groups("{nmae: web}")),
