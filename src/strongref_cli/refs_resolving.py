@@ -104,6 +104,7 @@ class _Attempt:
     # of each object that has references
     conditions: list[tuple[ManifestObject, Subject, Condition]] = field(default_factory=list)
     filled: int = 0  # the number of fields with a value in place of a reference
+    ignored: list[_Failure] = field(default_factory=list)  # problems of objects that are left as they are
     failures: list[_Failure] = field(default_factory=list)  # all problems
 
 
@@ -124,6 +125,7 @@ class _Run(NamedTuple):
             for found in objects_in(manifest):
                 outcome = resolver.resolve(found.content)
                 attempt.failures += [_Failure(found.where, problem) for problem in outcome.problems]
+                attempt.ignored += [_Failure(found.where, problem) for problem in outcome.ignored]
                 placed += [PlacedEdit(found.document, found.path, edit, str(outcome.subject)) for edit in outcome.edits]
                 if outcome.condition:
                     attempt.conditions.append((found, outcome.subject, outcome.condition))
@@ -155,6 +157,8 @@ def _run(
     attempt = run.attempt()
     if asked.conditions:
         _print_conditions(attempt)
+    for each in attempt.ignored:
+        sys.stderr.write(f"{each} Ignored, since the object is read-only or to be adopted: it is left as it is.\n")
     if unread or attempt.failures:
         return _failed(unread, attempt.failures)
     writer = ManifestWriter(paths, asked.in_place)

@@ -20,6 +20,7 @@ from strongref_refs.errors import (
     ResourceReferenceCrossNamespaceNotAllowedError,
     ResourceReferenceMissingTargetFieldError,
     ResourceReferenceNotSyncedError,
+    ResourceReferenceOrIDRequiredError,
     ResourceReferenceTerminalError,
     TargetNotStringError,
     UnknownKindError,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from strongref_refs.base import DocumentPath, FieldLocation, Manifest, ObjectSource, ValueSource
     from strongref_refs.validation import ReferenceTarget
 
+_ANNOTATIONS = "services.k8s.aws/"
 _FINAL = (ResourceReferenceTerminalError, ResourceReferenceCrossNamespaceNotAllowedError)
 
 
@@ -79,6 +81,8 @@ class ObjectResolution:
     edits: tuple[Edit, ...] = ()  # the changes that resolve it, in the document's order; none if there are problems
     problems: tuple[StrongRefError, ...] = ()  # all of them; those of one field are `errors.FieldError`
     condition: Condition | None = None  # `ACK.ReferencesResolved`; None for an object without references
+    # the problems that ACK's controllers ignore for this object: it keeps all of its references, and has no `problems`
+    ignored: tuple[StrongRefError, ...] = ()
 
 
 class ReferenceResolver:
@@ -132,6 +136,12 @@ class ReferenceResolver:
             if not wrong:
                 edits.append(_edit(field.location, [each for each in found if isinstance(each, tuple)]))
         condition = references_resolved(problems) if checked.referring else None
+        if _ignores_errors(manifest, subject):
+            problems = [each for each in problems if not isinstance(each, ResourceReferenceOrIDRequiredError)]
+            # A reference to a stack cannot stay: no controller resolves it.
+            to_objects = all(target.stack is None for field in checked.fields for target in field.targets)
+            if to_objects and problems and all(isinstance(each, FieldError) and each.is_upstream for each in problems):
+                return ObjectResolution(subject, condition=condition, ignored=tuple(problems))
         return ObjectResolution(subject, () if problems else tuple(edits), tuple(problems), condition)
 
     def subject(self, manifest: Manifest) -> Subject:
@@ -184,6 +194,21 @@ class ReferenceResolver:
                 location, path_text(path), f"must name {must_be}, got {got}", "Name another one"
             )
         return texts
+
+
+def _ignores_errors(manifest: Manifest, subject: Subject) -> bool:
+    """Whether ACK's controllers go on if an object's references are missing or cannot be resolved.
+
+    They do for an object that they only read: a read-only one, or one to adopt that they have not adopted yet. One with
+    the policy `adopt-or-create` may be created, so it needs its references (`aws-controllers-k8s/runtime`,
+    `pkg/runtime/reconciler.go`, `Sync`).
+    """
+    metadata = mapping(manifest.get("metadata"))
+    annotations, finalizers = mapping(metadata.get("annotations")), metadata.get("finalizers")
+    flags = (str(annotations.get(_ANNOTATIONS + key)).lower() == "true" for key in ("read-only", "adopted"))
+    read_only, adopted = flags
+    managed = isinstance(finalizers, list) and f"finalizers.{subject.group}/{subject.kind}" in finalizers
+    return read_only or (annotations.get(f"{_ANNOTATIONS}adoption-policy") == "adopt" and not (adopted or managed))
 
 
 def _check_state(location: FieldLocation, key: ObjectKey, found: Manifest) -> None:

@@ -174,6 +174,7 @@ class TestListing:
         listed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         marked = {(each["kind"], each["refused"]) for each in listed if "refused" in each}
         assert marked == {("Route", "hook references_post_resolve")}
+        assert [each["field"] for each in listed if "refused" in each] == ["target"]
 
     def test_fields_below_maps_are_marked(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path = tmp_path / "apigatewayv2.yaml"
@@ -456,6 +457,26 @@ class TestResolving:
             f"{link}, document 3: VPCLink default/bills: spec.subnetRefs (line 32) {output}",
             "strongref: 2 problems. Nothing was written.",
         ]
+
+    def test_objects_to_adopt_keep_what_cannot_be_resolved_and_the_run_goes_on(
+        self, link: Path, others: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        adopted = LINK.replace(
+            "{name: orders}", '{name: old, annotations: {services.k8s.aws/adoption-policy: "adopt"}}'
+        )
+        adopted = adopted.replace("{name: a}", "{name: gone}")
+        link.write_text(f"{LINK}---\n{adopted}")
+        assert refs("resolve", link, "--from", others, "-o", tmp_path / "out", "--conditions") == 0
+        assert (tmp_path / "out/link.yaml").read_text().endswith(f"---\n{adopted}")
+        printed = capsys.readouterr()
+        note, done = printed.err.splitlines()
+        assert note == (
+            f"{link}, document 2: VPCLink default/old: spec.subnetRefs: Subnet default/gone was not found in the "
+            "manifests given. Did you mean a? "
+            "Ignored, since the object is read-only or to be adopted: it is left as it is."
+        )
+        assert done == "strongref: 1 file, 2 objects with references, 2 fields filled in"
+        assert [json.loads(line)["status"] for line in printed.out.splitlines()] == ["True", "Unknown"]
 
     def test_conditions_are_printed_whether_it_is_done_or_not(
         self, link: Path, others: Path, capsys: pytest.CaptureFixture[str]

@@ -14,6 +14,7 @@ from strongref_refs.base import ObjectKey, Subject
 from strongref_refs.resolution import Condition, Edit, ObjectResolution, ReferenceResolver, references_resolved
 from tests.support.ack import (
     EC2,
+    GATEWAY,
     GENERATORS,
     FakeObjects,
     applied,
@@ -127,7 +128,7 @@ class TestTheVpcLinkOfTheDesign:
         assert condition_of(outcome) == Condition(
             "False",
             "Reference resolution failed",
-            "cross-namespace resource reference is not allowed. Set '--enable-cross-namespace' flag to allow it. "
+            "cross-namespace resource reference is not allowed. Set --enable-cross-namespace=true to allow it. "
             "sourceNamespace:shop, targetNamespace:net, name:a",
         )
 
@@ -222,15 +223,29 @@ class TestHooks:
         )
         assert condition_of(outcome).status == "Unknown"
 
-    def test_that_may_be_any_field_of_the_kind(self) -> None:
-        outcome = self.resolved({"apiRef": ref("a"), "authorizerRef": ref("b")})
-        assert [type(each) for each in outcome.problems] == [errors.InvalidReferenceError] * 2
+    def test_the_routes_other_references_are_ordinary(self) -> None:
+        found = {"metadata": {}, "status": {**SYNCED, "apiID": "a1", "authorizerID": "b2"}}
+        keys = [ObjectKey(GATEWAY, each, f"{each.lower()}s", "shop", "x") for each in ("API", "Authorizer")]
+        manifest = {
+            **link({"apiRef": ref("x"), "authorizerRef": ref("x"), "target": "integrations/c3"}),
+            "kind": "Route",
+        }
+        outcome = ReferenceResolver([self.ROUTE], FakeObjects(*((key, found) for key in keys))).resolve(manifest)
+        assert outcome.problems == ()
+        assert [(edit.step, edit.value) for edit in outcome.edits] == [("apiID", "a1"), ("authorizerID", "b2")]
+
+    def test_elsewhere_that_may_be_any_field_of_the_kind(self) -> None:
+        fields = "{ApiId: {references: {resource: API, path: Status.APIID}}}"
+        text = f"resources: {{Stage: {{hooks: {{references_pre_resolve: {{code: x}}}}, fields: {fields}}}}}"
+        stage = {**link({"stageName": "a", "apiRef": ref("a")}), "kind": "Stage"}
+        outcome = ReferenceResolver(kinds_of(text, "apigatewayv2").values(), FakeObjects()).resolve(stage)
+        assert [type(each) for each in outcome.problems] == [errors.InvalidReferenceError]
 
     def test_other_problems_are_reported_too(self) -> None:
-        outcome = self.resolved({"apiID": "a", "apiRef": ref("a"), "targetRef": ref("")})
+        outcome = self.resolved({"apiID": "a", "apiRef": ref(""), "targetRef": ref("")})
         assert [type(each) for each in outcome.problems] == [
             errors.ResourceReferenceAndIDNotSupportedError,
-            errors.InvalidReferenceError,
+            errors.NamelessReferenceError,
             errors.NamelessReferenceError,
         ]
 
@@ -241,6 +256,104 @@ class TestHooks:
 
     def test_without_references_nothing_is_wrong(self) -> None:
         assert self.resolved({"apiID": "a", "target": "integrations/abc123"}).problems == ()
+
+
+READ_ONLY = {"services.k8s.aws/read-only": "true"}
+ADOPT = {"services.k8s.aws/adoption-policy": "adopt"}
+
+
+class TestObjectsThatExistAlready:
+    """ACK's controllers ignore errors of references of read-only objects, and of those to adopt."""
+
+    MISSING = {"subnetRefs": [ref("nowhere")]}  # noqa: RUF012
+
+    def resolved(
+        self, annotations: object, spec: dict[str, Any], *objects: tuple[ObjectKey, Manifest], **metadata: object
+    ) -> ObjectResolution:
+        manifest = link(spec)
+        manifest["metadata"] |= {"annotations": annotations, **metadata}
+        return resolved(manifest, *objects)
+
+    @pytest.mark.parametrize(
+        "annotations", [READ_ONLY, {"services.k8s.aws/read-only": "True"}, ADOPT, READ_ONLY | ADOPT]
+    )
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            MISSING,
+            {"subnetRefs": [ref("a"), ref("b", namespace="net")]},
+            {"subnetRefs": [ref("a"), ref("")]},
+            {"subnetRefs": [ref("a")], "subnetIDs": ["subnet-1"]},
+            {"subnetRefs": [ref("new")]},
+        ],
+    )
+    def test_they_keep_references_that_cannot_be_resolved(
+        self, annotations: dict[str, str], spec: dict[str, Any]
+    ) -> None:
+        new = made("Subnet", "new", {"subnetID": "x"}, synced="False")
+        outcome = self.resolved(annotations, {**spec, "securityGroupRefs": [ref("web")]}, A, WEB, new)
+        assert (outcome.problems, outcome.edits) == ((), ())
+        (ignored,) = outcome.ignored
+        assert isinstance(ignored, errors.FieldError)
+        assert condition_of(outcome).reason == ignored.upstream
+        assert condition_of(outcome).status != "True"
+
+    def test_they_need_no_references(self) -> None:
+        outcome = self.resolved(ADOPT, {})
+        assert outcome == ObjectResolution(outcome.subject)
+        outcome = self.resolved(ADOPT, {"securityGroupRefs": [ref("web")]}, WEB)
+        assert ([edit.value for edit in outcome.edits], outcome.problems, outcome.ignored) == ([("sg-1",)], (), ())
+        assert condition_of(outcome).reason == "resource reference wrapper or ID required: SubnetIDs,SubnetRefs"
+
+    def test_what_can_be_resolved_is(self) -> None:
+        outcome = self.resolved(READ_ONLY, {"subnetRefs": [ref("a")]}, A)
+        assert ([edit.value for edit in outcome.edits], outcome.ignored) == ([("subnet-a",)], ())
+        assert condition_of(outcome) == Condition("True")
+
+    @pytest.mark.parametrize(
+        "annotations",
+        [
+            None,
+            {},
+            "text",
+            {"services.k8s.aws/read-only": "yes"},
+            {"services.k8s.aws/adoption-policy": "adopt-or-create"},
+            {"services.k8s.aws/adoption-policy": "Adopt"},
+            ADOPT | {"services.k8s.aws/adopted": "true"},
+        ],
+    )
+    def test_others_need_them(self, annotations: object) -> None:
+        assert self.resolved(annotations, self.MISSING).problems
+        assert self.resolved(annotations, {}).problems
+
+    def test_one_that_its_controller_has_adopted_needs_them(self) -> None:
+        assert self.resolved(ADOPT, self.MISSING, finalizers=[f"finalizers.{GATEWAY}/VPCLink"]).problems
+        assert self.resolved(ADOPT, self.MISSING, finalizers=["foregroundDeletion"]).ignored
+
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            {"subnetRefs": ref("a")},
+            {"subnetRef": ref("a"), "subnetIDs": ["subnet-1"]},
+            {"subnetRefs": [{"from": {"nmae": "a"}}]},
+        ],
+    )
+    def test_what_the_clusters_api_refuses_stays_a_problem(self, spec: dict[str, Any]) -> None:
+        outcome = self.resolved(READ_ONLY, spec)
+        assert (bool(outcome.problems), outcome.ignored) == (True, ())
+
+    def test_a_cluster_that_does_not_answer_stays_a_problem(self) -> None:
+        key = ObjectKey(EC2, "Subnet", "subnets", "shop", "nowhere")
+        manifest = {**link(self.MISSING), "metadata": {"name": "link", "namespace": "shop", "annotations": READ_ONLY}}
+        assert resolved(manifest, (key, Unasked())).problems
+        missing = errors.KindNotInstalledError("https://x", "find Subnet", "Subnet", EC2)
+        assert resolved(manifest, (key, missing)).ignored
+
+    def test_a_reference_to_a_stack_cannot_stay(self) -> None:
+        spec = {"subnetRefs": [{"from": {"stack": "network", "name": "a"}}], "securityGroupRefs": [ref("nowhere")]}
+        manifest = {**link(spec), "metadata": {"name": "link", "annotations": READ_ONLY}}
+        outcome = ReferenceResolver([vpc_link()], FakeObjects(), FakeValues(a="subnet-1")).resolve(manifest)
+        assert ([type(each) for each in outcome.problems], outcome.ignored) == ([errors.UnreadableReferenceError], ())
 
 
 class TestTarget:
