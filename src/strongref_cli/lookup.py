@@ -6,12 +6,14 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from strongref.arns import Arn
 from strongref.aws.cloud_control import CloudControlApi
 from strongref.aws.tagging import TaggingApi
 from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import ResourceQueryError
 from strongref.lookup.finder import Finder
 from strongref.lookup.query import ResourceQuery
+from strongref.lookup.resource_types import SEPARATOR
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.session import regions
 
@@ -25,14 +27,18 @@ if TYPE_CHECKING:
 def look_up(args: argparse.Namespace, session: ToolSession) -> int:
     (region,) = regions([args.region] if args.region else None)
     accounts = session.accounts(region, args.role)
+    properties = _pairs("--property", args.property)
+    if empty := [name for name, value in properties.items() if not value]:
+        raise UsageError(f"--property {empty[0]} must not be empty")
+    arns = any(map(_names_account, (args.physical_id or "", args.arn or "", *properties.values())))
     query = ResourceQuery(
         args.type,
         physical_id=args.physical_id,
         arn=args.arn,
         name=args.name,
         tags=_pairs("--tag", args.tag),
-        properties=_pairs("--property", args.property),
-        account=args.account or (accounts.own if args.arn else None),
+        properties=properties,
+        account=args.account or (accounts.own if arns else None),
     )
     clients = accounts.clients(args.account)
     finder = Finder(
@@ -60,6 +66,11 @@ def _lines(finder: Finder, query: ResourceQuery, args: argparse.Namespace) -> It
         return
     for value in values.values():
         yield value if isinstance(value, str) else json.dumps(value)
+
+
+def _names_account(text: str) -> bool:
+    """Whether a text, or a part of a composite identifier, is the ARN of a resource in a certain account."""
+    return any(arn.has_account_id for arn in map(Arn.parse, text.split(SEPARATOR)) if arn)
 
 
 def _pairs(option: str, given: list[str] | None) -> dict[str, str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Run = Callable[..., tuple[int, str, str]]
 
 TOPIC, STAGE, DATABASE = "AWS::SNS::Topic", "AWS::ApiGateway::Stage", "AWS::RDS::DBInstance"
+PERMISSION, FUNCTION = "AWS::Lambda::Permission", f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:web"
 NEWS = f"arn:aws:sns:{REGION}:{ACCOUNT}:news"
 SECRET = "a-value-not-to-be-shown"
 
@@ -97,6 +98,7 @@ def test_json_is_one_object(run: Run) -> None:
         ([TOPIC, "--tag", "app"], "--tag must be a name and a value with = between them"),
         ([TOPIC, "news", "--property", "=x"], "--property must be a name and a value with = between them"),
         ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property: a name is given twice"),
+        ([STAGE, "prod", "--property", "RestApiId="], "--property RestApiId must not be empty"),
     ],
 )
 def test_usage_errors_exit_with_2(run: Run, arguments: list[str], reported: str) -> None:
@@ -138,6 +140,33 @@ def test_an_arn_of_another_account_is_none_of_the_callers(run: Run) -> None:
     status, _, error = run(TOPIC, "--arn", NEWS.replace(ACCOUNT, "222222222222"))
     assert status == 1
     assert f"No AWS::SNS::Topic with ARN {NEWS.replace(ACCOUNT, '222222222222')} in eu-west-1" in error
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments"),
+    [
+        (PERMISSION, [f"{FUNCTION}|sid"]),
+        (PERMISSION, ["sid", "--property", f"FunctionArn={FUNCTION}"]),
+        (PERMISSION, ["sid", "--property", f"FunctionName={FUNCTION}"]),
+        ("AWS::Batch::JobDefinition", [f"arn:aws:batch:{REGION}:{ACCOUNT}:job-definition/resize:3"]),
+        ("AWS::AppSync::ApiKey", [f"arn:aws:appsync:{REGION}:{ACCOUNT}:apis/a/apikey/k"]),
+    ],
+)
+def test_what_an_arn_of_another_account_names_is_none_of_the_callers(
+    run: Run, cloud: FakeCloudControl, kind: str, arguments: list[str]
+) -> None:
+    own = {PERMISSION: "web|sid", "AWS::Batch::JobDefinition": "resize"}.get(kind, "a|da2-k")
+    cloud.add(kind, own)
+    assert run(kind, *arguments) == (0, f"{own}\n", "")
+    status, printed, error = run(kind, *[each.replace(ACCOUNT, "222222222222") for each in arguments])
+    assert (status, printed) == (1, "")
+    assert f"No {kind} with physical ID " in error
+
+
+def test_without_an_arn_nobody_is_asked_for_the_callers_account(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strongref_toolkit.accounts.Accounts.own", property(lambda _: pytest.fail("asked")))
+    assert run(DATABASE, "web") == (0, "web\n", "")
+    assert run(STAGE, "prod", "--property", "RestApiId=abc")[0] == 0
 
 
 def test_another_account_needs_a_role(run: Run) -> None:

@@ -13,6 +13,7 @@ from strongref.lookup.errors import (
     AmbiguousError,
     MissingPropertyError,
     NoSuchAttributeError,
+    RejectedPropertyError,
     ResourceQueryError,
     TooManyError,
     UnknownTypeError,
@@ -63,6 +64,15 @@ def rules() -> FakeCloudControl:
 )
 def test_a_rules_bus_is_part_of_its_arn(physical_id: str, resource: str) -> None:
     assert identifier(rules(), RULE, physical_id) == arn("events", resource)
+
+
+@pytest.mark.parametrize("physical_id", ["nightly", "orders|nightly", arn("events", "event-bus/orders") + "|nightly"])
+def test_a_rule_on_the_bus_of_an_arn_is_in_its_account(physical_id: str) -> None:
+    own, others = (arn("events", "event-bus/orders").replace(ACCOUNT, account) for account in (ACCOUNT, "222222222222"))
+    rule = arn("events", "rule/orders/nightly")
+    assert identifier(rules(), RULE, physical_id, EventBusName=own) == rule
+    with pytest.raises(NoSuchResourceError):
+        identifier(rules(), RULE, physical_id, EventBusName=others)
 
 
 def test_a_rules_bus_may_be_known_otherwise() -> None:
@@ -291,7 +301,7 @@ def test_what_the_service_asks_for_and_is_not_known_is_reported() -> None:
 def test_a_service_that_asks_for_what_it_was_reported_is_asked_no_more() -> None:
     cloud = cloud_of(TOPIC, arn("sns", "news"))
     cloud.failing["ListResources"] = [error("InvalidRequestException", "Required property: [Scope]")] * 3
-    with pytest.raises(MissingPropertyError, match="without Scope"):
+    with pytest.raises(RejectedPropertyError, match="its service still requires Scope, although given"):
         identifier(cloud, TOPIC, "news", Scope="all")
     assert cloud.calls["ListResources"] == 2
 
@@ -301,7 +311,7 @@ def test_a_service_that_asks_for_one_after_another_is_asked_again_a_few_times_on
     asked = [f"P{number}" for number in range(reader.LIST_ATTEMPTS + 3)]
     cloud = cloud_of(kind, "group|errors", needs=tuple(asked))
     cloud.told_at_once = False
-    with pytest.raises(MissingPropertyError):
+    with pytest.raises(RejectedPropertyError, match="still requires P4, although given"):
         identifier(cloud, kind, "errors", **dict.fromkeys(asked, "x"))
     assert cloud.calls["ListResources"] == reader.LIST_ATTEMPTS
 

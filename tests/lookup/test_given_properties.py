@@ -97,6 +97,25 @@ TWINS: dict[str, tuple[str, Mapping[str, Mapping[str, Any]], dict[str, Any]]] = 
         {"web|sid": {}},
         {"physical_id": "web|sid", "properties": {"FunctionName": "api"}},
     ),
+    "a permission of another account": (
+        PERMISSION,
+        {"web|sid": {}},
+        {"physical_id": arn("lambda", "function:web", OTHER) + "|sid", "account": ACCOUNT},
+    ),
+    "a permission of a function of another account": (
+        PERMISSION,
+        {"web|sid": {}},
+        {
+            "physical_id": "sid",
+            "properties": {"FunctionArn": arn("lambda", "function:web", OTHER)},
+            "account": ACCOUNT,
+        },
+    ),
+    "an API key of another account": (
+        "AWS::AppSync::ApiKey",
+        {"a|da2-k": {}},
+        {"physical_id": arn("appsync", "apis/a/apikey/k", OTHER), "account": ACCOUNT},
+    ),
     "a permission of another region": (
         PERMISSION,
         {"web|sid": {}},
@@ -122,6 +141,38 @@ def test_what_is_only_called_alike_is_not_it(
 ) -> None:
     with pytest.raises(NoSuchResourceError):
         found(cloud_of(kind, made, listed), **way)
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "way"),
+    [
+        (PERMISSION, arn("lambda", "function:web", OTHER) + "|sid", {"physical_id": "{}"}),
+        (
+            PERMISSION,
+            arn("lambda", "function:web", OTHER) + "|sid",
+            {"physical_id": "sid", "properties": {"FunctionArn": arn("lambda", "function:web", OTHER)}},
+        ),
+        ("AWS::Batch::JobDefinition", arn("batch", "job-definition/web:3", OTHER), {"physical_id": "{}"}),
+        (SERVICE, f"{arn('ecs', 'service/web', OTHER)}|c", {"physical_id": "{}"}),
+        (RULE, arn("events", "rule/web", OTHER), {"physical_id": "{}"}),
+        (TOPIC, arn("sns", "web", OTHER), {"physical_id": "{}"}),
+    ],
+)
+def test_a_service_that_reads_only_the_name_in_an_arn_gives_no_answer(
+    kind: str, asked: str, way: dict[str, Any]
+) -> None:
+    own = asked.replace(OTHER, ACCOUNT)
+    cloud = cloud_of(kind, {own: {}})
+    cloud.natives = {asked: own}
+    given: dict[str, Any] = {name: asked if text == "{}" else text for name, text in way.items()}
+    query = ResourceQuery(kind, account=ACCOUNT, **given)
+    with pytest.raises(NoSuchResourceError):
+        finder(cloud).find(query)
+
+
+def test_a_resource_of_another_account_may_be_read() -> None:
+    shared = arn("sns", "web", OTHER)
+    assert found(cloud_of(TOPIC, {shared: {}}), physical_id=shared, account=ACCOUNT) == shared
 
 
 def test_of_two_of_the_same_name_it_is_the_one_of_which_all_is_true_that_is_known() -> None:

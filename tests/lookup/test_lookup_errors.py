@@ -16,6 +16,7 @@ ALL = [
     errors.UnknownTypeError(LONG, ["AWS::S3::Bucket", "AWS::S3::Buckets"]),
     api_errors.UnsupportedError("AWS::S3::Bucket", "GetResource", "eu-west-1"),
     errors.MissingPropertyError("AWS::S3::Bucket", [LONG] * 50, [LONG] * 5),
+    errors.RejectedPropertyError("AWS::S3::Bucket", [LONG] * 50),
     api_errors.NoSuchResourceError("AWS::S3::Bucket", LONG, "eu-west-1", 3),
     errors.UnrelatedArnError("AWS::S3::Bucket", LONG, "eu-west-1"),
     errors.AmbiguousError("AWS::S3::Bucket", LONG, [LONG] * 5),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strongref.lookup.errors import MissingPropertyError
+from strongref.lookup.errors import MissingPropertyError, RejectedPropertyError
 from strongref.lookup.identify import ListSearch, WholeIdentifier, interpret, is_whole, join_parts
 from strongref.lookup.matching import Match, match, unique_positions
 from strongref.lookup.overrides import STRATEGIES, Identifier, Strategy, with_derived
@@ -138,7 +138,7 @@ def test_what_a_service_asks_for_is_added_to_what_it_was_reported() -> None:
     assert extend_model(STAGE, {"A": "1"}, ["B", "B"], {"B": "2", "C": "3"}) == {"A": "1", "B": "2"}
     with pytest.raises(MissingPropertyError, match="without D and E"):
         extend_model(STAGE, {"A": "1"}, ["B", "D", "E"], {"B": "2"})
-    with pytest.raises(MissingPropertyError, match="without A"):
+    with pytest.raises(RejectedPropertyError, match="its service still requires A, although given"):
         extend_model(STAGE, {"A": "1"}, ["A"], {"A": "1"})
 
 

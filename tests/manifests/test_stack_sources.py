@@ -10,7 +10,7 @@ import pytest
 
 from strongref.aws.cloud_control import Resource
 from strongref.errors import NoSuchResourceError, UnsupportedError
-from strongref.lookup.errors import AmbiguousError, MissingPropertyError
+from strongref.lookup.errors import AmbiguousError, MissingPropertyError, RejectedPropertyError
 from strongref.lookup.finder import Finder
 from strongref_manifests.errors import OutputNotFetchedError, ResourceNotFoundError, UnknownAttributeError
 from strongref_manifests.sources.attributes import StackAttributes, finder_in
@@ -453,6 +453,15 @@ def test_two_of_one_type_and_physical_id_are_distinguished_by_their_stack_and_lo
         for (stack, logical_id), group in groups.items():
             assert source.fetch(Token("cfn-attr", f"{stack}.{logical_id}.FilterPattern")) == f"in {group}"
     assert cloud.calls == {"GetResource": 3}
+
+
+def test_a_parent_that_the_service_does_not_accept_is_not_called_hidden(
+    clients: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking = Unsure(RejectedPropertyError(FILTER, ["LogGroupName"]))
+    source = described(aws_of(clients), StackResource(FILTER, "a|errors"), {}, looking, monkeypatch)
+    with pytest.raises(UnknownAttributeError, match="the service does not accept the LogGroupName of its"):
+        source.fetch(Token("cfn-attr", "aws.It.FilterPattern"))
 
 
 def test_one_that_is_gone_is_reported_to_be_so(clients: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

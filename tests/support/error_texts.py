@@ -143,6 +143,9 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "lookup-missing": lambda: lookup_errors.MissingPropertyError(
         "AWS::ElasticLoadBalancingV2::Listener", ["LoadBalancerArn"]
     ),
+    "lookup-rejected": lambda: lookup_errors.RejectedPropertyError(
+        "AWS::ElasticLoadBalancingV2::Listener", ["LoadBalancerArn"]
+    ),
     "lookup-missing-parts": lambda: lookup_errors.MissingPropertyError(
         "AWS::EC2::VPCDHCPOptionsAssociation", DHCP, DHCP
     ),

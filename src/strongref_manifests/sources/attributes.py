@@ -16,7 +16,7 @@ from strongref.aws.cloud_control import CloudControlApi
 from strongref.aws.cloudformation import is_custom
 from strongref.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.attributes import attribute
-from strongref.lookup.errors import AmbiguousError, MissingPropertyError
+from strongref.lookup.errors import AmbiguousError, MissingPropertyError, RejectedPropertyError
 from strongref.lookup.finder import Finder
 from strongref.lookup.identify import is_unambiguous
 from strongref.lookup.query import ResourceQuery
@@ -112,6 +112,8 @@ class StackAttributes:
             raise UnknownAttributeError(name, place.logical_id, resource.type_name)
         try:
             found = self._found.get(place, lambda: self._find(place, resource))
+        except RejectedPropertyError as error:
+            why = f"the service does not accept the {some(error.missing)} of its {resource.type_name}"
         except MissingPropertyError as error:
             refusal = self._templates.refusal(place.where, place.stack)
             hidden = f"could not be read: {refusal}" if refusal else "its template hides"

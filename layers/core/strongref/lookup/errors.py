@@ -59,6 +59,16 @@ class MissingPropertyError(RejectedLookupError):
         )
 
 
+class RejectedPropertyError(MissingPropertyError):
+    """The service still requires properties that it was given: what was given is not valid."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.type_name} cannot be looked up: its service still requires {cut(some(self.missing, 5), 300)}, "
+            "although given. Check the value."
+        )
+
+
 class UnrelatedArnError(NoSuchResourceError):
     """An ARN that cannot be matched to resources of a type: it does not name the type, and they do not name it."""
 

@@ -33,6 +33,7 @@ class Finder:
             ResourceQueryError: the query is not one way to find a resource of the type.
             UnknownTypeError: the table has no such type.
             MissingPropertyError: more properties must be known.
+            RejectedPropertyError: the service does not accept a property.
             NoSuchResourceError: no resource matches.
             UnrelatedArnError: the ARN cannot be matched to resources of the type.
             AmbiguousError: several resources match.
@@ -42,9 +43,10 @@ class Finder:
             WaitInterruptedError: the time for retries ran out.
         """
         search = ResourceSearch(self._reader, self._tagging, query)
-        found = self._reader.get(search.resource_type.type_name, search.run())
+        identifier = search.run()
+        found = self._reader.get(search.resource_type.type_name, identifier)
         differing = search.differing(found)
-        if differing:
+        if differing or not search.is_answer(identifier, found):
             raise search.no_match(differing)
         return found
 

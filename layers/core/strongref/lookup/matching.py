@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
+from strongref.lookup.resource_types import SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,6 +84,15 @@ def is_same_value(part: str, value: str, scope: LookupScope) -> bool:
     return bool(
         arn_of_value and not arn_of_part and arn_of_value.resource_id == part and scope.may_contain(arn_of_value)
     )
+
+
+def is_answer(asked: str, got: str, scope: LookupScope) -> bool:
+    """Whether the resource with one identifier is the answer to the other.
+
+    Some services read only the name in an ARN, and answer with the caller's own resource for one of another account.
+    """
+    arns = {part: Arn.parse(part) for part in asked.split(SEPARATOR)}
+    return all(arn is None or scope.may_contain(arn) or part in got.split(SEPARATOR) for part, arn in arns.items())
 
 
 def _match_part(part: str, physical_id: str) -> Match:

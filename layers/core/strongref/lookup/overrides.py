@@ -73,9 +73,11 @@ def _rule(physical_id: str, known: Properties) -> Interpreted:
         bus = known_bus
     if "/" in name:
         return _NO_RULE  # A rule's name has no slash (AWS: PutRule, Name): this would be a rule of another bus.
-    if known_bus and _name_in(known_bus) != _name_in(bus):
+    buses = [each for each in (bus, known_bus) if each]
+    arns = {each for each in buses if Arn.parse(each)}
+    if len({*map(_name_in, buses)}) > 1 or len(arns) > 1:
         return _NO_RULE
-    of_bus = Arn.parse(bus)
+    of_bus = Arn.parse(next(iter(arns), ""))
     if of_bus:
         path = "" if of_bus.resource_id == _DEFAULT_BUS else f"{of_bus.resource_id}/"
         return Identifier(str(of_bus.with_resource(f"rule/{path}{name}")))
@@ -157,8 +159,8 @@ def interpret(type_name: str, part: str, physical_id: str, known: Properties) ->
 
 
 IDENTIFIERS: Mapping[str, tuple[str, ...]] = {
-    # The schema says FunctionName; Pulumi's importer, whose rules these are, says the function's ARN. A name matches
-    # the ARN (`matching.is_same_value`).
+    # The schema says FunctionName; the documentation of Pulumi's importer says the function's ARN. A name matches the
+    # ARN (`matching.is_same_value`).
     "AWS::Lambda::Permission": ("FunctionArn", "Id"),
 }
 """Primary identifiers that differ from the schema."""

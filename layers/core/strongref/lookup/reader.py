@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from strongref.errors import CloudControlError, NoSuchResourceError, PropertiesAskedError, UnsupportedError
 from strongref.lookup.arn_formats import RESOURCE_PATTERNS
-from strongref.lookup.errors import MissingPropertyError
+from strongref.lookup.errors import MissingPropertyError, RejectedPropertyError
+from strongref.lookup.matching import is_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from strongref.aws.cloud_control import Resource
+    from strongref.lookup.query import LookupScope
     from strongref.lookup.resource_types import ResourceType
 
 LIST_ATTEMPTS = 5
@@ -89,6 +91,7 @@ class ResourceReader:
 
         Raises:
             MissingPropertyError: the service requires a property that is not known.
+            RejectedPropertyError: it still requires one that it was given.
             UnsupportedError: Cloud Control does not list such resources.
             CloudControlError: a call failed.
         """
@@ -99,7 +102,7 @@ class ResourceReader:
             except PropertiesAskedError as error:
                 required = error.names
             model = extend_model(resource_type, model, required, known)
-        raise MissingPropertyError(resource_type.type_name, required)
+        raise RejectedPropertyError(resource_type.type_name, required)
 
     def _get_uncached(self, type_name: str, identifier: str) -> Resource | None:
         try:
@@ -125,18 +128,20 @@ class ResourceProbe:
         first_error: of the failed calls; None if all succeeded.
     """
 
-    def __init__(self, reader: ResourceReader, type_name: str) -> None:
+    def __init__(self, reader: ResourceReader, type_name: str, scope: LookupScope) -> None:
         self.reader = reader
         self._type_name = type_name
+        self._scope = scope
         self.first_error: CloudControlError | UnsupportedError | None = None
 
     def get(self, identifier: str) -> Resource | None:
-        """The resource; None if it does not exist or the call failed."""
+        """The resource; None if it does not exist here or the call failed."""
         try:
-            return self.reader.get_if_exists(self._type_name, identifier)
+            found = self.reader.get_if_exists(self._type_name, identifier)
         except (CloudControlError, UnsupportedError) as error:
             self.record(error)
-        return None
+            return None
+        return found if found and is_answer(identifier, found.identifier, self._scope) else None
 
     def record(self, error: CloudControlError | UnsupportedError) -> None:
         self.first_error = self.first_error or error
@@ -166,9 +171,11 @@ def extend_model(
     """The model with the properties that the service's answer required.
 
     Raises:
-        MissingPropertyError: one is not known, or was in the model already.
+        MissingPropertyError: one is not known.
+        RejectedPropertyError: one was in the model already.
     """
-    missing = [name for name in dict.fromkeys(required) if name in model or name not in known]
-    if missing:
+    if missing := [name for name in dict.fromkeys(required) if name not in {**model, **known}]:
         raise MissingPropertyError(resource_type.type_name, missing)
+    if given := [name for name in dict.fromkeys(required) if name in model]:
+        raise RejectedPropertyError(resource_type.type_name, given)
     return {**model, **{name: known[name] for name in required}}

@@ -21,6 +21,7 @@ from strongref.lookup.matching import (
     Match,
     differing_properties,
     has_tags,
+    is_answer,
     is_same_value,
     match,
     misspelled,
@@ -60,7 +61,7 @@ class ResourceSearch:
             raise ResourceQueryError(self._type_name, f"it has no property {wrong[0]}; did you mean {wrong[1]}?")
         self._given = {name: value for name, value in query.properties.items() if value}
         self._known = with_derived(self._type_name, {**query.hints, **self._given})
-        self._probe = ResourceProbe(reader, self._type_name)
+        self._probe = ResourceProbe(reader, self._type_name, self._scope)
         self._arns = ArnSearch(self._probe, self.resource_type, self._known, self._scope, self._description)
 
     @property
@@ -84,6 +85,10 @@ class ResourceSearch:
         parts = self.resource_type.identifier if self.resource_type.parts(resource.identifier) else ()
         given = {name: value for name, value in self._given.items() if name not in parts}
         return differing_properties(resource, given, self._scope)
+
+    def is_answer(self, identifier: str, resource: Resource) -> bool:
+        """Whether a resource is the one with this identifier, and not the caller's own of the same name."""
+        return is_answer(identifier, resource.identifier, self._scope)
 
     def no_match(self, differing: Sequence[str] = (), among: int | None = None) -> NoSuchResourceError:
         """The error that no resource matches, or that one does except for some of its properties."""
@@ -113,7 +118,7 @@ class ResourceSearch:
         if isinstance(way, Candidates):
             return self._only(self._arns.confirm(way))
         if isinstance(way, WholeIdentifier):
-            found = self._reader.get_if_exists(self._type_name, way.text)
+            found = self._probe.get(way.text)
             return self._only([found.identifier] if found else [])
         if isinstance(way, ListSearch):
             return self._in_list(way)
@@ -138,9 +143,9 @@ class ResourceSearch:
         ):
             return self._only([])
         arn = Arn.parse(parent)
-        forms = [physical_id]
-        if arn and self._scope.may_contain(arn):
-            forms.append(f"{arn.resource_id}{SEPARATOR}{own}")
+        if arn and not self._scope.may_contain(arn):
+            return self._only([])
+        forms = [physical_id, *([f"{arn.resource_id}{SEPARATOR}{own}"] if arn else [])]
         for form in forms:
             found = self._probe.get(form)
             if found:
