@@ -13,9 +13,9 @@ from strongref.contract.names import short_hash
 from strongref_cdk.apps import stack_of
 from strongref_cdk.cdk_values import REFUSALS, as_token
 from strongref_cdk.errors import NoReadyTypeError, NoSuchConstructError, OtherOptionsError, RefusedByCdkError
-from strongref_objects.channels import CloudFormation, CrossRegion
+from strongref_objects.channels import CrossRegion
 from strongref_objects.types import Declared
-from strongref_objects.types.members import key_of, members
+from strongref_objects.types.members import key_of, members, settings_of
 from strongref_toolkit.jsii_objects import same
 
 if TYPE_CHECKING:
@@ -53,8 +53,10 @@ class ConstructPlace(NamedTuple):
     @classmethod
     def of_import(cls, ctx: DeserializationContext, via: Channel | None) -> ConstructPlace:
         if isinstance(via, CrossRegion):
-            return cls(ctx.scope, ctx.id, via.region, via.account)
-        return cls(ctx.scope, ctx.id, is_local=isinstance(via or CloudFormation(), CloudFormation))
+            own = stack_of(ctx.scope).target
+            place = (via.region or own.region, via.account or own.account)
+            return cls(ctx.scope, ctx.id, via.region, via.account, is_local=place == (own.region, own.account))
+        return cls(ctx.scope, ctx.id, is_local=True)
 
     @classmethod
     def of_name(cls, prefix: str, name: str, stack: Stack) -> ConstructPlace:
@@ -115,7 +117,7 @@ class ConstructKind(Generic[T]):
             CdkError: strongref knows that the CDK cannot.
         """
         try:
-            return self.make(place, obj, **options)
+            return self.make(place, obj, **{**settings(obj), **options})
         except (*REFUSALS, TypeError) as error:
             what = f"the {self.declared.declared.label} {place.id}"
             unknown = _UNKNOWN_OPTION.search(str(error))
@@ -196,8 +198,19 @@ def as_objects(of: type[Declared], values: Mapping[str, Any]) -> dict[str, Any]:
 
 def members_and_options(of: type[Declared], more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Arguments divided into members of an object and the CDK's own options."""
-    parts = {name: value for name, value in more.items() if name in members(of)}
+    parts = {name: value for name, value in more.items() if name in members(of) and name not in settings_of(of)}
     return as_objects(of, parts), {name: value for name, value in more.items() if name not in parts}
+
+
+def settings(obj: Declared) -> dict[str, Any]:
+    """How an object was made, as options of the CDK's own function for it."""
+    found = {name: getattr(obj, name) for name in settings_of(type(obj))}
+    words = {"true": True, "false": False}
+    return {
+        name: int(text) if text.isdecimal() else words.get(text, text)
+        for name, text in found.items()
+        if text is not None
+    }
 
 
 def with_tokens(obj: Any, target: Target) -> Any:  # noqa: ANN401 (an object of a declared type)

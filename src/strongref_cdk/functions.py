@@ -267,6 +267,12 @@ function_from_arn = _function.from_arn
 function_from_name = _function.from_name
 lookup_function = _function.lookup
 
+_function_with_role: ConstructFunctions[lambda_.IFunction] = ConstructFunctions(ready.FUNCTION_WITH_ROLE)
+import_function_with_role = _function_with_role.import_
+
+_function_in_vpc: ConstructFunctions[lambda_.IFunction] = ConstructFunctions(ready.FUNCTION_IN_VPC)
+import_function_in_vpc = _function_in_vpc.import_
+
 
 def listener_of(load_balancer: elbv2.IApplicationLoadBalancer) -> elbv2.IApplicationListener:
     """The listener of an imported load balancer: the same each time.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import aws_cdk
+import jsii
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_ec2 as ec2
@@ -17,8 +19,9 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 
+from strongref.arns import Arn
 from strongref_cdk.cdk_values import REFUSALS
-from strongref_cdk.construct_kinds import ConstructKind
+from strongref_cdk.construct_kinds import ConstructKind, settings
 from strongref_cdk.errors import NotOneError, OptionNeededError, UnevenSubnetsError
 from strongref_objects import types
 from strongref_toolkit.jsii_objects import reference
@@ -106,12 +109,13 @@ def _load_balancer(
         security_group_id=balancer.security_group.security_group_id,
         load_balancer_dns_name=balancer.load_balancer_dns_name,
         load_balancer_canonical_hosted_zone_id=balancer.load_balancer_canonical_hosted_zone_id,
+        security_group_allows_all_outbound=settings(balancer.security_group).get("allow_all_outbound"),
     )
     construct = elbv2.ApplicationLoadBalancer.from_application_load_balancer_attributes(
         at.scope, at.id, load_balancer_arn=balancer.load_balancer_arn, **given
     )
     (group, *_) = construct.connections.security_groups
-    LISTENERS[reference(construct)] = _listener(at.part("Listener"), balancer.listener, security_group=group)
+    LISTENERS[reference(construct)] = LISTENER.construct(at.part("Listener"), balancer.listener, security_group=group)
     return construct
 
 
@@ -121,7 +125,7 @@ def _check_cluster(options: Mapping[str, Any]) -> None:
 
 
 def _cluster(at: ConstructPlace, cluster: types.Cluster, **options: Any) -> ecs.ICluster:  # noqa: ANN401
-    if not options:
+    if "vpc" not in options:
         return ecs.Cluster.from_cluster_arn(at.scope, at.id, cluster.cluster_arn)
     given = _given(options, cluster_arn=cluster.cluster_arn)
     return ecs.Cluster.from_cluster_attributes(at.scope, at.id, cluster_name=cluster.cluster_name, **given)
@@ -141,8 +145,86 @@ def _streamed_table(at: ConstructPlace, table: types.StreamedTable, **options: A
 
 
 def _function(at: ConstructPlace, function: types.Function, **options: Any) -> lambda_.IFunction:  # noqa: ANN401
-    given = _given(options, **({"same_environment": True} if at.is_local else {}))
+    given = _given(options, **_environment(at, function.function_arn))
     return lambda_.Function.from_function_attributes(at.scope, at.id, function_arn=function.function_arn, **given)
+
+
+def _environment(at: ConstructPlace, arn: object) -> Options:
+    """Whether CloudFormation can add permissions to a function: in another region it cannot, whatever the account."""
+    known, stack = Arn.parse(str(arn)), aws_cdk.Stack.of(at.scope)
+    if at.is_local:
+        return {"same_environment": True}
+    is_elsewhere = at.region not in (None, stack.region) or (known and known.region != stack.region)
+    return {"same_environment": False} if is_elsewhere else {}
+
+
+def _function_with_role(
+    at: ConstructPlace,
+    function: types.FunctionWithRole,
+    **options: Any,  # noqa: ANN401
+) -> lambda_.IFunction:
+    role = ROLE.construct(at.part("Role"), function.role)
+    return _function(at, function, **_given(options, role=role))
+
+
+def _function_in_vpc(
+    at: ConstructPlace,
+    function: types.FunctionInVpc,
+    *,
+    security_group_allows_all_outbound: bool | None = None,
+    **options: Any,  # noqa: ANN401
+) -> lambda_.IFunction:
+    outbound = security_group_allows_all_outbound
+    more = {} if outbound is None else {"allow_all_outbound": outbound}
+    group = SECURITY_GROUP.construct(at.part("SecurityGroup"), function.security_group, **more)
+    return _function_with_role(at, function, **_given(options, security_group=group))
+
+
+def _group_of_function(function: Any) -> Any:  # noqa: ANN401 (an lambda_.IFunction, and its security group)
+    """Its only security group; None if it has none, or several: the CDK imports a function with one."""
+    groups = list(function.connections.security_groups) if function.is_bound_to_vpc else []
+    return groups[0] if len(groups) == 1 else None
+
+
+def _setting(attribute: str, default: object) -> Callable[[Any], Any]:
+    """An attribute of a construct; None if it is what the CDK assumes of an imported one."""
+
+    def get(construct: Any) -> Any:  # noqa: ANN401 (constructs and values)
+        try:
+            found = getattr(construct, attribute, default)
+        except REFUSALS:  # An imported construct does not say it.
+            return None
+        return None if found in (None, default) else found
+
+    return get
+
+
+def _later(attribute: str) -> Callable[[Any], Any]:
+    """An attribute that the program can still change, as by another index: a token, always the same."""
+
+    def get(construct: Any) -> str | None:  # noqa: ANN401 (a construct)
+        read = _setting(attribute, None)
+        if read(construct) is None:
+            return None
+        key = (reference(construct), attribute)
+        if key not in _TOKENS:
+            _TOKENS[key] = aws_cdk.Lazy.uncached_string(_Late(lambda: str(read(construct)).lower()))
+        return _TOKENS[key]
+
+    return get
+
+
+_TOKENS: dict[tuple[str, str], str] = {}
+"""By construct and attribute: exported twice, a setting is the same."""
+
+
+@jsii.implements(aws_cdk.IStringProducer)
+class _Late:
+    def __init__(self, read: Callable[[], str]) -> None:
+        self._read = read
+
+    def produce(self, _context: aws_cdk.IResolveContext) -> str:
+        return self._read()
 
 
 def _vpc(at: ConstructPlace, vpc: types.Vpc, **options: Any) -> ec2.IVpc:  # noqa: ANN401
@@ -214,17 +296,28 @@ def _only(label: str, part: str, get: Callable[[Any], Any]) -> Callable[[Any], A
 
 
 KEY: ConstructKind[kms.IKey] = ConstructKind(types.Key, _key)
-BUCKET: ConstructKind[s3.IBucket] = ConstructKind(types.Bucket, _bucket, wider=[types.EncryptedBucket])
-ENCRYPTED_BUCKET: ConstructKind[s3.IBucket] = ConstructKind(types.EncryptedBucket, _encrypted_bucket)
+_OF_BUCKETS = {"is_website": _setting("is_website", False)}
+BUCKET: ConstructKind[s3.IBucket] = ConstructKind(types.Bucket, _bucket, get=_OF_BUCKETS, wider=[types.EncryptedBucket])
+ENCRYPTED_BUCKET: ConstructKind[s3.IBucket] = ConstructKind(types.EncryptedBucket, _encrypted_bucket, get=_OF_BUCKETS)
 QUEUE: ConstructKind[sqs.IQueue] = ConstructKind(types.Queue, _queue, wider=[types.EncryptedQueue])
 ENCRYPTED_QUEUE: ConstructKind[sqs.IQueue] = ConstructKind(types.EncryptedQueue, _encrypted_queue)
-TOPIC: ConstructKind[sns.ITopic] = ConstructKind(types.Topic, _topic, wider=[types.EncryptedTopic])
-ENCRYPTED_TOPIC: ConstructKind[sns.ITopic] = ConstructKind(types.EncryptedTopic, _encrypted_topic)
+_OF_TOPICS = {"content_based_deduplication": _setting("content_based_deduplication", False)}
+TOPIC: ConstructKind[sns.ITopic] = ConstructKind(types.Topic, _topic, get=_OF_TOPICS, wider=[types.EncryptedTopic])
+ENCRYPTED_TOPIC: ConstructKind[sns.ITopic] = ConstructKind(types.EncryptedTopic, _encrypted_topic, get=_OF_TOPICS)
 ROLE: ConstructKind[iam.IRole] = ConstructKind(types.Role, _role)
 CERTIFICATE: ConstructKind[acm.ICertificate] = ConstructKind(types.Certificate, _certificate)
 HOSTED_ZONE: ConstructKind[route53.IHostedZone] = ConstructKind(types.HostedZone, _hosted_zone)
-SECURITY_GROUP: ConstructKind[ec2.ISecurityGroup] = ConstructKind(types.SecurityGroup, _security_group)
-LISTENER: ConstructKind[elbv2.IApplicationListener] = ConstructKind(types.Listener, _listener, check=_check_listener)
+SECURITY_GROUP: ConstructKind[ec2.ISecurityGroup] = ConstructKind(
+    types.SecurityGroup,
+    _security_group,
+    get={
+        "allow_all_outbound": _setting("allow_all_outbound", True),
+        "allow_all_ipv6_outbound": _setting("allow_all_ipv6_outbound", False),
+    },
+)
+LISTENER: ConstructKind[elbv2.IApplicationListener] = ConstructKind(
+    types.Listener, _listener, get={"default_port": _setting("port", None)}, check=_check_listener
+)
 APPLICATION_LOAD_BALANCER: ConstructKind[elbv2.IApplicationLoadBalancer] = ConstructKind(
     types.ApplicationLoadBalancer,
     _load_balancer,
@@ -235,13 +328,22 @@ APPLICATION_LOAD_BALANCER: ConstructKind[elbv2.IApplicationLoadBalancer] = Const
         "listener": _only("application load balancer", "listener", lambda it: it.listeners),
     },
 )
-CLUSTER: ConstructKind[ecs.ICluster] = ConstructKind(types.Cluster, _cluster, check=_check_cluster)
-TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(
-    types.Table, _table, wider=[types.EncryptedTable, types.StreamedTable]
+CLUSTER: ConstructKind[ecs.ICluster] = ConstructKind(
+    types.Cluster, _cluster, get={"has_ec2_capacity": _later("has_ec2_capacity")}, check=_check_cluster
 )
-ENCRYPTED_TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(types.EncryptedTable, _encrypted_table)
-STREAMED_TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(types.StreamedTable, _streamed_table)
-FUNCTION: ConstructKind[lambda_.IFunction] = ConstructKind(types.Function, _function)
+_OF_TABLES = {"grant_index_permissions": _later("_has_index")}
+TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(
+    types.Table, _table, get=_OF_TABLES, wider=[types.EncryptedTable, types.StreamedTable]
+)
+ENCRYPTED_TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(types.EncryptedTable, _encrypted_table, get=_OF_TABLES)
+STREAMED_TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(types.StreamedTable, _streamed_table, get=_OF_TABLES)
+FUNCTION: ConstructKind[lambda_.IFunction] = ConstructKind(
+    types.Function, _function, wider=[types.FunctionWithRole, types.FunctionInVpc]
+)
+FUNCTION_WITH_ROLE: ConstructKind[lambda_.IFunction] = ConstructKind(types.FunctionWithRole, _function_with_role)
+FUNCTION_IN_VPC: ConstructKind[lambda_.IFunction] = ConstructKind(
+    types.FunctionInVpc, _function_in_vpc, get={"security_group": _group_of_function}
+)
 VPC: ConstructKind[ec2.IVpc] = ConstructKind(
     types.Vpc,
     _vpc,

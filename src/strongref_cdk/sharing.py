@@ -64,6 +64,11 @@ class ConstructContext:
             found: Any = self._plain.read_string_list(key, allow_unresolved=allow_unresolved)
             return list(found)
 
+    def read_setting(self, key: str) -> str | None:
+        """How the object was made; None at deployment, and if it was not written; as `read_string`."""
+        with at(self.scope):
+            return self._plain.read_setting(key)
+
     def read_object(self, key: str) -> ConstructContext:
         """The context of the object below this key; as `read_string`."""
         with at(self.scope):

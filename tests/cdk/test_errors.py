@@ -192,6 +192,7 @@ def test_a_table_with_a_key_and_a_stream_is_exported_with_both_and_read_as_eithe
         "Thing-EncryptionKey-KeyArn",
         "Thing-EncryptionKey-KeyId",
         "Thing-TableStreamArn",
+        "Thing-GrantIndexPermissions",
     }
     tables = [
         importing(web, "Thing", type=LATER)

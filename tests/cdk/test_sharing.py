@@ -370,7 +370,7 @@ def test_req8_what_was_resolved_is_kept_for_the_next_run(web: cdk.Stack) -> None
     deployed(BUCKET)
     shared.import_bucket(web, "JohnnyBucket")
     kept = Path("strongref.context.json").read_text()
-    assert set(json.loads(kept).values()) == set(BUCKET.values())
+    assert set(json.loads(kept).values()) == {*BUCKET.values(), ""}  # It is no website, says the last one.
     boto3.client("cloudformation", EU).delete_stack(StackName="Network")
     again = cdk_apps.stack(cdk.App(), "Web")
     assert shared.import_bucket(again, "JohnnyBucket").bucket_name == "johnny"

@@ -48,26 +48,32 @@ RESOURCES = {name: each for name, each in READY.items() if each.declared.type_na
 KEYS = {
     "ApplicationLoadBalancer": [
         *("LoadBalancerArn", "LoadBalancerDnsName", "LoadBalancerCanonicalHostedZoneId"),
-        *("SecurityGroup.SecurityGroupId", "Listener.ListenerArn"),
+        *("SecurityGroup.SecurityGroupId", "SecurityGroup.AllowAllOutbound", "SecurityGroup.AllowAllIpv6Outbound"),
+        *("Listener.ListenerArn", "Listener.DefaultPort"),
     ],
-    "Bucket": ["BucketArn", "BucketName"],
+    "Bucket": ["BucketArn", "BucketName", "IsWebsite"],
     "Certificate": ["CertificateArn"],
-    "Cluster": ["ClusterArn", "ClusterName"],
-    "EncryptedBucket": ["BucketArn", "BucketName", "EncryptionKey.KeyArn", "EncryptionKey.KeyId"],
+    "Cluster": ["ClusterArn", "ClusterName", "HasEc2Capacity"],
+    "EncryptedBucket": ["BucketArn", "BucketName", "IsWebsite", "EncryptionKey.KeyArn", "EncryptionKey.KeyId"],
     "EncryptedQueue": ["QueueArn", "QueueName", "QueueUrl", "EncryptionMasterKey.KeyArn", "EncryptionMasterKey.KeyId"],
-    "EncryptedTable": ["TableArn", "TableName", "EncryptionKey.KeyArn", "EncryptionKey.KeyId"],
-    "EncryptedTopic": ["TopicArn", "TopicName", "MasterKey.KeyArn", "MasterKey.KeyId"],
+    "EncryptedTable": ["TableArn", "TableName", "GrantIndexPermissions", "EncryptionKey.KeyArn", "EncryptionKey.KeyId"],
+    "EncryptedTopic": ["TopicArn", "TopicName", "ContentBasedDeduplication", "MasterKey.KeyArn", "MasterKey.KeyId"],
     "Function": ["FunctionArn", "FunctionName"],
+    "FunctionInVpc": [
+        *("FunctionArn", "FunctionName", "Role.RoleArn", "Role.RoleName"),
+        *("SecurityGroup.SecurityGroupId", "SecurityGroup.AllowAllOutbound", "SecurityGroup.AllowAllIpv6Outbound"),
+    ],
+    "FunctionWithRole": ["FunctionArn", "FunctionName", "Role.RoleArn", "Role.RoleName"],
     "HostedZone": ["HostedZoneId", "ZoneName"],
     "Key": ["KeyArn", "KeyId"],
-    "Listener": ["ListenerArn"],
+    "Listener": ["ListenerArn", "DefaultPort"],
     "Queue": ["QueueArn", "QueueName", "QueueUrl"],
     "Role": ["RoleArn", "RoleName"],
-    "SecurityGroup": ["SecurityGroupId"],
-    "StreamedTable": ["TableArn", "TableName", "TableStreamArn"],
+    "SecurityGroup": ["SecurityGroupId", "AllowAllOutbound", "AllowAllIpv6Outbound"],
+    "StreamedTable": ["TableArn", "TableName", "GrantIndexPermissions", "TableStreamArn"],
     "Subnets": ["SubnetIds", "AvailabilityZones", "RouteTableIds"],
-    "Table": ["TableArn", "TableName"],
-    "Topic": ["TopicArn", "TopicName"],
+    "Table": ["TableArn", "TableName", "GrantIndexPermissions"],
+    "Topic": ["TopicArn", "TopicName", "ContentBasedDeduplication"],
     "Vpc": [
         *("Parts", "VpcId", "VpcCidrBlock"),
         *(
@@ -172,7 +178,7 @@ def test_what_a_resources_attributes_do_not_tell_has_to_be_given() -> None:
         "zone_name of a hosted zone cannot be derived from its attributes in a template. Also pass zone_name=…."
     )
     assert HostedZone.of_resource("Zone", zone_name="example.com").hosted_zone_id == {"Ref": "Zone"}
-    with pytest.raises(UnknownMembersError, match=r"A bucket has no key\. It has bucket_arn and bucket_name"):
+    with pytest.raises(UnknownMembersError, match=r"A bucket has no key\. It has bucket_arn, bucket_name and is_website"):
         Bucket.of_resource("Bucket", key="x")
 
 

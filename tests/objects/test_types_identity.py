@@ -334,7 +334,7 @@ def test_behind_a_path_of_any_length_cloudformation_finds_no_name() -> None:
         (
             lambda: Bucket.from_name("assets", encryption_key="x"),
             UnknownMembersError,
-            "A bucket has no encryption_key. It has bucket_arn and bucket_name.",
+            "A bucket has no encryption_key. It has bucket_arn, bucket_name and is_website.",
         ),
     ],
 )

@@ -23,7 +23,7 @@ from aws_cdk import aws_sqs as sqs
 import strongref_cdk as shared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 HERE = "arn:aws:{}:eu-west-1:123456789012:{}"
 KEY_ID = "11111111-2222-3333-4444-555555555555"
@@ -40,6 +40,7 @@ class Case:
         use: what another program does with the imported one.
         used: the type of a resource that this makes or changes, and the key of the value that stands in it.
         values: that AWS may give what is exported, by key.
+        more: the keys of what is exported in addition.
         exporting: the name in the exporting function, where it is another.
         options: for the import, made in the importing stack.
         only_now: whether it can only be looked up while the template is made.
@@ -50,6 +51,7 @@ class Case:
     use: Callable[[cdk.Stack, Any], object]
     used: tuple[str, str]
     values: Mapping[str, str]
+    more: Sequence[str] = ()
     exporting: str = ""
     options: Callable[[cdk.Stack], dict[str, Any]] = field(default=lambda _: {})
     only_now: bool = False
@@ -161,6 +163,18 @@ def key_of(part: str) -> dict[str, str]:
     return {f"{part}KeyArn": HERE.format("kms", f"key/{KEY_ID}"), f"{part}KeyId": KEY_ID}
 
 
+ROLE = {"RoleArn": "arn:aws:iam::123456789012:role/jobs", "RoleName": "jobs"}
+FUNCTION = {"FunctionArn": HERE.format("lambda", "function:jobs"), "FunctionName": "jobs"}
+WITH_ROLE = FUNCTION | {f"Role-{key}": value for key, value in ROLE.items()}
+FACTS = WITH_ROLE | {f"SecurityGroup-{key}": value for key, value in GROUP.items()}
+"""Values of what is exported in addition to a construct itself."""
+
+
+def in_vpc(stack: cdk.Stack) -> lambda_.Function:
+    isolated = ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)
+    return function(stack, vpc=vpc(stack), vpc_subnets=isolated, allow_all_outbound=False)
+
+
 CASES = [
     Case(
         "bucket",
@@ -221,7 +235,7 @@ CASES = [
         lambda stack: iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com")),
         lambda stack, imported: function(stack, role=imported),
         ("AWS::Lambda::Function", "RoleArn"),
-        {"RoleArn": "arn:aws:iam::123456789012:role/jobs", "RoleName": "jobs"},
+        ROLE,
     ),
     Case(
         "certificate",
@@ -283,6 +297,7 @@ CASES = [
             "SecurityGroup-SecurityGroupId": "sg-0123abcd",
             **{f"Listener-{key}": value for key, value in LISTENER.items()},
         },
+        more=["SecurityGroup-AllowAllOutbound", "Listener-DefaultPort"],
     ),
     Case(
         "listener",
@@ -290,8 +305,11 @@ CASES = [
         lambda stack, listener: _rule(stack, listener, listener),
         ("AWS::ElasticLoadBalancingV2::ListenerRule", "ListenerArn"),
         LISTENER,
+        more=["DefaultPort"],
         options=lambda stack: {
-            "security_group": ec2.SecurityGroup.from_security_group_id(stack, "Given", "sg-89abcdef")
+            "security_group": ec2.SecurityGroup.from_security_group_id(
+                stack, "Given", "sg-89abcdef", allow_all_outbound=False
+            )
         },
     ),
     Case(
@@ -300,6 +318,7 @@ CASES = [
         service,
         ("AWS::ECS::Service", "ClusterName"),
         {"ClusterArn": HERE.format("ecs", "cluster/apps"), "ClusterName": "apps"},
+        more=["HasEc2Capacity"],
         options=lambda stack: {"vpc": beside(stack)},
     ),
     Case(
@@ -308,6 +327,7 @@ CASES = [
         lambda stack, imported: imported.grant_read_data(role(stack)),
         ("AWS::IAM::Policy", "TableArn"),
         TABLE,
+        more=["GrantIndexPermissions"],
     ),
     Case(
         "encrypted_table",
@@ -315,6 +335,7 @@ CASES = [
         lambda stack, imported: imported.grant_read_data(role(stack)),
         ("AWS::IAM::Policy", "EncryptionKey-KeyArn"),
         TABLE | key_of("EncryptionKey-"),
+        more=["GrantIndexPermissions"],
         exporting="table",
     ),
     Case(
@@ -323,6 +344,7 @@ CASES = [
         streamed,
         ("AWS::Lambda::EventSourceMapping", "TableStreamArn"),
         TABLE | STREAM,
+        more=["GrantIndexPermissions"],
         exporting="table",
     ),
     Case(
@@ -330,6 +352,27 @@ CASES = [
         function,
         lambda _, imported: imported.add_permission("Invoke", principal=iam.ServicePrincipal("events.amazonaws.com")),
         ("AWS::Lambda::Permission", "FunctionArn"),
-        {"FunctionArn": HERE.format("lambda", "function:jobs"), "FunctionName": "jobs"},
+        FUNCTION,
+        more=["Role-RoleArn", "Role-RoleName"],
+    ),
+    Case(
+        "function_with_role",
+        function,
+        lambda stack, imported: [
+            table(stack).grant_read_data(imported),
+            imported.role.grant_pass_role(role(stack)),
+        ],
+        ("AWS::IAM::Policy", "Role-RoleArn"),
+        WITH_ROLE,
+        exporting="function",
+    ),
+    Case(
+        "function_in_vpc",
+        in_vpc,
+        lambda _, imported: imported.connections.allow_from_any_ipv4(ec2.Port.tcp(443)),
+        ("AWS::EC2::SecurityGroupIngress", "SecurityGroup-SecurityGroupId"),
+        FACTS,
+        more=["SecurityGroup-AllowAllOutbound"],
+        exporting="function",
     ),
 ]

@@ -115,6 +115,13 @@ class DeserializationContext(Protocol):
         """The context of the object below this key."""
         ...
 
+    def read_setting(self, key: str) -> str | None:
+        """Read how the object was made, which nothing holds.
+
+        None at deployment, and if it was not written, as by an older version.
+        """
+        ...
+
 
 class Target(Protocol):
     """A stack whose template is being written: a plain one, or one of a CDK app."""

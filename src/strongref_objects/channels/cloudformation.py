@@ -144,18 +144,21 @@ class ImportValueReader:
 def value_reader(target: Target, synthesis: Synthesis, holder: ImportHolder, names: ExportedNames) -> ValueReader:
     """Reads the values that other stacks export in the target's account and region."""
 
-    def look_up(path: Path) -> str:
+    def look_up(path: Path, *, is_setting: bool = False) -> str:
         with names.importing(path, export_name(path)) as name:
-            return _look_up(target, synthesis, path, name)
+            return _look_up(target, synthesis, path, name, is_setting)
 
-    return ValueReader(CHANNEL, look_up, holder.hold, joins_lists=True)
+    setting = partial(look_up, is_setting=True)
+    return ValueReader(CHANNEL, look_up, holder.hold, joins_lists=True, look_up_setting=setting)
 
 
-def _look_up(target: Target, synthesis: Synthesis, path: Path, name: str) -> str:
+def _look_up(target: Target, synthesis: Synthesis, path: Path, name: str, is_setting: bool) -> str:
     home = synthesis.home(target, shown(path))
 
     def found() -> StackExport:
         exports = synthesis.once(("ListExports", home), partial(list_exports, synthesis, home))
+        if name not in exports and is_setting:
+            return StackExport("", "")
         if name not in exports:
             where = f"the CloudFormation exports of account {home.account} in {home.region}"
             raise NothingToImportError(name, where, get_close_matches(name, exports, 3))

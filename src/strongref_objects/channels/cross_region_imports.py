@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED, Producer
@@ -164,23 +165,24 @@ class ImportAttributeReader:
 def value_reader(target: Target, synthesis: Synthesis, imports: ImportResources, via: CrossRegion) -> ValueReader:
     """Reads the values that a stack exports to this one, as the target's account and region store them."""
 
-    def look_up(path: Path) -> Any:  # noqa: ANN401 (JSON)
-        return _look_up(target, synthesis, via, path)
+    def look_up(path: Path, *, is_setting: bool = False) -> Any:  # noqa: ANN401 (JSON)
+        return _look_up(target, synthesis, via, path, is_setting)
 
     def hold(path: Path, value: object) -> None:
         imports.hold(via, export_key(path), value)
 
-    return ValueReader(CHANNEL, look_up, hold)
+    return ValueReader(CHANNEL, look_up, hold, look_up_setting=partial(look_up, is_setting=True))
 
 
-def _look_up(target: Target, synthesis: Synthesis, via: CrossRegion, path: Path) -> Any:  # noqa: ANN401 (JSON)
+def _look_up(target: Target, synthesis: Synthesis, via: CrossRegion, path: Path, is_setting: bool) -> Any:  # noqa: ANN401 (JSON)
     key = export_key(path)
     home = synthesis.home(target, shown(path))
     consumer = SHARED if via.shared else via.consumer or target.name
     account, region = via.account or home.account, via.region or home.region
     producer = Producer(account, region, via.stack or "")  # For imports, a channel always names the stack.
     at = ContextKey("strongref", home.account, home.region, f"{consumer}/{account}/{region}/{via.stack}", key)
-    return synthesis.remember(at, lambda: _published(synthesis, home, consumer, producer, path))
+    ask = partial(_published, synthesis, home, consumer, producer, path)
+    return synthesis.remember(at, ask, is_setting=is_setting)
 
 
 def _published(synthesis: Synthesis, home: Home, consumer: str, producer: Producer, path: Path) -> Any:  # noqa: ANN401 (JSON)

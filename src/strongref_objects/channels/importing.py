@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from strongref_objects.base import ObjectCache
-from strongref_objects.base.errors import BadNameError, UnresolvedImportError, WrongKindError
+from strongref_objects.base.errors import BadNameError, NothingToImportError, UnresolvedImportError, WrongKindError
 from strongref_objects.base.names import construct_id, shown
 from strongref_objects.base.values import COMMA
 
@@ -88,6 +88,11 @@ class ImportedObject:
         path, part_id = self._below(key), f"{self.id}-{construct_id((key,))}"
         return self._parts.get(key, lambda: ImportedObject(self._reader, path, self.scope, part_id))
 
+    def read_setting(self, key: str) -> str | None:
+        """As `DeserializationContext`."""
+        path = self._below(key)
+        return self._reader.setting(path) if isinstance(self._reader, ValueReader) else None
+
     def _below(self, key: str) -> Path:
         if not isinstance(key, str) or not key:
             raise BadNameError(shown((*self._path, str(key))), "a key must be a string that is not empty")
@@ -115,6 +120,7 @@ class ValueReader:
         hold: Callable[[Path, object], None] = lambda _path, _value: None,
         *,
         joins_lists: bool = False,
+        look_up_setting: Callable[[Path], Any] | None = None,
     ) -> None:
         """Create the reader.
 
@@ -123,11 +129,13 @@ class ValueReader:
             look_up: returns the value at a path: a text or a list.
             hold: makes the stack hold the value at a path, which is its second argument.
             joins_lists: whether the channel only has text, so that lists are joined by commas.
+            look_up_setting: the same for a value that need not be there: empty if it is not.
         """
         self.channel = channel
         self._look_up = look_up
         self._hold = hold
         self._joins_lists = joins_lists
+        self._look_up_setting = look_up_setting or look_up
         self._strong: set[str] = set()
         self._read: dict[Path, object] = {}
 
@@ -158,6 +166,16 @@ class ValueReader:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise _wrong_kind(path, value)
         return value
+
+    def setting(self, path: Path) -> str | None:
+        """The text at a path, which is not held; None if there is none."""
+        try:
+            value = self._look_up_setting(path)
+        except NothingToImportError:
+            return None
+        if value and not isinstance(value, str):
+            raise _wrong_kind(path, value)
+        return value or None
 
     def _value(self, path: Path) -> Any:  # noqa: ANN401 (JSON)
         value = self._look_up(path)

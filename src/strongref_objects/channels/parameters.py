@@ -96,11 +96,11 @@ class DynamicReferenceReader:
 def value_reader(target: Target, synthesis: Synthesis, prefix: str, names: ExportedNames) -> ValueReader:
     """Reads the values below a prefix in the target's account and region. Nothing can hold them."""
 
-    def look_up(path: Path) -> Any:  # noqa: ANN401 (JSON)
+    def look_up(path: Path, *, is_setting: bool = False) -> Any:  # noqa: ANN401 (JSON)
         with names.importing(path, parameter_name(prefix, path)):
-            return _look_up(target, synthesis, prefix, path)
+            return _look_up(target, synthesis, prefix, path, is_setting)
 
-    return ValueReader(CHANNEL, look_up)
+    return ValueReader(CHANNEL, look_up, look_up_setting=partial(look_up, is_setting=True))
 
 
 def read_object(prefix: str, name: str, *, region: str | None = None, store: Store | None = None) -> ImportedObject:
@@ -144,7 +144,7 @@ def _own_store(region: str | None) -> Store:
     return Stores(Clients().ssm, RateLimiter(RateLimits.from_environment()))(region, SystemClock(READ_SECONDS))
 
 
-def _look_up(target: Target, synthesis: Synthesis, prefix: str, path: Path) -> Any:  # noqa: ANN401 (JSON)
+def _look_up(target: Target, synthesis: Synthesis, prefix: str, path: Path, is_setting: bool) -> Any:  # noqa: ANN401 (JSON)
     home = synthesis.home(target, shown(path))
 
     def ask() -> Any:  # noqa: ANN401 (JSON)
@@ -152,7 +152,8 @@ def _look_up(target: Target, synthesis: Synthesis, prefix: str, path: Path) -> A
         found = synthesis.once(("ssm", home, *what), lambda: read_parameters(synthesis.store(home), *what))
         return _value(found, prefix, path)
 
-    return synthesis.remember(ContextKey("ssm", home.account, home.region, prefix, "/".join(path)), ask)
+    key = ContextKey("ssm", home.account, home.region, prefix, "/".join(path))
+    return synthesis.remember(key, ask, is_setting=is_setting)
 
 
 def read_parameters(store: Store, prefix: str, name: str, is_value: bool) -> Mapping[str, Parameter]:

@@ -150,6 +150,8 @@ class _ContextEntry:
         missing: dict[str, None] = {}
         for name in self.names:
             value, key = getattr(found, name), key_of(name)
+            if value is None and members(self.of)[name].is_setting:
+                continue
             if value is None:
                 missing[json_key(key)] = None
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strongref_objects.base.errors import UnknownLocationError
+from strongref_objects.base.errors import NothingToImportError, UnknownLocationError
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, ContextFile, ContextKey
 from strongref_toolkit.memo import Memo
 
@@ -80,6 +80,7 @@ class Synthesis:
         ask: Callable[[], Any],
         *,
         is_complete: Callable[[Any], bool] = lambda _entry: True,
+        is_setting: bool = False,
     ) -> Any:  # noqa: ANN401 (JSON)
         """The context file's entry of this key; if there is none, what `ask` returns (JSON, not None), which is kept.
 
@@ -87,6 +88,7 @@ class Synthesis:
             key: of the entry.
             ask: looks it up.
             is_complete: whether an entry can be used; if not, it is looked up again.
+            is_setting: whether an empty entry is kept if `ask` raises `NothingToImportError`.
 
         Raises:
             ContextFileError: the file cannot be read or written.
@@ -94,7 +96,12 @@ class Synthesis:
         """
         entry = self.context_file.get(key)
         if entry is None or not is_complete(entry):
-            entry = ask()
+            try:
+                entry = ask()
+            except NothingToImportError:
+                if not is_setting:
+                    raise
+                entry = ""
             self.context_file.put(key, entry)
         return entry
 

@@ -8,11 +8,11 @@ lists the subnets that it has, and so can only be read at synthesis.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from strongref_objects.base.errors import MissingMembersError, UnevenListsError
 from strongref_objects.types.arn_forms import ArnForm, is_unresolved
-from strongref_objects.types.declared import REF, Declared, every_type, part, text, texts
+from strongref_objects.types.declared import REF, Declared, every_type, part, setting, text, texts
 
 if TYPE_CHECKING:
     from strongref_objects.base import Text, TextList
@@ -31,6 +31,8 @@ __all__ = [
     "EncryptedTable",
     "EncryptedTopic",
     "Function",
+    "FunctionInVpc",
+    "FunctionWithRole",
     "HostedZone",
     "Key",
     "Listener",
@@ -44,9 +46,13 @@ __all__ = [
     "Vpc",
     "every_type",
     "part",
+    "setting",
     "text",
     "texts",
 ]
+
+Setting: TypeAlias = "Text | bool | int | None"
+"""What a program gives for a setting; an object has its text."""
 
 _UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -73,6 +79,7 @@ class Bucket(
 
     bucket_arn: Text = text("Arn", form="{arn}")
     bucket_name: Text = text(REF, form="{name}")
+    is_website: Setting = setting(default=None, kw_only=True)
 
 
 class EncryptedBucket(Bucket):
@@ -108,6 +115,7 @@ class Topic(
 
     topic_arn: Text = text("TopicArn", form="{arn}")
     topic_name: Text = text("TopicName", form="{name}")
+    content_based_deduplication: Setting = setting(default=None, kw_only=True)
 
 
 class EncryptedTopic(Topic):
@@ -156,6 +164,8 @@ class SecurityGroup(
     """A security group."""
 
     security_group_id: Text = text("GroupId", form="{name}")
+    allow_all_outbound: Setting = setting(default=None, kw_only=True)
+    allow_all_ipv6_outbound: Setting = setting(default=None, kw_only=True)
 
 
 class Listener(
@@ -169,6 +179,7 @@ class Listener(
     """A listener of an application load balancer."""
 
     listener_arn: Text = text(REF, form="{arn}")
+    default_port: Setting = setting(says="Port", default=None, kw_only=True)
 
 
 class ApplicationLoadBalancer(
@@ -197,6 +208,7 @@ class Cluster(
 
     cluster_arn: Text = text("Arn", form="{arn}")
     cluster_name: Text = text(REF, form="{name}")
+    has_ec2_capacity: Setting = setting(default=None, kw_only=True)
 
 
 class Table(
@@ -208,6 +220,7 @@ class Table(
 
     table_arn: Text = text("Arn", form="{arn}")
     table_name: Text = text(REF, form="{name}")
+    grant_index_permissions: Setting = setting(default=None, kw_only=True)
 
 
 class EncryptedTable(Table):
@@ -231,6 +244,18 @@ class Function(
 
     function_arn: Text = text("Arn", form="{arn}")
     function_name: Text = text(REF, form="{name}")
+
+
+class FunctionWithRole(Function):
+    """A function with its execution role, which can be granted permissions."""
+
+    role: Role = part(Role)
+
+
+class FunctionInVpc(FunctionWithRole):
+    """A function with its execution role and its security group."""
+
+    security_group: SecurityGroup = part(SecurityGroup)
 
 
 class Subnets(Declared, label="tier of subnets"):

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from strongref.arns import Arn
 from strongref_objects.base.errors import MissingMembersError, NotANameError, NotAnArnError, OtherArnError
 from strongref_objects.types.arn_forms import check_location, check_text, fill, hashable, is_unresolved
-from strongref_objects.types.members import REF, members, part, text, texts
+from strongref_objects.types.members import REF, members, part, setting, text, texts
 from strongref_objects.types.shared_object import PARTS, SharedObject
 
-__all__ = ["PARTS", "REF", "Declared", "every_type", "part", "text", "texts"]
+__all__ = ["PARTS", "REF", "Declared", "every_type", "part", "setting", "text", "texts"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -27,6 +27,7 @@ class Member:
     of: type[Any] | None = None  # the type of the object that it is; None for text
     is_list: bool = False  # whether it is a list of texts
     dropped: str = ""  # a suffix of Cloud Control's value that templates do not have
+    is_setting: bool = False  # whether it only says how the resource was made, which nothing refers to
 
 
 def text(
@@ -39,6 +40,15 @@ def text(
 ) -> Any:  # noqa: ANN401 (a field)
     """A text. `default=None` makes it optional. The other arguments are those of `Member`."""
     return dataclasses.field(**default, metadata={_MEMBER: Member(attribute, form, says, dropped=dropped)})
+
+
+def setting(*, says: str | None = None, **default: Any) -> Any:  # noqa: ANN401 (as above)
+    """How a resource was made, if that changes what a program generates that uses it: a text, a boolean or a number.
+
+    Declared with `default=None, kw_only=True`: an object that was written without it lacks it. It is read at synthesis
+    only, and nothing holds it.
+    """
+    return dataclasses.field(**default, metadata={_MEMBER: Member(says=says, is_setting=True)})
 
 
 def texts(**default: Any) -> Any:  # noqa: ANN401 (as above)
@@ -62,11 +72,18 @@ def key_of(name: str) -> str:
 
 
 def optional_members(declared: type[Any]) -> list[str]:
-    return [each.name for each in dataclasses.fields(declared) if each.default is None]
+    found = members(declared)
+    fields = dataclasses.fields(declared)
+    return [each.name for each in fields if each.default is None and not found[each.name].is_setting]
 
 
 def required_members(declared: type[Any]) -> list[str]:
-    return [name for name in members(declared) if name not in optional_members(declared)]
+    optional = optional_members(declared)
+    return [name for name, each in members(declared).items() if name not in optional and not each.is_setting]
+
+
+def settings_of(declared: type[Any]) -> list[str]:
+    return [name for name, each in members(declared).items() if each.is_setting]
 
 
 def problem_of(declared: type[Any], parts: str) -> str | None:
@@ -93,8 +110,10 @@ def make_keyword_only(declared: type[Any]) -> None:
         declared: the type, before it is a dataclass itself.
     """
     inherited = getattr(declared, "__dataclass_fields__", {}).values()
-    follows_optional = any(each.default is not dataclasses.MISSING for each in inherited)
+    follows_optional = any(each.default is not dataclasses.MISSING and not each.kw_only for each in inherited)
     for each in [each for each in vars(declared).values() if isinstance(each, dataclasses.Field)]:
+        if each.kw_only is True:
+            continue
         if each.default is not dataclasses.MISSING:
             follows_optional = True
         elif follows_optional:
@@ -115,4 +134,6 @@ def read(ctx: DeserializationContext, key: str, member: Member, *, resolved: boo
         return member.of.deserialize(ctx.read_object(key))
     if member.is_list:
         return ctx.read_string_list(key)
+    if member.is_setting:
+        return ctx.read_setting(key)
     return ctx.read_string(key, allow_unresolved=not resolved)

@@ -26,6 +26,7 @@ from strongref_objects.types.members import (
     problem_of,
     read,
     required_members,
+    setting,
     text,
     texts,
     write,
@@ -51,7 +52,7 @@ class Declaration:
     arn: ArnForm | None = None  # the form of its ARNs; None if it has none
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(text, texts, part))
+@dataclass_transform(frozen_default=True, field_specifiers=(text, texts, part, setting))
 class SharedObject:
     """An object of a declared type."""
 
@@ -97,6 +98,8 @@ class SharedObject:
             if member.of and value is not None and not isinstance(value, member.of):
                 given = a(value.declared.label) if isinstance(value, SharedObject) else kind_of_value(value)
                 raise WrongTypeError(self.declared.label, name, f"an object of class {member.of.__name__}", given)
+            if member.is_setting and isinstance(value, bool | int):
+                object.__setattr__(self, name, str(value).lower())
         missing = [name for name in required_members(type(self)) if getattr(self, name) is None]
         if missing:
             raise MissingMembersError(self.declared.label, missing, "what it is made of")
@@ -112,7 +115,7 @@ class SharedObject:
         """Write every member that the object has."""
         present = self._present()
         if optional_members(type(self)):
-            ctx.write_string_list(PARTS, [key_of(name) for name in present])
+            ctx.write_string_list(PARTS, [key_of(name) for name, each in present.items() if not each.is_setting])
         for name, member in present.items():
             write(ctx, key_of(name), member, getattr(self, name))
 
@@ -159,8 +162,8 @@ class SharedObject:
         present, has_optional = members(cls), bool(optional_members(cls))
         if has_optional:
             keys = cls._read_parts(ctx)
-            required = required_members(cls)
-            present = {name: each for name, each in present.items() if name in required or key_of(name) in keys}
+            absent = [name for name in optional_members(cls) if key_of(name) not in keys]
+            present = {name: each for name, each in present.items() if name not in absent}
         return cls(**{name: read(ctx, key_of(name), each, resolved=has_optional) for name, each in present.items()})
 
     @classmethod

@@ -1,0 +1,349 @@
+"""What two apps generate that share a construct, compared with what one app generates that passes it between stacks.
+
+Both deploy the same resources, resource by resource, except for the differences that are listed with their reason.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import aws_cdk as cdk
+import boto3
+import pytest
+from aws_cdk import aws_cloudfront as cloudfront
+from aws_cdk import aws_cloudfront_origins as origins
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_elasticloadbalancingv2 as elbv2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_event_sources as sources
+from aws_cdk import aws_route53 as route53
+from aws_cdk import aws_route53_targets as route53_targets
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from aws_cdk import aws_sqs as sqs
+from aws_cdk import aws_stepfunctions as sfn
+from aws_cdk import aws_stepfunctions_tasks as tasks
+
+from strongref_cdk import ResolveType
+from strongref_cdk import listener_of as imported_listener
+from tests.support import cdk_apps, cdk_kinds
+from tests.support.cdk_apps import ACCOUNT, EU
+from tests.support.cdk_compared import Deployed
+from tests.support.cdk_kinds import HERE, beside, function, role, service, table, vpc
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Mapping
+
+KINDS = {case.name: case for case in cdk_kinds.CASES}
+NOW, LATER = ResolveType.SYNTHESIS, ResolveType.DEPLOYMENT
+
+OWNERS_POLICY = "the policy of the resource itself is in its owner's template, and only its own app changes that"
+
+_elsewhere = cdk_apps.elsewhere
+
+
+@dataclass(frozen=True)
+class Use:
+    """One construct, and what another stack does with it."""
+
+    kind: str  # of `cdk_kinds.CASES`
+    what: str
+    use: Callable[[cdk.Stack, Any], object]
+    make: Callable[[cdk.Stack], Any] | None = None  # the kind's own by default
+    attributes: Mapping[str, str] = field(default_factory=dict)  # values of attributes that are not exported
+    values: Mapping[str, str] = field(default_factory=dict)  # values of exports that differ from the kind's
+    later: Mapping[str, Any] = field(default_factory=dict)  # options that an import at deployment needs
+    only_now: str = ""  # why it cannot be imported at deployment
+    differences: Mapping[str, str] = field(default_factory=dict)  # types of resources that differ, and why
+    differences_later: Mapping[str, str] = field(default_factory=dict)  # the same at deployment, in addition
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.what}"
+
+
+def security_group(stack: cdk.Stack, **more: Any) -> ec2.SecurityGroup:  # noqa: ANN401 (the CDK's)
+    return ec2.SecurityGroup(stack, "Group", vpc=vpc(stack), **more)
+
+
+def connected(stack: cdk.Stack, shared: Any) -> None:  # noqa: ANN401 (a construct)
+    """Traffic in both directions, from and to a group of the using stack and addresses."""
+    own = ec2.SecurityGroup(stack, "Web", vpc=beside(stack), allow_all_outbound=False)
+    shared.connections.allow_from(own, ec2.Port.tcp(443))
+    shared.connections.allow_to(own, ec2.Port.tcp(8080))
+    shared.connections.allow_from(ec2.Peer.ipv4("10.1.0.0/16"), ec2.Port.tcp(22))
+    shared.connections.allow_to(ec2.Peer.ipv4("10.1.0.0/16"), ec2.Port.tcp(5432))
+
+
+def rule(stack: cdk.Stack, listener: elbv2.IApplicationListener) -> None:
+    """A service behind a listener."""
+    running = service(stack, ecs.Cluster(stack, "Cluster", vpc=beside(stack)))
+    group = elbv2.ApplicationTargetGroup(stack, "Targets", vpc=beside(stack), port=80, targets=[running])
+    elbv2.ApplicationListenerRule(
+        stack,
+        "Rule",
+        listener=listener,
+        priority=10,
+        conditions=[elbv2.ListenerCondition.path_patterns(["/web/*"])],
+        target_groups=[group],
+    )
+
+
+def opened(stack: cdk.Stack, listener: elbv2.IApplicationListener) -> None:
+    listener.connections.allow_default_port_from(ec2.SecurityGroup(stack, "Clients", vpc=beside(stack)))
+
+
+def listener_of(balancer: elbv2.IApplicationLoadBalancer) -> elbv2.IApplicationListener:
+    own = isinstance(balancer, elbv2.ApplicationLoadBalancer)
+    return balancer.listeners[0] if own else imported_listener(balancer)
+
+
+def another_listener(stack: cdk.Stack, balancer: elbv2.IApplicationLoadBalancer) -> None:
+    elbv2.ApplicationListener(
+        stack,
+        "Another",
+        load_balancer=balancer,
+        port=8080,
+        protocol=elbv2.ApplicationProtocol.HTTP,
+        default_action=elbv2.ListenerAction.fixed_response(404),
+    )
+    zone = route53.HostedZone(stack, "Zone", zone_name="example.com")
+    target = route53.RecordTarget.from_alias(route53_targets.LoadBalancerTarget(balancer))
+    route53.ARecord(stack, "Alias", zone=zone, target=target)
+
+
+def indexed(stack: cdk.Stack) -> dynamodb.Table:
+    found = table(stack, encryption_key=None)
+    number = dynamodb.Attribute(name="number", type=dynamodb.AttributeType.NUMBER)
+    found.add_global_secondary_index(index_name="ByNumber", partition_key=number)
+    return found
+
+
+def with_capacity(stack: cdk.Stack) -> ecs.Cluster:
+    network = ec2.Vpc(stack, "Vpc", availability_zones=cdk_kinds.ZONES)
+    cluster = ecs.Cluster(stack, "Cluster", vpc=network)
+    cluster.add_capacity("Machines", instance_type=ec2.InstanceType("t4g.micro"))
+    return cluster
+
+
+def on_machines(stack: cdk.Stack, cluster: ecs.ICluster) -> ecs.Ec2Service:
+    task = ecs.Ec2TaskDefinition(stack, "Task")
+    task.add_container("web", image=ecs.ContainerImage.from_registry("web"), memory_limit_mib=128)
+    return ecs.Ec2Service(stack, "Service", cluster=cluster, task_definition=task)
+
+
+def notified(stack: cdk.Stack, topic: sns.ITopic) -> None:
+    topic.add_subscription(subscriptions.SqsSubscription(sqs.Queue(stack, "Inbox")))
+    topic.grant_publish(role(stack))
+
+
+def published(stack: cdk.Stack, topic: sns.ITopic) -> None:
+    """A FIFO topic that removes duplicates itself: others need an ID for each message."""
+    message = sfn.TaskInput.from_text("hello")
+    task = tasks.SnsPublish(stack, "Publish", topic=topic, message=message, message_group_id="one")
+    sfn.StateMachine(stack, "Machine", definition_body=sfn.DefinitionBody.from_chainable(task))
+
+
+def endpoints(stack: cdk.Stack, network: ec2.IVpc) -> None:
+    ec2.InterfaceVpcEndpoint(stack, "Keys", vpc=network, service=ec2.InterfaceVpcEndpointAwsService.KMS)
+    ec2.GatewayVpcEndpoint(stack, "Storage", vpc=network, service=ec2.GatewayVpcEndpointAwsService.S3)
+    group = ec2.SecurityGroup(stack, "Inner", vpc=network)
+    group.add_ingress_rule(ec2.Peer.ipv4(network.vpc_cidr_block), ec2.Port.tcp(443))
+
+
+def granted_to(stack: cdk.Stack, shared: iam.IGrantable) -> None:
+    """A bucket of the using stack that something shared may read."""
+    s3.Bucket(stack, "Own").grant_read(shared)
+
+
+def invoked(stack: cdk.Stack, shared: lambda_.IFunction) -> None:
+    shared.grant_invoke(iam.ServicePrincipal("events.amazonaws.com"))
+    shared.add_permission("Topic", principal=iam.ServicePrincipal("sns.amazonaws.com"), source_account=ACCOUNT)
+    lambda_.EventInvokeConfig(stack, "Retries", function=shared, retry_attempts=1)
+
+
+def website(stack: cdk.Stack) -> s3.Bucket:
+    return s3.Bucket(stack, "Bucket", website_index_document="index.html")
+
+
+def served(stack: cdk.Stack, bucket: s3.IBucket) -> None:
+    behavior = cloudfront.BehaviorOptions(origin=origins.S3Origin(bucket))
+    cloudfront.Distribution(stack, "Site", default_behavior=behavior)
+
+
+OWN_REGION = "the CDK names the region of an imported topic, which is the stack's own"
+
+ALLOWED_TWICE = "the role is allowed already; without the ARN the CDK cannot tell that both are in one account"
+
+USES = [
+    Use("bucket", "grants", lambda stack, it: it.grant_read_write(role(stack))),
+    Use(
+        "bucket",
+        "a website",
+        served,
+        website,
+        attributes={"WebsiteURL": "http://johnny.s3-website-eu-west-1.amazonaws.com"},
+        later={"is_website": True},
+    ),
+    Use(
+        "bucket",
+        "a grant to a service",
+        lambda _, it: it.grant_read(iam.ServicePrincipal("logs.amazonaws.com")),
+        differences={"AWS::S3::BucketPolicy": OWNERS_POLICY},
+    ),
+    Use("encrypted_bucket", "grants", lambda stack, it: it.grant_read_write(role(stack))),
+    Use("queue", "grants", lambda stack, it: [it.grant_send_messages(role(stack)), it.grant_purge(role(stack))]),
+    Use("queue", "an event source", lambda stack, it: function(stack).add_event_source(sources.SqsEventSource(it))),
+    Use(
+        "queue",
+        "a grant to a service",
+        lambda _, it: it.grant_send_messages(iam.ServicePrincipal("events.amazonaws.com")),
+        differences={"AWS::SQS::QueuePolicy": OWNERS_POLICY},
+    ),
+    Use("encrypted_queue", "grants", lambda stack, it: it.grant_consume_messages(role(stack))),
+    Use("topic", "a subscription and grants", notified, differences={"AWS::SNS::Subscription": OWN_REGION}),
+    Use(
+        "topic",
+        "messages to a FIFO topic",
+        published,
+        lambda stack: sns.Topic(stack, "Topic", fifo=True, content_based_deduplication=True, topic_name="news.fifo"),
+        values={"TopicArn": HERE.format("sns", "news.fifo"), "TopicName": "news.fifo"},
+        only_now="its name says that it is a FIFO topic",
+    ),
+    Use("encrypted_topic", "grants", lambda stack, it: it.grant_publish(role(stack))),
+    Use("key", "grants", lambda stack, it: it.grant_encrypt_decrypt(role(stack))),
+    Use(
+        "key", "encryption", lambda stack, it: s3.Bucket(stack, "Encrypted", encryption_key=it).grant_read(role(stack))
+    ),
+    Use("role", "grants", granted_to, differences_later={"AWS::S3::BucketPolicy": ALLOWED_TWICE}),
+    Use("role", "its function", lambda stack, it: [function(stack, role=it), it.grant_pass_role(role(stack))]),
+    Use("certificate", "a listener", KINDS["certificate"].use),
+    Use("hosted_zone", "a record", KINDS["hosted_zone"].use),
+    Use("hosted_zone", "grants", lambda stack, it: it.grant_delegation(role(stack))),
+    Use("vpc", "an instance", KINDS["vpc"].use),
+    Use("vpc", "endpoints and addresses", endpoints),
+    Use("security_group", "traffic", connected),
+    Use(
+        "security_group",
+        "traffic, with outbound rules",
+        connected,
+        lambda stack: security_group(stack, allow_all_outbound=False),
+        later={"allow_all_outbound": False},
+    ),
+    Use("application_load_balancer", "traffic", connected, later={"security_group_allows_all_outbound": False}),
+    Use(
+        "application_load_balancer",
+        "a rule",
+        lambda stack, it: rule(stack, listener_of(it)),
+        later={"security_group_allows_all_outbound": False},
+    ),
+    Use(
+        "application_load_balancer",
+        "its listener's port",
+        lambda stack, it: opened(stack, listener_of(it)),
+        only_now="the CDK has to know the port",
+    ),
+    Use("application_load_balancer", "a listener and an alias", another_listener),
+    Use("listener", "a rule", rule, attributes={"GroupId": "sg-89abcdef"}),
+    Use("cluster", "a service", service, lambda stack: ecs.Cluster(stack, "Cluster", vpc=beside(stack))),
+    Use("cluster", "a service on machines", on_machines, with_capacity),
+    Use("table", "grants", lambda stack, it: it.grant_read_write_data(role(stack))),
+    Use(
+        "table",
+        "grants on its indexes",
+        lambda stack, it: it.grant_read_data(role(stack)),
+        indexed,
+        later={"grant_index_permissions": True},
+    ),
+    Use("encrypted_table", "grants", lambda stack, it: it.grant_read_data(role(stack))),
+    Use(
+        "streamed_table",
+        "grants and an event source",
+        lambda stack, it: [
+            it.grant_stream_read(role(stack)),
+            function(stack).add_event_source(
+                sources.DynamoEventSource(it, starting_position=lambda_.StartingPosition.LATEST)
+            ),
+        ],
+    ),
+    Use("function", "invocations", invoked),
+    Use(
+        "function",
+        "a role that invokes it",
+        lambda stack, it: it.grant_invoke(role(stack)),
+        differences_later={"AWS::Lambda::Permission": ALLOWED_TWICE},
+    ),
+    Use("function_with_role", "grants", granted_to, differences_later={"AWS::S3::BucketPolicy": ALLOWED_TWICE}),
+    Use("function_in_vpc", "traffic", connected, later={"security_group_allows_all_outbound": False}),
+]
+
+
+def exported(use: Use) -> tuple[cdk.Stack, dict[str, Any], dict[str, str]]:
+    """An app that exports the construct: its stack, its exports, and the values of what they refer to."""
+    case = KINDS[use.kind]
+    stack = cdk_apps.stack(cdk_apps.app(), "Producer")
+    case.export((use.make or case.make)(stack), "Thing")
+    outputs = {each["Export"]["Name"]: each["Value"] for each in cdk_apps.template(stack)["Outputs"].values()}
+    facts: dict[str, str] = {}
+    values: dict[str, str] = {}
+    for name, value in outputs.items():
+        values[name] = value if isinstance(value, str) else known(use, name.removeprefix("Thing-"))
+        facts[json.dumps(value)] = values[name]
+        if isinstance(value, dict) and "Fn::Join" in value:
+            items = value["Fn::Join"][1]
+            facts |= {json.dumps(item): text for item, text in zip(items, values[name].split(","), strict=True)}
+    return stack, values, facts
+
+
+def known(use: Use, key: str) -> str:
+    return {**cdk_kinds.FACTS, **KINDS[use.kind].values, **use.values}[key]
+
+
+def across(use: Use, when: ResolveType) -> tuple[Counter[str], dict[str, str]]:
+    """What two apps deploy, and the values of what one of them exports."""
+    producer, values, facts = exported(use)
+    outputs = {f"O{n}": {"Value": value, "Export": {"Name": name}} for n, (name, value) in enumerate(values.items())}
+    body = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs})
+    boto3.client("cloudformation", EU).create_stack(StackName="Producer", TemplateBody=body)
+    stack = cdk_apps.stack(cdk_apps.app(), "Web")
+    more = use.later if when is LATER else {}
+    use.use(stack, KINDS[use.kind].import_(stack, "Thing", type=when, **more))
+    return Deployed.of([producer, stack], facts, use.attributes).resources(), facts
+
+
+def together(use: Use, facts: Mapping[str, str]) -> Counter[str]:
+    """What one app deploys that passes the construct from one stack to the other."""
+    app = cdk_apps.app()
+    producer, stack = cdk_apps.stack(app, "Producer"), cdk_apps.stack(app, "Web")
+    KINDS[use.kind].options(stack)
+    use.use(stack, (use.make or KINDS[use.kind].make)(producer))
+    return Deployed.of([producer, stack], facts, use.attributes).resources()
+
+
+@pytest.mark.parametrize("when", [NOW, LATER], ids=["at synthesis", "at deployment"])
+@pytest.mark.parametrize("use", USES, ids=str)
+def test_two_apps_deploy_what_one_app_deploys(use: Use, when: ResolveType) -> None:
+    if when is LATER and (use.only_now or KINDS[use.kind].only_now):
+        pytest.skip("it is imported at synthesis only")
+    there, facts = across(use, when)
+    here = together(use, facts)
+    listed = {**use.differences, **(use.differences_later if when is LATER else {})}
+    if {json.loads(each)[0] for each in (*(here - there), *(there - here))} != set(listed):
+        pytest.fail("\n".join(["only in one app:", *(here - there), "only in two:", *(there - here)]))
+
+
+def test_a_cluster_without_machines_is_refused_as_in_one_app() -> None:
+    use = Use("cluster", "a service on machines", on_machines)
+    for deployed in (lambda: across(use, NOW), lambda: together(use, {})):
+        with pytest.raises(RuntimeError, match="Cluster for this service needs Ec2 capacity"):
+            deployed()
+
+
+def test_every_ready_type_is_compared() -> None:
+    assert {use.kind for use in USES} == set(KINDS)
