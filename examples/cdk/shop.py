@@ -20,9 +20,9 @@ balancer = import_application_load_balancer(stack, "Web", vpc=vpc)
 task = ecs.FargateTaskDefinition(stack, "Task")
 image = ecs.ContainerImage.from_registry("public.ecr.aws/nginx/nginx")
 task.add_container("web", image=image, port_mappings=[ecs.PortMapping(container_port=80)])
-isolated = ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)
-service = ecs.FargateService(stack, "Service", cluster=cluster, task_definition=task, vpc_subnets=isolated)
-service.connections.allow_from(balancer, ec2.Port.tcp(80))
+public = ec2.SubnetSelection(subnet_type=ec2.SubnetType.PUBLIC)
+options = {"vpc_subnets": public, "assign_public_ip": True}  # or it could not fetch its image
+service = ecs.FargateService(stack, "Service", cluster=cluster, task_definition=task, **options)
 
 targets = elbv2.ApplicationTargetGroup(stack, "Targets", vpc=vpc, port=80, targets=[service])
 paths = elbv2.ListenerCondition.path_patterns(["/shop/*"])

@@ -6,6 +6,8 @@ Both deploy the same resources, resource by resource, except for the differences
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,15 +32,16 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from aws_cdk import aws_stepfunctions_tasks as tasks
 
+import strongref_cdk
 from strongref_cdk import ResolveType
 from strongref_cdk import listener_of as imported_listener
 from tests.support import cdk_apps, cdk_kinds
 from tests.support.cdk_apps import ACCOUNT, EU
 from tests.support.cdk_compared import Deployed
 from tests.support.cdk_kinds import HERE, beside, function, role, service, table, vpc
+from tests.support.documents import ROOT
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Callable, Mapping
 
 KINDS = {case.name: case for case in cdk_kinds.CASES}
@@ -284,33 +287,35 @@ USES = [
 ]
 
 
-def exported(use: Use) -> tuple[cdk.Stack, dict[str, Any], dict[str, str]]:
-    """An app that exports the construct: its stack, its exports, and the values of what they refer to."""
+def exported(use: Use) -> tuple[cdk.Stack, dict[str, str]]:
+    """An app that exports the construct: its stack, and the values of what its exports refer to."""
     case = KINDS[use.kind]
     stack = cdk_apps.stack(cdk_apps.app(), "Producer")
     case.export((use.make or case.make)(stack), "Thing")
-    outputs = {each["Export"]["Name"]: each["Value"] for each in cdk_apps.template(stack)["Outputs"].values()}
+    known = {f"Thing-{key}": value for key, value in {**cdk_kinds.FACTS, **case.values, **use.values}.items()}
+    return stack, deployed(cdk_apps.template(stack), known)
+
+
+def deployed(template: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, str]:
+    """Deploys a template's exports with known values; the values of what they refer to."""
+    outputs = {each["Export"]["Name"]: each["Value"] for each in template["Outputs"].values()}
     facts: dict[str, str] = {}
     values: dict[str, str] = {}
     for name, value in outputs.items():
-        values[name] = value if isinstance(value, str) else known(use, name.removeprefix("Thing-"))
+        values[name] = value if isinstance(value, str) else known[name]
         facts[json.dumps(value)] = values[name]
         if isinstance(value, dict) and "Fn::Join" in value:
             items = value["Fn::Join"][1]
             facts |= {json.dumps(item): text for item, text in zip(items, values[name].split(","), strict=True)}
-    return stack, values, facts
-
-
-def known(use: Use, key: str) -> str:
-    return {**cdk_kinds.FACTS, **KINDS[use.kind].values, **use.values}[key]
+    exports = {f"O{n}": {"Value": value, "Export": {"Name": name}} for n, (name, value) in enumerate(values.items())}
+    body = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": exports})
+    boto3.client("cloudformation", EU).create_stack(StackName="Producer", TemplateBody=body)
+    return facts
 
 
 def across(use: Use, when: ResolveType) -> tuple[Counter[str], dict[str, str]]:
     """What two apps deploy, and the values of what one of them exports."""
-    producer, values, facts = exported(use)
-    outputs = {f"O{n}": {"Value": value, "Export": {"Name": name}} for n, (name, value) in enumerate(values.items())}
-    body = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs})
-    boto3.client("cloudformation", EU).create_stack(StackName="Producer", TemplateBody=body)
+    producer, facts = exported(use)
     stack = cdk_apps.stack(cdk_apps.app(), "Web")
     more = use.later if when is LATER else {}
     use.use(stack, KINDS[use.kind].import_(stack, "Thing", type=when, **more))
@@ -343,6 +348,48 @@ def test_a_cluster_without_machines_is_refused_as_in_one_app() -> None:
     for deployed in (lambda: across(use, NOW), lambda: together(use, {})):
         with pytest.raises(RuntimeError, match="Cluster for this service needs Ec2 capacity"):
             deployed()
+
+
+def test_the_example_s_apps_carry_the_traffic_of_one_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The load balancer of `commons` reaches the service of `shop`: both as they stand, and as one stack."""
+    monkeypatch.setenv("CDK_DEFAULT_ACCOUNT", ACCOUNT)
+    texts = [(ROOT / f"examples/cdk/{name}.py").read_text() for name in ("commons", "shop")]
+    kinds = {"Network": "vpc", "Apps": "cluster", "Web": "application_load_balancer"}
+    known = {f"{name}-{key}": value for name, kind in kinds.items() for key, value in KINDS[kind].values.items()}
+    commons = run(texts[0])
+    facts = deployed(cdk_apps.template(commons["stack"]), known)
+    shop = run(texts[1])
+    two = Deployed.of([commons["stack"], shop["stack"]], facts, {})
+
+    whole = cdk_apps.stack(cdk_apps.app(), "shop")
+    texts = [re.sub(r"cdk\.Stack\(.*\)", "whole", text) for text in texts]
+    made = run(texts[0], whole=whole)
+    given = {"import_vpc": "vpc", "import_cluster": "cluster", "import_application_load_balancer": "balancer"}
+    for name, variable in given.items():
+        monkeypatch.setattr(strongref_cdk, name, lambda *_args, of=variable, **_options: made[of])
+    monkeypatch.setattr(strongref_cdk, "listener_of", lambda balancer: balancer.listeners[0])
+    run(texts[1], whole=whole)
+    one = Deployed.of([whole], facts, {})
+
+    traffic = rules(one)
+    assert rules(two) == traffic
+    (group,) = (value for key, value in known.items() if key.endswith("SecurityGroupId"))
+    assert any(each["GroupId"] == group and each.get("DestinationSecurityGroupId") for each in map(json.loads, traffic))
+
+
+def run(program: str, **names: Any) -> dict[str, Any]:  # noqa: ANN401 (what the program calls so)
+    exec(program, names)  # noqa: S102 (an example)
+    return names
+
+
+def rules(deployed: Deployed) -> Counter[str]:
+    """The rules of all security groups."""
+    found = {
+        json.dumps(json.loads(each)[1]): n
+        for each, n in deployed.resources().items()
+        if "SecurityGroup" in json.loads(each)[0]
+    }
+    return Counter({each: n for each, n in found.items() if "GroupId" in json.loads(each)})
 
 
 def test_every_ready_type_is_compared() -> None:

@@ -188,7 +188,7 @@ def test_req2_a_service_runs_in_another_team_s_network_and_cluster_behind_its_lo
     own = commons.aws.physical_ids(commons.names["shop"], EU)
     (service,) = resources(template, "AWS::ECS::Service")
     placed = service["Properties"]["NetworkConfiguration"]["AwsvpcConfiguration"]["Subnets"]
-    assert placed == [there[name] for name in sorted(there) if re.fullmatch(r"VpcIsolatedSubnet\dSubnet\w{8}", name)]
+    assert placed == [there[name] for name in sorted(there) if re.fullmatch(r"VpcPublicSubnet\dSubnet\w{8}", name)]
     rules = "AWS::ElasticLoadBalancingV2::ListenerRule"
     ((name, rule),) = ((name, each) for name, each in template["Resources"].items() if each["Type"] == rules)
     listener = rule["Properties"]["ListenerArn"]

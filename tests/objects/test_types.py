@@ -178,7 +178,9 @@ def test_what_a_resources_attributes_do_not_tell_has_to_be_given() -> None:
         "zone_name of a hosted zone cannot be derived from its attributes in a template. Also pass zone_name=…."
     )
     assert HostedZone.of_resource("Zone", zone_name="example.com").hosted_zone_id == {"Ref": "Zone"}
-    with pytest.raises(UnknownMembersError, match=r"A bucket has no key\. It has bucket_arn, bucket_name and is_website"):
+    with pytest.raises(
+        UnknownMembersError, match=r"A bucket has no key\. It has bucket_arn, bucket_name and is_website"
+    ):
         Bucket.of_resource("Bucket", key="x")
 
 
