@@ -53,10 +53,14 @@ class ConstructPlace(NamedTuple):
     @classmethod
     def of_import(cls, ctx: DeserializationContext, via: Channel | None) -> ConstructPlace:
         if isinstance(via, CrossRegion):
-            own = stack_of(ctx.scope).target
-            place = (via.region or own.region, via.account or own.account)
-            return cls(ctx.scope, ctx.id, via.region, via.account, is_local=place == (own.region, own.account))
+            return cls(ctx.scope, ctx.id).located(stack_of(ctx.scope), via.region, via.account)
         return cls(ctx.scope, ctx.id, is_local=True)
+
+    def located(self, stack: Stack, region: str | None, account: str | None) -> ConstructPlace:
+        """The place of a resource in a region and account; None for the stack's own."""
+        own = (stack.target.region, stack.target.account)
+        is_local = (region or own[0], account or own[1]) == own
+        return self._replace(region=region, account=account, is_local=is_local)
 
     @classmethod
     def of_name(cls, prefix: str, name: str, stack: Stack) -> ConstructPlace:

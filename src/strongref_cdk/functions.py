@@ -139,8 +139,7 @@ class ConstructFunctions(Generic[T]):
             stack, of = stack_of(scope), self.kind.declared
             parts, options = members_and_options(of, more)
             obj = of.from_name(name, region=region, account=account, scope=stack, **parts)
-            place = ConstructPlace.of_name(f"from{of.__name__}Name", name, stack)
-            place = place._replace(region=region, account=account, is_local=not (region or account))
+            place = ConstructPlace.of_name(f"from{of.__name__}Name", name, stack).located(stack, region, account)
             return self.kind.referenced(stack, obj, place, options)
 
     def lookup(self, scope: Construct, tags: Mapping[str, str], **more: Any) -> T:  # noqa: ANN401 (as above)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
-import jsii
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_ec2 as ec2
@@ -22,6 +21,7 @@ from aws_cdk import aws_sqs as sqs
 from strongref.arns import Arn
 from strongref_cdk.cdk_values import REFUSALS
 from strongref_cdk.construct_kinds import ConstructKind, settings
+from strongref_cdk.construct_settings import late_setting, setting
 from strongref_cdk.errors import NotOneError, OptionNeededError, UnevenSubnetsError
 from strongref_objects import types
 from strongref_toolkit.jsii_objects import reference
@@ -151,11 +151,11 @@ def _function(at: ConstructPlace, function: types.Function, **options: Any) -> l
 
 def _environment(at: ConstructPlace, arn: object) -> Options:
     """Whether CloudFormation can add permissions to a function: in another region it cannot, whatever the account."""
-    known, stack = Arn.parse(str(arn)), aws_cdk.Stack.of(at.scope)
-    if at.is_local:
-        return {"same_environment": True}
-    is_elsewhere = at.region not in (None, stack.region) or (known and known.region != stack.region)
-    return {"same_environment": False} if is_elsewhere else {}
+    known = Arn.parse(str(arn))
+    region = at.region or (known and known.region)
+    if not at.is_local and region in (None, aws_cdk.Stack.of(at.scope).region):
+        return {}  # The CDK compares the accounts.
+    return {"same_environment": at.is_local}
 
 
 def _function_with_role(
@@ -184,47 +184,6 @@ def _group_of_function(function: Any) -> Any:  # noqa: ANN401 (an lambda_.IFunct
     """Its only security group; None if it has none, or several: the CDK imports a function with one."""
     groups = list(function.connections.security_groups) if function.is_bound_to_vpc else []
     return groups[0] if len(groups) == 1 else None
-
-
-def _setting(attribute: str, default: object) -> Callable[[Any], Any]:
-    """An attribute of a construct; None if it is what the CDK assumes of an imported one."""
-
-    def get(construct: Any) -> Any:  # noqa: ANN401 (constructs and values)
-        try:
-            found = getattr(construct, attribute, default)
-        except REFUSALS:  # An imported construct does not say it.
-            return None
-        return None if found in (None, default) else found
-
-    return get
-
-
-def _later(attribute: str) -> Callable[[Any], Any]:
-    """An attribute that the program can still change, as by another index: a token, always the same."""
-
-    def get(construct: Any) -> str | None:  # noqa: ANN401 (a construct)
-        read = _setting(attribute, None)
-        if read(construct) is None:
-            return None
-        key = (reference(construct), attribute)
-        if key not in _TOKENS:
-            _TOKENS[key] = aws_cdk.Lazy.uncached_string(_Late(lambda: str(read(construct)).lower()))
-        return _TOKENS[key]
-
-    return get
-
-
-_TOKENS: dict[tuple[str, str], str] = {}
-"""By construct and attribute: exported twice, a setting is the same."""
-
-
-@jsii.implements(aws_cdk.IStringProducer)
-class _Late:
-    def __init__(self, read: Callable[[], str]) -> None:
-        self._read = read
-
-    def produce(self, _context: aws_cdk.IResolveContext) -> str:
-        return self._read()
 
 
 def _vpc(at: ConstructPlace, vpc: types.Vpc, **options: Any) -> ec2.IVpc:  # noqa: ANN401
@@ -296,12 +255,12 @@ def _only(label: str, part: str, get: Callable[[Any], Any]) -> Callable[[Any], A
 
 
 KEY: ConstructKind[kms.IKey] = ConstructKind(types.Key, _key)
-_OF_BUCKETS = {"is_website": _setting("is_website", False)}
+_OF_BUCKETS = {"is_website": setting("is_website", False)}
 BUCKET: ConstructKind[s3.IBucket] = ConstructKind(types.Bucket, _bucket, get=_OF_BUCKETS, wider=[types.EncryptedBucket])
 ENCRYPTED_BUCKET: ConstructKind[s3.IBucket] = ConstructKind(types.EncryptedBucket, _encrypted_bucket, get=_OF_BUCKETS)
 QUEUE: ConstructKind[sqs.IQueue] = ConstructKind(types.Queue, _queue, wider=[types.EncryptedQueue])
 ENCRYPTED_QUEUE: ConstructKind[sqs.IQueue] = ConstructKind(types.EncryptedQueue, _encrypted_queue)
-_OF_TOPICS = {"content_based_deduplication": _setting("content_based_deduplication", False)}
+_OF_TOPICS = {"content_based_deduplication": setting("content_based_deduplication", False)}
 TOPIC: ConstructKind[sns.ITopic] = ConstructKind(types.Topic, _topic, get=_OF_TOPICS, wider=[types.EncryptedTopic])
 ENCRYPTED_TOPIC: ConstructKind[sns.ITopic] = ConstructKind(types.EncryptedTopic, _encrypted_topic, get=_OF_TOPICS)
 ROLE: ConstructKind[iam.IRole] = ConstructKind(types.Role, _role)
@@ -311,12 +270,12 @@ SECURITY_GROUP: ConstructKind[ec2.ISecurityGroup] = ConstructKind(
     types.SecurityGroup,
     _security_group,
     get={
-        "allow_all_outbound": _setting("allow_all_outbound", True),
-        "allow_all_ipv6_outbound": _setting("allow_all_ipv6_outbound", False),
+        "allow_all_outbound": setting("allow_all_outbound", True),
+        "allow_all_ipv6_outbound": setting("allow_all_ipv6_outbound", False),
     },
 )
 LISTENER: ConstructKind[elbv2.IApplicationListener] = ConstructKind(
-    types.Listener, _listener, get={"default_port": _setting("port", None)}, check=_check_listener
+    types.Listener, _listener, get={"default_port": setting("port", None)}, check=_check_listener
 )
 APPLICATION_LOAD_BALANCER: ConstructKind[elbv2.IApplicationLoadBalancer] = ConstructKind(
     types.ApplicationLoadBalancer,
@@ -329,9 +288,9 @@ APPLICATION_LOAD_BALANCER: ConstructKind[elbv2.IApplicationLoadBalancer] = Const
     },
 )
 CLUSTER: ConstructKind[ecs.ICluster] = ConstructKind(
-    types.Cluster, _cluster, get={"has_ec2_capacity": _later("has_ec2_capacity")}, check=_check_cluster
+    types.Cluster, _cluster, get={"has_ec2_capacity": late_setting("has_ec2_capacity")}, check=_check_cluster
 )
-_OF_TABLES = {"grant_index_permissions": _later("_has_index")}
+_OF_TABLES = {"grant_index_permissions": late_setting("_has_index")}
 TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(
     types.Table, _table, get=_OF_TABLES, wider=[types.EncryptedTable, types.StreamedTable]
 )

@@ -121,6 +121,13 @@ def another_listener(stack: cdk.Stack, balancer: elbv2.IApplicationLoadBalancer)
     route53.ARecord(stack, "Alias", zone=zone, target=target)
 
 
+def dual_stack(stack: cdk.Stack) -> elbv2.ApplicationLoadBalancer:
+    kind = elbv2.IpAddressType.DUAL_STACK
+    balancer = elbv2.ApplicationLoadBalancer(stack, "Alb", vpc=vpc(stack), ip_address_type=kind)
+    balancer.add_listener("Http", port=80, default_action=elbv2.ListenerAction.fixed_response(404))
+    return balancer
+
+
 def indexed(stack: cdk.Stack) -> dynamodb.Table:
     found = table(stack, encryption_key=None)
     number = dynamodb.Attribute(name="number", type=dynamodb.AttributeType.NUMBER)
@@ -208,6 +215,37 @@ USES = [
         "a grant to a service",
         lambda _, it: it.grant_send_messages(iam.ServicePrincipal("events.amazonaws.com")),
         differences={"AWS::SQS::QueuePolicy": OWNERS_POLICY},
+    ),
+    Use(
+        "topic",
+        "a grant to a service",
+        lambda _, it: it.grant_publish(iam.ServicePrincipal("events.amazonaws.com")),
+        differences={"AWS::SNS::TopicPolicy": OWNERS_POLICY},
+    ),
+    Use(
+        "key",
+        "a grant to a service",
+        lambda _, it: it.grant_encrypt(iam.ServicePrincipal("logs.amazonaws.com")),
+        differences={"AWS::KMS::Key": OWNERS_POLICY},
+    ),
+    Use(
+        "role",
+        "a managed policy",
+        lambda _, it: it.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name("ReadOnlyAccess")),
+        differences={"AWS::IAM::Role": "the CDK adds managed policies to roles of the same app only"},
+    ),
+    Use(
+        "security_group",
+        "traffic to IPv6 addresses",
+        lambda _, it: it.connections.allow_to(ec2.Peer.ipv6("2001:db8::/32"), ec2.Port.tcp(443)),
+        differences={"AWS::EC2::SecurityGroupEgress": "the CDK has one option for IPv4 and IPv6 of an imported group"},
+    ),
+    Use(
+        "application_load_balancer",
+        "a listener for IPv6",
+        another_listener,
+        dual_stack,
+        differences={"AWS::EC2::SecurityGroupIngress": "the CDK does not take an imported one's type of addresses"},
     ),
     Use("encrypted_queue", "grants", lambda stack, it: it.grant_consume_messages(role(stack))),
     Use("topic", "a subscription and grants", notified, differences={"AWS::SNS::Subscription": OWN_REGION}),
@@ -331,11 +369,16 @@ def together(use: Use, facts: Mapping[str, str]) -> Counter[str]:
     return Deployed.of([producer, stack], facts, use.attributes).resources()
 
 
-@pytest.mark.parametrize("when", [NOW, LATER], ids=["at synthesis", "at deployment"])
-@pytest.mark.parametrize("use", USES, ids=str)
+COMPARED = [
+    (use, when)
+    for use in USES
+    for when in (NOW, LATER)
+    if when is NOW or not (use.only_now or KINDS[use.kind].only_now)
+]
+
+
+@pytest.mark.parametrize(("use", "when"), COMPARED, ids=str)
 def test_two_apps_deploy_what_one_app_deploys(use: Use, when: ResolveType) -> None:
-    if when is LATER and (use.only_now or KINDS[use.kind].only_now):
-        pytest.skip("it is imported at synthesis only")
     there, facts = across(use, when)
     here = together(use, facts)
     listed = {**use.differences, **(use.differences_later if when is LATER else {})}
@@ -348,6 +391,18 @@ def test_a_cluster_without_machines_is_refused_as_in_one_app() -> None:
     for deployed in (lambda: across(use, NOW), lambda: together(use, {})):
         with pytest.raises(RuntimeError, match="Cluster for this service needs Ec2 capacity"):
             deployed()
+
+
+def test_an_imported_zone_has_no_name_servers_but_they_can_be_exported_beside_it() -> None:
+    """The CDK's function for it takes none."""
+    producer = cdk_apps.stack(cdk_apps.app(), "Producer")
+    zone = route53.PublicHostedZone(producer, "Zone", zone_name="example.com")
+    strongref_cdk.export_string_list(zone, "Servers", zone.hosted_zone_name_servers)
+    (output,) = cdk_apps.template(producer)["Outputs"].values()
+    assert output["Value"]["Fn::Join"][0] == ","
+    web = cdk_apps.stack(cdk_apps.app(), "Web")
+    imported = strongref_cdk.hosted_zone_from_id(web, "Z0123456789ABC", zone_name="example.com")
+    assert imported.hosted_zone_name_servers is None
 
 
 def test_the_example_s_apps_carry_the_traffic_of_one_app(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,7 +67,7 @@ def test_the_documented_parts_are_of_their_types() -> None:
         for key, of in re.findall(r"`(\w+)` \(an? `(\w+)`\)", keys):
             found = {key_of(each): member.of for each, member in members(READY[ticked(name)[0]]).items()}
             assert found[key] is READY[of]
-    assert sum(len(re.findall(r"\(an? `", keys)) for _, _, keys, _ in table) == 6
+    assert sum(len(re.findall(r"\(an? `", keys)) for _, _, keys, _ in table) == 9
 
 
 def test_the_documented_options_are_those_that_there_are() -> None:
