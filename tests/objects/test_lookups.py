@@ -323,6 +323,32 @@ def test_any_type_is_looked_up_by_tags(tmp_path: Path, cloud: FakeCloudControl, 
     assert lookup(Bucket, here, SALES) is lookup(Bucket, here, SALES)
 
 
+ANYWHERE = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "allows"),
+    [([ANYWHERE], None), ([], False), ([{**ANYWHERE, "IpProtocol": "tcp"}], False), ([{"IpProtocol": "-1"}], False)],
+)
+def test_a_security_group_that_is_looked_up_tells_whether_it_allows_all_outbound_traffic(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging, rules: list[Any], allows: bool | None
+) -> None:
+    cloud.add("AWS::EC2::SecurityGroup", "sg-00000001", GroupId="sg-00000001", SecurityGroupEgress=rules)
+    found(tagging, f"arn:aws:ec2:{REGION}:{ACCOUNT}:security-group/sg-00000001")
+    for _looked_up_and_kept in range(2):
+        group = lookup(SecurityGroup, environment(tmp_path), SALES)
+        assert group == SecurityGroup("sg-00000001", allow_all_outbound=allows)
+
+
+def test_a_listener_that_is_looked_up_tells_its_port(
+    tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
+) -> None:
+    arn = BALANCER.replace("loadbalancer", "listener") + "/0123456789abcdef"
+    cloud.add("AWS::ElasticLoadBalancingV2::Listener", arn, ListenerArn=arn, Port=443)
+    found(tagging, arn)
+    assert lookup(Listener, environment(tmp_path), SALES) == Listener(arn, default_port=443)
+
+
 def test_what_cloud_control_does_not_tell_has_to_be_given(
     tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging
 ) -> None:

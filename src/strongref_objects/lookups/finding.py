@@ -55,6 +55,8 @@ def find_object(of: type[D], synthesis: Synthesis, home: Home, tags: Mapping[str
         parts = VpcNetwork(apis.cloudcontrol, apis.reading, resource).read()
     elif issubclass(of, ApplicationLoadBalancer):
         parts = _parts_of_load_balancer(apis, resource, given)
+    elif issubclass(of, SecurityGroup):
+        parts = _outbound(resource)
 
     def get(name: str) -> Any:  # noqa: ANN401 (a value, a list or an object)
         return parts[name] if name in parts else _value(resource, members(of)[name])
@@ -93,7 +95,18 @@ def _value(resource: Resource, member: Member) -> str | None:
         value = attribute(resource, name) if name else None
     except NoSuchAttributeError:
         return None
+    if member.is_setting and isinstance(value, int):
+        return str(value)
     return value.removesuffix(member.dropped) if isinstance(value, str) else None
+
+
+def _outbound(resource: Resource) -> dict[str, Any]:
+    """Whether a security group allows all outbound traffic, as AWS's own rule of a new group does."""
+    rules = resource.properties.get("SecurityGroupEgress")
+    if rules is None:
+        return {}
+    allows_all = any((each.get("IpProtocol"), each.get("CidrIp")) == ("-1", "0.0.0.0/0") for each in rules)
+    return {"allow_all_outbound": None if allows_all else False}
 
 
 def _parts_of_load_balancer(apis: LookupApis, resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
