@@ -171,8 +171,10 @@ FACTS = WITH_ROLE | {f"SecurityGroup-{key}": value for key, value in GROUP.items
 
 
 def in_vpc(stack: cdk.Stack) -> lambda_.Function:
-    isolated = ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)
-    return function(stack, vpc=vpc(stack), vpc_subnets=isolated, allow_all_outbound=False)
+    inner = ec2.SubnetConfiguration(name="Inner", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)
+    network = ec2.Vpc(stack, "Vpc", availability_zones=ZONES[:1], subnet_configuration=[inner])
+    isolated = ec2.SubnetSelection(subnets=network.isolated_subnets)
+    return function(stack, vpc=network, vpc_subnets=isolated, allow_all_outbound=False)
 
 
 CASES = [
