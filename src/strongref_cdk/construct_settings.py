@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import aws_cdk
 import jsii
 
-from strongref_cdk.cdk_values import REFUSALS, reference
+from strongref_cdk.cdk_values import REFUSALS
+from strongref_toolkit.jsii_objects import reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -15,11 +16,15 @@ _HANDLERS = provisioners._RESOURCE_HANDLERS
 
 
 def install() -> None:
-    """Add them (AWS: CloudFormation, return values of AWS::EC2::VPC; AWS::EC2::SecurityGroupIngress)."""
+    """Add them (AWS: CloudFormation, return values of AWS::EC2::VPC; AWS::EC2::SecurityGroupIngress, Egress)."""
     vpc = _HANDLERS["AWS::EC2::VPC"]
     for action in ("create", "update"):
         vpc[action] = telling(vpc[action])
-    _HANDLERS["AWS::EC2::SecurityGroupIngress"] = {"create": _create_rule, "delete": _delete_rule}
+    for way, permissions in (("Ingress", "IpPermissions"), ("Egress", "IpPermissionsEgress")):
+        _HANDLERS[f"AWS::EC2::SecurityGroup{way}"] = {
+            "create": partial(_create_rule, permissions),
+            "delete": partial(_delete_rule, permissions),
+        }
 
 
 def telling(make: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,28 +39,32 @@ def telling(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-def _create_rule(_logical_id: str, properties: Mapping[str, Any], _stack: str) -> tuple[str, dict[str, str]]:
-    for group in (properties["GroupId"], properties.get("SourceSecurityGroupId", properties["GroupId"])):
+def _create_rule(permissions: str, _logical_id: str, properties: Mapping[str, Any], _stack: str) -> tuple[str, Any]:
+    for group in (properties["GroupId"], _other_group(properties) or properties["GroupId"]):
         if group not in ec2._security_groups:
             raise ValueError(f"The security group '{group}' does not exist")
     rule = f"sgr-{uuid4().hex[:17]}"
-    ec2._security_groups[properties["GroupId"]]["IpPermissions"].append(_permission(properties, rule))
+    ec2._security_groups[properties["GroupId"]][permissions].append(_permission(properties, rule))
     return rule, {"Id": rule}
 
 
+def _other_group(properties: Mapping[str, Any]) -> str | None:
+    return properties.get("SourceSecurityGroupId") or properties.get("DestinationSecurityGroupId")
+
+
 def _permission(properties: Mapping[str, Any], rule: str) -> dict[str, Any]:
-    source = properties.get("SourceSecurityGroupId")
+    other = _other_group(properties)
     return {
         "IpProtocol": properties["IpProtocol"],
         **{port: int(properties[port]) for port in ("FromPort", "ToPort") if port in properties},
         "IpRanges": [{"CidrIp": properties["CidrIp"]}] if "CidrIp" in properties else [],
         "Ipv6Ranges": [],
         "PrefixListIds": [],
-        "UserIdGroupPairs": [{"GroupId": source, "Description": rule}] if source else [],
+        "UserIdGroupPairs": [{"GroupId": other, "Description": rule}] if other else [],
     }
 
 
-def _delete_rule(rule: str, properties: Mapping[str, Any]) -> None:
-    group = ec2._security_groups.get(properties["GroupId"], {"IpPermissions": []})
+def _delete_rule(permissions: str, rule: str, properties: Mapping[str, Any]) -> None:
+    group = ec2._security_groups.get(properties["GroupId"], {permissions: []})
     wanted = _permission(properties, rule)
-    group["IpPermissions"] = [each for each in group["IpPermissions"] if each != wanted]
+    group[permissions] = [each for each in group[permissions] if each != wanted]
