@@ -149,12 +149,20 @@ GUARDS = (
     Guard(
         name="the hold of what is read during synthesis",
         file="src/strongref_objects/channels/importing.py",
-        function="ValueReader._value",
-        find="if _: self._hold(...)",
-        tests=("tests/objects/test_design.py", "tests/objects/test_importing.py", "-k", "held or hold"),
+        function="ValueReader._add",
+        find="self._hold(...)",
+        tests=("tests/objects/test_holding.py", "-k", "finished"),
+        must_fail=("test_before_the_template_is_finished_everything_but_bookkeeping_is_held[cloudformation]",),
+    ),
+    Guard(
+        name="the hold of what a finished template uses",
+        file="src/strongref_objects/channels/importing.py",
+        function="ValueReader.finish",
+        find="found.setdefault(...).update(...)",
+        tests=("tests/objects/test_design.py", "tests/objects/test_holding.py", "-k", "hold or lose"),
         must_fail=(
             "test_req8_at_synthesis_the_program_gets_values_and_the_template_holds_them",
-            "test_what_is_imported_at_synthesis_is_held_by_one_resource",
+            "test_a_vpc_cannot_lose_a_subnet_that_is_used[zone-cloudformation]",
         ),
     ),
     Guard(

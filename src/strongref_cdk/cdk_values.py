@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import aws_cdk
 from jsii.errors import JSIIError
 
+from strongref_objects.base.values import LAZY
 from strongref_toolkit.cdk_trees import TreeTokenResolver
 from strongref_toolkit.intrinsics import REFERENCE
 from strongref_toolkit.jsii_objects import same
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
 REFUSALS = (RuntimeError, JSIIError)
 """Errors from the CDK's own code."""
-
-LAZY = "Fn::StrongRefLazy"
-"""Replaces a lazy token, whose value is only known when the app is synthesized."""
 
 _FINAL = re.compile(r"\$\{Token\[(?:Fn::Join|.+\.LogicalID)\.\d+\]\}")
 """Tokens of the CDK's own classes that are not `Intrinsic`s, but can no longer change: by their hints."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from strongref_cdk.construct_kinds import ConstructPlace
 
 Options = dict[str, Any]
+
+_GROUP_NAME = re.compile(r"[^,{}]+")
+"""A name that every channel can carry in a list."""
 
 LISTENERS: dict[str, elbv2.IApplicationListener] = {}
 """The listeners of imported load balancers, which the CDK does not return: by reference."""
@@ -187,34 +192,45 @@ def _group_of_function(function: Any) -> Any:  # noqa: ANN401 (an lambda_.IFunct
 
 
 def _vpc(at: ConstructPlace, vpc: types.Vpc, **options: Any) -> ec2.IVpc:  # noqa: ANN401
-    tiers = {"public": vpc.public_subnets, "private": vpc.private_subnets, "isolated": vpc.isolated_subnets}
+    tiers: dict[str, types.Subnets | None] = {tier: getattr(vpc, f"{tier}_subnets") for tier in types.TIERS}
     there = {tier: subnets for tier, subnets in tiers.items() if subnets and subnets.subnet_ids}
     zones = vpc.availability_zones
     given: Options = {"vpc_cidr_block": vpc.vpc_cidr_block, "region": at.region}
     for tier, subnets in there.items():
-        by_zone = _by_zone(subnets, zones)
-        if by_zone is None:
+        order = _by_zone([str(zone) for zone in subnets.availability_zones], zones)
+        if order is None:
             raise UnevenSubnetsError({each: list(map(str, there[each].availability_zones)) for each in there})
-        given[f"{tier}_subnet_ids"] = [subnet for subnet, _ in by_zone]
-        given[f"{tier}_subnet_route_table_ids"] = [table for _, table in by_zone]
+        lists: Options = {"ids": subnets.subnet_ids, "route_table_ids": subnets.route_table_ids}
+        lists |= {name: getattr(vpc, f"{tier}_subnet_{name}") for name in ("ipv4_cidr_blocks", "names")}
+        given |= {
+            f"{tier}_subnet_{name}": [items[number] for number in order] for name, items in lists.items() if items
+        }
+    given |= _names_of_groups({f"{tier}_subnet_names": given.pop(f"{tier}_subnet_names", []) for tier in there}, zones)
     return ec2.Vpc.from_vpc_attributes(
         at.scope, at.id, vpc_id=vpc.vpc_id, availability_zones=zones, **_given(options, **given)
     )
 
 
-def _by_zone(subnets: types.Subnets, zones: list[str]) -> list[tuple[str, str]] | None:
-    """A tier's subnets and their route tables in the CDK's order, zone by zone and over again.
+def _by_zone(of_subnets: list[str], zones: list[str]) -> list[int] | None:
+    """The numbers of a tier's subnets in the CDK's order, zone by zone and over again.
 
     None if the zones have different numbers of subnets.
     """
-    by_zone: dict[str, list[tuple[str, str]]] = {zone: [] for zone in zones}
-    for subnet, zone, table in zip(
-        subnets.subnet_ids, subnets.availability_zones, subnets.route_table_ids, strict=True
-    ):
-        by_zone[str(zone)].append((str(subnet), str(table)))
-    if len({len(each) for each in by_zone.values()}) != 1:
+    by_zone = [[number for number, zone in enumerate(of_subnets) if zone == each] for each in zones]
+    if len({len(each) for each in by_zone}) != 1:
         return None
-    return [pair for pairs in zip(*by_zone.values(), strict=True) for pair in pairs]
+    return [number for numbers in zip(*by_zone, strict=True) for number in numbers]
+
+
+def _names_of_groups(tiers: Mapping[str, list[str]], zones: list[str]) -> dict[str, list[str]]:
+    """The name of each group of subnets, which has one in each zone, by tier.
+
+    Empty if they are not named so: the CDK makes IDs of the names, so no two groups of a VPC can have the same.
+    """
+    groups = [names[at : at + len(zones)] for names in tiers.values() for at in range(0, len(names), len(zones))]
+    if not all(tiers.values()) or len({*chain(*groups)}) != len(groups) or any(len({*each}) > 1 for each in groups):
+        return {}
+    return {tier: names[:: len(zones)] for tier, names in tiers.items()}
 
 
 def _tier(attribute: str) -> Callable[[Any], types.Subnets | None]:
@@ -227,6 +243,27 @@ def _tier(attribute: str) -> Callable[[Any], types.Subnets | None]:
             availability_zones=[subnet.availability_zone for subnet in subnets],
             route_table_ids=[subnet.route_table.route_table_id for subnet in subnets],
         )
+
+    return get
+
+
+def _group_names_of(attribute: str) -> Callable[[Any], list[str] | None]:
+    """The names by which the CDK itself selects subnets: what precedes `Subnet1` in their constructs' IDs."""
+
+    def get(vpc: Any) -> list[str] | None:  # noqa: ANN401 (an ec2.IVpc)
+        names = [re.sub(r"Subnet\d+$", "", subnet.node.id) for subnet in getattr(vpc, attribute)]
+        return names if all(_GROUP_NAME.fullmatch(each) for each in names) else None
+
+    return get
+
+
+def _ipv4_cidr_blocks(attribute: str) -> Callable[[Any], list[str] | None]:
+    def get(vpc: Any) -> list[str] | None:  # noqa: ANN401 (an ec2.IVpc)
+        try:
+            blocks = [subnet.ipv4_cidr_block for subnet in getattr(vpc, attribute)]
+        except REFUSALS:  # Subnets that were imported without them.
+            return None
+        return blocks if all(blocks) else None
 
     return get
 
@@ -308,9 +345,9 @@ VPC: ConstructKind[ec2.IVpc] = ConstructKind(
     _vpc,
     get={
         "vpc_cidr_block": _cidr_block,
-        "public_subnets": _tier("public_subnets"),
-        "private_subnets": _tier("private_subnets"),
-        "isolated_subnets": _tier("isolated_subnets"),
+        **{f"{tier}_subnets": _tier(f"{tier}_subnets") for tier in types.TIERS},
+        **{f"{tier}_subnet_names": _group_names_of(f"{tier}_subnets") for tier in types.TIERS},
+        **{f"{tier}_subnet_ipv4_cidr_blocks": _ipv4_cidr_blocks(f"{tier}_subnets") for tier in types.TIERS},
         "nat_gateway_ids": lambda _: None,
     },
 )

@@ -58,10 +58,10 @@ class ConstructContext:
         with at(self.scope):
             return as_token(str(self._plain.read_string(key, allow_unresolved=allow_unresolved)))
 
-    def read_string_list(self, key: str, *, allow_unresolved: bool = False) -> list[str]:
-        """A list of values, or a token for a list; as `read_string`."""
+    def read_string_list(self, key: str, *, allow_unresolved: bool = False, held: bool = True) -> list[str]:
+        """A list of values, or a token for a list; as `read_string`. `held` is as it was written."""
         with at(self.scope):
-            found: Any = self._plain.read_string_list(key, allow_unresolved=allow_unresolved)
+            found: Any = self._plain.read_string_list(key, allow_unresolved=allow_unresolved, held=held)
             return list(found)
 
     def read_setting(self, key: str) -> str | None:

@@ -11,11 +11,12 @@ from constructs import Construct
 
 from strongref_cdk.cdk_values import CanonicalReader
 from strongref_cdk.errors import SecretError
+from strongref_cdk.finished_templates import when_finished
 from strongref_toolkit.intrinsics import intrinsic
 from strongref_toolkit.jsii_objects import reference, same
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from strongref_objects.base import Intrinsic, Text, TextList
 
@@ -103,6 +104,10 @@ class CdkTarget:
         outputs = [each for each in self._others() if isinstance(each, aws_cdk.CfnOutput)]
         names = [(each, each.export_name) for each in outputs]
         return {name: self._logical_id(each) for each, name in names if name and not self.is_unresolved(name)}
+
+    def when_finished(self, finish: Callable[[Sequence[Mapping[str, Any]]], None]) -> None:
+        """As `Target`, with all templates of the stage: other stacks may use the constructs that this one imports."""
+        when_finished(self.stack, finish)
 
     def has(self, logical_id: str) -> bool:
         if logical_id in self._outputs or logical_id in self._resources:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from strongref_objects.base import Intrinsic, Text, TextList
 
 
@@ -40,9 +42,19 @@ class PlainTarget:
         self._template = template or {}
         self._outputs: dict[str, dict[str, Any]] = {}
         self._resources: dict[str, dict[str, Any]] = {}
+        self._finish: list[Callable[[Sequence[Mapping[str, Any]]], None]] = []
 
     def template(self) -> dict[str, Any]:
         """A copy of the whole template, as it is now."""
+        whole = self._whole()
+        for each in self._finish:
+            each([whole])
+        return self._whole() if self._finish else whole
+
+    def when_finished(self, finish: Callable[[Sequence[Mapping[str, Any]]], None]) -> None:
+        self._finish.append(finish)
+
+    def _whole(self) -> dict[str, Any]:
         whole = {"AWSTemplateFormatVersion": "2010-09-09", **self._template}
         for section, added in (("Resources", self._resources), ("Outputs", self._outputs)):
             if added:

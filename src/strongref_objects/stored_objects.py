@@ -1,8 +1,8 @@
 """The objects that an account and region has, by channel: for people and scripts, who only know a name.
 
 A channel keeps only names and values. So an object is whatever has names below it: `Web` of `Web-LoadBalancerArn`. It
-is a tree of texts, lists and further trees. CloudFormation's exports have no lists, and names over 255 characters are
-cut: only the object's type restores those.
+is a tree of texts, lists and further trees. The items of lists, which are exported as well, are left out.
+CloudFormation's exports have no lists, and names over 255 characters are cut: only the object's type restores those.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from strongref_objects.base.errors import (
     SecretPartsError,
     SeveralStoredObjectsError,
 )
-from strongref_objects.base.names import EXPORT_NAME_LIMIT, export_key, export_name, parameter_name, shown
+from strongref_objects.base.names import EXPORT_NAME_LIMIT, export_key, export_name, list_of, parameter_name, shown
 from strongref_objects.channels.cloudformation import CHANNEL as CLOUDFORMATION
 from strongref_objects.channels.importing import ImportedObject, ValueReader
 from strongref_toolkit.inventory import export_scopes
@@ -135,6 +135,8 @@ def objects_of_cloudformation(exports: Mapping[str, StackExport], stack: str | N
     found: dict[str, dict[Path, Value]] = {}
     stacks: dict[str, dict[str, None]] = {}
     for full, export in exports.items():
+        if list_of(full) in exports:
+            continue
         name, *below = full.split("-")
         if below and all((name, *below)) and stack in (None, export.stack):
             found.setdefault(name, {})[tuple(below)] = export.value
@@ -166,6 +168,7 @@ def objects_of_strongref(
         values = {
             tuple(key.split("/")): SECURE if value.is_secure and not sensitive else value.attribute
             for key, value in exported.items()
+            if list_of(key) not in exported
         }
         whom = "all" if scope.consumer == SHARED else scope.consumer
         found += _grouped(values, f"exports of {scope.producer} to {whom}", export_key)

@@ -71,6 +71,16 @@ class PublishedExports:
         for (scope, key), value in claimed.items():
             self._claimed.setdefault(scope, {})[key] = value
 
+    def values(self, producer: Producer) -> Mapping[Key, Value]:
+        """All values that a stack exports to this consumer.
+
+        Raises:
+            ChangingError: they are being written, for longer than patience lasts.
+            StoreError: Parameter Store failed.
+        """
+        scope = ExportScope(self.consumer, producer)
+        return self._claimed.get(scope) or self._published.get(scope, lambda: self._read(scope))
+
     def value(self, producer: Producer, name: str, shown: str) -> Json:
         """An export's value: text, a list, or a map of these.
 
@@ -85,8 +95,7 @@ class PublishedExports:
             ChangingError: it is being written, for longer than patience lasts.
             StoreError: Parameter Store failed.
         """
-        scope = ExportScope(self.consumer, producer)
-        values = self._claimed.get(scope) or self._published.get(scope, lambda: self._read(scope))
+        scope, values = ExportScope(self.consumer, producer), self.values(producer)
         keys = [Key(name)] if name in values else select([name], values)[name]
         if not keys:
             raise self._missing(scope, name, values)

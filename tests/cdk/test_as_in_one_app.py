@@ -35,6 +35,7 @@ from aws_cdk import aws_stepfunctions_tasks as tasks
 import strongref_cdk
 from strongref_cdk import ResolveType
 from strongref_cdk import listener_of as imported_listener
+from strongref_objects.base.names import list_of
 from tests.support import cdk_apps, cdk_kinds
 from tests.support.cdk_apps import ACCOUNT, EU
 from tests.support.cdk_compared import Deployed
@@ -339,8 +340,9 @@ def deployed(template: Mapping[str, Any], known: Mapping[str, str]) -> dict[str,
     outputs = {each["Export"]["Name"]: each["Value"] for each in template["Outputs"].values()}
     facts: dict[str, str] = {}
     values: dict[str, str] = {}
-    for name, value in outputs.items():
-        values[name] = value if isinstance(value, str) else known[name]
+    # The items of lists are exported one by one as well: their values follow from the lists'.
+    for name, value in sorted(outputs.items(), key=lambda each: list_of(each[0]) in outputs):
+        values[name] = value if isinstance(value, str) else known.get(name) or facts[json.dumps(value)]
         facts[json.dumps(value)] = values[name]
         if isinstance(value, dict) and "Fn::Join" in value:
             items = value["Fn::Join"][1]

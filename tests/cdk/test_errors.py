@@ -152,7 +152,7 @@ def test_a_vpc_that_was_imported_without_its_block_is_exported_without_it(web: c
     given = ec2.Vpc.from_vpc_attributes(web, "Given", **attributes)
     shared.export_vpc(given, "Thing")
     names = {each["Export"]["Name"]: each["Value"] for each in cdk_apps.template(web)["Outputs"].values()}
-    assert names["Thing-Parts"] == "VpcId,PublicSubnets"
+    assert names["Thing-Parts"] == "VpcId,PublicSubnets,PublicSubnetNames"
     assert names["Thing-PublicSubnets-SubnetIds"] == "subnet-a,subnet-b"
 
 

@@ -18,7 +18,8 @@ from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
 from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack, channels
 from strongref_objects.base import errors
 from strongref_objects.base import names as naming
-from strongref_objects.channels.cloudformation import HOLDER, HOLDER_TYPE
+from strongref_objects.channels.cloudformation import HOLDER_TYPE
+from strongref_objects.channels.holding import HOLDER
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
 from tests.objects.test_synthesis import run, web
 from tests.support import object_errors, object_lookup_errors

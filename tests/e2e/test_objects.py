@@ -30,7 +30,7 @@ from strongref_objects import (
     read_object,
 )
 from strongref_objects.base.errors import NothingToImportError
-from strongref_objects.channels.cloudformation import HOLDER
+from strongref_objects.channels.holding import HOLDER
 from strongref_objects.synthesis.context_file import listing, reset
 from strongref_toolkit.session import ToolSession
 from tests.e2e.templates import EU, US
@@ -161,7 +161,9 @@ def test_req8_what_is_imported_later_is_held_by_another_resource_and_nothing_is_
     handles = []
     for keys in (["LoadBalancerArn"], ["LoadBalancerArn", "SecurityGroup"]):
         stack, target = apps.stack(apps.consumer, EU, NOTHING)
-        Tree({key: ALB.parts[key] for key in keys}).read(stack.import_object(apps.name))
+        read = Tree({key: ALB.parts[key] for key in keys}).read(stack.import_object(apps.name))
+        texts = (part.parts["SecurityGroupId"] if isinstance(part, Tree) else part for part in read.parts.values())
+        target.put_output("Used", {"Fn::Join": [" ", list(texts)]}, export=None, description=None)
         apps.aws.deploy(apps.consumer, target.template(), EU)
         ids = apps.aws.physical_ids(apps.consumer, EU)
         handles.append([name for name in ids if name.startswith(HOLDER)])

@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from strongref.contract.event import RequestType
-from strongref.contract.names import Key
 from strongref.contract.response import RESPONSE_LIMIT, Response, ResponseStatus, ResponseTooLargeError, encode
 from strongref.errors import StrongRefError
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
@@ -147,8 +146,10 @@ def test_in_which_import_a_value_is_held_follows_from_the_values_alone(world: Wo
 def test_however_values_are_dealt_out_each_is_held_by_one_import_that_has_room_for_it(sizes: list[int]) -> None:
     target = PlainTarget("web", US, ACCOUNT)
     imports = ImportResources(target)
+    values: dict[str, object] = {}
     for number, size in enumerate(sizes):
-        imports.hold(FROM_NETWORK, Key(f"Group/Value{number}"), "v" * size)
+        values[f"Group.Value{number}"] = "v" * size
+        imports.hold(FROM_NETWORK, values)
     parts = [each["Properties"]["Names"] for each in target.template()["Resources"].values()]
     assert sorted(name for part in parts for name in part) == sorted(f"Group.Value{n}" for n in range(len(sizes)))
     for part in parts:
@@ -173,7 +174,7 @@ def test_what_is_imported_twice_at_deployment_is_imported_once(world: World) -> 
 
 @pytest.mark.parametrize("via", [None, SHARED])
 def test_what_was_kept_is_out_of_date_where_nothing_was_held_in_between(world: World, via: Channel | None) -> None:
-    """The importing stack was deleted; or had the import taken out, as across regions here."""
+    """The importing stack was deleted; or had the import taken out, as here."""
     to = CrossRegion(regions=[US]) if via else None
 
     def imports(*, deployed: bool = True) -> str:
@@ -185,8 +186,7 @@ def test_what_was_kept_is_out_of_date_where_nothing_was_held_in_between(world: W
 
     produced(world, via=to, Name="old")
     assert imports() == "old"
-    if via:
-        world.deploy(world.stack("web", US))
+    world.deploy(world.stack("web", US if via else EU))
     produced(world, via=to, Name="new")
     assert imports(deployed=False) == "old"
     reset(world.context_file, ["Name"])

@@ -22,7 +22,7 @@ from strongref_objects import (
     read_object,
 )
 from strongref_objects.base.errors import BadStrengthError, ExportedTwiceError, UnresolvedImportError
-from tests.support.objects import EU, US, World
+from tests.support.objects import EU, US, World, use
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,6 +159,7 @@ def test_req4_the_same_object_goes_through_cross_region_exports(world: World, wh
     consumer = world.stack("service", US)
     kind = AT_DEPLOYMENT if when == "deployment" else ResolveType.SYNTHESIS
     imported = read_alb(consumer.import_object("Web", type=kind, via=CrossRegion(stack="infrastructure", region=EU)))
+    use(consumer, imported.load_balancer_arn, imported.security_group.security_group_id)
     evaluate = world.deploy(consumer)
     assert evaluate(imported.load_balancer_arn) == DEPLOYED.load_balancer_arn
     assert evaluate(imported.security_group.security_group_id) == DEPLOYED.security_group.security_group_id
@@ -233,7 +234,9 @@ def test_req6_imported_twice_into_a_stack_it_is_the_same_object(world: World, ki
 def test_req8_at_synthesis_the_program_gets_values_and_the_template_holds_them(world: World) -> None:
     produced(world)
     stack = world.stack("service")
-    assert read_alb(stack.import_object("Web")) == DEPLOYED
+    imported = read_alb(stack.import_object("Web"))
+    assert imported == DEPLOYED
+    use(stack, imported.load_balancer_arn, imported.security_group.security_group_id)
     assert held(stack) == ["Web-LoadBalancerArn", "Web-SecurityGroup-SecurityGroupId"]
 
 

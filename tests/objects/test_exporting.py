@@ -16,7 +16,7 @@ from strongref_objects.base.errors import (
 )
 from strongref_objects.channels import CloudFormation
 from tests.support.builders import ACCOUNT
-from tests.support.objects import EU, US, Tree, World, custom, template
+from tests.support.objects import EU, US, Tree, World, custom, item, template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,14 +41,19 @@ def test_a_string_makes_an_output_with_an_exports_name_and_a_description(world: 
     assert logical_id.startswith("ExportappVpcId")
 
 
-def test_a_list_makes_one_output_whose_items_are_joined_by_commas(world: World) -> None:
+def test_a_list_makes_one_output_whose_items_are_joined_by_commas_and_one_for_each_item(world: World) -> None:
     stack = world.stack("network")
     stack.export_string_list("Zones", ["a", "b"])
     stack.export_string_list("Ids", ["a", {"Ref": "B"}])
-    assert [each["Value"] for each in template(stack)["Outputs"].values()] == [
-        "a,b",
-        {"Fn::Join": [",", ["a", {"Ref": "B"}]]},
-    ]
+    outputs = {each["Export"]["Name"]: each["Value"] for each in template(stack)["Outputs"].values()}
+    assert outputs == {
+        "Zones": "a,b",
+        f"Zones{item('a')}": "a",
+        f"Zones{item('b')}": "b",
+        "Ids": {"Fn::Join": [",", ["a", {"Ref": "B"}]]},
+        f"Ids{item('a')}": "a",
+        f"Ids{item({'Ref': 'B'})}": {"Ref": "B"},
+    }
 
 
 def test_an_objects_description_is_that_of_its_values_which_have_none(world: World) -> None:
@@ -80,7 +85,12 @@ def test_several_exports_to_one_consumer_are_one_resource_with_all_their_values(
             "Consumer": "web",
             "Values": {
                 "Johnny": {"BucketArn": {"Fn::GetAtt": ["Bucket", "Arn"]}, "BucketName": {"Ref": "Bucket"}},
-                "Jenny": {"Zones": ["a", "b"], "Group": {"Id": "1"}},
+                "Jenny": {
+                    "Zones": ["a", "b"],
+                    "Group": {"Id": "1"},
+                    f"Zones-{item('a')}": "a",
+                    f"Zones-{item('b')}": "b",
+                },
                 "Name": "n",
             },
         }

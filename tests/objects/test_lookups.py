@@ -118,6 +118,20 @@ def test_req7_a_vpc_is_looked_up_by_its_tags_with_its_subnets_route_tables_and_n
     assert vpc.availability_zones == [f"{REGION}a", f"{REGION}b"]
 
 
+def test_a_vpc_that_is_looked_up_has_the_names_of_its_subnet_groups_and_the_addresses_of_its_subnets(
+    cloud: FakeCloudControl, tagging: FakeTagging, tmp_path: Path
+) -> None:
+    net = Net(cloud, tagging, **SALES).table("rtb-1")
+    for number, zone in enumerate("ab"):
+        net.subnet(f"subnet-1{zone}", zone, "rtb-1", cidr=f"10.0.{number}.0/24", aws_cdk__subnet_name="apps")
+        net.subnet(f"subnet-2{zone}", zone, "rtb-1", is_open=True, cidr=f"10.0.{number + 8}.0/24" if number else None)
+    for _ in range(2):  # The second time, from the context file.
+        vpc = lookup_vpc(environment(tmp_path), SALES)
+        assert vpc.isolated_subnet_names == ("apps", "apps")
+        assert vpc.isolated_subnet_ipv4_cidr_blocks == ("10.0.0.0/24", "10.0.1.0/24")
+        assert vpc.public_subnet_names is vpc.public_subnet_ipv4_cidr_blocks is vpc.private_subnet_names is None
+
+
 @pytest.mark.usefixtures("net")
 def test_req7_looked_up_twice_it_is_the_same_object_and_the_next_run_asks_nobody(
     tmp_path: Path, cloud: FakeCloudControl, tagging: FakeTagging

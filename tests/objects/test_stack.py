@@ -19,7 +19,7 @@ from strongref_objects.base.errors import (
     WrongKindError,
 )
 from tests.support.builders import ACCOUNT
-from tests.support.objects import EU, US, Tree, World, custom, produced
+from tests.support.objects import EU, US, Tree, World, custom, produced, use
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,8 +151,8 @@ def test_req6_what_two_stacks_of_one_template_import_is_one_thing(world: World, 
     assert "Resources" not in target.template()
     assert second.import_object("Web", via=via) is weak
     assert second.made is first.made
-    weak.read_string("B")
-    ((_, resource),) = target.template()["Resources"].items()
+    use(first, weak.read_string("A"), weak.read_string("B"))
+    (resource,) = (each for name, each in target.template()["Resources"].items() if name.startswith("Strongref"))
     held = resource["Metadata"]["strongref:imports"] if via is None else resource["Properties"]["Names"]
     assert len(held) == 2
     at_deployment = [stack.import_object("Web", type=AT_DEPLOYMENT, via=via) for stack in (first, second)]

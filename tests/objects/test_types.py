@@ -82,6 +82,7 @@ KEYS = {
             for each in ("SubnetIds", "AvailabilityZones", "RouteTableIds")
         ),
         "NatGatewayIds",
+        *(f"{tier}Subnet{each}" for each in ("Names", "Ipv4CidrBlocks") for tier in ("Public", "Private", "Isolated")),
     ],
 }
 
@@ -381,3 +382,15 @@ def test_what_was_written_before_there_was_anything_to_lack_is_read_without_it()
         grown.deserialize(from_json({}))
     with pytest.raises(NothingToImportError, match="There is no Parts in"):
         type_of(note=text(default=None)).deserialize(from_json({}))
+
+
+@pytest.mark.parametrize("more", ["private_subnet_names", "private_subnet_ipv4_cidr_blocks"])
+def test_a_tier_has_as_many_names_and_addresses_as_subnets(more: str) -> None:
+    tier = Subnets(subnet_ids=["a", "b"], availability_zones=["x", "y"], route_table_ids=["r", "r"])
+    fitting: list[dict[str, Any]] = [{more: ["1", "2"]}, {more: {"Fn::Split": [",", "1,2"]}}]
+    for parts in fitting:
+        assert Vpc(vpc_id="vpc-1", private_subnets=tier, **parts)
+    uneven: list[dict[str, Any]] = [{"private_subnets": tier, more: ["1"]}, {more: ["1"]}]
+    for parts in uneven:
+        with pytest.raises(UnevenListsError, match="The lists of a VPC must have the same length"):
+            Vpc(vpc_id="vpc-1", **parts)

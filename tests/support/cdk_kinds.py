@@ -44,6 +44,7 @@ class Case:
         exporting: the name in the exporting function, where it is another.
         options: for the import, made in the importing stack.
         only_now: whether it can only be looked up while the template is made.
+        held: the keys of what `use` uses in addition.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Case:
     exporting: str = ""
     options: Callable[[cdk.Stack], dict[str, Any]] = field(default=lambda _: {})
     only_now: bool = False
+    held: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.name
@@ -192,6 +194,7 @@ CASES = [
         ("AWS::IAM::Policy", "EncryptionKey-KeyArn"),
         BUCKET | key_of("EncryptionKey-"),
         exporting="bucket",
+        held=("BucketArn",),
     ),
     Case(
         "queue",
@@ -207,6 +210,7 @@ CASES = [
         ("AWS::IAM::Policy", "EncryptionMasterKey-KeyArn"),
         QUEUE | key_of("EncryptionMasterKey-"),
         exporting="queue",
+        held=("QueueArn",),
     ),
     Case(
         "topic",
@@ -224,6 +228,7 @@ CASES = [
         ("AWS::IAM::Policy", "MasterKey-KeyArn"),
         TOPIC | key_of("MasterKey-"),
         exporting="topic",
+        held=("TopicArn",),
     ),
     Case(
         "key",
@@ -261,6 +266,7 @@ CASES = [
         ),
         ("AWS::Route53::RecordSet", "HostedZoneId"),
         {"HostedZoneId": "Z0123456789ABC", "ZoneName": "example.com"},
+        held=("ZoneName",),
     ),
     Case(
         "vpc",
@@ -268,7 +274,8 @@ CASES = [
         instance,
         ("AWS::EC2::SecurityGroup", "VpcId"),
         {
-            "Parts": "VpcId,VpcCidrBlock,PublicSubnets,IsolatedSubnets",
+            "Parts": "VpcId,VpcCidrBlock,PublicSubnets,IsolatedSubnets,PublicSubnetNames,IsolatedSubnetNames,"
+            "PublicSubnetIpv4CidrBlocks,IsolatedSubnetIpv4CidrBlocks",
             "VpcId": "vpc-0123abcd",
             "VpcCidrBlock": "10.0.0.0/16",
             "PublicSubnets-SubnetIds": "subnet-0a,subnet-0b",
@@ -277,7 +284,12 @@ CASES = [
             "IsolatedSubnets-SubnetIds": "subnet-1a,subnet-1b",
             "IsolatedSubnets-AvailabilityZones": "eu-west-1a,eu-west-1b",
             "IsolatedSubnets-RouteTableIds": "rtb-1a,rtb-1b",
+            "PublicSubnetNames": "Public,Public",
+            "IsolatedSubnetNames": "Isolated,Isolated",
+            "PublicSubnetIpv4CidrBlocks": "10.0.0.0/18,10.0.64.0/18",
+            "IsolatedSubnetIpv4CidrBlocks": "10.0.128.0/18,10.0.192.0/18",
         },
+        held=("IsolatedSubnets-SubnetIds",),
         only_now=True,
     ),
     Case(
@@ -300,6 +312,7 @@ CASES = [
             **{f"Listener-{key}": value for key, value in LISTENER.items()},
         },
         more=["SecurityGroup-AllowAllOutbound", "Listener-DefaultPort"],
+        held=("SecurityGroup-SecurityGroupId",),
     ),
     Case(
         "listener",
@@ -339,6 +352,7 @@ CASES = [
         TABLE | key_of("EncryptionKey-"),
         more=["GrantIndexPermissions"],
         exporting="table",
+        held=("TableArn",),
     ),
     Case(
         "streamed_table",
@@ -367,6 +381,7 @@ CASES = [
         ("AWS::IAM::Policy", "Role-RoleArn"),
         WITH_ROLE,
         exporting="function",
+        held=("Role-RoleName", "FunctionName"),
     ),
     Case(
         "function_in_vpc",

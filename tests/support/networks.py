@@ -35,7 +35,16 @@ class Net:
             self._cloud.add(ROUTE, identifier, RouteTableId=table, CidrBlock=destination, **route)
         return self
 
-    def subnet(self, subnet: str, zone: str, table: str | None, *, is_open: bool = False, **tags: str) -> Net:
+    def subnet(
+        self,
+        subnet: str,
+        zone: str,
+        table: str | None,
+        *,
+        is_open: bool = False,
+        cidr: str | None = None,
+        **tags: str,
+    ) -> Net:
         """A subnet; with a route table of its own, if one is given."""
         self._cloud.add(
             SUBNET,
@@ -44,6 +53,7 @@ class Net:
             VpcId=self.vpc,
             AvailabilityZone=f"{REGION}{zone}",
             MapPublicIpOnLaunch=is_open,
+            **({"CidrBlock": cidr} if cidr else {}),
             Tags=_tags({key.replace("__", ":").replace("_", "-"): value for key, value in tags.items()}),
         )
         if table:

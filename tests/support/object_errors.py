@@ -19,7 +19,8 @@ from strongref_objects import (
     from_json,
 )
 from strongref_objects.base.errors import ContextFileError, ObjectError
-from strongref_objects.channels.cloudformation import HOLDER, StackExport
+from strongref_objects.channels.cloudformation import StackExport
+from strongref_objects.channels.holding import HOLDER
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, listing
 from tests.support.builders import ACCOUNT
 from tests.support.objects import EU, US, Tree, World

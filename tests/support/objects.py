@@ -6,6 +6,7 @@ and importer, parameters are stored, and outputs exported. What is looked up whi
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.contract.names import short_hash
 from strongref.protocol.time import Patience
 from strongref_manifests.sources.exports import ExportSource
 from strongref_objects import PlainTarget, Stack, Synthesis
@@ -85,6 +87,7 @@ class World:
         self.cloud = Cloud()
         self.exports: dict[str, dict[str, StackExport]] = defaultdict(dict)
         self.asked: Counter[str] = Counter()
+        self._imports: dict[tuple[str, str], set[str]] = {}
 
     def run(self) -> Synthesis:
         """One run of a program."""
@@ -95,7 +98,11 @@ class World:
         return Stack(PlainTarget(name, region, ACCOUNT, template), synthesis=self.run())
 
     def deploy(self, stack: Stack) -> Callable[[Any], Any]:
-        """Deploy a stack; what gives the value that something in its template stands for."""
+        """Deploy a stack; what gives the value that something in its template stands for.
+
+        Raises:
+            ExportInUseError: an export that another stack imports would change or go, which CloudFormation refuses.
+        """
         target = cast("PlainTarget", stack.target)
         assert target.region
         template = target.template()
@@ -115,9 +122,20 @@ class World:
             evaluate(resource.get("Metadata", {}))
             if resource["Type"] == "AWS::SSM::Parameter":
                 self.cloud.ssm(target.region).put_parameter(**evaluate(resource["Properties"]), Overwrite=True)
-        for output in template.get("Outputs", {}).values():
-            self.exports[target.region][output["Export"]["Name"]] = StackExport(target.name, evaluate(output["Value"]))
+        outputs = [output for output in template.get("Outputs", {}).values() if "Export" in output]
+        exported = {each["Export"]["Name"]: StackExport(target.name, evaluate(each["Value"])) for each in outputs}
+        self._export(target.name, target.region, exported)
+        self._imports[target.region, target.name] = set(imported(template))
         return evaluate
+
+    def _export(self, stack: str, region: str, exported: Mapping[str, StackExport]) -> None:
+        former = {name: each for name, each in self.exports[region].items() if each.stack == stack}
+        lost = {name for name, each in former.items() if exported.get(name) != each}
+        users = {name for (where, _), names in self._imports.items() if where == region for name in names}
+        if lost & users:
+            raise ExportInUseError(lost & users)
+        others = {name: each for name, each in self.exports[region].items() if name not in former}
+        self.exports[region] = {**others, **exported}
 
     def _evaluate(self, value: Any, region: str, attributes: Mapping[str, Mapping[str, Any]]) -> Any:  # noqa: ANN401
         if isinstance(value, list):
@@ -139,6 +157,17 @@ class World:
 
     def _exported(self, name: str, region: str) -> str:
         return name if name.startswith("strongref-") else self.exports[region][name].value
+
+
+class ExportInUseError(Exception):
+    """As CloudFormation refuses an update."""
+
+
+def imported(template: Any) -> list[str]:  # noqa: ANN401 (of a template)
+    """The names in every `Fn::ImportValue`."""
+    found = [template["Fn::ImportValue"]] if isinstance(template, dict) and "Fn::ImportValue" in template else []
+    below = template.values() if isinstance(template, dict) else template if isinstance(template, list) else ()
+    return found + [name for each in below for name in imported(each)]
 
 
 class _Here(Synthesis):
@@ -174,6 +203,18 @@ class _Own:
 def template(stack: Stack) -> dict[str, Any]:
     """A plain stack's template, as it is now."""
     return cast("PlainTarget", stack.target).template()
+
+
+def use(stack: Stack, *values: Any) -> None:  # noqa: ANN401 (values)
+    """Use values in a stack's template."""
+    for number, value in enumerate(values):
+        properties = {"Name": f"/used/{number}", "Type": "String", "Value": value}
+        stack.target.put_resource(f"Used{number}", "AWS::SSM::Parameter", properties)
+
+
+def item(value: Any) -> str:  # noqa: ANN401 (of a template)
+    """The end of the name of a list's item."""
+    return short_hash(json.dumps(value, sort_keys=True))
 
 
 def custom(stack: Stack) -> list[dict[str, Any]]:

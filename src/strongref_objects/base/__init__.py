@@ -80,8 +80,17 @@ class SerializationContext(Protocol):
         """
         ...
 
-    def write_string_list(self, key: str, value: TextList, *, description: str | None = None) -> None:
-        """Write a list of values."""
+    def write_string_list(
+        self, key: str, value: TextList, *, description: str | None = None, held: bool = True
+    ) -> None:
+        """Write a list of values.
+
+        Args:
+            key: as above.
+            value: a list of texts, or an intrinsic function or token for the whole list.
+            description: as above.
+            held: False for what only describes the object: no import holds it.
+        """
         ...
 
     def write_object(self, key: str, obj: Serializable, *, description: str | None = None) -> None:
@@ -107,8 +116,14 @@ class DeserializationContext(Protocol):
         """
         ...
 
-    def read_string_list(self, key: str, *, allow_unresolved: bool = False) -> TextList:
-        """Read a list. By default its length must be known."""
+    def read_string_list(self, key: str, *, allow_unresolved: bool = False, held: bool = True) -> TextList:
+        """Read a list. By default its length must be known.
+
+        Args:
+            key: as above.
+            allow_unresolved: True if the program does not need to know the length.
+            held: as it was written.
+        """
         ...
 
     def read_object(self, key: str) -> DeserializationContext:
@@ -146,6 +161,14 @@ class Target(Protocol):
 
     def exports(self) -> Mapping[str, str]:
         """The logical IDs of the template's other outputs by export name, as far as the names are known."""
+        ...
+
+    def when_finished(self, finish: Callable[[Sequence[Mapping[str, Any]]], None]) -> None:
+        """Call a function whenever the template is finished, so that it can still change what was put here.
+
+        Args:
+            finish: takes the finished template, and those of the other stacks that may use the same values.
+        """
         ...
 
     def has(self, logical_id: str) -> bool:

@@ -31,6 +31,9 @@ _LONGEST_ARN = arn_prefix_length("aws-us-gov", "ap-southeast-99", "0" * 12)
 _HASH = 16
 """Characters of `short_hash`."""
 
+_ITEM = re.compile(r"(.+?)-?[0-9a-f]{16}")
+"""The name of a list's item. An export's name lacks the hyphen."""
+
 _EXPORTED = re.compile(r"[A-Za-z0-9:]+")
 """A component: letters, digits and colons, which CloudFormation allows in addition to the hyphen."""
 
@@ -83,6 +86,17 @@ def export_name(path: Path) -> str:
     if len(full) <= EXPORT_NAME_LIMIT:
         return full
     return f"{full[: EXPORT_NAME_LIMIT - _HASH - 1]}-{short_hash(full)}"
+
+
+def item_path(path: Path, identity: str) -> Path:
+    """The path of one item of a list, by what identifies the item: `("Network", "SubnetIds-0123456789abcdef")`."""
+    return (*path[:-1], f"{path[-1]}-{short_hash(identity)}")
+
+
+def list_of(name: str) -> str | None:
+    """The name of the list to which an item of this name would belong, in any channel; None if it cannot be an item."""
+    found = _ITEM.fullmatch(name)
+    return found and found[1]
 
 
 def construct_id(path: Path) -> str:

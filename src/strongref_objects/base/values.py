@@ -19,6 +19,9 @@ T = TypeVar("T")
 
 COMMA = ","
 
+LAZY = "Fn::StrongRefLazy"
+"""In canonical values, replaces a lazy token of the CDK, whose value is only known when the app is synthesized."""
+
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
@@ -27,6 +30,7 @@ class Leaf:
     value: Text | TextList = field(repr=False)  # the text or list, resolved or not. Never shown
     is_list: bool  # whether it is a list
     description: str | None = field(default=None, compare=False)  # for people
+    is_held: bool = field(default=True, compare=False)  # whether imports may hold it
 
     def as_text(self, path: Path, is_unresolved: Callable[[object], bool]) -> Text:
         """The value for a channel that only has text: a list as its items joined by commas.
@@ -67,7 +71,9 @@ class Collector:
         _check_text(path, value, "it")
         self._put(path, Leaf(value, is_list=False, description=description or self._description))
 
-    def write_string_list(self, key: str, value: TextList, *, description: str | None = None) -> None:
+    def write_string_list(
+        self, key: str, value: TextList, *, description: str | None = None, held: bool = True
+    ) -> None:
         """Collect a list; errors as above."""
         path = self._below(key)
         if not is_function(value):
@@ -76,7 +82,7 @@ class Collector:
             for number, item in enumerate(value, start=1):
                 _check_text(path, item, f"item {number}")
             value = list(value)
-        self._put(path, Leaf(value, is_list=True, description=description or self._description))
+        self._put(path, Leaf(value, is_list=True, description=description or self._description, is_held=held))
 
     def write_object(self, key: str, obj: Serializable, *, description: str | None = None) -> None:
         """Collect a part; its description applies to those of its values that have none."""

@@ -20,8 +20,9 @@ from strongref_objects.base.errors import (
     OwnExportError,
     UnresolvedImportError,
 )
-from strongref_objects.base.names import export_name, logical_id, shown
-from strongref_objects.channels.exporting import WritePlan, check_free
+from strongref_objects.base.names import export_name, list_of, logical_id, shown
+from strongref_objects.channels.exporting import WritePlan, check_free, with_items
+from strongref_objects.channels.holding import HOLDER
 from strongref_objects.channels.importing import ValueReader
 from strongref_objects.synthesis.context_file import CLOUDFORMATION, ContextKey
 
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from strongref_objects.synthesis import Home, Synthesis
 
 CHANNEL = "CloudFormation's exports"
-
-HOLDER = "StrongrefImports"
-"""The prefix of the logical ID of the resource whose metadata holds imports."""
 
 HOLDER_TYPE = "AWS::CloudFormation::WaitConditionHandle"
 HOLDER_KEY = "strongref:imports"
@@ -53,6 +51,7 @@ class OutputWriter:
         self._target = target
 
     def plan(self, leaves: Mapping[Path, Leaf]) -> WritePlan:
+        leaves = with_items(self._target, leaves)
         names = {path: export_name(path) for path in leaves}
         values = {path: self._value(path, leaf) for path, leaf in leaves.items()}
         ids = {path: logical_id("Export", name) for path, name in names.items()}
@@ -89,32 +88,46 @@ def _cut(description: str | None) -> str | None:
 
 
 class ImportHolder:
-    """The resource whose metadata holds what was looked up while the template was made.
+    """`Holder`: the resource whose metadata holds what was looked up while the template was made.
 
     CloudFormation does not update resources of its type (AWS: Template Reference, AWS::CloudFormation::
     WaitConditionHandle). So other imports make another resource, which is created before the old one is deleted.
     """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, synthesis: Synthesis) -> None:
         self._target = target
-        self._names: set[str] = set()
+        self._synthesis = synthesis
+        self._names: list[str] = []
 
-    def hold(self, path: Path, _value: object = None) -> None:
-        """Make CloudFormation refuse to change or delete this export while the stack exists.
+    def name(self, path: Path) -> str:
+        return export_name(path)
+
+    def items(self, path: Path) -> Mapping[str, str]:
+        home, name = self._synthesis.home(self._target, shown(path)), export_name(path)
+
+        def ask() -> dict[str, str]:
+            return {each.value: item for item, each in _exports(self._synthesis, home).items() if list_of(item) == name}
+
+        key = self._synthesis.context_file.find(CLOUDFORMATION, *home, name)
+        return self._synthesis.items(key, f"{name}-*", ask) if key else {}
+
+    def hold(self, values: Mapping[str, object]) -> None:
+        """Make CloudFormation refuse to change or delete these exports while the stack exists.
 
         Raises:
             LogicalIdTakenError: the template uses the resource's logical ID for something else.
         """
-        name = export_name(path)
-        if name in self._names:
+        names = sorted(values)
+        if names == self._names:
             return
-        names = sorted({*self._names, name})
-        check_free(self._target, _holder_id(names), "holding its imports")
+        if names:
+            check_free(self._target, _holder_id(names), "holding its imports")
         if self._names:
-            self._target.drop_resource(_holder_id(sorted(self._names)))
-        self._names.add(name)
-        metadata = {HOLDER_KEY: [{"Fn::ImportValue": each} for each in names]}
-        self._target.put_resource(_holder_id(names), HOLDER_TYPE, {}, metadata)
+            self._target.drop_resource(_holder_id(self._names))
+        self._names = names
+        if names:
+            metadata = {HOLDER_KEY: [{"Fn::ImportValue": each} for each in names]}
+            self._target.put_resource(_holder_id(names), HOLDER_TYPE, {}, metadata)
 
 
 def _holder_id(names: Sequence[str]) -> str:
@@ -136,12 +149,12 @@ class ImportValueReader:
         with self._names.importing(path, export_name(path)) as name:
             return self._target.stand_in({"Fn::ImportValue": name})
 
-    def string_list(self, path: Path) -> TextList:
+    def string_list(self, path: Path, *, held: bool = True) -> TextList:  # noqa: ARG002 (at deployment)
         """Raises `UnresolvedImportError`: nothing says how many items there will be."""
         raise UnresolvedImportError(shown(path), CHANNEL, "it is a list, which this channel joins to one text")
 
 
-def value_reader(target: Target, synthesis: Synthesis, holder: ImportHolder, names: ExportedNames) -> ValueReader:
+def value_reader(target: Target, synthesis: Synthesis, names: ExportedNames) -> ValueReader:
     """Reads the values that other stacks export in the target's account and region."""
 
     def look_up(path: Path, *, is_setting: bool = False) -> str:
@@ -149,22 +162,22 @@ def value_reader(target: Target, synthesis: Synthesis, holder: ImportHolder, nam
             return _look_up(target, synthesis, path, name, is_setting)
 
     setting = partial(look_up, is_setting=True)
-    return ValueReader(CHANNEL, look_up, holder.hold, joins_lists=True, look_up_setting=setting)
+    holder = ImportHolder(target, synthesis)
+    return ValueReader(CHANNEL, look_up, holder, joins_lists=True, look_up_setting=setting)
 
 
 def _look_up(target: Target, synthesis: Synthesis, path: Path, name: str, is_setting: bool) -> str:
     home = synthesis.home(target, shown(path))
 
     def found() -> StackExport:
-        exports = synthesis.once(("ListExports", home), partial(list_exports, synthesis, home))
+        exports = _exports(synthesis, home)
         if name not in exports and is_setting:
             return StackExport("", "")
         if name not in exports:
             where = f"the CloudFormation exports of account {home.account} in {home.region}"
             raise NothingToImportError(name, where, get_close_matches(name, exports, 3))
-        export: StackExport = exports[name]
-        check(export.stack)
-        return export
+        check(exports[name].stack)
+        return exports[name]
 
     def check(stack: str) -> None:
         if stack == target.name:
@@ -176,6 +189,11 @@ def _look_up(target: Target, synthesis: Synthesis, path: Path, name: str, is_set
         key = ContextKey(CLOUDFORMATION, home.account, home.region, found().stack, name)
     check(key.of)
     return cast("str", synthesis.remember(key, lambda: found().value))
+
+
+def _exports(synthesis: Synthesis, home: Home) -> dict[str, StackExport]:
+    found: dict[str, StackExport] = synthesis.once(("ListExports", home), partial(list_exports, synthesis, home))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

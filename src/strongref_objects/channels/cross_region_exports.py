@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from strongref.contract.names import SHARED
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref_objects.base.names import export_key, logical_id
-from strongref_objects.channels.exporting import WritePlan, check_free, check_storable
+from strongref_objects.channels.exporting import WritePlan, check_free, check_storable, with_items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,6 +68,7 @@ class CrossRegionWriter:
         self._regions = tuple(dict.fromkeys(regions))
 
     def plan(self, leaves: Mapping[Path, Leaf]) -> WritePlan:
+        leaves = with_items(self._target, leaves)
         for path, leaf in leaves.items():
             export_key(path)
             check_storable(self._target, path, leaf)

@@ -12,17 +12,21 @@ from strongref.contract.requests import IMPORT_TYPE, IMPORTER, Strength
 from strongref.contract.values import attribute_name
 from strongref.macro.imports import DATA_BYTES, split
 from strongref_objects.base.errors import BadStrengthError, NothingToImportError, SecureObjectError
-from strongref_objects.base.names import export_key, logical_id, shown
+from strongref_objects.base.names import export_key, list_of, logical_id, shown
 from strongref_objects.channels.exporting import check_free
+from strongref_objects.channels.holding import HOLD, IMPORT, has_reference
 from strongref_objects.channels.importing import ValueReader, is_an_object
+from strongref_objects.synthesis import Home
 from strongref_objects.synthesis.context_file import ContextKey
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from strongref.contract.names import Key
     from strongref_objects.base import Target, Text, TextList
     from strongref_objects.base.names import Path
     from strongref_objects.channels import CrossRegion
-    from strongref_objects.synthesis import Home, Synthesis
+    from strongref_objects.synthesis import Synthesis
     from strongref_toolkit.published_exports import PublishedExports
 
 CHANNEL = "strongref's exports"
@@ -42,7 +46,6 @@ class ImportResources:
     def __init__(self, target: Target) -> None:
         self._target = target
         self._resources: dict[tuple[CrossRegion, Strength], list[_ImportResource]] = {}
-        self._held: dict[CrossRegion, dict[str, int]] = {}
         self._parts: dict[CrossRegion, dict[str, list[str]]] = {}
 
     def add(self, via: CrossRegion, strength: Strength, key: Key, value_bytes: int) -> str:
@@ -66,34 +69,58 @@ class ImportResources:
         resource = next((each for each in resources if each.size + size <= DATA_BYTES), None)
         if resource is None:
             number = str(len(resources) + 1) if resources else ""
-            resource = _ImportResource(_import_id("StrongrefImport", via, strength, number))
+            resource = _ImportResource(_import_id(IMPORT, via, strength, number))
             check_free(self._target, resource.logical_id, f"imports from stack {via.stack}")
             resources.append(resource)
         resource.names.add(name)
         resource.size += size
-        self._target.put_resource(resource.logical_id, IMPORT_TYPE, _properties(via, strength, sorted(resource.names)))
+        self._import(via, strength, resource, resource.names)
         return resource.logical_id
 
-    def hold(self, via: CrossRegion, key: Key, value: object) -> None:
-        """Claim a value that the program has.
+    def keep_referenced(self, template: str) -> None:
+        """Import only what a finished template refers to.
+
+        What was imported by its own name is imported anyway. So is an object to which the template does not refer at
+        all: the program may use it in another template.
+
+        Args:
+            template: as `holding.searchable` returns it.
+        """
+        for (via, strength), resources in self._resources.items():
+            referred = {
+                name: has_reference(each.logical_id, name, template) for each in resources for name in each.names
+            }
+            objects = {name.partition(".")[0] for name, is_used in referred.items() if "." in name and is_used}
+            for each in resources:
+                unused = {name for name in each.names if name.partition(".")[0] in objects and not referred[name]}
+                self._import(via, strength, each, each.names - unused)
+
+    def _import(self, via: CrossRegion, strength: Strength, resource: _ImportResource, names: set[str]) -> None:
+        if names != resource.imported:
+            if names:
+                self._target.put_resource(resource.logical_id, IMPORT_TYPE, _properties(via, strength, sorted(names)))
+            else:
+                self._target.drop_resource(resource.logical_id)
+            resource.imported = set(names)
+
+    def hold(self, via: CrossRegion, values: Mapping[str, object]) -> None:
+        """Claim these values that the program has, by attribute, and no others.
 
         Raises:
             LogicalIdTakenError: as above.
-            BadStrengthError: the value is longer than a response.
+            BadStrengthError: a value is longer than a response.
         """
-        name = attribute_name(key)
-        size = len(json.dumps({name: value}))
-        if size > DATA_BYTES:
-            raise BadStrengthError(
-                name,
-                CHANNEL,
-                f"it takes {size} bytes, and a strong import passes through a response with room for {DATA_BYTES}. Set "
-                "weak=True",
-            )
-        held = {**self._held.get(via, {}), name: len(json.dumps(value)) - len('""')}
-        parts = {
-            _import_id("StrongrefHold", via, Strength.STRONG, bits): part for bits, part in split(held, held).items()
-        }
+        for name, value in values.items():
+            size = len(json.dumps({name: value}))
+            if size > DATA_BYTES:
+                raise BadStrengthError(
+                    name,
+                    CHANNEL,
+                    f"it takes {size} bytes, and a strong import passes through a response with room for {DATA_BYTES}. "
+                    "Set weak=True",
+                )
+        held = {name: len(json.dumps(value)) - len('""') for name, value in values.items()}
+        parts = {_import_id(HOLD, via, Strength.STRONG, bits): part for bits, part in split(held, held).items()}
         for resource in parts:
             check_free(self._target, resource, f"imports from stack {via.stack}")
         former = self._parts.get(via, {})
@@ -102,13 +129,14 @@ class ImportResources:
         for resource, names in parts.items():
             if former.get(resource) != names:
                 self._target.put_resource(resource, IMPORT_TYPE, _properties(via, Strength.STRONG, names))
-        self._held[via], self._parts[via] = held, parts
+        self._parts[via] = parts
 
 
 @dataclass(slots=True)
 class _ImportResource:
     logical_id: str
-    names: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)  # what the program has read
+    imported: set[str] = field(default_factory=set)  # what the template imports
     size: int = 0
     """Bytes of its values in a response, as far as known."""
 
@@ -153,7 +181,7 @@ class ImportAttributeReader:
     def string(self, path: Path) -> Text:
         return self._target.stand_in(self._attribute(path))
 
-    def string_list(self, path: Path) -> TextList:
+    def string_list(self, path: Path, *, held: bool = True) -> TextList:  # noqa: ARG002 (an attribute is always held)
         return self._target.stand_in_list(self._attribute(path))
 
     def _attribute(self, path: Path) -> dict[str, Any]:
@@ -168,24 +196,56 @@ def value_reader(target: Target, synthesis: Synthesis, imports: ImportResources,
     def look_up(path: Path, *, is_setting: bool = False) -> Any:  # noqa: ANN401 (JSON)
         return _look_up(target, synthesis, via, path, is_setting)
 
-    def hold(path: Path, value: object) -> None:
-        imports.hold(via, export_key(path), value)
+    holder = ImportHolder(target, synthesis, imports, via)
+    return ValueReader(CHANNEL, look_up, holder, look_up_setting=partial(look_up, is_setting=True))
 
-    return ValueReader(CHANNEL, look_up, hold, look_up_setting=partial(look_up, is_setting=True))
+
+class ImportHolder:
+    """`Holder`: Imports whose attributes nobody uses."""
+
+    def __init__(self, target: Target, synthesis: Synthesis, imports: ImportResources, via: CrossRegion) -> None:
+        self._target = target
+        self._synthesis = synthesis
+        self._imports = imports
+        self._via = via
+
+    def name(self, path: Path) -> str:
+        return attribute_name(export_key(path))
+
+    def items(self, path: Path) -> Mapping[str, str]:
+        at, consumer, producer = _published_at(self._target, self._synthesis, self._via, path)
+
+        def ask() -> dict[str, str]:
+            exported = _exports(self._synthesis, at, consumer).values(producer)
+            items = {key: each.attribute for key, each in exported.items() if list_of(key) == at.name}
+            return {each: attribute_name(key) for key, each in items.items() if isinstance(each, str)}
+
+        return self._synthesis.items(at, f"{at.name}/*", ask)
+
+    def hold(self, values: Mapping[str, object]) -> None:
+        self._imports.hold(self._via, values)
 
 
 def _look_up(target: Target, synthesis: Synthesis, via: CrossRegion, path: Path, is_setting: bool) -> Any:  # noqa: ANN401 (JSON)
+    at, consumer, producer = _published_at(target, synthesis, via, path)
+    ask = partial(_published, synthesis, at, consumer, producer, path)
+    return synthesis.remember(at, ask, is_setting=is_setting)
+
+
+def _published_at(
+    target: Target, synthesis: Synthesis, via: CrossRegion, path: Path
+) -> tuple[ContextKey, str, Producer]:
+    """A value's entry in the context file, and the consumer and producer of its export."""
     key = export_key(path)
     home = synthesis.home(target, shown(path))
     consumer = SHARED if via.shared else via.consumer or target.name
     account, region = via.account or home.account, via.region or home.region
     producer = Producer(account, region, via.stack or "")  # For imports, a channel always names the stack.
     at = ContextKey("strongref", home.account, home.region, f"{consumer}/{account}/{region}/{via.stack}", key)
-    ask = partial(_published, synthesis, home, consumer, producer, path)
-    return synthesis.remember(at, ask, is_setting=is_setting)
+    return at, consumer, producer
 
 
-def _published(synthesis: Synthesis, home: Home, consumer: str, producer: Producer, path: Path) -> Any:  # noqa: ANN401 (JSON)
+def _published(synthesis: Synthesis, at: ContextKey, consumer: str, producer: Producer, path: Path) -> Any:  # noqa: ANN401 (JSON)
     """The value or list at a path.
 
     Raises:
@@ -196,7 +256,7 @@ def _published(synthesis: Synthesis, home: Home, consumer: str, producer: Produc
     """
     from strongref_toolkit.errors import NotExportedError, SecureValueError  # noqa: PLC0415 (lookups only)
 
-    exports = synthesis.once(("strongref", home, consumer), lambda: _published_exports(synthesis, home, consumer))
+    exports = _exports(synthesis, at, consumer)
     close: tuple[str, ...] = ()
     is_secure = False
     try:
@@ -212,11 +272,18 @@ def _published(synthesis: Synthesis, home: Home, consumer: str, producer: Produc
     if is_secure:
         raise SecureObjectError(shown(path))
     whom = "all" if consumer == SHARED else f"consumer {consumer}"
-    raise NothingToImportError(shown(path), f"what {producer} exports to {whom} in {home.region}", close)
+    raise NothingToImportError(shown(path), f"what {producer} exports to {whom} in {at.region}", close)
 
 
-def _published_exports(synthesis: Synthesis, home: Home, consumer: str) -> PublishedExports:
-    from strongref_toolkit.published_exports import PublishedExports  # noqa: PLC0415 (lookups only)
+def _exports(synthesis: Synthesis, at: ContextKey, consumer: str) -> PublishedExports:
+    """What stacks export to a consumer in the account and region of an entry."""
+    home = Home(at.account, at.region)
 
-    tools = synthesis.toolbox
-    return PublishedExports(synthesis.store(home), tools.clock, tools.ports().patience, consumer)
+    def start() -> PublishedExports:
+        from strongref_toolkit.published_exports import PublishedExports  # noqa: PLC0415 (lookups only)
+
+        tools = synthesis.toolbox
+        return PublishedExports(synthesis.store(home), tools.clock, tools.ports().patience, consumer)
+
+    found: PublishedExports = synthesis.once(("strongref", home, consumer), start)
+    return found

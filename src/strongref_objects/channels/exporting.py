@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from strongref.contract.values import parse_values
 from strongref.errors import BadRequestError
@@ -15,14 +16,14 @@ from strongref_objects.base.errors import (
     NameClashError,
     OwnExportError,
 )
-from strongref_objects.base.names import shown
+from strongref_objects.base.names import item_path, shown
+from strongref_objects.base.values import LAZY, Leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from strongref_objects.base import Target
+    from strongref_objects.base import Target, Text
     from strongref_objects.base.names import Path
-    from strongref_objects.base.values import Leaf
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,24 @@ def check_storable(target: Target, path: Path, leaf: Leaf) -> None:
     else:
         return
     raise BadValueError(shown(path), problem)
+
+
+def with_items(target: Target, leaves: Mapping[Path, Leaf]) -> dict[Path, Leaf]:
+    """The values, and each item of a list as a value of its own.
+
+    So imports hold the items that they use, and the list can grow. An item is identified by what it is in the template,
+    as a subnet by its logical ID: items can be added anywhere. A list that is one function has no items here.
+    """
+    found = dict(leaves)
+    for path, leaf in leaves.items():
+        items = target.canonical(leaf.value) if leaf.is_list and leaf.is_held else None
+        if not isinstance(items, list) or len(items) != len(leaf.value):
+            continue
+        for item, canonical in zip(cast("Sequence[Text]", leaf.value), items, strict=True):
+            identity = json.dumps(canonical, sort_keys=True)
+            if canonical and LAZY not in identity:  # A lazy value has another identity in each run.
+                found.setdefault(item_path(path, identity), Leaf(item, is_list=False, description=leaf.description))
+    return found
 
 
 class ExportedNames:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from strongref_objects.base import ObjectCache
 from strongref_objects.base.errors import BadNameError, NothingToImportError, UnresolvedImportError, WrongKindError
@@ -10,10 +11,11 @@ from strongref_objects.base.names import construct_id, shown
 from strongref_objects.base.values import COMMA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from strongref_objects.base import Text, TextList
     from strongref_objects.base.names import Path
+    from strongref_objects.channels.holding import Holder
 
 
 class ImportReader(Protocol):
@@ -31,8 +33,13 @@ class ImportReader(Protocol):
         """
         ...
 
-    def string_list(self, path: Path) -> TextList:
-        """The list at a path; errors as above."""
+    def string_list(self, path: Path, *, held: bool = True) -> TextList:
+        """The list at a path; errors as above.
+
+        Args:
+            path: the list's.
+            held: False if the list only describes its object.
+        """
         ...
 
 
@@ -74,14 +81,14 @@ class ImportedObject:
             self._check_resolved(path, "the program needs the value itself")
         return self._reader.string(path)
 
-    def read_string_list(self, key: str, *, allow_unresolved: bool = False) -> TextList:
+    def read_string_list(self, key: str, *, allow_unresolved: bool = False, held: bool = True) -> TextList:
         """As `DeserializationContext`; errors as above."""
         path = self._below(key)
         if not self._reader.has_unresolved_lists:
             self._check_resolved(path, "it is a list, which this channel joins to one text")
         if not allow_unresolved:
             self._check_resolved(path, "it is a list, and the program needs to know its length")
-        return self._reader.string_list(path)
+        return self._reader.string_list(path, held=held)
 
     def read_object(self, key: str) -> ImportedObject:
         """The context of a part: the same for the same key."""
@@ -106,8 +113,8 @@ class ImportedObject:
 class ValueReader:
     """`ImportReader` of the values themselves, looked up while the template is made or at run time.
 
-    Whatever is read of a strongly imported object is held. If a program imports an object weakly in one place and
-    strongly in another, it is held.
+    Whatever is read of a strongly imported object is held until the template is finished; then, whatever the template
+    uses. If a program imports an object weakly in one place and strongly in another, it is held.
     """
 
     is_resolved = True
@@ -117,7 +124,7 @@ class ValueReader:
         self,
         channel: str,
         look_up: Callable[[Path], Any],
-        hold: Callable[[Path, object], None] = lambda _path, _value: None,
+        holder: Holder | None = None,
         *,
         joins_lists: bool = False,
         look_up_setting: Callable[[Path], Any] | None = None,
@@ -127,24 +134,45 @@ class ValueReader:
         Args:
             channel: for errors.
             look_up: returns the value at a path: a text or a list.
-            hold: makes the stack hold the value at a path, which is its second argument.
+            holder: holds values; none if nothing can.
             joins_lists: whether the channel only has text, so that lists are joined by commas.
             look_up_setting: the same for a value that need not be there: empty if it is not.
         """
         self.channel = channel
         self._look_up = look_up
-        self._hold = hold
+        self._holder = holder
         self._joins_lists = joins_lists
         self._look_up_setting = look_up_setting or look_up
         self._strong: set[str] = set()
-        self._read: dict[Path, object] = {}
+        self._read: dict[Path, dict[str, object]] = {}
 
     def strengthen(self, name: str) -> None:
         """Hold whatever is read of this object from now on, and whatever was read of it before."""
-        self._strong.add(name)
-        for path, value in self._read.items():
-            if path[0] == name:
-                self._hold(path, value)
+        if name not in self._strong:
+            self._strong.add(name)
+            self._hold(self._read)
+
+    def texts(self) -> set[str]:
+        """The held values, and the items of held lists."""
+        read = self._strong_ones(self._read).values()
+        return {text for values in read for value in values.values() for text in _texts(value)}
+
+    def finish(self, used: Collection[str]) -> None:
+        """Hold what the finished template uses: of an object that it does not use at all, the first value, an ID.
+
+        What was imported by its own name is held anyway.
+
+        Args:
+            used: those of `texts` that occur in the template.
+        """
+        found: dict[str, dict[str, object]] = {}
+        spare: dict[str, dict[str, object]] = {}
+        for (name, *keys), read in self._strong_ones(self._read).items():
+            in_use = {key: each for key, each in read.items() if not keys or any(text in used for text in _texts(each))}
+            spare.setdefault(name, dict(islice(read.items(), 1)))
+            found.setdefault(name, {}).update(in_use)
+        if self._holder:
+            self._holder.hold({key: each for name in spare for key, each in (found.get(name) or spare[name]).items()})
 
     def string(self, path: Path) -> str:
         """The text at a path.
@@ -153,18 +181,21 @@ class ValueReader:
             WrongKindError: it is a list or an object.
             StrongRefError: there is none, or it cannot be looked up.
         """
-        value = self._value(path)
+        value = self._look_up(path)
         if not isinstance(value, str):
             raise _wrong_kind(path, value)
+        self._add(path, value, {})
         return value
 
-    def string_list(self, path: Path) -> list[str]:
+    def string_list(self, path: Path, *, held: bool = True) -> list[str]:
         """The list at a path; errors as above."""
-        value = self._value(path)
+        value = self._look_up(path)
         if self._joins_lists and isinstance(value, str):
-            return value.split(COMMA)
+            value = value.split(COMMA)
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise _wrong_kind(path, value)
+        if held:
+            self._add(path, value, self._holder.items(path) if self._holder else {})
         return value
 
     def setting(self, path: Path) -> str | None:
@@ -177,12 +208,28 @@ class ValueReader:
             raise _wrong_kind(path, value)
         return value or None
 
-    def _value(self, path: Path) -> Any:  # noqa: ANN401 (JSON)
-        value = self._look_up(path)
-        self._read[path] = value
-        if path[0] in self._strong:
-            self._hold(path, value)
-        return value
+    def _add(self, path: Path, value: str | list[str], items: Mapping[str, str]) -> None:
+        """Remember a value that was read, unless holding it fails. A list is held whole unless all items can be."""
+        if self._holder is None:
+            return
+        if isinstance(value, list) and value and all(item in items for item in value):
+            read: dict[str, object] = {items[item]: item for item in value}
+        else:
+            read = {self._holder.name(path): value}
+        self._hold({**self._read, path: read})
+        self._read[path] = read
+
+    def _hold(self, read: Mapping[Path, Mapping[str, object]]) -> None:
+        if self._holder and self._strong:
+            strong = self._strong_ones(read).values()
+            self._holder.hold({key: each for values in strong for key, each in values.items()})
+
+    def _strong_ones(self, read: Mapping[Path, Mapping[str, object]]) -> dict[Path, Mapping[str, object]]:
+        return {path: values for path, values in read.items() if path[0] in self._strong}
+
+
+def _texts(value: object) -> list[str]:
+    return [value] if isinstance(value, str) else list(cast("Iterable[str]", value))
 
 
 def is_an_object(path: Path) -> WrongKindError:

@@ -9,9 +9,12 @@ from strongref_objects.base import ObjectCache, ResolveType
 from strongref_objects.channels import CrossRegion, Parameters, cloudformation, cross_region_imports, parameters
 from strongref_objects.channels.cross_region_exports import CrossRegionWriter, ExportResources
 from strongref_objects.channels.exporting import ExportedNames
+from strongref_objects.channels.holding import searchable, used_texts
 from strongref_objects.channels.importing import ImportedObject, ValueReader
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from strongref_objects.base import Target
     from strongref_objects.channels import Channel
     from strongref_objects.channels.exporting import ExportWriter
@@ -33,16 +36,25 @@ class TemplateChannels:
         self._target = target
         self._exports = ExportResources(target)
         self._imports = cross_region_imports.ImportResources(target)
-        self._holder = cloudformation.ImportHolder(target)
         self._writers = ObjectCache()
         self._readers = ObjectCache()
         self._objects = ObjectCache()
+        self._holding: list[ValueReader] = []
+        self._finishes = False
 
     @classmethod
     def of(cls, target: Target) -> TemplateChannels:
         """Those of a template: the same each time."""
         found: TemplateChannels = vars(target).setdefault("_strongref_channels", cls(target))
         return found
+
+    def finish(self, templates: Sequence[Mapping[str, Any]]) -> None:
+        """Hold what finished templates use, and nothing else."""
+        template = searchable(templates)
+        used = used_texts({text for each in self._holding for text in each.texts()}, template)
+        for each in self._holding:
+            each.finish(used)
+        self._imports.keep_referenced(template)
 
     def writer(self, channel: Channel) -> ExportWriter:
         return self._writers.get(channel, lambda: self._make_writer(channel))
@@ -78,9 +90,12 @@ class TemplateChannels:
 
     def _make_reader(self, channel: Channel, when: ResolveType, weak: bool, synthesis: Synthesis) -> ImportReader:
         target, now = self._target, when is ResolveType.SYNTHESIS
+        if not self._finishes and not isinstance(channel, Parameters):
+            target.when_finished(self.finish)
+            self._finishes = True
         if isinstance(channel, CrossRegion):
             if now:
-                return cross_region_imports.value_reader(target, synthesis, self._imports, channel)
+                return self._held(cross_region_imports.value_reader(target, synthesis, self._imports, channel))
             strength = Strength.WEAK if weak else Strength.STRONG
             return cross_region_imports.ImportAttributeReader(target, self._imports, channel, strength)
         if isinstance(channel, Parameters):
@@ -88,5 +103,9 @@ class TemplateChannels:
                 return parameters.value_reader(target, synthesis, channel.prefix, self.names)
             return parameters.DynamicReferenceReader(channel.prefix, self.names)
         if now:
-            return cloudformation.value_reader(target, synthesis, self._holder, self.names)
+            return self._held(cloudformation.value_reader(target, synthesis, self.names))
         return cloudformation.ImportValueReader(target, self.names)
+
+    def _held(self, reader: ValueReader) -> ValueReader:
+        self._holding.append(reader)
+        return reader

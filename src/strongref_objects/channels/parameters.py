@@ -88,7 +88,7 @@ class DynamicReferenceReader:
         with self._names.importing(path, parameter_name(self._prefix, path)) as name:
             return f"{{{{resolve:ssm:{name}}}}}"
 
-    def string_list(self, path: Path) -> TextList:
+    def string_list(self, path: Path, *, held: bool = True) -> TextList:  # noqa: ARG002 (nothing is held)
         """Raises `UnresolvedImportError`: CloudFormation resolves references after the template's functions ran."""
         raise UnresolvedImportError(shown(path), CHANNEL, "it is a list, and a dynamic reference returns one text")
 

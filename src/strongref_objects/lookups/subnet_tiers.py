@@ -16,9 +16,9 @@ from strongref_objects.base.errors import BadTierError
 from strongref_objects.types import Subnets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-TIER_TAG = "aws-cdk:subnet-type"
+TIER_TAG, NAME_TAG = "aws-cdk:subnet-type", "aws-cdk:subnet-name"
 
 Route = Mapping[str, Any]
 """An `AWS::EC2::Route` as Cloud Control describes it."""
@@ -41,6 +41,8 @@ class Subnet:
     route_table: str  # the ID of the route table that it uses
     tag: str | None = None  # the value of its tag `aws-cdk:subnet-type`; None if it has none
     is_open: bool = False  # whether it gives its instances public addresses
+    name: str | None = None  # the name of its group: its tag `aws-cdk:subnet-name`; None if it has none
+    cidr_block: str | None = None  # its IPv4 addresses; None if it has none
 
 
 def tier_of(subnet: Subnet, routes: Callable[[str], Iterable[Route]]) -> Tier:
@@ -67,7 +69,7 @@ def tier_of(subnet: Subnet, routes: Callable[[str], Iterable[Route]]) -> Tier:
     return Tier.PRIVATE if has_gateway else Tier.ISOLATED
 
 
-def by_tier(subnets: Iterable[Subnet], routes: Callable[[str], Iterable[Route]]) -> dict[Tier, Subnets]:
+def by_tier(subnets: Iterable[Subnet], routes: Callable[[str], Iterable[Route]]) -> dict[Tier, list[Subnet]]:
     """The subnets of each tier that has any, in the order of their zones and IDs.
 
     Raises:
@@ -76,9 +78,18 @@ def by_tier(subnets: Iterable[Subnet], routes: Callable[[str], Iterable[Route]])
     tiers: dict[Tier, list[Subnet]] = {}
     for subnet in sorted(subnets, key=lambda each: (each.zone, each.subnet_id)):
         tiers.setdefault(tier_of(subnet, routes), []).append(subnet)
+    return tiers
+
+
+def members_of(tier: Tier, subnets: Sequence[Subnet]) -> dict[str, Any]:
+    """The members of a `Vpc` that describe a tier, by name; lists that not all of its subnets have are left out."""
+    more = {"names": [each.name for each in subnets], "ipv4_cidr_blocks": [each.cidr_block for each in subnets]}
+    prefix = tier.value.lower()
     return {
-        tier: Subnets(
-            [each.subnet_id for each in found], [each.zone for each in found], [each.route_table for each in found]
-        )
-        for tier, found in tiers.items()
+        f"{prefix}_subnets": Subnets(
+            [each.subnet_id for each in subnets],
+            [each.zone for each in subnets],
+            [each.route_table for each in subnets],
+        ),
+        **{f"{prefix}_subnet_{name}": items for name, items in more.items() if all(items)},
     }

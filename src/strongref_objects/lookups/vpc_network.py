@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.errors import UnsupportedError
 from strongref_objects.base.errors import NoRouteTableError, NotReadableError, TooManyInRegionError
-from strongref_objects.lookups.subnet_tiers import TIER_TAG, Subnet, Tier, by_tier
+from strongref_objects.lookups.subnet_tiers import NAME_TAG, TIER_TAG, Subnet, by_tier, members_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -49,7 +49,7 @@ class VpcNetwork:
         self._vpc = vpc
 
     def read(self) -> dict[str, Any]:
-        """The members of the `Vpc` by name; None for those that it does not have.
+        """The members of the `Vpc` by name: those that it has.
 
         Raises:
             BadTierError: a subnet's tag names a tier that does not exist.
@@ -69,9 +69,7 @@ class VpcNetwork:
         return {
             "vpc_id": self._vpc.identifier,
             "vpc_cidr_block": self._vpc.properties.get("CidrBlock"),
-            "public_subnets": tiers.get(Tier.PUBLIC),
-            "private_subnets": tiers.get(Tier.PRIVATE),
-            "isolated_subnets": tiers.get(Tier.ISOLATED),
+            **{name: value for tier, found in tiers.items() for name, value in members_of(tier, found).items()},
             "nat_gateway_ids": sorted(each["NatGatewayId"] for each in self._inside(_NAT)) or None,
         }
 
@@ -83,10 +81,13 @@ class VpcNetwork:
                 each["SubnetId"],
                 each["AvailabilityZone"],
                 tables[each["SubnetId"]],
-                next((tag["Value"] for tag in each.get("Tags", ()) if tag["Key"] == TIER_TAG), None),
+                tags.get(TIER_TAG),
                 is_open=bool(each.get("MapPublicIpOnLaunch")),
+                name=tags.get(NAME_TAG),
+                cidr_block=each.get("CidrBlock"),
             )
             for each in found
+            for tags in [{tag["Key"]: tag["Value"] for tag in each.get("Tags", ())}]
         ]
 
     def _tables(self, subnets: Iterable[str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref_objects.base.errors import NothingToImportError, UnknownLocationError
@@ -9,7 +10,7 @@ from strongref_objects.synthesis.context_file import CONTEXT_FILE, ContextFile, 
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Mapping
     from pathlib import Path
 
     from strongref.aws.clients import Clients
@@ -104,6 +105,27 @@ class Synthesis:
                 entry = ""
             self.context_file.put(key, entry)
         return entry
+
+    def items(self, of_list: ContextKey, name: str, ask: Callable[[], Mapping[str, str]]) -> Mapping[str, str]:
+        """What the items of a list are exported as, by item; empty if they are not exported one by one.
+
+        They are looked up together with the list. For a list that an older version has put into the context file they
+        are not: an update does not make a run call AWS.
+
+        Args:
+            of_list: the list's entry.
+            name: of the items' entry.
+            ask: looks them up.
+
+        Raises:
+            ContextFileError: as above.
+        """
+        key = replace(of_list, name=name)
+        found: Mapping[str, str] | None = self.context_file.get(key)
+        if found is None and self.context_file.is_new(of_list):
+            found = ask()
+            self.context_file.put(key, found)
+        return found or {}
 
     def once(self, question: Hashable, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 (the caller knows)
         """What `ask` returned or raised the first time that this run asked the question."""

@@ -73,6 +73,11 @@ class ContextFile:
     def __init__(self, path: str | Path = CONTEXT_FILE) -> None:
         self.path = Path(path)
         self._read_entries: dict[str, Any] | None = None
+        self._put: set[ContextKey] = set()
+
+    def is_new(self, key: ContextKey) -> bool:
+        """Whether this run put the entry there."""
+        return key in self._put
 
     def get(self, key: ContextKey) -> Any | None:  # noqa: ANN401 (JSON)
         """The value of an entry; None if there is none.
@@ -98,6 +103,7 @@ class ContextFile:
         Raises:
             ContextFileError: the file cannot be written.
         """
+        self._put.add(key)
         with _locked(self.path):
             former = _read(self.path)
             self._read_entries = former | {str(key): value}

@@ -28,6 +28,7 @@ class Member:
     is_list: bool = False  # whether it is a list of texts
     dropped: str = ""  # a suffix of Cloud Control's value that templates do not have
     is_setting: bool = False  # whether it only says how the resource was made, which nothing refers to
+    is_held: bool = True  # whether imports hold the items of the list
 
 
 def text(
@@ -51,9 +52,9 @@ def setting(*, says: str | None = None, **default: Any) -> Any:  # noqa: ANN401 
     return dataclasses.field(**default, metadata={_MEMBER: Member(says=says, is_setting=True)})
 
 
-def texts(**default: Any) -> Any:  # noqa: ANN401 (as above)
-    """A list of texts."""
-    return dataclasses.field(**default, metadata={_MEMBER: Member(is_list=True)})
+def texts(*, held: bool = True, **default: Any) -> Any:  # noqa: ANN401 (as above)
+    """A list of texts. `held=False` if they only describe the object: no import holds them."""
+    return dataclasses.field(**default, metadata={_MEMBER: Member(is_list=True, is_held=held)})
 
 
 def part(of: type[Any], **default: Any) -> Any:  # noqa: ANN401 (as above)
@@ -124,7 +125,7 @@ def write(ctx: SerializationContext, key: str, member: Member, value: Any) -> No
     if member.of:
         ctx.write_object(key, value)
     elif member.is_list:
-        ctx.write_string_list(key, value)
+        ctx.write_string_list(key, value, held=member.is_held)
     else:
         ctx.write_string(key, value)
 
@@ -133,7 +134,7 @@ def read(ctx: DeserializationContext, key: str, member: Member, *, resolved: boo
     if member.of:
         return member.of.deserialize(ctx.read_object(key))
     if member.is_list:
-        return ctx.read_string_list(key)
+        return ctx.read_string_list(key, held=member.is_held)
     if member.is_setting:
         return ctx.read_setting(key)
     return ctx.read_string(key, allow_unresolved=not resolved)

@@ -115,7 +115,8 @@ class SharedObject:
         """Write every member that the object has."""
         present = self._present()
         if optional_members(type(self)):
-            ctx.write_string_list(PARTS, [key_of(name) for name, each in present.items() if not each.is_setting])
+            keys = [key_of(name) for name, each in present.items() if not each.is_setting]
+            ctx.write_string_list(PARTS, keys, held=False)
         for name, member in present.items():
             write(ctx, key_of(name), member, getattr(self, name))
 
@@ -170,7 +171,7 @@ class SharedObject:
     def _read_parts(cls, ctx: DeserializationContext) -> set[str]:
         """The keys that the object has. One that was written before its type had optional members has none of them."""
         try:
-            return set(cast("Iterable[str]", ctx.read_string_list(PARTS)))
+            return set(cast("Iterable[str]", ctx.read_string_list(PARTS, held=False)))
         except NothingToImportError:
             if not required_members(cls):
                 raise
