@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +16,7 @@ from strongref.macro.transform import Settings, plan
 from strongref_manifests.text.template_edits import changed
 from strongref_manifests.text.templates import read
 from tests.support.macro import IMPORTS, ref, resource
+from tests.support.styled_yaml import StyledYaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -231,3 +233,26 @@ def in_blocks(node: Any, indent: int = 0) -> str:  # noqa: ANN401
 
 def written(node: Any) -> str:  # noqa: ANN401
     return json.dumps(node, ensure_ascii=False)
+
+
+@settings(UNHURRIED)
+@given(templates(REFERRING), st.integers(0), st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_every_comment_and_every_line_without_a_reference_stays(
+    template: dict[str, Any],
+    seed: int,
+    line_break: str,
+    named: bool,
+) -> None:
+    styled = StyledYaml(Random(seed))  # noqa: S311 (styles, not secrets)
+    styled.write({"Transform": ["StrongRef", "B"]} | template if named else template)
+    text = "".join(f"{line.text}{line_break}" for line in styled.lines)
+    written = read("t.yaml", text)
+    result = changed(written, plan(written.content, Settings()))
+    assert read("t.yaml", result).content.get("Resources") == plan(template, Settings()).apply(template)["Resources"]
+    for comment in styled.comments:
+        assert result.count(comment) == 1, comment
+    assert line_break == "\n" or "\n" not in result.replace("\r\n", "")
+    left = iter(result.split(line_break))
+    for line in styled.lines:
+        if not line.changes:
+            assert any(each == line.text for each in left), line.text

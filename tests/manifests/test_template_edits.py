@@ -108,7 +108,7 @@ def text_of(given: str) -> str:
     ("given", "expected"),
     [
         ("Transform: StrongRef\n{R}", "{R}"),
-        ("Transform: StrongRef # a comment\n{R}", "{R}"),
+        ("Transform: StrongRef # a comment\n{R}", "# a comment\n{R}"),
         ("{R}Transform: StrongRef", "{R}"),
         ("Transform: [StrongRef]\n{R}", "{R}"),
         ("Transform:\n  - StrongRef\n{R}", "{R}"),
@@ -194,7 +194,7 @@ def test_the_mark_at_the_beginning_stays() -> None:
     given = "\ufeffTransform: StrongRef\nResources:\n  A: {Type: T}\n"
     assert text_of(given) == "\ufeffResources:\n  A: {Type: T}\n"
     json_text = '{\r\n "Transform": "StrongRef",\r\n "Resources": {}}\r\n'
-    assert text_of(f"\ufeff{json_text}") == '\ufeff{\r\n "Resources": {}\r\n}\r\n'
+    assert text_of(f"\ufeff{json_text}") == '\ufeff{\r\n "Resources": {}}\r\n'
 
 
 def test_the_transforms_parameters_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -248,15 +248,93 @@ Resources:
   B: {Type: T}
 """
     result = text_of(given)
-    values = "[!GetAtt ImportsAa29792c8.b, 'sg # 1', !GetAtt ImportsAa29792c8.c]"
-    about = "      # Above.\n      # of both\n      # The first.\n      # behind it\n"
-    assert f"{about}      X: {values} # stays\n  # Of B.\n  B: {{" in result
+    assert (
+        """\
+      X: # of both
+        # The first.
+        - !GetAtt ImportsAa29792c8.b # behind it
+        - 'sg # 1'
+        - !GetAtt ImportsAa29792c8.c # stays
+  # Of B.
+  B: {"""
+        in result
+    )
     assert (
         "  # Of the exports,\n  # in two lines.\n  # the arn\n  # The second.\n  # the end\n  Exports44136fa3:\n"
         in result
     )
     for comment in re.findall("# [A-Za-z].*", given):
         assert result.count(comment) == 1, comment
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (
+            "XRef: !If # a\n  # b\n  - C # c\n  # d\n  - {R} # e\n  - !Ref AWS::NoValue # f\n  # g\n",
+            "X: !If # a\n  # b\n  - C # c\n  # d\n  - {G} # e\n  - !Ref AWS::NoValue # f\n  # g\n",
+        ),
+        (
+            "XRefs:\n  Fn::If:\n  -   C\n  -   - {R}\n      # a-b\n      -  !Ref X\n  - [ {R} ,\n    !Ref Y]\n",
+            "Xs:\n  Fn::If:\n  -   C\n  -   - {G}\n      # a-b\n      -  !Ref X\n  - [ {G} ,\n    !Ref Y]\n".replace(
+                "Xs", "X"
+            ),
+        ),
+        (
+            "XRef: # a\n  # b\n  From: # c\n    Stack: a # d\n    # e\n    Name: b # f\n  # g\nY: 1\n",
+            "# a\n# b\n# c\n# d\n# e\nX: {G} # f\n  # g\nY: 1\n",
+        ),
+        (
+            "XRefs:\n- # a - b\n  From:\n    Stack: a # c\n    Name: b\n-   # d\n  {R}\n- &x\n  {R}\n",
+            "X:\n# a - b\n# c\n- {G}\n# d\n- {G}\n- {G}\n",
+        ),
+        (
+            "XRefs: [{From: {Stack: a, # a\n  Name: b}}, 'two\n  lines', {From: # b\n    {Stack: a, Name: b}}] # c\n",
+            "# a\n# b\nX: [{G}, 'two\n  lines', {G}] # c\n",
+        ),
+        ('"XRef"  :   {R}   # a\n', '"X"  :   {G}   # a\n'),
+        ('Y: {"XRef":{From: {Stack: a, Name: b}}}\n', 'Y: {"X": {G}}\n'),
+        (
+            "Y: !Sub\n- ${H}\n- # a\n  HRef:\n    {R} # b\n  J: 1\n",
+            "Y: !Sub\n- ${H}\n- # a\n  H: {G} # b\n  J: 1\n",
+        ),
+    ],
+)
+def test_a_reference_is_replaced_in_its_place(given: str, expected: str) -> None:
+    """All around it stays, whatever the style: items, tags, comments, space."""
+    head = "Conditions:\n  C: !Equals [a, a]\nResources:\n  A:\n    Type: T\n    Properties:\n"
+    head += "      Z: {ARef: {From: {Stack: a, Name: b}}}\n"  # So that it is always imported.
+
+    def within(text: str) -> str:
+        filled = text.replace("{R}", "{From: {Stack: a, Name: b}}").replace("{G}", "!GetAtt ImportsAa29792c8.b")
+        return head + "".join(f"      {line}\n" for line in filled.splitlines())
+
+    result = text_of(within(given))
+    assert result.startswith(
+        within(expected).replace("ARef: {From: {Stack: a, Name: b}}", "A: !GetAtt ImportsAa29792c8.b")
+    )
+    assert text_of(within(given).replace("\n", "\r\n")) == result.replace("\n", "\r\n")
+
+
+def test_a_comment_above_the_first_key_stays_when_that_is_exports() -> None:
+    given = "Resources:\n  A:\n    # Of A.\n    Exports: # e\n      As: a\n    Type: T\n"
+    result = text_of(given)
+    assert result.startswith("Resources:\n  A:\n    # Of A.\n    Type: T\n  # e\n  Exports44136fa3:\n")
+
+
+def test_comments_of_exports_between_brackets_stay() -> None:
+    given = (
+        "Resources:\n  A: {Type: T, # a\n    Exports: {As: a, # b\n      Values: {B: c}}, # d\n    Condition: E} # f\n"
+    )
+    result = text_of(given)
+    assert [result.count(f"# {each}") for each in "abdf"] == [1, 1, 1, 1]
+
+
+def test_what_is_added_comes_behind_the_comments_of_its_section() -> None:
+    resource, below = "Resources:\n  A:\n    Type: T\n", "    # Of A.\n\n  # Off:\n  #   Type: T\n"
+    result = text_of(f"{resource}    Exports: {{As: a}}\n{below}\n# Of the outputs.\nOutputs: {{}}\n")
+    assert result.startswith(f"{resource}{below}  Exports44136fa3:\n")
+    assert result.endswith("\n\n# Of the outputs.\nOutputs: {}\n")
 
 
 def test_lines_end_as_they_did() -> None:
@@ -401,3 +479,38 @@ def test_numbers_of_json_are_written_as_they_were(written: str) -> None:
 def test_a_tag_makes_text() -> None:
     given = "Resources:\n  A:\n    Type: T\n    Exports: {Values: {K: !!str yes, L: !!str 1.0, M: &m yes}}\n"
     assert "Values: {K: 'yes', L: '1.0', M: 'yes'}" in text_of(given)
+
+
+def test_json_stays_as_it_is_written_around_what_changes() -> None:
+    given = """\
+{ "Transform" : "StrongRef",
+  "Resources": {
+    "A": {"Type": "T", "Properties": {"E": "\\u00e9\\/", "XRefs": [{"From": {"Stack": "a", "Name": "b"}}, "c"]}},
+
+    "B": { "Type" :"T",
+      "Properties": {
+        "YRef":{"From": {
+            "Stack": "a", "Name": "b"}}, "N": [1, 2,
+          3] }, "Exports": {"As": "E", "Values": {"K": [5.10]}} }
+  }, "Outputs": {}
+}
+"""
+    result = text_of(given)
+    assert result.startswith("""\
+{ "Resources": {
+    "A": {"Type": "T", "Properties": {"E": "\\u00e9\\/", "X": [{"Fn::GetAtt": ["ImportsAa29792c8", "b"]}, "c"]}},
+
+    "B": { "Type" :"T",
+      "Properties": {
+        "Y": {
+          "Fn::GetAtt": [
+            "ImportsAa29792c8",
+            "b"
+          ]
+        }, "N": [1, 2,
+          3] } },
+    "Exports44136fa3": {
+      "Type": "Custom::CrossRegionExport",
+""")
+    assert result.endswith('  }, "Outputs": {}\n}\n')
+    assert '"K": [\n              5.10\n' in result

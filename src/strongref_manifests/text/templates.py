@@ -34,7 +34,7 @@ class TemplateEntry(NamedTuple):
     """Where something stands in a template."""
 
     entry: Entry  # its key and itself; of an item of a list, itself
-    siblings: list[Entry]  # what is in the same map or list, itself among it
+    above: Collection  # the map or list that it is in
     shared: bool  # whether it stands under an anchor that is used elsewhere too
 
 
@@ -80,10 +80,10 @@ def read(file: str, text: str) -> TemplateText:
     raise failed
 
 
-def content(text: str) -> object:
-    """What is in a template in YAML; None if it is none."""
+def content(text: str, *, is_json: bool = False) -> object:
+    """What is in a template in YAML, or in JSON; None if it is none."""
     try:
-        (document,) = yaml_reader.parse("", text).documents
+        (document,) = (json_reader if is_json else yaml_reader).parse("", text).documents
         return _TemplateReading("", text).content(document.root, ()) if document.root else None
     except (ManifestError, ValueError, RecursionError):
         return None
@@ -136,7 +136,7 @@ class _TemplateReading:
 
     def _child(self, entry: Entry, above: Collection, path: Path, *, shared: bool) -> object:
         shared = shared or entry.node.aliased or isinstance(entry.node, Alias)
-        self.entries[path] = TemplateEntry(entry, above.entries, shared)
+        self.entries[path] = TemplateEntry(entry, above, shared)
         return self.content(entry.node, path, shared=shared)
 
     def _error(self, entry: Entry, problem: str) -> ManifestError:
@@ -174,18 +174,12 @@ def _has_references(node: object, path: Path) -> bool:
     )
 
 
-def to_json(changed: dict[str, Any], like: str) -> str:
-    """A template in JSON, laid out as another text is."""
-    inside = like[like.index("{") + 1 :]
-    space = inside[: len(inside) - len(inside.lstrip())].replace("\r", "")
-    indent = space.rpartition("\n")[2] if "\n" in like.strip() else None
-    written = json.dumps(_marked(changed), ensure_ascii=False, indent=indent)
+def json_text(node: object, indent: str | None = None) -> str:
+    """Something of a template in JSON, on one line or indented."""
+    written = json.dumps(_marked(node), ensure_ascii=False, indent=indent)
     if re.search("[\ud800-\udfff]", written):  # half a character cannot be written but by its number
-        written = json.dumps(_marked(changed), indent=indent)
-    written = re.sub(r'"\\u0000([^"\\]*)\\u0000"', r"\1", written)
-    result = written + ("\n" if like.endswith("\n") else "")
-    mark = "\ufeff" if like.startswith("\ufeff") else ""
-    return mark + (result.replace("\n", "\r\n") if "\r\n" in like else result)
+        written = json.dumps(_marked(node), indent=indent)
+    return re.sub(r'"\\u0000([^"\\]*)\\u0000"', r"\1", written)
 
 
 def canonical(content: object) -> str:

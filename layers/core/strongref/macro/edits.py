@@ -10,21 +10,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
-    """A property that replaces a reference."""
+class Renaming:
+    """A key that gets another name, as `TargetGroupArnRef` does."""
 
-    path: Path  # of the map that has it
-    key: str  # of the reference, as in `TargetGroupArnRef`
+    path: Path  # of the key
     becomes: str  # the property's name
-    value: Node = field(repr=False)  # of the property
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A value that replaces a single reference."""
+
+    path: Path  # of the reference
+    value: Node = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
     """A key that is removed, with everything below it."""
 
-    path: Path  # of the map that has it
-    key: str  # in that map
+    path: Path  # of the key
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,42 +46,41 @@ class Addition:
 class TemplateEdits:
     """All edits of a template."""
 
+    renamings: tuple[Renaming, ...] = ()
     replacements: tuple[Replacement, ...] = ()
     removals: tuple[Removal, ...] = ()
     additions: tuple[Addition, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.replacements or self.removals or self.additions)
+        return bool(self.renamings or self.removals or self.additions)
 
     def apply(self, template: Template) -> dict[str, Node]:
         """The edited template, in the same order; unchanged parts are shared with the original."""
         missing: Template = {
             str(each.path[0]): {} for each in self.additions if each.path and not template.get(str(each.path[0]))
         }
-        changed: dict[str, Node] = self.rebuilt({**template, **missing})
+        changed: dict[str, Node] = self.rebuilt({**template, **missing}, ())
         return changed
 
-    def rebuilt(self, node: Node) -> Node:
-        """The same for a part of a template, which is where the paths begin."""
-        replaced = {(each.path, each.key): each for each in self.replacements}
-        removed = {(each.path, each.key) for each in self.removals}
+    def rebuilt(self, node: Node, path: Path) -> Node:
+        """The same for the part of a template at a path."""
+        renamed = {each.path: each.becomes for each in self.renamings}
+        replaced = {each.path: each.value for each in self.replacements}
+        removed = {each.path for each in self.removals}
         added: dict[Path, dict[str, Node]] = {}
         for each in self.additions:
             added.setdefault(each.path, {})[each.key] = each.value
-        changed = [*(path for path, _ in replaced), *(path for path, _ in removed), *added]
-        touched = {path[:end] for path in changed for end in range(len(path) + 1)}
+        touched = {at[:end] for at in (*renamed, *replaced, *removed, *added) for end in range(len(at) + 1)}
 
         def rebuild(node: Node, path: Path) -> Node:
+            if path in replaced:
+                return replaced[path]
             if path not in touched:
                 return node
             if isinstance(node, list):
                 return [rebuild(item, (*path, number)) for number, item in enumerate(node)]
-            result: dict[str, Node] = {}
-            for key, value in node.items():
-                if (path, key) in removed:
-                    continue
-                change = replaced.get((path, key))
-                result |= {change.becomes: change.value} if change else {key: rebuild(value, (*path, key))}
+            kept = {key: value for key, value in node.items() if (*path, key) not in removed}
+            result = {renamed.get((*path, key), key): rebuild(value, (*path, key)) for key, value in kept.items()}
             return result | added.get(path, {})
 
-        return rebuild(node, ())
+        return rebuild(node, path)

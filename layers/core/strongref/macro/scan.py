@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from strongref.macro.conditions import ALWAYS
-from strongref.macro.edits import Replacement, TemplateEdits
+from strongref.macro.edits import Renaming, Replacement, TemplateEdits
 from strongref.macro.errors import LoopError, PartError, ReferenceAndIDError, TemplateError, WrongShapeError
 from strongref.macro.references import MANY, ONE, TemplateReference, branches, is_reference, parse, stem
 from strongref.macro.template import IF, MACRO, described, is_function, loop, mentions
@@ -42,6 +42,7 @@ class ResourceExports:
 class TemplateScan:
     """The references and exports of a template, and their problems."""
 
+    renamings: list[Renaming] = field(default_factory=list)  # of the keys of references
     replacements: list[Replacement] = field(default_factory=list)  # of references, with imported values as placeholders
     imported: list[ImportedValue] = field(default_factory=list)  # all imported values, including those in exports
     # of resources, in the order of the template, with imported values as placeholders
@@ -97,7 +98,7 @@ class _Scanner:
             return
         self.inside(given.get("Properties"), (*path, name, "Properties"), within)
         if "Exports" in given:
-            body = self._changed(given["Exports"], (*path, name, "Exports"), within)
+            body = self._moved(given["Exports"], (*path, name, "Exports"), within)
             condition = given.get("Condition")
             named = condition if isinstance(condition, str) else None
             self.found.exports.append(ResourceExports(path, name, body, named, around.loops))
@@ -134,66 +135,64 @@ class _Scanner:
         given = [each for each in (becomes, f"{becomes}{ONE}", f"{becomes}{MANY}") if each in siblings]
         if len(given) > 1 and key == next(each for each in given if each != becomes):  # Once, even for two references.
             self.found.problems.append(ReferenceAndIDError(path, given))
-        value = self._list(node, path, around) if many else self._one(node, path, around)
-        self.found.replacements.append(Replacement(path[:-1], key, becomes, value))
+        self.found.renamings.append(Renaming(path, becomes))
+        (self._list if many else self._one)(node, path, around)
 
-    def _list(self, node: Node, path: Path, around: _Context) -> Node:
-        """The value of a list of references; other items stay as they are."""
+    def _list(self, node: Node, path: Path, around: _Context) -> None:
+        """Scan a list of references; other items stay as they are."""
         if choice := branches(node):
-            return self._chosen(choice, path, around, many=True)
-        if isinstance(node, list):
-            return [self._one(item, (*path, number), around) for number, item in enumerate(node)]
-        if is_reference(node):
+            self._chosen(choice, path, around, many=True)
+        elif isinstance(node, list):
+            for number, item in enumerate(node):
+                self._one(item, (*path, number), around)
+        elif is_reference(node):
             hint = f"for one export that is a list itself, write {_single(path)}"
             self.found.problems.append(WrongShapeError(path, "one reference", "a list of references", hint))
-            return self._one(node, path, around)
-        return self._changed(node, path, around)
+            self._one(node, path, around)
+        else:
+            self.inside(node, path, around)
 
-    def _one(self, node: Node, path: Path, around: _Context) -> Node:
+    def _one(self, node: Node, path: Path, around: _Context) -> None:
         if choice := branches(node):
-            return self._chosen(choice, path, around, many=False)
-        if isinstance(node, Mapping) and is_reference(node):
-            return self._parsed(node, path, around)
-        if is_function(node) or isinstance(node, str | int | float):
-            return self._changed(node, path, around)
-        nested = isinstance(node, list) and is_reference(node)
-        expected, hint = ("one reference", f"for several, write {_several_of(path)}") if nested else (_REFERENCE, "")
-        self.found.problems.append(WrongShapeError(path, described(node), expected, hint))
-        return self._list(node, path, around) if nested else None
+            self._chosen(choice, path, around, many=False)
+        elif isinstance(node, Mapping) and is_reference(node):
+            self._parsed(node, path, around)
+        elif is_function(node) or isinstance(node, str | int | float):
+            self.inside(node, path, around)
+        else:
+            nested = isinstance(node, list) and is_reference(node)
+            expected, hint = (
+                ("one reference", f"for several, write {_several_of(path)}") if nested else (_REFERENCE, "")
+            )
+            self.found.problems.append(WrongShapeError(path, described(node), expected, hint))
+            if nested:
+                self._list(node, path, around)
 
-    def _chosen(self, choice: tuple[object, Node, Node], path: Path, around: _Context, *, many: bool) -> Node:
+    def _chosen(self, choice: tuple[object, Node, Node], path: Path, around: _Context, *, many: bool) -> None:
         condition, *both = choice
         take = self._list if many else self._one
-        values = [
+        for number, (branch, true) in enumerate(zip(both, (True, False), strict=True), start=1):
             take(branch, (*path, IF, number), around.under(condition, true=true))
-            for number, (branch, true) in enumerate(zip(both, (True, False), strict=True), start=1)
-        ]
-        return {IF: [condition, *values]}
 
-    def _parsed(self, node: Mapping[str, Node], path: Path, around: _Context) -> Node:
+    def _parsed(self, node: Mapping[str, Node], path: Path, around: _Context) -> None:
         for variable in around.loops:
             if mentions([node, sorted(around.when.holds)], variable):
                 self.found.problems.append(LoopError(path, variable))
-                return None
+                return
         reference, problems = parse(path, node)
         self.found.problems.extend(problems)
-        if reference is None or problems:
-            return None
-        value = ImportedValue(reference, around.when)
-        self.found.imported.append(value)
-        return value
+        if reference is not None:
+            value = ImportedValue(reference, around.when)
+            self.found.imported.append(value)
+            self.found.replacements.append(Replacement(path, value))
 
-    def _changed(self, node: Node, path: Path, around: _Context) -> Node:
+    def _moved(self, node: Node, path: Path, around: _Context) -> Node:
         """A value with the references in it replaced, for values that move as a whole."""
         own = _Scanner()
         own.inside(node, path, around)
         self.found.imported.extend(own.found.imported)
         self.found.problems.extend(own.found.problems)
-        if not own.found.replacements:
-            return node
-        cut = len(path)
-        moved = tuple(replace(each, path=each.path[cut:]) for each in own.found.replacements)
-        return TemplateEdits(moved).rebuilt(node)
+        return TemplateEdits(tuple(own.found.renamings), tuple(own.found.replacements)).rebuilt(node, path)
 
     def _no_part(self, given: Node, path: Path) -> None:
         names = [each.get("Name") if isinstance(each, Mapping) else each for each in _several(given)]

@@ -86,8 +86,9 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
     if problems:
         raise TransformFailedError(sorted(problems, key=lambda each: _order(template, each)))
     return TemplateEdits(
+        tuple(found.renamings),
         tuple(replace(each, value=_filled(each.value, served)) for each in found.replacements),
-        tuple(Removal((*each.path, each.logical_id), "Exports") for each in found.exports),
+        tuple(Removal((*each.path, each.logical_id, "Exports")) for each in found.exports),
         (
             *(Addition(each.path, each.logical_id, _filled(each.resource, served), each.origins) for each in made),
             *(Addition((RESOURCES,), each.logical_id, each.resource) for each in imported),
