@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from strongref.macro.template import DEPTH_LIMIT
 from strongref.text import cut, some
 from strongref_toolkit.errors import ResolveError
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from strongref.errors import StrongRefError
 
 _LITERAL = "To keep the text as it is, write $${ for ${."
+
+TOO_DEEP = f"it has more than {DEPTH_LIMIT} levels of maps and lists; flatten it"
+"""What is wrong with a file, in an error's words."""
 
 _SHOWN = 250
 """Characters of a token, a name or a path in a text."""

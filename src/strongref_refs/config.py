@@ -14,6 +14,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from strongref.contract.properties import Property
 from strongref.errors import BadRequestError
+from strongref_manifests.text.bounds import BoundsError, check_bounds
 from strongref_refs.base import (
     ACK_GROUPS,
     CombinedShapes,
@@ -109,7 +110,10 @@ def _parsed(text: str, source: str) -> Mapping[str, Any]:
     yaml = YAML(typ="rt")  # The one that knows lines.
     yaml.Constructor = _LastOfSeveral
     try:
+        check_bounds(text)
         document = yaml.load(text)
+    except BoundsError as error:
+        raise GeneratorError(source, "", error.problem, error.line) from None
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise GeneratorError(source, "", "not valid YAML", line) from None

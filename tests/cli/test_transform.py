@@ -258,7 +258,7 @@ def test_lines_of_json_are_reported_too(tmp_path: Path, capsys: pytest.CaptureFi
         ('{"Resources": }', ", line 1: Expecting value."),
         ("Parameters: {}\n", "This is not a template: it has no Resources."),
         ("a: 1\n---\nb: 2\n", ", line 2: there is more than one document in it; a template is one."),
-        (f"a: {'[' * 3000}{']' * 3000}", "it is nested too deeply"),
+        (f"a: {'[' * 3000}{']' * 3000}", "it has more than 200 levels of maps and lists"),
     ],
 )
 def test_what_is_not_a_template_is_reported(

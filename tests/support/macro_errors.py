@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from strongref.macro.errors import MacroError, TransformFailedError
@@ -73,5 +74,6 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "macro-taken": _exports({"As": "Alb"}, Exports44136fa3=resource({})),
     "macro-part": _of(template({"Fn::Transform": {"Name": "StrongRef"}})),
     "macro-no-template": _of({}),
+    "macro-deep": _cluster(reduce(lambda below, _: {"Deep": below}, range(200), ref("A"))),
     "macro-parameter": _parameter,
 }

@@ -11,7 +11,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from strongref_manifests.errors import BadAddressError, NotAStateError
+from strongref.macro.template import too_deep
+from strongref_manifests.errors import TOO_DEEP, BadAddressError, NotAStateError
 from strongref_manifests.terraform.addresses import DATA, MANAGED, TerraformOutput, TerraformResource, modules_in
 from strongref_manifests.terraform.secrets import secrets_in
 
@@ -69,9 +70,13 @@ def read_state(content: bytes, where: str) -> TerraformState:
         raise NotAStateError(where, "it is empty")
     try:
         given = json.loads(content)
-    except (ValueError, RecursionError):
-        problem = "it is not JSON"
-    else:
+        deep = bool(too_deep(given))
+    except RecursionError:
+        deep = True
+    except ValueError:
+        raise NotAStateError(where, "it is not JSON") from None
+    problem = TOO_DEEP
+    if not deep:
         try:
             return TerraformState(where, _held(given))
         except _MalformedError as error:

@@ -6,8 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from strongref_manifests.errors import ManifestError
-from strongref_manifests.text.nodes import Collection, Scalar, TreeBuilder
+from strongref.macro.template import DEPTH_LIMIT
+from strongref_manifests.errors import TOO_DEEP, ManifestError
+from strongref_manifests.text.nodes import Collection, Scalar, TreeBuilder, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,8 @@ def parse(file: str, text: str) -> Parsed:
 
 def _add(builder: TreeBuilder, mark: str, start: int, end: int) -> None:
     if mark in "{[":
+        if builder.depth == DEPTH_LIMIT:
+            raise ManifestError(builder.file, line_of(builder.text, start), TOO_DEEP)
         builder.add(Collection(value={} if mark == "{" else [], start=start, end=end, brackets=True))
     elif mark in "}]":
         builder.close(end)
@@ -55,7 +58,7 @@ def _documents(file: str, text: str) -> Iterator[tuple[int, int]]:
         except json.JSONDecodeError as error:
             failed = ManifestError(file, error.lineno, error.msg)
         except RecursionError:
-            failed = ManifestError(file, None, "it is nested too deeply")
+            failed = ManifestError(file, None, TOO_DEEP)
         except ValueError:
             failed = ManifestError(
                 file, None, "it has a number that JSON does not know, or that is too long to be read"

@@ -158,8 +158,8 @@ class TreeBuilder:
     def __init__(self, file: str, text: str) -> None:
         self.documents: list[Document] = []
         self._scalars: list[Scalar] = []
-        self._file = file
-        self._text = text
+        self.file = file
+        self.text = text
         self._open: list[Collection] = []
         self._anchors: dict[str, Node] = {}
         self._at = 0
@@ -167,6 +167,11 @@ class TreeBuilder:
     @property
     def parsed(self) -> Parsed:
         return Parsed(self.documents, self._scalars)
+
+    @property
+    def depth(self) -> int:
+        """How many maps and lists are open."""
+        return len(self._open)
 
     def begin_document(self, start: int) -> None:
         self.documents.append(Document(len(self.documents) + 1, start))
@@ -218,7 +223,7 @@ class TreeBuilder:
 
     def _move_back(self, empty: Scalar) -> None:
         """Let a value that is left out end where it could have begun; readers find it where the next thing begins."""
-        found = _INDICATOR.match(self._text, self._at)
+        found = _INDICATOR.match(self.text, self._at)
         empty.start = empty.text_start = empty.end = min(empty.end, found.end() if found else self._at)
 
     def _add_to(self, above: Collection, node: Node, name: str) -> None:
@@ -242,7 +247,7 @@ class TreeBuilder:
             above.pending = node, name
 
     def _error(self, at: int, problem: str) -> ManifestError:
-        return ManifestError(self._file, line_of(self._text, at), problem)
+        return ManifestError(self.file, line_of(self.text, at), problem)
 
 
 class TextEdit(NamedTuple):

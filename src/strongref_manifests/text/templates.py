@@ -71,13 +71,8 @@ def read(file: str, text: str) -> TemplateText:
     if not isinstance(root, Collection) or not isinstance(root.value, dict):
         raise ManifestError(file, None, "it is no template: there is no map in it")
     reading = _TemplateReading(file, text)
-    try:
-        found: Any = reading.content(root, ())
-    except RecursionError:
-        failed = ManifestError(file, None, "it is nested too deeply")
-    else:
-        return TemplateText(file, text, found, root, reading.entries, is_json=is_json)
-    raise failed
+    found: Any = reading.content(root, ())
+    return TemplateText(file, text, found, root, reading.entries, is_json=is_json)
 
 
 def content(text: str, *, is_json: bool = False) -> object:
@@ -85,7 +80,7 @@ def content(text: str, *, is_json: bool = False) -> object:
     try:
         (document,) = (json_reader if is_json else yaml_reader).parse("", text).documents
         return _TemplateReading("", text).content(document.root, ()) if document.root else None
-    except (ManifestError, ValueError, RecursionError):
+    except (ManifestError, ValueError):
         return None
 
 

@@ -16,9 +16,9 @@ from ruamel.yaml.events import (
     MappingStartEvent,
     ScalarEvent,
 )
-from ruamel.yaml.scanner import Scanner
 
 from strongref_manifests.errors import ManifestError
+from strongref_manifests.text.bounds import BoundedScanner, BoundsError, bounded
 from strongref_manifests.text.nodes import BLOCKS, Collection, Scalar, TreeBuilder
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 """The core schema's (YAML 1.2.2, 10.3.2); other numbers are read as text here, and are left alone either way."""
 
 
-class _PositionScanner(Scanner):
+class _PositionScanner(BoundedScanner):
     """A scanner that records, by its end, where each scalar's own text begins: an event begins with its tag.
 
     It accepts tabs where Kubernetes does: behind something on the same line, not before a key.
@@ -88,20 +88,22 @@ def parse(file: str, text: str, explain: Callable[[str, int], str] = lambda _tex
         explain: what may lie behind a problem at a character of a text, as the end of a sentence.
 
     Raises:
-        ManifestError: it is not YAML, or a map has a key twice.
+        ManifestError: it is not YAML, or a map has a key twice, or it exceeds a bound.
     """
     yaml = YAML(typ="safe", pure=True)
     text_starts: dict[int, int] = {}
     yaml.Scanner = partial(_PositionScanner, text_starts)
     builder = TreeBuilder(file, text)
     try:
-        for event in yaml.parse(text):
+        for event in bounded(yaml.parse(text)):
             _add(builder, event, text, text_starts)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = " ".join(str(error.problem or error.context or "it is not YAML").split())
         why = ": there is a tab; write spaces" if "'\\t'" in problem else explain(text, mark.index if mark else 0)
         failed = ManifestError(file, mark.line + 1 if mark else None, f"{problem}{why}")
+    except BoundsError as error:
+        failed = ManifestError(file, error.line, error.problem)
     except (YAMLError, ValueError) as error:  # a character that YAML does not allow; a %YAML line that is none
         failed = ManifestError(file, None, f"it is not YAML ({type(error).__name__}){explain(text, 0)}")
     else:

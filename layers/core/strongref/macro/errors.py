@@ -167,6 +167,17 @@ class NotATemplateError(MacroError):
     sentence = "This is not a template: {problem:500}."
 
 
+class TooDeepError(MacroError):
+    """A template is nested more deeply than the macro reads."""
+
+    path: Path  # of something that is too deep
+    limit: int  # levels of maps and lists
+
+    def __str__(self) -> str:
+        where = cut(dotted(self.path), 120)
+        return f"The template has more than {self.limit} levels of maps and lists, at {where}. Flatten that value."
+
+
 class TransformFailedError(MacroError):
     """All problems of a template."""
 

@@ -24,6 +24,9 @@ Template: TypeAlias = Mapping[str, Node]
 MACRO = "StrongRef"
 """The macro's name in templates."""
 
+DEPTH_LIMIT = 200
+"""Levels of maps and lists that a template, a manifest or a state may have. Python recurses 1,000 times."""
+
 IF = "Fn::If"
 NO_VALUE = {"Ref": "AWS::NoValue"}
 FOR_EACH = "Fn::ForEach::"
@@ -41,6 +44,19 @@ def is_function(node: Node) -> bool:
         return False
     (name,) = node
     return name in ("Ref", "Condition") or (isinstance(name, str) and name.startswith("Fn::"))
+
+
+def too_deep(node: Node) -> Path | None:
+    """The path of something below more than `DEPTH_LIMIT` levels of maps and lists; None if nothing is."""
+    left: list[tuple[Path, Node]] = [((), node)]
+    while left:
+        path, node = left.pop()
+        if len(path) >= DEPTH_LIMIT:
+            return path
+        if isinstance(node, Mapping | list):
+            items = node.items() if isinstance(node, Mapping) else enumerate(node)
+            left += (((*path, step), below) for step, below in items if isinstance(below, Mapping | list))
+    return None
 
 
 def described(node: Node) -> str:

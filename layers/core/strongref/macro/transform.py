@@ -12,12 +12,14 @@ from strongref.macro.errors import (
     BadPropertyError,
     NameInUseError,
     NotATemplateError,
+    TooDeepError,
     TransformFailedError,
 )
 from strongref.macro.export_properties import export_parts
 from strongref.macro.exports import exports
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, imports
 from strongref.macro.scan import ImportedValue, scan
+from strongref.macro.template import DEPTH_LIMIT, too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -64,6 +66,7 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
 
     Raises:
         NotATemplateError: it has no resources.
+        TooDeepError: it is nested too deeply.
         TransformFailedError: with all problems of its references and exports.
     """
     resources = template.get(RESOURCES)
@@ -71,6 +74,8 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
         raise NotATemplateError(
             "it has no Resources. StrongRef works only on whole templates, from their Transform section"
         )
+    if deepest := too_deep(template):
+        raise TooDeepError(deepest, DEPTH_LIMIT)
     found = scan(template)
     problems = list(found.problems)
     exported: list[ExportPart] = []
