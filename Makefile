@@ -20,7 +20,7 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup quick test unit e2e deep fuzz bench lint guards check demo texts lock clean
+.PHONY: help setup quick test unit e2e deep fuzz bench lint guards peers check demo texts lock clean
 .DELETE_ON_ERROR:
 
 # Times are of an idle machine with two cores. The first command also needs about 90 seconds to install its tools.
@@ -34,6 +34,7 @@ help:
 	@echo 'make fuzz    long histories of deployments that overlap, crash and repeat            2 min'
 	@echo 'make lint    style, types and templates                                              2 min'
 	@echo 'make guards  removes each safety check from the code and checks that a test fails    1 min'
+	@echo 'make peers FOLDER=…  reads and transforms the files of any checkouts, and reports what is wrong'
 	@echo 'make check   lint, test and guards                                                   9 min'
 	@echo 'make bench   calls, time, startup and growth; writes docs/performance.md            20 min'
 	@echo 'make texts   writes changed error texts into the documentation                       10 s'
@@ -87,6 +88,10 @@ lint: setup
 	$(BIN)/mypy layers/core/strongref $(wildcard src/*) handlers tests benchmarks $(SCRIPTS)
 	$(BIN)/cfn-lint $(TEMPLATES)
 	$(NOWHERE) sam validate --lint
+
+# Not a part of the tests, since the files are other people's: any folder of checkouts.
+peers: setup
+	$(BIN)/python tools/peers.py $(FOLDER)
 
 guards: setup
 	$(BIN)/python -m tests.guards
