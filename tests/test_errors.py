@@ -55,6 +55,10 @@ TEN = "K1, K2, K3, K4, K5, K6, K7, K8, K9"
             [InUse("CertArn", "changed", (SHOP, WEB))],
             f"CertArn cannot be changed: it is imported by {SHOP_TEXT} and {WEB_TEXT}. {CHANGE_WAY_OUT}",
         ),
+        (
+            [InUse("CertArn", "changed", (SHOP,)), InUse("CertArn", "changed", (WEB,))],  # in two regions
+            f"CertArn cannot be changed: it is imported by {SHOP_TEXT} and {WEB_TEXT}. {CHANGE_WAY_OUT}",
+        ),
         (in_use(2), f"K1 and K2 cannot be changed: they are imported by {WEB_TEXT}. {CHANGE_WAY_OUT}"),
         (
             [*in_use(1), *in_use(2, "dropped", first=2)],

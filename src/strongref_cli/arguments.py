@@ -14,7 +14,7 @@ from strongref.contract.names import SHARED
 from strongref_cli.permissions import Principal
 from strongref_manifests.tokens import ON_DEMAND
 from strongref_refs.rbac import NAME as ROLE_NAME
-from strongref_toolkit.errors import PLACEHOLDER
+from strongref_toolkit.errors import PLACEHOLDER, UsageError
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 (it has no other name)
 
@@ -26,9 +26,18 @@ CONTEXT_FILE = "strongref.context.json"
 """The same as in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """Refuses empty options: they come from shell variables that are not set."""
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:  # noqa: ANN401 (as argparse)
+        if "" in arg_strings and action.option_strings:
+            raise UsageError(f"{action.option_strings[0]} is empty: is a variable not set?")
+        return super()._get_values(action, arg_strings)
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command."""
-    whole = argparse.ArgumentParser(
+    whole: argparse.ArgumentParser = _Parser(
         prog="strongref",
         description="Strong references between CloudFormation stacks: list exports and their importers, look up "
         "resources, and write values into templates and manifests.",

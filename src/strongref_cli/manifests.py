@@ -23,7 +23,7 @@ from strongref_toolkit.session import regions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from strongref_manifests.resolution.files import InputFile
     from strongref_manifests.text.manifests import Manifest
@@ -33,18 +33,14 @@ STANDARD = "-"
 """Standard input, and then standard output."""
 
 
-def check_not_empty(given: Mapping[str, Sequence[str | None]]) -> None:
-    """Refuse empty arguments: they come from shell variables that are not set.
-
-    Args:
-        given: the values of each option.
+def check_manifests(given: Sequence[str]) -> None:
+    """Refuse an empty argument: it comes from a shell variable that is not set.
 
     Raises:
-        UsageError: naming the option.
+        UsageError: one is empty.
     """
-    for option, values in given.items():
-        if "" in values:
-            raise UsageError(f"{option} is empty: is a variable not set?")
+    if "" in given:
+        raise UsageError("a manifest is empty: is a variable not set?")
 
 
 def check_claims(args: argparse.Namespace, what: str) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from ruamel.yaml import YAML
 
-from strongref_cli.manifests import check_not_empty
 from strongref_cli.output import put_out
 from strongref_refs.crds import fragments
 from strongref_refs.names import plural
@@ -94,5 +93,4 @@ def _print(text: str) -> int:
 
 
 def _generators(asked: argparse.Namespace) -> list[Generator]:
-    check_not_empty({"--generator": asked.generator or (), "--service": [asked.service], "--crd": asked.crd})
     return generators(asked.generator, asked.service, asked.crd)

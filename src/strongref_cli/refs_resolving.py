@@ -14,7 +14,7 @@ from strongref_cli.manifests import (
     ManifestPaths,
     ManifestWriter,
     check_claims,
-    check_not_empty,
+    check_manifests,
     claims_of,
     count,
     read_manifests,
@@ -52,26 +52,12 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
 
 
 def _check_given(asked: argparse.Namespace) -> None:
-    """Check that no option is empty and that the options go together.
+    """Check that no manifest is empty and that the options go together.
 
     Raises:
         UsageError: they do not.
     """
-    check_not_empty(
-        {
-            "a manifest": asked.manifest,
-            "--generator": asked.generator or (),
-            "--service": [asked.service],
-            "--crd": asked.crd,
-            "-o": [asked.out],
-            "--from": asked.others,
-            "--kubeconfig": [asked.kubeconfig],
-            "--context": [asked.context],
-            "--namespace": [asked.namespace],
-            "--region": [asked.region],
-            "--role": [asked.role],
-        }
-    )
+    check_manifests(asked.manifest)
     if not asked.cluster and (asked.kubeconfig or asked.context):
         raise UsageError("--kubeconfig and --context require --cluster")
     check_claims(asked, "references")

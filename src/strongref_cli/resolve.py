@@ -11,7 +11,7 @@ from strongref_cli.manifests import (
     ManifestPaths,
     ManifestWriter,
     check_claims,
-    check_not_empty,
+    check_manifests,
     claims_of,
     count,
     read_manifests,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def resolve_tokens(args: argparse.Namespace, session: ToolSession) -> int:
-    check_not_empty({"a manifest": args.manifest, "-o": [args.out], "--region": [args.region], "--role": [args.role]})
+    check_manifests(args.manifest)
     if args.unclaim is not None:
         if args.manifest:
             raise UsageError(f"{UNCLAIM} {args.unclaim} releases all claims: leave the manifests out")

@@ -61,14 +61,10 @@ def transform_template(args: argparse.Namespace, _session: ToolSession) -> int:
 
 
 def _target(args: argparse.Namespace) -> DeploymentTarget:
-    if args.out == "":
-        raise UsageError("-o is empty: is a variable not set?")
     if not all("=" in each for each in args.parameter):
         raise UsageError("--parameter must be a name and a value with = between them")
     given = {name: getattr(args, name) for name in _SETTINGS}
     for name, value in given.items():
-        if value == "":
-            raise UsageError(f"--{name} is empty: is a variable not set?")
         if value not in (None, _SETTINGS[name]) and not args.iam:
             raise UsageError(f"--{name} requires --iam")
     for name, rule in (("region", parse_region), ("account", parse_account)):

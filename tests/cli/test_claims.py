@@ -176,8 +176,8 @@ def test_what_is_written_in_part_is_held_with_what_was_before(
 @pytest.mark.parametrize(
     ("arguments", "reported"),
     [
-        (["x.yaml", "-o", "out", "--claim", ""], "--claim must be a stack's name or a label"),
-        (["--unclaim", ""], "--unclaim must be a stack's name"),
+        (["x.yaml", "-o", "out", "--claim", ""], "--claim is empty: is a variable not set?"),
+        (["--unclaim", ""], "--unclaim is empty: is a variable not set?"),
         (["", "--check"], "a manifest is empty: is a variable not set?"),
         (["x.yaml", "-o", ""], "-o is empty"),
         (["x.yaml", "--check", "--region", ""], "--region is empty"),

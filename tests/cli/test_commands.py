@@ -214,3 +214,43 @@ def test_a_command_reports_a_closed_pipe_in_one_line() -> None:
         reported = process.stderr.read().decode()
     assert reported == "strongref: standard output could not be written: broken pipe. Nothing was written.\n"
     assert process.returncode == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ls"],
+        ["republish"],
+        ["lookup", "AWS::S3::Bucket", "x"],
+        ["objects", "list"],
+        ["objects", "show", "x"],
+        ["resolve", "a.yaml"],
+        ["refs", "resolve", "a.yaml"],
+        ["transform", "a.yaml"],
+    ],
+)
+def test_an_empty_option_is_reported(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*command, "--region", ""]) == 2
+    assert capsys.readouterr().err == "strongref: --region is empty: is a variable not set?\n"
+
+
+def test_an_endpoint_that_is_no_url_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "localhost:4566")
+    assert cli.main(["ls", "--region", "us-east-1"]) == 1
+    assert capsys.readouterr().err == (
+        "strongref: The endpoint of ssm is not a valid URL. Check AWS_ENDPOINT_URL and endpoint_url in AWS's "
+        "configuration.\n"
+    )
+
+
+def test_a_command_that_is_interrupted_while_it_starts_ends_alike(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("strongref_cli.running.parser", interrupted)
+    assert cli.main(["ls"]) == 130
+    assert capsys.readouterr().err == "strongref: interrupted\n"

@@ -140,6 +140,18 @@ def test_a_too_large_response_names_what_to_remove() -> None:
     )
 
 
+def test_a_value_that_is_too_large_alone_is_not_to_be_moved() -> None:
+    data = {"Fits": "x" * 2500, "Other": "x" * 2600, "Huge": "s3cret" * 800}
+    with pytest.raises(ResponseTooLargeError) as caught:
+        check_size(EVENT, ID, data)
+    assert "Huge cannot be imported: a single value is too large. Export it in parts. Move Other to" in str(
+        caught.value
+    )
+    with pytest.raises(ResponseTooLargeError) as caught:
+        check_size(EVENT, ID, {"Huge": data["Huge"]})
+    assert "another Import" not in str(caught.value)
+
+
 def test_at_most_ten_names_to_remove_are_listed() -> None:
     with pytest.raises(ResponseTooLargeError, match=r"K000, K001, .*, K009 and [0-9]+ more to another"):
         encode(EVENT, ResponseStatus.SUCCESS, Response(ID, {f"K{i:03}": "x" * 40 for i in range(150)}))
@@ -165,7 +177,7 @@ def test_a_failure_with_data_that_leaves_no_room_for_the_reason() -> None:
 
 def test_a_size_is_checked_before_anything_is_done() -> None:
     check_size(EVENT, ID, {"K": "x" * 3000})
-    with pytest.raises(ResponseTooLargeError, match="Move K to another"):
+    with pytest.raises(ResponseTooLargeError, match="K cannot be imported"):
         check_size(EVENT, ID, {"K": "x" * 4000})
 
 

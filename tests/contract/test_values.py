@@ -102,7 +102,8 @@ def test_what_a_parameter_holds_is_taken(value: str) -> None:
         ({"A b": "x"}, [], "Values.A b must consist of letters, digits, _ and -, got 'A b'"),
         ({"A": {"B/C": "x"}}, [], "Values.A.B/C must consist of letters, digits, _ and -, got 'B/C'"),
         ({"A.B": "x"}, [], "Values.A.B must consist of letters, digits, _ and -, got 'A.B'"),
-        ({"": "x"}, [], "Values. must consist of letters, digits, _ and -, got ''"),
+        ({"": "x"}, [], "Values. must not be empty"),
+        ({"A": {"": "x"}}, [], "Values.A. must have no empty level, got 'A.'"),
         ({"A": "x"}, ["B"], "SecureKeys must be keys of Values, with / between levels, got B"),
         ({"A": "x"}, ["A", "A/B", "C"], "SecureKeys must be keys of Values, with / between levels, got A/B and C"),
         ({"AB": "x"}, ["A"], "SecureKeys must be keys of Values, with / between levels, got A"),
@@ -144,7 +145,7 @@ def test_levels_of_a_name_are_checked() -> None:
     check_levels("Names[0]", DEEP.split("/"))
     with pytest.raises(BadRequestError, match=r"^Names\[0\] must be at most 9 levels deep, got 10$"):
         check_levels("Names[0]", [*DEEP.split("/"), "j"])
-    with pytest.raises(BadRequestError, match=r"^Names\[0\] must consist of letters, digits, _ and -, got ''"):
+    with pytest.raises(BadRequestError, match=r"^Names\[0\] must have no empty level, got 'a.'"):
         check_levels("Names[0]", ["a", ""])
 
 

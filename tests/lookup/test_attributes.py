@@ -147,3 +147,12 @@ def test_every_returned_attribute_is_the_resources_own(
     named = [name for name in reported if name != "Identifier"]
     assert returned_attributes(found, named) == reported
     json.dumps(reported)
+
+
+def test_an_attribute_that_is_too_large_alone_is_not_to_be_moved() -> None:
+    error = AttributesTooLargeError("AWS::SQS::Queue", 9206, ["Policy", "Name"], named=True, alone=["Policy"])
+    assert str(error).endswith(
+        "Leave Policy out of Attributes: a single value is too large. Move Name from Attributes to another lookup."
+    )
+    error = AttributesTooLargeError("AWS::SQS::Queue", 9206, ["Policy"], named=True, alone=["Policy"])
+    assert str(error).endswith("Leave Policy out of Attributes: a single value is too large.")

@@ -102,6 +102,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "too-many-claims": lambda: errors.TooManyClaimsError(["VpcId"], PRODUCER),
     "too-large": lambda: ResponseTooLargeError(5206, ["Policy", "SubnetIds"]),
+    "too-large-alone": lambda: ResponseTooLargeError(5206, ["Policy"], ["Policy"]),
     "denied": lambda: errors.AccessDeniedError("PutParameter", "AccessDeniedException", CERT, US),
     "throttled": lambda: errors.ThrottledError("PutParameter", "ThrottlingException", CERT, US),
     "out-of-time": lambda: errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US),

@@ -149,6 +149,15 @@ OTHER_ACCOUNT = "OtherAccount"
 """The code of a lookup that was not made: stacks of other accounts cannot be asked about."""
 
 
+class BadEndpointError(StrongRefError):
+    """The endpoint that AWS's configuration gives for a service is not a URL."""
+
+    service: str
+    sentence = (
+        "The endpoint of {service} is not a valid URL. Check AWS_ENDPOINT_URL and endpoint_url in AWS's configuration."
+    )
+
+
 class StackLookupError(StrongRefError):
     """CloudFormation could not be asked about a stack."""
 
@@ -201,7 +210,8 @@ class ExportsInUseError(StrongRefError):
     in_use: Sequence[InUse]
 
     def __str__(self) -> str:
-        shown, hidden = self.in_use[:10], self.in_use[10:]
+        in_use = _merged(self.in_use)
+        shown, hidden = in_use[:10], in_use[10:]
         last = (shown[-1].verb, shown[-1].importers)
         alike = {(use.verb, use.importers) for use in hidden} == {last}
         sentences = []
@@ -229,7 +239,7 @@ class ExportsKeptError(StrongRefError):
         sentences = [
             f"{brief(keys)} {'stays' if len(keys) == 1 else 'stay'}: imported by "
             f"{some((stack_text(arn) for arn in importers), 5)}."
-            for (_, importers), keys in _grouped(self.kept).items()
+            for (_, importers), keys in _grouped(_merged(self.kept)).items()
         ]
         return (
             f"{cut(' '.join(sentences), REASON_LIMIT - 150)} The export is withdrawn: nobody can import it again, and "
@@ -367,6 +377,14 @@ class TooManyClaimsError(StrongRefError):
         "{keys} of {producer} cannot be imported once more: SSM allows 50 tags on a parameter, and each import is one. "
         "Give this consumer an Export of its own (Consumer: …), or import weakly (Strength: weak). Nothing was claimed."
     )
+
+
+def _merged(in_use: Iterable[InUse]) -> list[InUse]:
+    """A key that is in use in several regions, once, with all that import it."""
+    importers: dict[tuple[str, str], dict[str, None]] = {}
+    for use in in_use:
+        importers.setdefault((use.key, use.verb), {}).update(dict.fromkeys(use.importers))
+    return [InUse(key, verb, tuple(arns)) for (key, verb), arns in importers.items()]
 
 
 def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[str]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from strongref.errors import BadEndpointError
+
 if TYPE_CHECKING:
     from boto3.session import Session
     from mypy_boto3_cloudcontrol import CloudControlApiClient
@@ -73,6 +75,7 @@ class Clients:
     def _make(self, service: str, region: str) -> object:
         # Imported late: this is most of a function's start-up time, and a bad request needs no client.
         from botocore.config import Config  # noqa: PLC0415
+        from botocore.exceptions import BotoCoreError  # noqa: PLC0415
 
         self._session = self._session or _session()
         config = Config(
@@ -81,7 +84,12 @@ class Clients:
             read_timeout=_READ_SECONDS.get(service, READ_SECONDS),
             max_pool_connections=2,
         )
-        return cast("Any", self._session).client(service, region_name=region, config=config)
+        try:
+            return cast("Any", self._session).client(service, region_name=region, config=config)
+        except ValueError as error:
+            if isinstance(error, BotoCoreError):  # an invalid region
+                raise
+        raise BadEndpointError(service)
 
 
 def _session() -> Session:

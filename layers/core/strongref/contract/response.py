@@ -11,7 +11,7 @@ from strongref.errors import ErrorMetric, StrongRefError
 from strongref.text import REASON_LIMIT, cut, some
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from strongref.contract.event import Event, ResponseTarget
 
@@ -47,13 +47,17 @@ class ResponseTooLargeError(StrongRefError):
     counted = ErrorMetric.REJECTED
     size: int
     names: list[str]  # the attributes without which the rest fits, largest first
+    alone: Collection[str] = ()  # those of them that do not fit into any response
 
     def __str__(self) -> str:
-        names = cut(some(self.names), REASON_LIMIT - 350)
+        others = cut(some(name for name in self.names if name not in self.alone), REASON_LIMIT // 4)
+        alone = cut(some(self.alone), REASON_LIMIT // 4)
+        single = f" {alone} cannot be imported: a single value is too large. Export it in parts." if alone else ""
+        move = f" Move {others} to another Import resource." if others else ""
         return (
             f"The values are too large for one CloudFormation response: {self.size} bytes, the limit is "
-            f"{RESPONSE_LIMIT}. Move {names} to another Import resource, or read them with {{{{resolve:ssm:…}}}}, "
-            "which claims nothing. Nothing was claimed."
+            f"{RESPONSE_LIMIT}.{single}{move} Or read the value with {{{{resolve:ssm:…}}}}, which claims nothing. "
+            "Nothing was claimed."
         )
 
 
@@ -80,7 +84,10 @@ def encode(event: Event | ResponseTarget, status: ResponseStatus, response: Resp
     room = RESPONSE_LIMIT - len(_json(body))
     least = min(_cost(reason), MIN_REASON) if failed else 0
     if room < least:
-        raise ResponseTooLargeError(RESPONSE_LIMIT - room + least, _largest(response.data, least - room))
+        largest = _largest(response.data, least - room)
+        empty = RESPONSE_LIMIT - least - len(_json(body | {"Data": {}}))
+        alone = [name for name in largest if len(_json({name: response.data[name]})) - len("{}") > empty]
+        raise ResponseTooLargeError(RESPONSE_LIMIT - room + least, largest, alone)
     return _json(body | {"Reason": _shorten(reason, room)})
 
 

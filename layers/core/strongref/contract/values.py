@@ -122,6 +122,9 @@ def check_levels(prop: str, levels: Iterable[str]) -> None:
         BadRequestError: one of them cannot.
     """
     levels = list(levels)
+    if "" in levels:
+        problem = f"have no empty level, got {'.'.join(levels)[:60]!r}" if any(levels) else "not be empty"
+        raise BadRequestError(prop, f"must {problem}")
     for level in levels:
         if not is_level(level):
             raise BadRequestError(prop, f"must consist of letters, digits, _ and -, got {level[:60]!r}")

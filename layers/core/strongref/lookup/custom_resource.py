@@ -52,5 +52,7 @@ class ResourceLookup:
         except ResponseTooLargeError as error:
             largest = [name for name in error.names if name != IDENTIFIER] or error.names
             named = request.attributes is not None
-            raise AttributesTooLargeError(found.type_name, error.size, largest, named=named) from None
+            raise AttributesTooLargeError(
+                found.type_name, error.size, largest, named=named, alone=[*error.alone]
+            ) from None
         return Response(physical_id, data)

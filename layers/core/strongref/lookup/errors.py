@@ -136,17 +136,21 @@ class AttributesTooLargeError(RejectedLookupError):
     size: int  # of the response, in bytes
     names: Sequence[str]  # the attributes to leave out so that the rest fits, largest first
     named: bool = field(kw_only=True)  # whether the attributes were requested by name
+    alone: Sequence[str] = field(kw_only=True, default=())  # those of them that do not fit into any response
 
     def __str__(self) -> str:
         names = cut(some(self.names), NAMES_LIMIT)
+        fit = [name for name in self.names if name not in self.alone]
+        move = f"Move {cut(some(fit), 200)} from Attributes to another lookup." if fit else ""
+        single = f"Leave {cut(some(self.alone), 200)} out of Attributes: a single value is too large. "
         way_out = (
-            f"Move {names} from Attributes to another lookup."
+            f"{single if self.alone else ''}{move}"
             if self.named
             else f"List only the attributes that you need in Attributes. The largest are {names}."
         )
         return (
             f"The attributes of this {self.type_name} are too large for CloudFormation: the response has {self.size} "
-            f"bytes, the limit is {RESPONSE_LIMIT}. {way_out}"
+            f"bytes, the limit is {RESPONSE_LIMIT}. {way_out.strip()}"
         )
 
 
