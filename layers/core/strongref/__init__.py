@@ -1,4 +1,4 @@
-"""Strong references between CloudFormation stacks, across regions and accounts.
+"""Strong references between CloudFormation stacks, across regions.
 
 This package is exactly what runs in Lambda. Each folder may import those above it in this list, and none below it:
 
