@@ -38,7 +38,7 @@ def without(key: str) -> dict[str, Any]:
         (ref(""), ".From.Name", "must be the name of an export"),
         (ref({"Ref": "Name"}), ".From.Name", "must be the name of an export, as text and not a function"),
         (ref("Cert Arn"), ".From.Name", "must consist of letters, digits, _ and -, got 'Cert Arn'"),
-        (ref("A..B"), ".From.Name", "must consist of letters, digits, _ and -, got ''"),
+        (ref("A..B"), ".From.Name", "must have no empty level, got"),
         (ref(".".join("ABCDEFGHIJ")), ".From.Name", "must be at most 9 levels deep, got 10"),
         (ref("A", "my_stack"), ".From.Stack", "must be the producing stack's name, got 'my_stack'"),
         (ref("A", region="Ireland"), ".From.Region", "must be a region code such as us-east-1, got 'Ireland'"),

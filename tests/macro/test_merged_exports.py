@@ -235,3 +235,16 @@ def test_what_is_wrong_in_a_loop_is_reported_with_the_names_as_they_are_written(
     (text,) = problems(template(**in_loop({"Values": {"${Name}": {"a b": "x"}}})))
     problem = "must consist of letters, digits, _ and -, got 'a b'"
     assert text.startswith(f"Fn::ForEach::Topics[2].Topic${{Name}}.Exports.Values.${{Name}}.a b: {problem}")
+
+
+def test_more_conditions_than_an_export_can_nest_are_reported() -> None:
+    def some(count: int) -> dict[str, Any]:
+        names = range(count)
+        return {f"R{each}": exporting({"Values": {f"K{each}": "v"}}, Condition=f"C{each}") for each in names}
+
+    assert problems(template(**some(100))) == []
+    (problem,) = problems(template(**some(400)))
+    assert problem == (
+        "R0.Exports: must have at most 100 conditions among the exports of one target, got 400; give some of them "
+        "another Consumer"
+    )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
-from strongref.macro.errors import ConflictError, WrongShapeError
+from strongref.macro.errors import BadPropertyError, ConflictError, WrongShapeError
 from strongref.macro.export_properties import OPTIONS, SECURE, VALUES, ExportTarget
 from strongref.macro.template import IF, NO_VALUE, is_function, make_id
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from strongref.macro.errors import TemplateError
     from strongref.macro.export_properties import ExportPart
     from strongref.macro.template import Node, Path
+
+
+_MOST_CONDITIONS = 100
+"""Each is a level of `Fn::If` in the Export, and its text grows with their square: to 300 KB here, of 1 MB allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +67,22 @@ def exports(parts: Iterable[ExportPart]) -> tuple[list[MacroExport], list[Templa
     problems: list[TemplateError] = []
     made: list[MacroExport] = []
     for (target, path, own), group in groups.items():
+        problems += _many_conditions(group)
         problems += _disagreements(group)
         consumer = ExportTarget(target).properties.get("Consumer", "")
         logical_id = make_id(f"{own}Exports", "" if own else consumer, target)
         resource = {} if problems else _resource(group)
         made.append(MacroExport(tuple(part.at for part in group), path, logical_id, resource))
     return made, problems
+
+
+def _many_conditions(group: Sequence[ExportPart]) -> Iterator[TemplateError]:
+    conditions = {part.found.condition for part in group if part.found.condition}
+    if len(conditions) > _MOST_CONDITIONS:
+        reason = (
+            f"must have at most {_MOST_CONDITIONS} conditions among the exports of one target, got {len(conditions)}"
+        )
+        yield BadPropertyError(group[0].at, f"{reason}; give some of them another Consumer")
 
 
 def _resource(group: Sequence[ExportPart]) -> dict[str, Node]:

@@ -225,8 +225,8 @@ def _notice(plans: Sequence[ExportPlan]) -> str:
     notices = []
     if changed:
         notices.append(
-            f"{some(changed)} changed while imported by {some(importers, 5)}. Deploy these with another Revision of their "
-            "Import to pick up the new value."
+            f"{some(changed)} changed while imported by {some(importers, 5)}. Deploy these with another Revision of "
+            "their Import to pick up the new value."
         )
     if kept := _kept(plans):
         notices.append(str(ExportsKeptError(kept)))
