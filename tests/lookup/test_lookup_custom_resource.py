@@ -192,7 +192,7 @@ def test_a_bad_property_is_refused_before_anybody_is_asked(server: ResponseServe
 @pytest.mark.parametrize(
     ("names", "way_out"),
     [
-        (["Policy", "Arn"], "Move Policy from Attributes to another lookup."),
+        (["Policy", "Arn"], "Leave Policy out of Attributes: a single value is too large."),
         (None, "List only the attributes that you need in Attributes. The largest are Policy."),
     ],
 )
@@ -209,7 +209,7 @@ def test_what_does_not_fit_into_an_answer_is_refused(
 def test_an_identifier_that_is_too_large_by_itself_is_refused_too(server: ResponseServer) -> None:
     large = Resource("AWS::S3::Bucket", "\u00e9" * 1024, {})
     answer = sent(raw("create_lookup", server, Attributes=["Identifier"]), FakeFinder(large), server)
-    assert answer["Reason"].endswith("Move Identifier from Attributes to another lookup.")
+    assert answer["Reason"].endswith("Leave Identifier out of Attributes: a single value is too large.")
 
 
 def test_what_throttling_leaves_undone_goes_on_in_another_invocation(server: ResponseServer) -> None:

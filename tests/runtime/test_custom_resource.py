@@ -202,7 +202,7 @@ def test_a_create_whose_response_is_too_large_fails_with_its_physical_id(server:
     answering(Response(NEW, {"Big": "x" * 5000}))(load("create_import", server), FakeContext())
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
-    assert "Move Big to another" in answer["Reason"]
+    assert "Big cannot be imported: a single value is too large" in answer["Reason"]
     assert answer["PhysicalResourceId"] == NEW
 
 
