@@ -20,7 +20,7 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup quick test unit e2e deep fuzz bench lint guards peers check demo texts lock clean
+.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards peers check demo texts lock clean
 .DELETE_ON_ERROR:
 
 # Times are of an idle machine with two cores. The first command also needs about 90 seconds to install its tools.
@@ -31,6 +31,7 @@ help:
 	@echo 'make unit    tests without deployments, and their coverage                           4 min'
 	@echo 'make e2e     deployments with sam into the local emulator                            2 min'
 	@echo 'make deep    the longest tests: every order of calls, the largest deployments        7 min'
+	@echo 'make largest the largest explorations where reads lag, with several GB of memory     15 min'
 	@echo 'make fuzz    long histories of deployments that overlap, crash and repeat            2 min'
 	@echo 'make lint    style, types and templates                                              2 min'
 	@echo 'make guards  removes each safety check from the code and checks that a test fails    1 min'
@@ -60,14 +61,14 @@ $(BUILD)/project.installed: $(BUILD)/dev.installed pyproject.toml
 
 # Pure code and fakes only, so the project's own environment is enough.
 quick: $(BUILD)/project.installed
-	$(BIN)/pytest -m 'not (slow or deep or e2e)' -n auto $(QUICK)
+	$(BIN)/pytest -m 'not (slow or deep or e2e or largest)' -n auto $(QUICK)
 
 # Every test is in exactly one of test and deep.
 test: unit e2e
 
 # The quick tests must cover the branches of the core.
 unit: setup
-	$(BIN)/pytest -m 'not (deep or e2e)' -n auto --cov --cov-fail-under=95
+	$(BIN)/pytest -m 'not (deep or e2e or largest)' -n auto --cov --cov-fail-under=95
 
 # Deployments mostly wait, so more of them run side by side than there are cores.
 e2e: setup
@@ -75,6 +76,9 @@ e2e: setup
 
 deep: setup
 	$(BIN)/pytest -m deep -n 4 --maxschedchunk 1
+
+largest: setup
+	$(BIN)/pytest -m largest
 
 fuzz: setup
 	STRONGREF_FUZZ_STEPS=100000 STRONGREF_FUZZ_SEED=$$(date +%s) $(BIN)/pytest tests/protocol/test_fuzz.py -k long_histories -s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 use_own_node()
+
+# The stores that tests use show every write at once; what is waited for otherwise has tests of its own.
+os.environ.setdefault("STRONGREF_READ_LAG", "0")
 
 # An example fails for what it shows, and never for the time that it takes on a busy machine.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -86,7 +86,7 @@ GUARDS = (
     Guard(
         name="the fence that an exporter puts up before it reads the claims",
         file="layers/core/strongref/protocol/fences.py",
-        function="OwnFence.put_up",
+        function="OwnFence._write",
         find="_.overwrite(...)",
         tests=(
             "tests/protocol/test_interleavings.py",
@@ -97,6 +97,36 @@ GUARDS = (
             "test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn[there: change x import]",
             "test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn[there: drop x import]",
         ),
+    ),
+    Guard(
+        name="the wait between a fence and the reads behind it",
+        file="layers/core/strongref/protocol/fences.py",
+        function="FenceLease.wait_before_reading",
+        find="self.clock.sleep(seconds)",
+        tests=("tests/protocol/test_late_reads.py", "-k", "where_reads_lag and (change or drop) and not exporters"),
+        must_fail=(
+            "test_where_reads_lag_no_reference_is_lost_and_none_is_torn[there: change x import]",
+            "test_where_reads_lag_no_reference_is_lost_and_none_is_torn[there: drop x import]",
+        ),
+    ),
+    Guard(
+        name="the wait between the last write and the deletion of the fence",
+        file="layers/core/strongref/protocol/fences.py",
+        function="_wait_after_writing",
+        find="clock.sleep(_)",
+        tests=("tests/protocol/test_late_reads.py", "-k", "where_reads_lag and (change or drop) and not exporters"),
+        must_fail=(
+            "test_where_reads_lag_no_reference_is_lost_and_none_is_torn[there: change x import]",
+            "test_where_reads_lag_no_reference_is_lost_and_none_is_torn[there: drop x import]",
+        ),
+    ),
+    Guard(
+        name="the second look at a claim that seems stale",
+        file="layers/core/strongref/protocol/inspection.py",
+        function="TagInspector.confirm_stale",
+        find="TagInspector(_1).agree(_2, _3)",
+        tests=("tests/protocol/test_waits.py",),
+        must_fail=("test_a_claim_that_looks_stale_once_is_live[]",),
     ),
     Guard(
         name="the record that is left open until the tags are right",

@@ -24,7 +24,7 @@ ANSWERS = ("runtime.custom_resource", "runtime.delivery")
 
 FENCES = tuple(
     f"protocol{name}"
-    for name in ("", ".fences", ".inspection", ".phases", ".plan", ".planner", ".ports", ".staleness", ".time")
+    for name in ("", ".fences", ".inspection", ".lag", ".phases", ".plan", ".planner", ".ports", ".staleness", ".time")
 )
 
 ALLOWED = {

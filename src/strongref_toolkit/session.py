@@ -18,6 +18,7 @@ from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.log import log_to_stderr
+from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.runtime.clock import SystemClock
@@ -65,6 +66,7 @@ class ToolSession(NamedTuple):
             stacks=CloudFormationStacks(self.clients.cloudformation, self.limiter, self.clock, account=account),
             patience=Patience(FENCE_WAIT, _PAUSE, random.random),
             token=partial(secrets.token_hex, 4),
+            lag=ReadLag.from_environment(),
         )
 
     def accounts(self, region: str, role: str | None) -> Accounts:

@@ -83,3 +83,9 @@ def test_an_unreadable_fence_without_a_date_has_expired(modified: str) -> None:
 @example('{"by":[],"until":"2030-01-01"}')
 def test_any_fence_can_be_read_and_expires(text: str) -> None:
     assert not Fence.decode(parameter(text)).is_live(datetime.max.replace(tzinfo=UTC))
+
+
+def test_a_fence_whose_holder_has_finished_says_so() -> None:
+    finished = Fence("Exports", datetime(2025, 6, 1, tzinfo=UTC), finished=True)
+    assert Fence.decode(Parameter("", ParameterType.STRING, finished.encode())) == finished
+    assert "done" not in Fence("Exports", datetime(2025, 6, 1, tzinfo=UTC)).encode()

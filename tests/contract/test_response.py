@@ -61,7 +61,7 @@ class FakeClock:
     def remaining(self) -> float:
         return self._remaining - sum(self.slept)
 
-    def renew(self) -> None:
+    def before_call(self, action: str) -> None:
         """Nothing to renew."""
 
 

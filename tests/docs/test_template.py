@@ -11,6 +11,7 @@ from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.errors import ErrorMetric
 from strongref.macro.template import MACRO
 from strongref.metrics import NAMESPACE, SERVICE
+from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG, VARIABLE
 from tests.support.documents import ROOT
 from tests.support.installation import FUNCTIONS, LOG_ACTIONS, RESOURCES, TEMPLATE, WORKING, listed, statements
 
@@ -90,8 +91,15 @@ def test_the_macro_is_the_function_and_can_be_left_out() -> None:
     assert macro["Properties"]["FunctionName"] == {"Fn::GetAtt": ["Transformer", "Arn"]}
 
 
+def test_the_lag_that_can_be_given_is_one_that_functions_take() -> None:
+    assert TEMPLATE["Globals"]["Function"]["Environment"]["Variables"][VARIABLE] == {"Ref": "ReadLag"}
+    given = TEMPLATE["Parameters"]["ReadLag"]
+    assert (given["Default"], given["MinValue"], given["MaxValue"]) == (DEFAULT_LAG, 0, MAX_LAG)
+
+
 def test_the_rates_that_can_be_given_reach_the_limiter() -> None:
-    variables = TEMPLATE["Globals"]["Function"]["Environment"]["Variables"]
+    variables = dict(TEMPLATE["Globals"]["Function"]["Environment"]["Variables"])
+    del variables[VARIABLE]
     given = {
         variable: str(number)
         for number, (variable, value) in enumerate(sorted(variables.items()), start=100)

@@ -162,7 +162,7 @@ def test_whose_time_is_up_leaves_the_fence_with_what_it_looked_at_and_its_succes
 
     def second(posts: list[FencedStore]) -> None:
         seen.extend((key, posts[0].scan.needs(key)) for key in "ABCD")
-        assert list(world.fences) == ["Exports.token2"]
+        assert list(world.fences) == ["Exports.token1", "Exports.token2"]
 
     world.time.run(lambda: run(second, 30))
     assert seen == [("A", False), ("B", True), ("C", False), ("D", True)]

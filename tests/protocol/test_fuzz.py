@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from strongref.protocol import fences as fencing
 from strongref.protocol import inspection
+from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
 from tests.support.fuzz.history import History
 from tests.support.fuzz.invocation import remember_held
@@ -64,7 +64,7 @@ def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_over(
 @pytest.mark.parametrize(
     ("owner", "part", "without"),
     [
-        (fencing.OwnFence, "put_up", lambda *_: None),
+        (ClaimAttempt, "_check_fences", lambda *_: None),
         (TagInspector, "inspect", lambda *_: {}),
         (inspection, "is_stale", lambda *_: False),
     ],

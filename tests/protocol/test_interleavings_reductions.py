@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strongref.protocol import fences as fencing
 from strongref.protocol import inspection
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
@@ -57,7 +56,7 @@ def test_reduced_or_not_the_same_outcomes_are_found(case: Case) -> None:
 @pytest.mark.parametrize(
     ("owner", "part", "without", "label"),
     [
-        (fencing.OwnFence, "put_up", lambda *_: None, "there: change x import"),
+        (ClaimAttempt, "_check_fences", lambda *_: None, "there: change x import"),
         (ClaimAttempt, "_is_unchanged", lambda *_: True, "there: cleanup x 2 imports"),
         (RecordedExports, "says", lambda *_: True, "gone: change; E and I may crash"),
         (TagInspector, "inspect", lambda *_: {}, "there: drop x import"),

@@ -12,6 +12,7 @@ from strongref.contract.names import CLAIM_TAG, StackArn
 from strongref.contract.response import Response
 from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
+from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.runtime.custom_resource import is_failed_create
@@ -43,6 +44,7 @@ class Cloud(CloudFormation):
         regions: its Parameter Stores.
         calls: to all of them, with their requests.
         clock: of every invocation.
+        lag: that every invocation reckons with.
     """
 
     def __init__(self, *, empty_pages: bool = False) -> None:
@@ -50,6 +52,7 @@ class Cloud(CloudFormation):
         self.regions: dict[str, FakeSsm] = {}
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.clock = FakeClock(remaining=100_000)
+        self.lag = ReadLag()
         self._new_ssm = partial(FakeSsm, empty_pages=empty_pages)
 
     def ssm(self, region: str) -> FakeSsm:
@@ -79,7 +82,7 @@ class Cloud(CloudFormation):
 
     def send(self, request: ResourceRequest) -> Response:
         patience = Patience(20 if request.type == IMPORT else 120, 2, lambda: 0.5)
-        return carry_out(self.event(request), Ports(self.stores, self, patience, self.token), self.clock)
+        return carry_out(self.event(request), Ports(self.stores, self, patience, self.token, self.lag), self.clock)
 
     def event(self, request: ResourceRequest) -> Event:
         """What CloudFormation sends, with an ID of its own."""

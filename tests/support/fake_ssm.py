@@ -63,7 +63,7 @@ class FakeClock:
     def remaining(self) -> float:
         return self._deadline - sum(self.slept)
 
-    def renew(self) -> None:
+    def before_call(self, action: str) -> None:
         """Nothing to renew."""
 
 

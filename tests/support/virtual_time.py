@@ -94,5 +94,5 @@ class VirtualClock:
     def remaining(self) -> float:
         return self.ends - self.time.seconds
 
-    def renew(self) -> None:
+    def before_call(self, action: str) -> None:
         """Nothing to renew."""

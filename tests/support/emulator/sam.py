@@ -20,8 +20,14 @@ APPLICATION = "strongref"
 
 REGIONS = ("eu-west-1", "us-east-1")
 
-QUICK = {"ReadsPerSecond": "200", "WritesPerSecond": "100", "TagsPerSecond": "100", "DeletesPerSecond": "100"}
-"""Parameters that let the functions call faster than AWS's quotas allow: the emulator has none."""
+QUICK = {
+    "ReadsPerSecond": "200",
+    "WritesPerSecond": "100",
+    "TagsPerSecond": "100",
+    "DeletesPerSecond": "100",
+    "ReadLag": "0",
+}
+"""Parameters for the emulator: it has no quotas, and its reads show every write at once."""
 
 
 class SamError(RuntimeError):

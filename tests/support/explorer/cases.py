@@ -6,7 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.support.cloudformation.stacks import ROLLBACK, UPDATING
-from tests.support.explorer.cast import PRODUCER, C, E, I, changes, claimed, drop, gone, left, there, twins, zombie
+from tests.support.explorer.cast import (
+    PRODUCER,
+    C,
+    E,
+    I,
+    changes,
+    claimed,
+    drop,
+    gone,
+    left,
+    nothing,
+    there,
+    twins,
+    zombie,
+)
 from tests.support.explorer.moves import Crashes
 from tests.support.explorer.walk import Explorer
 from tests.support.explorer.world import World
@@ -35,10 +49,11 @@ class Case:
     dying: str = ""
     deaths: int = 0
 
-    def explorer(self, *, reduced: bool = True) -> Explorer:
-        """Walks through it."""
-        world = World(self.actors, {PRODUCER: UPDATING})
+    def explorer(self, *, reduced: bool = True, lag: int = 0) -> Explorer:
+        """Walks through it, with reads that lag by up to so many ticks."""
+        world = World(self.actors, {PRODUCER: UPDATING}, lag=lag)
         self.before(world)
+        world.settle()
         crashes = Crashes(frozenset(self.dying), self.deaths or len(self.dying), again=self.deaths > 0)
         return Explorer(self.actors, world, drop, crashes, reduced=reduced)
 
@@ -123,5 +138,42 @@ LARGE = [
     ),
 ]
 """Four actors, or many events: up to millions of states."""
+
+CREATED = Case("nothing: create x import", [E("v1"), I("I")], nothing)
+CREATED_AND_CHANGED = Case("nothing: create, change x import", [E("v1", "v2"), I("I")], nothing)
+CREATED_TWICE = Case("nothing: 2 create x import", [E("v1"), E("v3", name="F"), I("I")], nothing)
+DROPPED_BY_A_CREATE = Case("there: create that drops x import", [E("drop"), I("I")], there)
+
+LATE_SMALL = [
+    *(case for case in SMALL if case.label in {"there: change x import", "there: drop x import", "gone: import"}),
+    *(case for case in SMALL if case.label in {"gone: drop, restore x import", "there: cleanup x 2 imports"}),
+    CREATED,
+    CREATED_AND_CHANGED,
+    DROPPED_BY_A_CREATE,
+    Case("nothing: create x change x import", [E("v1"), changes("F", "v1", "v2"), I("I")], nothing),
+    Case("nothing: create, cleanup x import", [E("v1"), C(), I("I")], nothing),
+    Case("nothing: create, may crash x import", [E("v1"), I("I")], nothing, "E", 1),
+    Case("there: 2 exporters x import", [E("v2", update=True), E("drop", update=True, name="F"), I("I")], there),
+]
+"""With reads that lag; each takes a moment."""
+
+_LARGEST = {
+    "there: drop and restore x 2 imports",
+    "gone: drop, change x 2 imports",
+    "there: import handed over x drop and restore",
+}
+
+LATE_LARGEST = [case for case in SMALL if case.label in _LARGEST]
+"""With reads that lag: 25 million states together, and several GB of memory."""
+
+LATE_LARGE = [
+    *(case for case in SMALL if case not in LATE_SMALL + LATE_LARGEST),
+    CREATED_TWICE,
+    Case("nothing: create, drop, create x import", [E("v1", "drop", "v3"), I("I")], nothing),
+    Case("there: change handed over x import; one may crash", [*CHANGE_HANDED_OVER, I("I")], there, "EFI", 1),
+    Case("there: drop handed over x import; one may crash", [*DROP_HANDED_OVER, I("I")], there, "EFI", 1),
+    Case("there: drop twice x import; one may crash", [*DROPPED_TWICE, I("I")], there, "EI", 1),
+]
+"""With reads that lag: up to millions of states."""
 
 BY_LABEL = {case.label: case for case in SMALL + LARGE}

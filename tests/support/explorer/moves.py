@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from botocore.exceptions import ClientError
 
-from tests.support.explorer.nodes import BITS, DEAD, DORMANT, ENDED, MASK, Nodes
-from tests.support.explorer.unread import as_read
+from tests.support.explorer.nodes import BITS, DEAD, DORMANT, ENDED, MASK, Node, Nodes, fence_token
+from tests.support.explorer.unread import Reader, as_read
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from tests.support.explorer.actors import Actor
     from tests.support.explorer.session import Operation
@@ -54,11 +55,12 @@ class Moves:
         self.actors = actors
         self.world = world
         self.crashes = crashes
-        self.nodes = Nodes(actors, merge_ends=reduced)
+        self.nodes = Nodes(actors, merge_ends=reduced, lag=world.lag)
         self.reduced = reduced
         self.worlds: list[WorldState] = []
         self._numbers: dict[WorldState, int] = {}
-        self._effects: dict[tuple[int, int, int, Operation], tuple[Hashable, Any, int]] = {}
+        self._effects: dict[tuple[int, int, int, int, Operation], list[tuple[Hashable, Any, int]]] = {}
+        self._ticked: dict[int, int] = {}
         names = [actor.name for actor in actors]
         self._next = {i: names.index(actor.hands_over_to) for i, actor in enumerate(actors) if actor.hands_over_to}
         stacks = [actor.stack for actor in actors]
@@ -94,9 +96,13 @@ class Moves:
                 Move(world, self.nodes.restart(i, place), None, "waits"),
                 self._ending(i, Move(world, self.nodes.answer(i, place, "over", False), None, "is out of patience")),
             ]
+        elif node.operation[0] == "tick":
+            moves = []  # only time answers it
         else:
-            key, answer, after = self._effect(world, i, place)
-            moves = [self._ending(i, Move(after, self.nodes.answer(i, place, key, answer), None, "calls"))]
+            moves = [
+                self._ending(i, Move(after, self.nodes.answer(i, place, key, answer), None, "calls"))
+                for key, answer, after in self._effects_of(world, i, place)
+            ]
         return moves + self._deaths(i, world, place) + self._handovers(i, world, place)
 
     def free(self, world: int, place: int, moves: list[Move]) -> bool:
@@ -123,23 +129,54 @@ class Moves:
         own, others = (moves[:2], moves[2:]) if kind == "pause" else (moves[:1], moves[1:])
         return not others or not any(move.node & ENDED for move in own)
 
-    def _effect(self, world: int, i: int, place: int) -> tuple[Hashable, Any, int]:
+    def tick(self, world: int, places: Sequence[int]) -> tuple[int, list[int]] | None:
+        """The world and the nodes after a moment in which only time passes; None if that changes nothing."""
+        waiting = [i for i, place in enumerate(places) if (asked := self.nodes[place].operation) and asked[0] == "tick"]
+        state = self.worlds[world]
+        if not (waiting or state.past or state.expiring):
+            return None
+        if world not in self._ticked:
+            self.world.restore(state)
+            self.world.tick()
+            self._ticked[world] = self.world_number(self.world.snapshot())
+        later = list(places)
+        for i in waiting:
+            move = self._ending(i, Move(self._ticked[world], self.nodes.answer(i, places[i], "tick", None), None, ""))
+            later[i] = move.node
+            if move.other:
+                later[move.other[0]] = move.other[1]
+        return self._ticked[world], later
+
+    def _effects_of(self, world: int, i: int, place: int) -> list[tuple[Hashable, Any, int]]:
+        """What a call may answer, and the world after it: one answer, or as many as a read that lags may get."""
         node = self.nodes[place]
         assert node.operation is not None
-        assert node.perform is not None
-        memo = (world, i, node.event, node.operation)
+        memo = (world, i, node.life, node.event, node.operation)
         if memo not in self._effects:
             self.world.restore(self.worlds[world])
-            answer: Any
-            actor = self.actors[i]
-            try:
-                answer = node.perform(self.world)
-                if node.operation[0] == "ssm":
-                    answer = as_read(actor, actor.event(node.event), node.operation, answer, immortal=self._immortal)
-            except ClientError as error:
-                answer = error
-            self._effects[memo] = (repr(answer), answer, self.world_number(self.world.snapshot()))
+            answers = dict(self._answers(self.actors[i], node))
+            self.world.let_short_fences_expire()
+            after = self.world_number(self.world.snapshot())
+            self._effects[memo] = [(key, answer, after) for key, answer in answers.items()]
         return self._effects[memo]
+
+    def _answers(self, actor: Actor, node: Node) -> Iterator[tuple[Hashable, Any]]:
+        operation, perform = node.operation, node.perform
+        assert operation is not None
+        assert perform is not None
+        kind, method, request = operation
+        reader = Reader(actor, actor.event(node.event), fence_token(actor, node.life, node.event))
+
+        def answer() -> Any:  # noqa: ANN401 (as botocore)
+            try:
+                found = perform(self.world)
+            except ClientError as error:
+                return error
+            return as_read(reader, operation, found, immortal=self._immortal) if kind == "ssm" else found
+
+        lags = kind == "ssm" and self.world.lag and method.startswith(("get_", "list_"))
+        readings = self.world.ssm.readings(method, literal_eval(request), answer) if lags else [answer()]
+        yield from ((repr(found), found) for found in readings)
 
     def _ending(self, i: int, move: Move) -> Move:
         """If it ends without having handed over, its successor never begins."""
@@ -148,19 +185,20 @@ class Moves:
         return move
 
     def _deaths(self, i: int, world: int, place: int) -> list[Move]:
-        actor, snapshot = self.actors[i], self.worlds[world]
+        actor, snapshot, node = self.actors[i], self.worlds[world], self.nodes[place]
+        token = fence_token(actor, node.life, node.event)
         if actor.name in snapshot.handed_over:
-            return [Move(self._bury(actor, world, deaths=0), DEAD, None, "stops")]
+            return [Move(self._bury(token, world, deaths=0), DEAD, None, "stops")]
         if actor.name not in self.crashes.of or not snapshot.deaths:
             return []
-        deleted = self._bury(actor, world, deaths=1, stack=self._takes_its_stack_along(actor))
-        stays = self._bury(actor, world, deaths=1)
-        event = self.nodes[place].event
+        deleted = self._bury(token, world, deaths=1, stack=actor.stack if self._takes_its_stack_along(actor) else "")
+        stays = self._bury(token, world, deaths=1)
+        event, life = node.event, node.life + 1 if self.world.lag else 0
         moves = [self._ending(i, Move(deleted, DEAD, None, "dies"))]
         if self.crashes.again:
-            moves.append(Move(stays, self.nodes.start(i, event), None, "dies, and its event is delivered again"))
+            moves.append(Move(stays, self.nodes.start(i, event, life), None, "dies, and its event is delivered again"))
         if actor.undo and event < len(actor.events):
-            undone = self.nodes.start(i, len(actor.events))
+            undone = self.nodes.start(i, len(actor.events), life)
             moves.append(Move(stays, undone, None, "dies, and is rolled back"))
         return moves
 
@@ -172,12 +210,11 @@ class Moves:
         successor = self._next[i]
         return [Move(handed, place, (successor, self.nodes.start(successor, 0)), "hands over")]
 
-    def _bury(self, actor: Actor, world: int, *, deaths: int, stack: bool = False) -> int:
+    def _bury(self, token: str, world: int, *, deaths: int, stack: str = "") -> int:
         self.world.restore(self.worlds[world])
-        self.world.expire_fences(actor)
+        self.world.bury(token)
         self.world.deaths -= deaths
-        if stack:
-            self.world.stacks.pop(actor.stack, None)
+        self.world.stacks.pop(stack, None)
         return self.world_number(self.world.snapshot())
 
     def _takes_its_stack_along(self, actor: Actor) -> bool:

@@ -36,6 +36,7 @@ class Node:
     """An actor after a history: its next operation, or how its event ended."""
 
     actor: str
+    life: int
     event: int
     history: tuple[Any, ...]
     operation: Operation | None
@@ -48,16 +49,18 @@ class Node:
 class Nodes:
     """All nodes found so far, by number."""
 
-    def __init__(self, actors: Sequence[Actor], *, merge_ends: bool) -> None:
+    def __init__(self, actors: Sequence[Actor], *, merge_ends: bool, lag: int = 0) -> None:
         """Begin with none.
 
         Args:
             actors: whose.
             merge_ends: nobody looks at how an actor ended: ends with the same outcome are one node.
+            lag: by how many ticks reads may lag.
         """
         self.actors = actors
         self._merge_ends = merge_ends
-        nobody = Node("", 0, (), None, None, None, None)
+        self._lag = lag
+        nobody = Node("", 0, 0, (), None, None, None, None)
         self._open = [nobody]
         self._ended = [nobody]
         self._roots: dict[Hashable, int] = {}
@@ -73,44 +76,45 @@ class Nodes:
         """Every node at which an actor ended, other than by death."""
         return [node for node in self._ended if node.finished]
 
-    def start(self, i: int, event: int) -> int:
-        """An actor that gets an event."""
-        return self._root(i, event, (i, event), ())
+    def start(self, i: int, event: int, life: int = 0) -> int:
+        """An actor that gets an event; `life` counts its deaths before that, where their fences are still there."""
+        return self._root(i, life, event, (i, life, event), ())
 
     def restart(self, i: int, number: int) -> int:
         """After a pause an attempt begins again; all that it carries over is what it remembers."""
         node = self[number]
-        return self._root(i, node.event, (i, node.event, node.remembered), (*node.history, True))
+        key = (i, node.life, node.event, node.remembered)
+        return self._root(i, node.life, node.event, key, (*node.history, True))
 
     def answer(self, i: int, number: int, key: Hashable, answer: Any) -> int:  # noqa: ANN401
         """An actor whose pending call got an answer."""
         node = self[number]
         if key not in node.after:
-            then = self._run(i, node.event, (*node.history, answer))
+            then = self._run(i, node.life, node.event, (*node.history, answer))
             finished = self[then].finished
             if finished and finished.answer and node.event + 1 < len(self.actors[i].events):
-                then = self.start(i, node.event + 1)
+                then = self.start(i, node.event + 1, node.life)
             node.after[key] = then
         return node.after[key]
 
-    def _root(self, i: int, event: int, key: Hashable, history: tuple[Any, ...]) -> int:
+    def _root(self, i: int, life: int, event: int, key: Hashable, history: tuple[Any, ...]) -> int:
         if key not in self._roots:
-            self._roots[key] = self._run(i, event, history)
+            self._roots[key] = self._run(i, life, event, history)
         return self._roots[key]
 
-    def _run(self, i: int, event: int, history: tuple[Any, ...]) -> int:
+    def _run(self, i: int, life: int, event: int, history: tuple[Any, ...]) -> int:
         """Run an actor's code over a history."""
         actor = self.actors[i]
-        session = Session(actor.name, history)
+        session = Session(fence_token(actor, life, event), history, self._lag)
         finished = None
         with suppress(Suspended):
             finished = self._handle(actor, actor.event(event), session)
         operation, perform = session.pending or (None, None)
-        node = Node(actor.name, event, history, operation, perform, finished, session.remembered)
+        node = Node(actor.name, life, event, history, operation, perform, finished, session.remembered)
         if finished is None:
             self._open.append(node)
             return len(self._open) - 1
-        outcome = (i, event, finished.error, finished.answer and _text(finished.answer))
+        outcome = (i, life, event, finished.error, finished.answer and _text(finished.answer))
         if not self._merge_ends or outcome not in self._ends:
             self._ends[outcome] = ENDED | len(self._ended)
             self._ended.append(node)
@@ -127,6 +131,11 @@ class Nodes:
             physical_id = finished.answer.physical_id if finished.answer else ""
             session.ask(("answer", "", physical_id), lambda world: world.take(actor, event, physical_id))
         return finished
+
+
+def fence_token(actor: Actor, life: int, event: int) -> str:
+    """How the names of an actor's fences end; another one in each of its lives and for each of its events."""
+    return f"{actor.name}{event or ''}" + "'" * life
 
 
 def _text(answer: Response) -> str:

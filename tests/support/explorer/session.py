@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from math import ceil
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -14,6 +15,7 @@ from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
+from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ NOW = datetime(2025, 6, 1, tzinfo=UTC)
 _PLENTY = 600.0
 
 Operation = tuple[str, str, str]
-"""What an actor does next: its kind (`ssm`, `stack`, `status`, `answer` or `pause`), the call, the request as text."""
+"""What an actor does next: its kind (`ssm`, `stack`, `status`, `answer`, `pause`, `tick`), the call, the request."""
 
 
 class Suspended(BaseException):
@@ -40,8 +42,9 @@ class Suspended(BaseException):
 class Session:
     """An actor's SSM client, its CloudFormation and its clock, in one."""
 
-    def __init__(self, name: str, history: Sequence[Any]) -> None:
+    def __init__(self, name: str, history: Sequence[Any], lag: int = 0) -> None:
         self.name = name
+        self.lag = lag
         self.history = history
         self.at = 0
         self.pending: tuple[Operation, Callable[[World], Any]] | None = None
@@ -71,13 +74,16 @@ class Session:
     def now(self) -> datetime:
         return NOW
 
-    def sleep(self, _seconds: float) -> None:
-        raise AssertionError("nothing is throttled here, and a pause is an operation of its own")
+    def sleep(self, seconds: float) -> None:
+        """Ticks, each an operation. Only reads that lag are waited for here: a pause is an operation of its own."""
+        assert self.lag
+        for _ in range(ceil(seconds)):
+            self.ask(("tick", "", ""), lambda _world: None)
 
     def remaining(self) -> float:
         return _PLENTY
 
-    def renew(self) -> None:
+    def before_call(self, action: str) -> None:
         """Nothing to renew."""
 
     # ports.Stacks
@@ -99,7 +105,7 @@ class Session:
         return self.name
 
     def ports(self) -> Ports:
-        return Ports(self.stores, self, _Pausing(self), self.token)  # type: ignore[arg-type]
+        return Ports(self.stores, self, _Pausing(self), self.token, ReadLag(self.lag))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Each of these was checked by comparing verdicts and outcomes with and without it
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref.contract.event import RequestType
 from strongref.contract.fence import Fence
@@ -24,9 +24,16 @@ _FENCE = Fence("somebody", NOW + timedelta(minutes=1)).encode()
 _ANOTHER = {"Key": f"{CLAIM_TAG}0123456789abcdef"}
 
 
+class Reader(NamedTuple):
+    """Who reads: an actor at one of its events, and how the names of its fences end then."""
+
+    actor: Actor
+    event: Event
+    token: str
+
+
 def as_read(
-    actor: Actor,
-    event: Event,
+    reader: Reader,
     operation: Operation,
     answer: Any,  # noqa: ANN401 (as botocore)
     *,
@@ -42,15 +49,15 @@ def as_read(
       claim of a deleted stack keeps nothing.
 
     Args:
-        actor: the reader.
-        event: that it handles.
+        reader: who reads.
         operation: the call.
         answer: as the store gave it.
         immortal: a stack that may stand for every other that claims something, if none can be deleted.
     """
+    actor, event, token = reader
     _, call, request = operation
     if call == "get_parameters_by_path" and FENCES in request:
-        own = [found for found in answer["Parameters"] if found["Name"].endswith(f".{actor.name}")]
+        own = [found for found in answer["Parameters"] if found["Name"].endswith(f".{token}")]
         others = [found for found in answer["Parameters"] if found not in own]
         return {"Parameters": own + [{**found, "Name": "another", "Value": _FENCE} for found in others[:1]]}
     if call == "put_parameter":

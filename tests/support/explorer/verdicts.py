@@ -93,6 +93,7 @@ class Verdicts:
 
     def _leftover(self, state: WorldState, relying: dict[str, str]) -> str | None:
         self.world.restore(state)
+        self.world.settle()
         producers = {actor.stack for actor in self.actors if actor.fences}
         self.world.set_statuses(
             {

@@ -128,7 +128,11 @@ class Explorer:
                             lost = relies[seen] = self.verdicts.is_lost(snapshot, each, target >> at & MASK)
                         if lost:
                             report.lost = self._story(origin, target)
-            if not moved:
+            later = self._tick(state)
+            if later is not None and later not in origin:
+                origin[later] = state
+                todo.append(later)
+            if not moved and later is None:
                 self._judge_end(report, origin, state)
             if len(origin) > most:
                 raise AssertionError(f"more than {most} states")
@@ -201,6 +205,16 @@ class Explorer:
             moves = self.moves.of(i, world, places[i])
             for move, step in zip(moves, self._steps(i, shift, world, places[i])[0], strict=True):
                 yield state + step, i, move.did
+        later = self._tick(state)
+        if later is not None:
+            yield later, -1, ""
+
+    def _tick(self, state: int) -> int | None:
+        """The state after a moment in which only time passes; None if that changes nothing."""
+        if not self.world.lag:
+            return None
+        found = self.moves.tick(*unpack(state, self._count))
+        return pack(*found) if found else None
 
     def _judge_end(self, report: Report, origin: Mapping[int, int], state: int) -> None:
         world, places = unpack(state, self._count)
@@ -216,6 +230,10 @@ class Explorer:
         while origin[state] != state:
             before = origin[state]
             i, did = next((i, did) for target, i, did in self._next(before) if target == state)
+            if i < 0:
+                story.append("time passes")
+                state = before
+                continue
             operation = self.moves.nodes[unpack(before, self._count)[1][i]].operation
             call = f" {operation[1]} {operation[2][:200]}" if operation and did == "calls" else ""
             story.append(f"{self.actors[i].name} {did}{call}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.stacks import FakeStack, FakeStacks
-from tests.support.explorer.session import Session
-from tests.support.fake_ssm import EPOCH, FakeSsm, Slot
+from tests.support.explorer.lagging import NOTHING, LaggingSsm, Past
+from tests.support.explorer.session import NOW, Session
+from tests.support.fake_ssm import EPOCH, Slot
 from tests.support.invariants import EXPORTS, FENCES
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from tests.support.explorer.actors import Actor
 
 REGION = "us-east-1"
+_SHORT = timedelta(seconds=30)
 
 
 class TakenAnswer(NamedTuple):
@@ -38,6 +42,8 @@ class WorldState(NamedTuple):
         stacks: the status of every stack that exists, by ARN.
         answers: those that CloudFormation took, to requests that more than one actor may answer.
         deaths: how many actors may still die.
+        past: what reads may still return, although it was superseded.
+        expiring: the fences of actors that died, by how their names end, and in how many ticks they expire.
         handed_over: the names of the actors that have.
     """
 
@@ -46,14 +52,19 @@ class WorldState(NamedTuple):
     answers: frozenset[TakenAnswer]
     deaths: int
     handed_over: frozenset[str]
+    past: Past = frozenset()
+    expiring: frozenset[tuple[str, int]] = frozenset()
 
 
 class World(FakeStacks):
     """The store and the stacks, as the calls of one actor after the other change them."""
 
-    def __init__(self, actors: Sequence[Actor], others: Mapping[str, str] | None = None) -> None:
+    def __init__(self, actors: Sequence[Actor], others: Mapping[str, str] | None = None, *, lag: int = 0) -> None:
+        """Make an empty one, whose reads lag by up to `lag` ticks."""
         super().__init__()
-        self.ssm = FakeSsm(REGION, ACCOUNT)
+        self.lag = lag
+        self.ssm = LaggingSsm(REGION, ACCOUNT, lag)
+        self.expiring: frozenset[tuple[str, int]] = frozenset()
         self.set_statuses({actor.stack: actor.status for actor in actors if actor.status} | dict(others or {}))
         self.answers: frozenset[TakenAnswer] = frozenset()
         self.deaths = 0
@@ -87,8 +98,10 @@ class World(FakeStacks):
             else:
                 slots[name] = Slot(1, parameter._replace(version=1, modified=EPOCH))
         self.ssm._frozen = None
+        self.ssm.normalize(lambda name: not name.startswith(EXPORTS), _unversioned)
         statuses = frozenset((arn, stack.status) for arn, stack in self.stacks.items())
-        return WorldState(self.ssm.snapshot(), statuses, self.answers, self.deaths, self.handed_over)
+        shared = (self.answers, self.deaths, self.handed_over)
+        return WorldState(self.ssm.snapshot(), statuses, *shared, self.ssm.past, self.expiring)
 
     def restore(self, state: WorldState) -> None:
         self.ssm.restore(state.store)
@@ -96,13 +109,46 @@ class World(FakeStacks):
         self.answers = state.answers
         self.deaths = state.deaths
         self.handed_over = state.handed_over
+        self.ssm.past = state.past
+        self.expiring = state.expiring
 
-    def expire_fences(self, actor: Actor) -> None:
-        """In time the fences of an actor that died expire."""
-        for name in list(self.ssm._slots):
-            if name.startswith(FENCES) and name.endswith(f".{actor.name}"):
-                del self.ssm._slots[name]
-        self.ssm._frozen = None
+    def tick(self) -> None:
+        """Time passes."""
+        self.ssm.tick()
+        for name, ticks in self.expiring:
+            if ticks == 1:
+                self._expire_fences(name)
+        self.expiring = frozenset((name, ticks - 1) for name, ticks in self.expiring if ticks > 1)
+
+    def bury(self, token: str) -> None:
+        """The fences of an actor that died expire, later than a lag after its last write."""
+        if not self.lag:
+            self._expire_fences(token)
+        elif any(name.startswith(FENCES) and name.endswith(f".{token}") for name in self.ssm.parameters()):
+            self.expiring |= {(token, self.lag + 1)}
+
+    def let_short_fences_expire(self) -> None:
+        """A fence that is to expire soon does so later than a lag after it was put up."""
+        for name, found in self.ssm.parameters().items() if self.lag else ():
+            if name.startswith(FENCES) and datetime.fromisoformat(json.loads(found.text)["until"]) < NOW + _SHORT:
+                token = name.rpartition(".")[2]
+                if token not in dict(self.expiring):
+                    self.expiring |= {(token, self.lag + 1)}
+
+    def settle(self) -> None:
+        """Let so much time pass that reads show everything and fences of dead actors have expired."""
+        for name, _ in self.expiring:
+            self._expire_fences(name)
+        self.expiring, self.ssm.past = frozenset(), frozenset()
+
+    def _expire_fences(self, token: str) -> None:
+        for name, slot in list(self.ssm._slots.items()):
+            if name.startswith(FENCES) and name.endswith(f".{token}") and slot.parameter:
+                self.ssm._delete(name)
+
+
+def _unversioned(slot: Slot) -> Slot:
+    return Slot(1, slot.parameter._replace(version=1, modified=EPOCH)) if slot.parameter else NOTHING
 
 
 class DirectSession(Session):

@@ -95,7 +95,7 @@ class Invocation:
     def remaining(self) -> float:
         return self.ends - self.cloud.scheduler.seconds
 
-    def renew(self) -> None:
+    def before_call(self, action: str) -> None:
         """Nothing to renew."""
 
     # -- ports.Stacks --------------------------------------------------------------------------------------------

@@ -86,7 +86,8 @@ class CloudFormationStacks:
         for found in response["Stacks"] if response else ():
             if found["StackStatus"] != _DELETED:
                 arn = found["StackId"]
-                return StackInfo(arn, found["StackName"], found["StackStatus"], found.get("RootId") or arn)
+                updated = found["LastUpdatedTime"].isoformat() if "LastUpdatedTime" in found else ""
+                return StackInfo(arn, found["StackName"], found["StackStatus"], found.get("RootId") or arn, updated)
         return None
 
     def _resources(self, arn: str, region: str) -> Iterator[StackResourceSummaryTypeDef]:

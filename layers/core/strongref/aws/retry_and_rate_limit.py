@@ -254,7 +254,7 @@ class RetryingCaller:
 
     def _wait_for_rate_limit(self, action: str) -> bool:
         """Wait until the call may be made; False, at once, if that is after the deadline."""
-        self._clock.renew()
+        self._clock.before_call(action)
         wait = self._limiter.take(action, self._region, self._clock.now(), self._clock.remaining())
         if wait:
             self._clock.sleep(wait)

@@ -53,11 +53,14 @@ class Fence:
     expires_at: datetime  # when it expires (UTC)
     # set if the holder ran out of time: the invocation that continues the work takes the fence over
     unfinished: TagScan | None = None
+    finished: bool = False  # the work is done; the fence stands until reads show what was written, and then expires
 
     def encode(self) -> str:
         stored: dict[str, object] = {"by": self.held_by, "until": self.expires_at.isoformat(timespec="seconds")}
         if self.unfinished:
             stored["left"] = asdict(self.unfinished)
+        if self.finished:
+            stored["done"] = True
         return json.dumps(stored, separators=(",", ":"))
 
     @classmethod
@@ -66,7 +69,7 @@ class Fence:
         try:
             stored = json.loads(parameter.text)
             expires_at = datetime.fromisoformat(stored["until"]).astimezone(UTC)
-            return cls(str(stored["by"]), expires_at, _tag_scan(stored.get("left")))
+            return cls(str(stored["by"]), expires_at, _tag_scan(stored.get("left")), stored.get("done") is True)
         except (ValueError, KeyError, TypeError, OverflowError):
             pass
         try:

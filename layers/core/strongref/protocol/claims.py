@@ -115,8 +115,8 @@ class ClaimAttempt:
             raise _TryAgainError(self._changing())
         values = {key: kept.get(key) or self._agreed(key, found, recorded.values) for key in keys}
         self.claimant.fits(values)
-        self._read_tags(keys, found)
         self._check_fences()
+        self._read_tags(keys, found)
         found |= self._put_back([key for key in keys if self.scope.value(key) not in found], recorded)
         if any(self._value(key, found) != values[key] for key in keys):
             raise _TryAgainError(self._changing())

@@ -15,7 +15,7 @@ from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from strongref.contract.names import Key
     from strongref.protocol.fences import FencedStore
@@ -43,7 +43,7 @@ class ClaimRelease:
         recorded = RecordedExports.read(store, scope).values
         withdrawn = [key for key in claimed if key not in recorded]
         if withdrawn:
-            self._delete_behind_fence(scope, withdrawn, unless_recorded=True)
+            self._delete_behind_fences({scope: withdrawn}, unless_recorded=True)
 
     def clean(self, consumer: str) -> None:
         """Delete what any stack publishes for a consumer that is being deleted, except what others have claimed.
@@ -55,8 +55,8 @@ class ClaimRelease:
             scope = ExportScope.of("exports", name)
             if scope:
                 keys[scope].append(scope.key(name))
-        for scope in sorted(keys):
-            self._delete_behind_fence(scope, keys[scope], unless_recorded=False)
+        if keys:
+            self._delete_behind_fences(keys, unless_recorded=False)
 
     @property
     def _store(self) -> Store:
@@ -73,27 +73,33 @@ class ClaimRelease:
             selected = select(names, [scope.key(name) for name in store.under(scope.values)])
         return sorted({key for keys in selected.values() for key in keys})
 
-    def _delete_behind_fence(self, scope: ExportScope, keys: list[Key], *, unless_recorded: bool) -> None:
-        """Delete what nobody else claims, giving way to an exporter at work like everyone who deletes.
+    def _delete_behind_fences(self, keys: Mapping[ExportScope, list[Key]], *, unless_recorded: bool) -> None:
+        """Delete what nobody else claims, giving way to exporters at work like everyone who deletes.
 
-        If the exporter does not finish, only the claims are removed.
+        If an exporter does not finish, only the claims are removed in its scope.
         """
+        scopes = sorted(keys)
 
         def delete(fenced: list[FencedStore]) -> None:
-            store = fenced[0].store
-            recorded = RecordedExports.read(store, scope).values if unless_recorded else {}
-            self._delete(store, scope, [key for key in keys if key not in recorded])
+            for at, scope in zip(fenced, scopes, strict=True):
+                recorded = RecordedExports.read(at.store, scope).values if unless_recorded else {}
+                self._delete(at, scope, [key for key in keys[scope] if key not in recorded])
 
         try:
-            behind_fences(self.ports, self.clock, [(self.region, scope)], self.holder, delete)
+            behind_fences(self.ports, self.clock, [(self.region, scope) for scope in scopes], self.holder, delete)
         except ChangingError as error:
-            logger.warning("Exports were not cleaned up", extra={"scope": scope.values, "error": str(error)})
-            store = self._store
-            for key in keys:
-                store.untag(scope.value(key), [self._claim])
+            if len(scopes) > 1:
+                for scope in scopes:
+                    self._delete_behind_fences({scope: keys[scope]}, unless_recorded=unless_recorded)
+                return
+            logger.warning("Exports were not cleaned up", extra={"scope": scopes[0].values, "error": str(error)})
+            for key in keys[scopes[0]]:
+                self._store.untag(scopes[0].value(key), [self._claim])
 
-    def _delete(self, store: Store, scope: ExportScope, keys: list[Key]) -> None:
-        found = TagInspector(self.ports.stacks).claims_on(store, scope, keys)
+    def _delete(self, fenced: FencedStore, scope: ExportScope, keys: list[Key]) -> None:
+        store, inspector = fenced.store, TagInspector(self.ports.stacks)
+        found = inspector.claims_on(store, scope, keys)
+        inspector.confirm_stale([found], fenced.clock, self.ports.lag)
         ours = {key: tags for key, tags in found.items() if tags.producer is not None}
         claimed = [key for key, tags in ours.items() if tags.claims.keys() - {self._claim}]
         for key in claimed:

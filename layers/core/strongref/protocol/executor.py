@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.contract.record import encode, part_name
+from strongref.contract.values import Value
 from strongref.errors import AlreadyExistsError, ForeignParameterError
 from strongref.log import logger
+from strongref.protocol.lag import NotAtOnceError
 from strongref.protocol.plan import (
     CloseRecord,
     Create,
@@ -23,11 +25,10 @@ from strongref.protocol.planner import split_tags
 from strongref.protocol.ports import BATCH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import Record
-    from strongref.contract.values import Value
     from strongref.protocol.plan import ExportPlan, Instruction
     from strongref.protocol.planner import ExportIdentity
     from strongref.protocol.ports import Store
@@ -48,6 +49,7 @@ class PlanExecutor:
 
     store: Store  # where; it begins no call after the fence has expired
     export: ExportIdentity  # whose plans
+    settle: Callable[[], None]  # waits until reads show what exists now
 
     def execute(self, plan: ExportPlan) -> Iterator[None]:
         """Carry out a plan, one call in each step.
@@ -58,6 +60,20 @@ class PlanExecutor:
         report(self.store.region, plan)
         for instruction in plan.instructions:
             yield from self._execute(plan.scope, instruction)
+
+    def create(self, plan: ExportPlan) -> Iterator[None]:
+        """Carry out a plan that only creates, one call in each step, and touch nothing that exists.
+
+        Raises:
+            NotAtOnceError: something of it exists.
+        """
+        report(self.store.region, plan)
+        for name, value, tags in _created(plan):
+            try:
+                self.store.create(name, value.type, value.text, tags)
+            except AlreadyExistsError:
+                raise NotAtOnceError from None
+            yield
 
     def _execute(self, scope: ExportScope, instruction: Instruction) -> Iterator[None]:
         match instruction:
@@ -88,8 +104,10 @@ class PlanExecutor:
         except AlreadyExistsError:
             # This very call, retried after its answer was lost; or an import that put the value back from the old
             # record, and releases it because our fence exists.
-            producer, _, _ = split_tags(self.store.tags(name) or {})
-            if producer != self.export.stack:
+            self.settle()
+            found = self.store.tags(name)
+            producer, _, _ = split_tags(found or {})
+            if found is not None and producer != self.export.stack:
                 raise ForeignParameterError({name: producer}) from None
             self.store.overwrite(name, value.type, value.text)
             self.store.tag(name, tags)
@@ -105,6 +123,17 @@ class PlanExecutor:
             self.store.overwrite(head.name(scope.records, logical_id), head.kind, head.text)
         else:
             self.store.delete([part_name(scope.records, logical_id, 0)])
+
+
+def _created(plan: ExportPlan) -> Iterator[tuple[str, Value, Mapping[str, str]]]:
+    """The parameters of a plan that only creates: names, values and tags, in its order."""
+    for instruction in plan.instructions:
+        match instruction:
+            case Create(key, value, tags):
+                yield plan.scope.value(key), value, tags
+            case WriteRecord(logical_id, record, used) if record:
+                for part in encode(record, used):
+                    yield part.name(plan.scope.records, logical_id), Value(part.kind, part.text), {}
 
 
 def write_record(

@@ -7,6 +7,7 @@ a refused Update back, does no harm. The old properties of an Update only tell w
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
@@ -25,6 +26,7 @@ from strongref.errors import (
 from strongref.protocol.executor import PlanExecutor, side_by_side
 from strongref.protocol.fences import FencedStore, FenceHolder, behind_fences
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.lag import NotAtOnceError
 from strongref.protocol.phases import Phase, claim_policy, phase_of
 from strongref.protocol.plan import refusal_of
 from strongref.protocol.planner import ExportIdentity, is_up_to_date
@@ -112,32 +114,27 @@ class Exporter:
             return wanted.response
         destinations = wanted.destinations
         phase = self._phase(event, wanted)  # asked at once: later, another event may be on its way
+        if phase in (Phase.CREATE, Phase.UPDATE):
+            self.ports.lag.check_service_timeout(event.service_timeout)
         if wanted.unchanged and self._is_up_to_date(wanted.export, destinations, clock):
             return wanted.response
-        began = event.continuation is not None
-
-        def attempt(fenced: list[FencedStore]) -> list[ExportPlan]:
-            nonlocal began
-            snapshots = read_behind_fences(
-                fenced, destinations, wanted.export, TagInspector(self.ports.stacks), wanted.rewrite
-            )
-            began = began or any(_has_own_record(snapshot, wanted.export) for snapshot in snapshots)
-            plans = self._plan(event, wanted, phase, snapshots)
-            if refusal := refusal_of(plans):
-                raise refusal
-            began = began or any(plan.instructions for plan in plans)
-            _apply(plans, snapshots, wanted.export)
-            return plans
-
+        attempt = ExportAttempt(self, event, wanted, phase, began=event.continuation is not None)
+        creates = event.request_type is RequestType.CREATE and not attempt.began
         holder = FenceHolder(event.logical_id, f"{event.logical_id} of {stack_text(event.stack)}", event.request_id)
+        sites = [(each.region, each.scope) for each in destinations]
         try:
             plans = behind_fences(
-                self.ports, clock, [(each.region, each.scope) for each in destinations], holder, attempt
+                self.ports,
+                clock,
+                sites,
+                holder,
+                attempt.carry_out,
+                at_once=attempt.create_at_once if creates else None,
             )
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            if began and phase is Phase.CREATE:
+            if attempt.began and phase is Phase.CREATE:
                 raise PartialCreateError(error, wanted.response.physical_id) from error
             raise
         if phase is Phase.CLEANUP and (kept := _kept(plans)):
@@ -151,7 +148,7 @@ class Exporter:
         fenced = [FencedStore(self.ports.stores(each.region, clock), clock, TagScan()) for each in destinations]
         inspector = TagInspector(self.ports.stacks)
         snapshots = read_behind_fences(fenced, destinations, wanted.export, inspector, wanted.rewrite)
-        return self._plan(event, wanted, self._phase(event, wanted), snapshots)
+        return self.plans(event, wanted, self._phase(event, wanted), snapshots)
 
     def _phase(self, event: Event, wanted: ExportEvent) -> Phase:
         """What CloudFormation is doing with the stack; not asked where it makes no difference."""
@@ -170,7 +167,7 @@ class Exporter:
             for each in destinations
         )
 
-    def _plan(self, event: Event, wanted: ExportEvent, phase: Phase, snapshots: Sequence[Snapshot]) -> list[ExportPlan]:
+    def plans(self, event: Event, wanted: ExportEvent, phase: Phase, snapshots: Sequence[Snapshot]) -> list[ExportPlan]:
         """A plan for every destination.
 
         A plan of a rollback that overrides claims counts only while the rollback is going on: this may be a second
@@ -182,8 +179,69 @@ class Exporter:
         if phase is Phase.ROLLBACK and any(plan.overrides_claims for plan in plans):
             phase = self._phase(event, wanted)
             if phase is not Phase.ROLLBACK:
-                return self._plan(event, wanted, phase, snapshots)
+                return self.plans(event, wanted, phase, snapshots)
         return plans
+
+
+@dataclass(slots=True)
+class ExportAttempt:
+    """One event of an Export, behind its fences."""
+
+    exporter: Exporter
+    event: Event
+    wanted: ExportEvent
+    phase: Phase
+    began: bool  # whether it may have written something already
+
+    def carry_out(self, fenced: list[FencedStore]) -> list[ExportPlan]:
+        """Read, plan, apply."""
+        snapshots = self._read(fenced)
+        plans = self.exporter.plans(self.event, self.wanted, self.phase, snapshots)
+        if refusal := refusal_of(plans):
+            raise refusal
+        self._apply(plans, snapshots)
+        return plans
+
+    def create_at_once(self, fenced: list[FencedStore]) -> list[ExportPlan]:
+        """The same if it only creates, from reads that may lag: whatever they say, what exists is not touched.
+
+        Raises:
+            NotAtOnceError: it does not, or what was read is in the way.
+        """
+        try:
+            snapshots = self._read(fenced)
+            plans = self.exporter.plans(self.event, self.wanted, self.phase, snapshots)
+            creating = [plan for each in plans if (plan := each.at_once())]
+            if len(creating) < len(plans) or any(snapshot.inspected for snapshot in snapshots):
+                raise NotAtOnceError
+            self._apply(creating, snapshots, at_once=True)
+        except UnfinishedError:
+            raise
+        except StrongRefError:
+            raise NotAtOnceError from None
+        return creating
+
+    def _settle(self, snapshot: Snapshot) -> None:
+        if seconds := self.exporter.ports.lag.after_writing:
+            snapshot.fenced.clock.sleep(seconds)
+
+    def _read(self, fenced: list[FencedStore]) -> list[Snapshot]:
+        export, inspector = self.wanted.export, TagInspector(self.exporter.ports.stacks)
+        found = read_behind_fences(fenced, self.wanted.destinations or (), export, inspector, self.wanted.rewrite)
+        inspector.confirm_stale([each.tags for each in found], fenced[0].clock, self.exporter.ports.lag)
+        self.began = self.began or any(_has_own_record(snapshot, export) for snapshot in found)
+        return found
+
+    def _apply(self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], *, at_once: bool = False) -> None:
+        """Carry the plans out: destinations that are published to before those that are left."""
+        self.began = self.began or any(plan.instructions for plan in plans)
+        for publishes in (True, False):
+            works = [
+                (PlanExecutor(snapshot.fenced.store, self.wanted.export, partial(self._settle, snapshot)), plan)
+                for plan, snapshot in zip(plans, snapshots, strict=True)
+                if bool(snapshot.destination.wanted) is publishes
+            ]
+            side_by_side(executor.create(plan) if at_once else executor.execute(plan) for executor, plan in works)
 
 
 def _accepted(properties: Properties | None, stack: StackArn) -> ExportRequest | None:
@@ -202,16 +260,6 @@ def _destinations(request: ExportRequest, *, publish: bool) -> list[Destination]
 
 def _has_own_record(snapshot: Snapshot, export: ExportIdentity) -> bool:
     return snapshot.stored.own is not None and snapshot.stored.own.stack == export.stack
-
-
-def _apply(plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], export: ExportIdentity) -> None:
-    """Carry the plans out: destinations that are published to before those that are left."""
-    for publishes in (True, False):
-        side_by_side(
-            PlanExecutor(snapshot.fenced.store, export).execute(plan)
-            for plan, snapshot in zip(plans, snapshots, strict=True)
-            if bool(snapshot.destination.wanted) is publishes
-        )
 
 
 def _kept(plans: Sequence[ExportPlan]) -> list[InUse]:

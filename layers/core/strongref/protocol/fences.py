@@ -3,18 +3,24 @@
 Several fences can exist at the same time; there is no lock. A function that changes values creates its own fence, then
 looks for other fences, and gives way if it finds one. A function that imports claims first and looks for fences
 afterwards. So when a change and an import meet, at least one of them sees the other.
+
+Reads may lag (`lag`), so a function that changes values waits twice: before it reads behind its fence, and before it
+deletes the fence. What only creates values waits for nothing, see `behind_fences`: its fence expires a moment later.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.fence import IN_FLIGHT, Fence, TagScan
 from strongref.contract.values import ParameterType
-from strongref.errors import ChangingError, OutOfTimeError, StrongRefError, UnfinishedError
+from strongref.errors import ChangingError, InvocationTimeoutError, OutOfTimeError, StrongRefError, UnfinishedError
 from strongref.log import logger
+from strongref.protocol.lag import NotAtOnceError
 from strongref.protocol.time import Until
 
 if TYPE_CHECKING:
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from strongref.contract.names import ExportScope
+    from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -29,6 +36,9 @@ T = TypeVar("T")
 
 FENCE_SECONDS = 60.0
 """How long a fence stands that is not renewed, in addition to `fence.IN_FLIGHT`."""
+
+CLOCK_SKEW_SECONDS = 1.0
+"""By how much the clocks of two functions may differ (AWS: Amazon Time Sync Service keeps them within milliseconds)."""
 
 RESERVE_SECONDS = 5.0
 RESERVE_SHARE = 0.2
@@ -55,7 +65,9 @@ class FencedStore:
 
 def live_fence(store: Store, scope: ExportScope, now: datetime) -> Fence | None:
     """A fence in a scope that has not expired; expired ones are deleted."""
-    return next(iter(_live_fences(store, scope, now).values()), None)
+    fences = fences_below(store, scope.fences)
+    expired = delete_expired(store, fences, now)
+    return next((fence for name, fence in fences.items() if name not in expired), None)
 
 
 def fences_below(store: Store, path: str) -> dict[str, Fence]:
@@ -67,16 +79,14 @@ def delete_expired(store: Store, fences: Mapping[str, Fence], now: datetime) -> 
     """Delete the expired ones among the fences; return their names."""
     expired = {name: fence for name, fence in fences.items() if not fence.is_live(now)}
     for name, fence in expired.items():
-        logger.warning("An expired fence was deleted", extra={"fence": name, "holder": str(fence)})
+        log = logger.debug if fence.finished else logger.warning  # The others' holders died.
+        log("An expired fence was deleted", extra={"fence": name, "holder": str(fence)})
     store.delete(expired)
     return list(expired)
 
 
-def _live_fences(store: Store, scope: ExportScope, now: datetime, own: str = "") -> dict[str, Fence]:
-    """The live fences in a scope, other than one's own, by name."""
-    fences = {name: fence for name, fence in fences_below(store, scope.fences).items() if name != own}
-    expired = delete_expired(store, fences, now)
-    return {name: fence for name, fence in fences.items() if name not in expired}
+_READING = ("Get", "List", "Describe")
+"""How the names of API actions begin that change nothing."""
 
 
 @dataclass(slots=True)
@@ -90,7 +100,7 @@ class OwnFence:
     token: str
     """Tells it from the holder's other fences: never used twice."""
     scan: TagScan = field(init=False)
-    _taken_over: list[str] = field(default_factory=list)
+    taken_over: list[str] = field(default_factory=list)  # names of fences that this holder left behind
 
     def __post_init__(self) -> None:
         self.scan = TagScan(self.holder.work)
@@ -101,36 +111,55 @@ class OwnFence:
 
     def put_up(self, ends: datetime, clock: Clock, left: TagScan | None = None) -> None:
         """Put it up, or renew it until then."""
-        fence = Fence(self.holder.says, ends + IN_FLIGHT, left)
+        self._write(Fence(self.holder.says, ends + IN_FLIGHT, left), clock)
+
+    def _write(self, fence: Fence, clock: Clock) -> None:
         self.ports.stores(self.region, clock).overwrite(self.name, ParameterType.STRING, fence.encode())
 
     def others(self, clock: Clock) -> Fence | None:
-        """Another holder's live fence. One that this holder left behind does not count: it is taken over."""
+        """Another holder's live fence. One that this holder left behind does not count: it is taken over.
+
+        A list without this fence itself is out of date, and counts as if it had another one.
+        """
         store = self.ports.stores(self.region, clock)
-        for name, fence in _live_fences(store, self.scope, clock.now(), own=self.name).items():
+        fences = fences_below(store, self.scope.fences)
+        self.taken_over = []
+        if fences.pop(self.name, None) is None:
+            return Fence("another deployment", clock.now())
+        expired = delete_expired(store, fences, clock.now())
+        for name, fence in fences.items():
+            if name in expired:
+                continue
             if not (fence.unfinished and name.startswith(f"{self.scope.fences}/{self.holder.name}.")):
                 return fence
-            self._taken_over.append(name)
+            self.taken_over.append(name)
             if self.holder.work and fence.unfinished.work == self.holder.work:
                 self.scan = fence.unfinished
         return None
-
-    def take_over(self, clock: Clock) -> None:
-        """Delete the fences that this holder left behind, now that the new one stands."""
-        if self._taken_over:
-            self.ports.stores(self.region, clock).delete(self._taken_over)
 
     def leave(self, clock: Clock) -> None:
         """Let it stand for the invocation that continues the work."""
         try:
             self.put_up(clock.now() + timedelta(seconds=FENCE_SECONDS), clock, self.scan)
+            self.ports.stores(self.region, clock).delete(self.taken_over)
         except StrongRefError as error:
             logger.warning("A fence could not be left", extra={"fence": self.name, "error": str(error)})
 
-    def take_away(self, clock: Clock) -> None:
-        """Delete it. If that fails it expires: no reason to fail what has succeeded."""
+    def let_expire(self, clock: Clock, lag: ReadLag) -> None:
+        """Let it stand until reads show what was written behind it, without waiting for that."""
+        ends = clock.now() + timedelta(seconds=lag.after_writing + CLOCK_SKEW_SECONDS)
         try:
-            self.ports.stores(self.region, clock).delete([self.name])
+            self._write(Fence(self.holder.says, ends, finished=True), clock)
+        except StrongRefError as error:
+            logger.warning("A fence expires later", extra={"fence": self.name, "error": str(error)})
+
+    def take_away(self, clock: Clock) -> None:
+        """Delete it, with those that it took over: at no time can a list lack both.
+
+        If that fails it expires: no reason to fail what has succeeded.
+        """
+        try:
+            self.ports.stores(self.region, clock).delete([self.name, *self.taken_over])
         except StrongRefError as error:
             logger.warning("A fence could not be deleted", extra={"fence": self.name, "error": str(error)})
 
@@ -147,12 +176,15 @@ class FenceLease:
     clock: Clock  # the invocation's
     reserve: float  # the seconds of the invocation that are kept for taking the fences away
     ends: datetime  # until when calls may begin, if the fences are not renewed
+    began: datetime  # when the last of them was created, at the latest
+    has_written: bool = False  # whether a call was made behind the fences that may change what others read
 
     @classmethod
     def begin(cls, fences: Sequence[OwnFence], clock: Clock, reserve: float) -> FenceLease:
         """Put the fences up."""
-        lease = cls(fences, clock, reserve, clock.now())
+        lease = cls(fences, clock, reserve, clock.now(), clock.now())
         lease._put_up(clock)
+        lease.began = clock.now()
         return lease
 
     def now(self) -> datetime:
@@ -165,11 +197,25 @@ class FenceLease:
         """Seconds in which calls may begin."""
         return min(self._left, self._stands)
 
-    def renew(self) -> None:
-        """Renew the fences if half of their time is over. Called before each call."""
+    def before_call(self, action: str) -> None:
+        """Renew the fences if half of their time is over."""
+        self.has_written = self.has_written or not action.startswith(_READING)
         if 0 < self._stands < min(FENCE_SECONDS / 2, self._left):
             # The renewal itself may not begin after the fences have ended: by then others may take them for expired.
             self._put_up(Until(self.clock, self.ends))
+
+    def wait_before_reading(self, lag: ReadLag) -> None:
+        """Wait until reads show everything that a function did that may not see the fences.
+
+        Raises:
+            InvocationTimeoutError: the invocation has no time for it.
+        """
+        seconds = lag.before_reading - (self.clock.now() - self.began).total_seconds()
+        if seconds <= 0:
+            return
+        if seconds > self._left:
+            raise InvocationTimeoutError
+        self.clock.sleep(seconds)
 
     @property
     def expired(self) -> bool:
@@ -198,6 +244,7 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
     holder: FenceHolder,
     work: Callable[[list[FencedStore]], T],
     *,
+    at_once: Callable[[list[FencedStore]], T] | None = None,
     busy: Callable[[Fence], StrongRefError] | None = None,
 ) -> T:
     """Do some work behind a fence in each of several scopes, giving way to other fences there.
@@ -208,6 +255,8 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
         sites: regions and scopes.
         holder: who works.
         work: what to do in these stores. It may be done again from the beginning, so it has to find what it did before.
+        at_once: the same without the waits for reads that lag. It must only create what does not exist; if there is
+            anything else to do, it raises `NotAtOnceError`, and `work` follows.
         busy: the error if another holder keeps working; by default that the first scope's exports are changing.
 
     Raises:
@@ -215,18 +264,23 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
         UnfinishedError: the invocation ran out of time. If the holder names a work, the fences stay for a while, for
             the invocation that continues it.
     """
-    waiting = ports.patience.begin(clock)
-    reserve = min(RESERVE_SECONDS, clock.remaining() * RESERVE_SHARE)
+    waiting, lag = ports.patience.begin(clock), ports.lag
+    reserve = min(RESERVE_SECONDS, clock.remaining() * RESERVE_SHARE) + lag.after_writing
     while True:
         fences = [OwnFence(ports, region, scope, holder, ports.token()) for region, scope in sites]
-        put_away = OwnFence.take_away
+        put_away: Callable[[OwnFence, Clock], None] = OwnFence.take_away
         lease = None
         try:
             lease = FenceLease.begin(fences, clock, reserve)
-            other = next((fence for own in fences if (fence := own.others(clock))), None)
+            if at_once and lag.seconds and not _other(fences, clock) and not any(own.taken_over for own in fences):
+                with suppress(NotAtOnceError):
+                    # Tags that are read before the wait must be read again.
+                    done = at_once([FencedStore(ports.stores(own.region, lease), lease, TagScan()) for own in fences])
+                    put_away = partial(OwnFence.let_expire, lag=lag)
+                    return done
+            lease.wait_before_reading(lag)
+            other = _other(fences, clock)
             if other is None:
-                for own in fences:
-                    own.take_over(clock)
                 return work([FencedStore(ports.stores(own.region, lease), lease, own.scan) for own in fences])
         except UnfinishedError as error:
             if isinstance(error, OutOfTimeError) and lease and lease.expired:
@@ -235,7 +289,21 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
                 put_away = OwnFence.leave
             raise
         finally:
-            for own in fences:
-                put_away(own, clock)
+            if put_away is not OwnFence.take_away or _wait_after_writing(lease, clock, lag):
+                for own in fences:
+                    put_away(own, clock)
         if not waiting.pause():
             raise waiting.over(busy(other) if busy else ChangingError(str(sites[0][1].producer), str(other)))
+
+
+def _other(fences: Sequence[OwnFence], clock: Clock) -> Fence | None:
+    return next((fence for own in fences if (fence := own.others(clock))), None)
+
+
+def _wait_after_writing(lease: FenceLease | None, clock: Clock, lag: ReadLag) -> bool:
+    """Wait until reads show what was written behind the fences. False without enough time: then the fences expire."""
+    if lease and lease.has_written and lag.seconds:
+        if clock.remaining() < lag.after_writing:
+            return False
+        clock.sleep(lag.after_writing)
+    return True

@@ -70,6 +70,8 @@ class Importer:
         generation = physical_id(stack, event.logical_id, request)
         if request.names == ():
             return Response(generation, {})
+        if event.request_type is RequestType.CREATE:
+            self.ports.lag.check_service_timeout(event.service_timeout)  # its Delete may have to delete values
         scope = ExportScope(self._consumer(request, event.stack, stack.name), request.producer)
         claimant = Claimant(
             generation,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn, claim_tag
 from strongref.errors import OTHER_ACCOUNT, StackLookupError
 from strongref.protocol.planner import Owner, ValueTags, split_tags
-from strongref.protocol.staleness import ClaimingStack, is_stale
+from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from strongref.contract.names import Key
+    from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import StackInfo, Stacks, Store
+    from strongref.protocol.time import Clock
 
 
 class TagInspector:
@@ -51,6 +54,35 @@ class TagInspector:
             if error.code != OTHER_ACCOUNT:
                 raise
             return True
+
+    def confirm_stale(self, found: Iterable[dict[Key, ValueTags]], clock: Clock, lag: ReadLag) -> None:
+        """Look a second time at stacks whose claims look stale, more than a lag later. Claims that do not are live.
+
+        Args:
+            found: what this inspector found, by key; corrected in place.
+            clock: waits.
+            lag: how long reads may lag. If they do not, one look is enough.
+        """
+        found = [tags for tags in found if any(each.stale for each in tags.values())]
+        if found and lag.seconds:
+            clock.sleep(lag.after_writing)
+            TagInspector(self._stacks).agree(self, found)
+
+    def agree(self, first: TagInspector, found: Iterable[dict[Key, ValueTags]]) -> None:
+        """Of claims that look stale, leave as stale those that `first` found stale as well; in place."""
+        for tags in found:
+            for key, each in tags.items():
+                stale = {
+                    tag: importer
+                    for tag, importer in each.stale.items()
+                    if is_stale_twice(tag, first._claiming.get(importer), self._claiming_stack(importer))
+                }
+                live = {tag: importer for tag, importer in each.stale.items() if tag not in stale}
+                tags[key] = replace(each, claims={**each.claims, **live}, stale=stale)
+
+    def found_deleted(self, stack: str) -> bool:
+        """Whether this inspector found that a stack of that ARN does not exist."""
+        return stack in self._infos and self._infos[stack] is None
 
     def _read(
         self, store: Store, scope: ExportScope, keys: Iterable[Key], owner: Callable[[str | None], Owner]
@@ -110,4 +142,4 @@ class TagInspector:
         if info is None or not info.at_rest:
             return ClaimingStack(exists=True)
         claims = frozenset(claim_tag(physical_id) for physical_id in self._stacks.physical_ids(importer))
-        return ClaimingStack(exists=True, at_rest=True, claims=claims)
+        return ClaimingStack(exists=True, at_rest=True, claims=claims, updated=info.updated)

@@ -6,7 +6,7 @@ It reads without a fence, and puts one up only where something is to be repaired
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope
@@ -76,7 +76,8 @@ class Janitor:
             UnfinishedError: the time ran out.
         """
         store = self.ports.stores(self.region, clock)
-        dead = delete_expired(store, fences_below(store, "/strongref/fences"), clock.now())
+        fences = fences_below(store, "/strongref/fences")
+        dead = [name for name in delete_expired(store, fences, clock.now()) if not fences[name].finished]
         yield JanitorProgress(after, 0, tuple(Finding(FindingType.DEAD_FENCE, name) for name in dead))
         inspector = TagInspector(self.ports.stacks)
         stored = _by_scope("exports", store.under("/strongref/exports"))
@@ -87,12 +88,14 @@ class Janitor:
                 mark = (scope.values, keys[-1] if keys else "")
                 if mark > after:
                     suspicion = examine(scope, self._see(store, scope, here, there, inspector, keys))
-                    repairs, busy = self._attend(clock, scope, suspicion)
+                    repairs, busy = self._attend(clock, scope, suspicion, inspector)
                     progress = JanitorProgress(mark, len(keys), tuple(sorted(repairs.findings)), busy=busy)
                     report(self.region, progress)
                     yield progress
 
-    def _attend(self, clock: Clock, scope: ExportScope, suspicion: Repairs) -> tuple[Repairs, bool]:
+    def _attend(
+        self, clock: Clock, scope: ExportScope, suspicion: Repairs, first: TagInspector
+    ) -> tuple[Repairs, bool]:
         """Verify a suspicion, and repair; return whether the scope is being changed, so that repairs have to wait.
 
         What was read before may be minutes old, and a change halfway looks like damage: so everything is read again,
@@ -103,7 +106,7 @@ class Janitor:
             try:
                 sites = [(self.region, scope)]
                 repairs = behind_fences(
-                    self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0].store, scope, keys)
+                    self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0].store, scope, keys, first)
                 )
             except ChangingError:
                 return suspicion, True
@@ -111,17 +114,25 @@ class Janitor:
         if not suspicion.findings:
             return suspicion, False
         store = self.ports.stores(self.region, clock)
-        _, repairs = self._look_again(store, scope, keys)
+        _, repairs = self._look_again(store, scope, keys, first)
         return repairs, live_fence(store, scope, clock.now()) is not None
 
-    def _look_again(self, store: Store, scope: ExportScope, keys: list[Key]) -> tuple[ScopeSnapshot, Repairs]:
+    def _look_again(
+        self, store: Store, scope: ExportScope, keys: list[Key], first: TagInspector
+    ) -> tuple[ScopeSnapshot, Repairs]:
+        """The second look: a stack is deleted, and a claim stale, if the first look found it so, too."""
         here, there = store.under(scope.values), store.under(scope.records)
-        seen = self._see(store, scope, here, there, TagInspector(self.ports.stacks), keys)
+        inspector = TagInspector(self.ports.stacks)
+        seen = self._see(store, scope, here, there, inspector, keys)
+        tags = dict(seen.tags)
+        inspector.agree(first, [tags])
+        deleted = frozenset(stack for stack in seen.deleted_stacks if first.found_deleted(stack))
+        seen = replace(seen, tags=tags, deleted_stacks=deleted)
         return seen, examine(scope, seen)
 
-    def _heal(self, store: Store, scope: ExportScope, keys: list[Key]) -> Repairs:
+    def _heal(self, store: Store, scope: ExportScope, keys: list[Key], first: TagInspector) -> Repairs:
         """Read again, now that nobody can claim or change anything, and repair."""
-        seen, repairs = self._look_again(store, scope, keys)
+        seen, repairs = self._look_again(store, scope, keys, first)
         for logical_id, record in repairs.records.items():
             side_by_side([write_record(store, scope, logical_id, record, seen.records[logical_id].numbers)])
         for key, stale in repairs.untag.items():

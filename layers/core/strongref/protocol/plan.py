@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
@@ -129,6 +129,19 @@ class ExportPlan:
     kept: Mapping[Key, Importers] = field(default_factory=dict)  # claimed values that were to go, and stay
     # stale claims on values that change or go: the tags' keys, the ARNs of the stacks that they name
     stale: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
+
+    def at_once(self) -> ExportPlan | None:
+        """The same plan where it only creates, with the record as the last: nobody can import before that.
+
+        None if it does anything else. The record too must be new: one that exists may hold more than was read.
+        """
+        creates = [each for each in self.instructions if isinstance(each, Create)]
+        records = [
+            each for each in self.instructions if isinstance(each, WriteRecord) and each.record and not each.used
+        ]
+        if self.refusals or self.overrides_claims or len(creates) + len(records) < len(self.instructions):
+            return None
+        return replace(self, instructions=(*creates, *records))
 
     @property
     def overrides_claims(self) -> bool:

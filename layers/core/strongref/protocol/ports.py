@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
+
+from strongref.protocol.lag import ReadLag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -82,6 +84,7 @@ class StackInfo:
     name: str
     status: str  # CloudFormation's stack status, as in `UPDATE_IN_PROGRESS`
     root_arn: str  # the stack ID of the root stack, for a nested stack; otherwise its own
+    updated: str = ""  # when its last update began (ISO 8601); empty before the first
 
     @property
     def at_rest(self) -> bool:
@@ -152,3 +155,4 @@ class Ports:
     stacks: Stacks  # stack lookups
     patience: Patience  # how long to wait for others that change the same scope
     token: Callable[[], str]  # returns a unique token, for a fence's name
+    lag: ReadLag = field(default_factory=ReadLag)  # how long a read may lag behind a write

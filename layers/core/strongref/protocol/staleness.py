@@ -12,6 +12,7 @@ class ClaimingStack:
     exists: bool  # False once it is deleted
     at_rest: bool = False  # no operation is running in it or left unfinished
     claims: frozenset[str] = frozenset()  # the claim tags that its imports stand for now; only known of a stack at rest
+    updated: str = ""  # when its last update began
 
 
 def is_stale(claim_tag: str, stack: ClaimingStack | None) -> bool:
@@ -24,3 +25,14 @@ def is_stale(claim_tag: str, stack: ClaimingStack | None) -> bool:
     if stack is None:
         return False
     return not stack.exists or (stack.at_rest and claim_tag not in stack.claims)
+
+
+def is_stale_twice(claim_tag: str, first: ClaimingStack | None, second: ClaimingStack | None) -> bool:
+    """Whether a claim is stale for two looks, of which the second was more than a lag after the first.
+
+    One look is not enough: CloudFormation's answers may lag, each for itself. Of a stack at rest, the two must be about
+    the same rest: if no update began between them, the second look's list of resources is up to date.
+    """
+    if not (is_stale(claim_tag, first) and is_stale(claim_tag, second)) or not (first and second):
+        return False
+    return not second.exists or (first.exists and first.updated == second.updated)

@@ -27,8 +27,8 @@ class Clock(Protocol):
         """Seconds in which AWS calls may begin."""
         ...
 
-    def renew(self) -> None:
-        """Renew what the remaining time depends on, such as a fence. Called before each AWS call."""
+    def before_call(self, action: str) -> None:
+        """Called before each AWS call with its action, to renew what the remaining time depends on, such as a fence."""
         ...
 
 
@@ -48,8 +48,8 @@ class Until:
     def remaining(self) -> float:
         return min(self.clock.remaining(), (self.ends - self.clock.now()).total_seconds())
 
-    def renew(self) -> None:
-        self.clock.renew()
+    def before_call(self, action: str) -> None:
+        self.clock.before_call(action)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class Sooner:
     def remaining(self) -> float:
         return min(self.clock.remaining(), self.other.remaining())
 
-    def renew(self) -> None:
-        self.clock.renew()
-        self.other.renew()
+    def before_call(self, action: str) -> None:
+        self.clock.before_call(action)
+        self.other.before_call(action)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,5 +43,5 @@ class SystemClock:
     def remaining(self) -> float:
         return self._deadline - time.monotonic()
 
-    def renew(self) -> None:
+    def before_call(self, action: str) -> None:
         """Does nothing: an invocation's time cannot be extended."""

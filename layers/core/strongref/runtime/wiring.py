@@ -114,6 +114,7 @@ def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, p
     # Not needed by lookups.
     from strongref.aws.cloudformation import CloudFormationStacks  # noqa: PLC0415
     from strongref.aws.parameter_store import Stores  # noqa: PLC0415
+    from strongref.protocol.lag import ReadLag  # noqa: PLC0415
     from strongref.protocol.ports import Ports  # noqa: PLC0415
     from strongref.protocol.time import Patience  # noqa: PLC0415
 
@@ -123,4 +124,5 @@ def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, p
         stacks=CloudFormationStacks(clients.cloudformation, limiter, clock, account=account),
         patience=Patience(patience, PAUSE, random.random),
         token=partial(secrets.token_hex, 4),
+        lag=ReadLag.from_environment(),
     )

@@ -1,0 +1,173 @@
+"""The protocol where reads lag, proven on the code: every order of calls, and every answer that a read may get.
+
+A read returns what was stored up to one tick ago, each parameter for itself. Time passes between any two calls.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from strongref.contract.fence import IN_FLIGHT
+from strongref.contract.names import Key
+from strongref.contract.values import ParameterType, Value
+from strongref.errors import AlreadyExistsError, ForeignParameterError
+from strongref.protocol import lag
+from strongref.protocol.claims import ClaimAttempt
+from strongref.protocol.executor import PlanExecutor
+from strongref.protocol.exports import ExportAttempt
+from strongref.protocol.fences import CLOCK_SKEW_SECONDS, FENCE_SECONDS, OwnFence
+from strongref.protocol.lag import MARGIN, MAX_LAG, ReadLag
+from strongref.protocol.plan import Create, ExportPlan
+from strongref.protocol.planner import ExportIdentity
+from tests.support.builders import SCOPE
+from tests.support.explorer.cases import (
+    BY_LABEL,
+    CREATED_AND_CHANGED,
+    DROPPED_BY_A_CREATE,
+    LATE_LARGE,
+    LATE_LARGEST,
+    LATE_SMALL,
+    Case,
+)
+from tests.support.explorer.cast import PRODUCER, E, I, nothing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref.protocol.ports import Store
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Millions of runs would log as many lines."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def each(cases: list[Case], *marks: pytest.MarkDecorator) -> list[object]:
+    return [pytest.param(case, id=case.label, marks=marks) for case in cases]
+
+
+CASES = [
+    *each(LATE_SMALL),
+    *each(LATE_LARGE, pytest.mark.exhaustive),
+    *each(LATE_LARGEST, pytest.mark.largest),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_where_reads_lag_no_reference_is_lost_and_none_is_torn(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    report = case.explorer(lag=1).walk()
+    with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
+        sys.stderr.write(f"\nEvery order of calls, late reads: {report.states:,} states: {case.label}\n")
+    assert report.lost is None
+    assert report.torn is None
+    assert report.leftover is None
+    assert {f"{actor.name} " for actor in case.actors} <= report.succeeded
+
+
+WAITS = ["there: change x import", "there: drop x import", "there: cleanup x 2 imports"]
+
+
+@pytest.mark.parametrize("label", WAITS)
+@pytest.mark.parametrize(
+    ("wait", "seconds"), [("before_reading", 0), ("before_reading", 2), ("after_writing", 0), ("after_writing", 1)]
+)
+def test_without_either_wait_a_reference_is_lost(
+    monkeypatch: pytest.MonkeyPatch, wait: str, seconds: float, label: str
+) -> None:
+    """Nor is twice the lag enough, or once: it must be more."""
+    monkeypatch.setattr(ReadLag, wait, property(lambda each: seconds * each.seconds))
+    assert BY_LABEL[label].explorer(lag=1).walk().lost
+
+
+def test_without_the_margin_a_reference_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lag, "MARGIN", 0)
+    assert BY_LABEL["there: change x import"].explorer(lag=1).walk().lost
+
+
+@pytest.mark.parametrize("case", each([DROPPED_BY_A_CREATE, CREATED_AND_CHANGED]))
+def test_what_does_more_than_create_has_to_wait(monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
+    monkeypatch.setattr(ExportAttempt, "create_at_once", lambda self, fenced: self.carry_out(fenced))
+    assert case.explorer(lag=1).walk().lost
+
+
+def test_what_exists_is_never_touched_without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PlanExecutor, "create", PlanExecutor.execute)
+    twice = Case("nothing: 2 create x import", [E("v1"), E("v3", name="F"), I("I")], nothing)
+    assert not twice.explorer(lag=1).walk().holds
+
+
+class AppearingStore:
+    """A store in which a parameter of somebody's has just appeared: its tags are not read yet."""
+
+    region = "us-east-1"
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+        self.shows_everything = False
+
+    def create(self, *_: object) -> None:
+        raise AlreadyExistsError("PutParameter", "ParameterAlreadyExists", NAME, self.region)
+
+    def tags(self, _name: str) -> dict[str, str] | None:
+        return {"owner": "somebody"} if self.shows_everything else None
+
+    def overwrite(self, name: str, *_: object) -> int:
+        self.written.append(name)
+        return 2
+
+    def tag(self, *_: object) -> bool:
+        return True
+
+    def wait(self) -> None:
+        self.shows_everything = True
+
+
+NAME = SCOPE.value(Key("K"))
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_what_appears_where_a_value_is_to_go_is_read_after_a_wait(*, waits: bool) -> None:
+    store = AppearingStore()
+    export = ExportIdentity(PRODUCER, "Exports")
+    executor = PlanExecutor(cast("Store", store), export, store.wait if waits else lambda: None)
+    work = executor.execute(ExportPlan(SCOPE, (Create(Key("K"), Value(ParameterType.STRING, "v"), export.tags),)))
+    with pytest.raises(ForeignParameterError) if waits else nullcontext():
+        list(work)
+    assert store.written == ([] if waits else [NAME])
+
+
+@pytest.mark.largest
+def test_a_fence_that_was_not_waited_behind_stands_until_reads_show_what_was_created(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(OwnFence, "let_expire", lambda self, clock, **_: self.take_away(clock))
+    assert BY_LABEL["gone: drop, change x 2 imports"].explorer(lag=1).walk().torn
+
+
+@pytest.mark.parametrize(("part", "without"), [("_check_fences", lambda *_: None), ("_is_unchanged", lambda *_: True)])
+def test_an_import_needs_every_look(monkeypatch: pytest.MonkeyPatch, part: str, without: object) -> None:
+    monkeypatch.setattr(ClaimAttempt, part, without)
+    assert not BY_LABEL["there: cleanup x 2 imports"].explorer(lag=1).walk().holds
+
+
+def test_no_lag_is_no_wait() -> None:
+    assert (ReadLag(0).before_reading, ReadLag(0).after_writing) == (0, 0)
+
+
+def test_the_times_of_fences_are_made_for_the_longest_lag() -> None:
+    longest = ReadLag(MAX_LAG)
+    in_flight = IN_FLIGHT.total_seconds()
+    # A renewed fence: whoever still reads the text before the renewal must not take the fence for expired.
+    assert FENCE_SECONDS / 2 + in_flight > MAX_LAG + CLOCK_SKEW_SECONDS + MARGIN
+    # The last write begins more than a lag before the fence expires.
+    assert in_flight > MAX_LAG + CLOCK_SKEW_SECONDS + MARGIN
+    # A fence does not expire while its holder waits behind it.
+    assert longest.before_reading < FENCE_SECONDS / 2

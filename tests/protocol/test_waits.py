@@ -1,0 +1,204 @@
+"""What is waited for because reads may lag: how long, and by whom; and that CloudFormation is asked twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from strongref.contract.continuation import SERVICE_TIMEOUT
+from strongref.errors import BadRequestError, ExportsInUseError
+from strongref.protocol.janitor import Janitor
+from strongref.protocol.lag import MAX_LAG, VARIABLE, ReadLag
+from strongref.protocol.ports import Ports, StackInfo
+from strongref.protocol.staleness import ClaimingStack, is_stale_twice
+from strongref.protocol.time import Patience
+from tests.support.cloud import Cloud
+
+EU, US = "eu-west-1", "us-east-1"
+D = 2.0
+TAG = "strongref:claim:1"
+VALUE = "web/111111111111/eu-west-1/network/A"
+
+
+def exports(**values: str) -> dict[str, Any]:
+    return {"Region": [US, EU], "Consumer": "web", "Values": values}
+
+
+IMPORT = {"From": {"Stack": "network", "Region": EU}, "Names": ["A"]}
+
+
+@pytest.fixture
+def cloud() -> Cloud:
+    found = Cloud()
+    found.lag = ReadLag(D)
+    return found
+
+
+def waited(cloud: Cloud) -> float:
+    seconds = sum(cloud.clock.slept)
+    cloud.clock.slept.clear()
+    return seconds
+
+
+def test_a_creation_waits_for_nothing(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports(A="a1", B="b1")})
+    assert waited(cloud) == 0
+    assert cloud.values(US)[VALUE] == "a1"
+
+
+def test_a_creations_fence_expires_by_itself_and_nobody_takes_its_holder_for_dead(
+    cloud: Cloud, caplog: pytest.LogCaptureFixture
+) -> None:
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    fences = [name for name in cloud.texts(US) if "strongref/fences/" in name]
+    assert len(fences) == 1
+    cloud.clock.slept.append(10)
+    ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token, cloud.lag)
+    findings = [finding for tended in Janitor(ports, US).tend(cloud.clock) for finding in tended.findings]
+    assert findings == []
+    assert not [name for name in cloud.texts(US) if "strongref/fences/" in name]
+    assert "expired" not in caplog.text
+
+
+def test_an_import_and_an_unchanged_export_wait_for_nothing(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    cloud.clock.slept.append(10)  # The creation's fences have expired.
+    cloud.deploy("web", US, {"Imports": IMPORT})
+    cloud.deploy("network", EU, {"Exports": exports(A="a1") | {"OnChange": "propagate"}})
+    assert waited(cloud) == 10
+
+
+def test_a_change_waits_once_for_all_regions(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    cloud.clock.slept.append(10)
+    cloud.deploy("network", EU, {"Exports": exports(A="a2")})
+    assert 3 * D < waited(cloud) - 10 <= 3 * D + 1
+    assert cloud.values(US)[VALUE] == cloud.values(EU)[VALUE] == "a2"
+
+
+def test_a_refusal_waits_only_before_it_reads(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    cloud.clock.slept.append(10)
+    cloud.deploy("web", US, {"Imports": IMPORT})
+    before = sum(cloud.clock.slept)
+    with pytest.raises(ExportsInUseError):
+        cloud.deploy("network", EU, {"Exports": exports(A="a2")})
+    both = sum(cloud.clock.slept) - before  # The refused update, and its rollback, which has to read what is there.
+    assert 2 * (2 * D) < both <= 2 * (2 * D + 1)
+    assert cloud.values(US)[VALUE] == "a1"
+
+
+def test_a_creation_where_something_exists_waits(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    cloud.vanish("network", EU)
+    cloud.clock.slept.append(10)
+    cloud.deploy("network", EU, {"Exports": exports(A="a2")})
+    assert 3 * D < waited(cloud) - 10 <= 3 * D + 1
+    assert cloud.values(US)[VALUE] == "a2"
+
+
+class Lagging(Cloud):
+    """CloudFormation's lists lag: the first one of imports lacks what was made a moment ago."""
+
+    def __init__(self, begins_between: str = "") -> None:
+        super().__init__()
+        self.lag = ReadLag(D)
+        self.lists = 0
+        self.infos = 0
+        self.late = False
+        self._begins_between = begins_between
+
+    def physical_ids(self, arn: str) -> frozenset[str]:
+        self.lists += 1
+        found = super().physical_ids(arn)
+        return frozenset() if self.late and (self.lists == 1 or self._begins_between) else found
+
+    def by_arn(self, arn: str) -> StackInfo | None:
+        found = super().by_arn(arn)
+        if self.late and self._begins_between and found and found.name == "web":
+            self.infos += 1
+            return replace(found, updated=self._begins_between if self.infos > 1 else "")
+        return found
+
+
+@pytest.mark.parametrize("begins_between", ["", "2026-11-23T04:00:00+00:00"])
+def test_a_claim_that_looks_stale_once_is_live(begins_between: str) -> None:
+    """Nor is it stale if an update began between the two looks: the second list may be too old as well."""
+    cloud = Lagging(begins_between)
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    cloud.clock.slept.append(10)
+    cloud.deploy("web", US, {"Imports": IMPORT})
+    cloud.late, cloud.lists = True, 0
+    with pytest.raises(ExportsInUseError):
+        cloud.deploy("network", EU, {"Exports": exports(A="a2")})
+    assert cloud.values(US)[VALUE] == "a1"
+    assert cloud.claims(US, VALUE) == ["web"]
+
+
+def test_the_janitor_looks_twice() -> None:
+    cloud = Lagging()
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    cloud.clock.slept.append(10)
+    cloud.deploy("web", US, {"Imports": IMPORT})
+    cloud.late, cloud.lists = True, 0
+    ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token, cloud.lag)
+    found = [finding for tended in Janitor(ports, US).tend(cloud.clock) for finding in tended.findings]
+    assert cloud.lists == 2
+    assert (found, cloud.claims(US, VALUE)) == ([], ["web"])
+
+
+GONE = ClaimingStack(exists=False)
+RUNNING = ClaimingStack(exists=True)
+RESTING = ClaimingStack(exists=True, at_rest=True, updated="1")
+IMPORTING = ClaimingStack(exists=True, at_rest=True, claims=frozenset([TAG]), updated="1")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stale"),
+    [
+        (None, None, False),
+        (None, GONE, False),
+        (GONE, GONE, True),
+        (RESTING, GONE, True),
+        (GONE, RESTING, False),
+        (RESTING, RESTING, True),
+        (RESTING, replace(RESTING, updated="2"), False),
+        (RESTING, IMPORTING, False),
+        (IMPORTING, RESTING, False),
+        (RUNNING, RESTING, False),
+        (RESTING, RUNNING, False),
+    ],
+)
+def test_two_looks_have_to_agree(first: ClaimingStack | None, second: ClaimingStack | None, stale: bool) -> None:
+    assert is_stale_twice(TAG, first, second) is stale
+
+
+def test_a_service_timeout_that_does_not_hold_the_waits_is_refused_with_the_least_value() -> None:
+    ReadLag(0).check_service_timeout(1)
+    ReadLag(MAX_LAG).check_service_timeout(SERVICE_TIMEOUT)
+    with pytest.raises(BadRequestError, match="ServiceTimeout must be at least 35 seconds, got 20: changes wait"):
+        ReadLag(D).check_service_timeout(20)
+    ReadLag(D).check_service_timeout(35)
+
+
+@pytest.mark.parametrize("resource", ["export", "import"])
+def test_a_resource_with_such_a_service_timeout_is_not_created(cloud: Cloud, resource: str) -> None:
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    cloud.clock.slept.append(10)
+    stack, properties = ("web", IMPORT) if resource == "import" else ("other", exports(A="a1"))
+    with pytest.raises(BadRequestError, match="ServiceTimeout must be at least 35 seconds"):
+        cloud.deploy(stack, US, {"Late": properties | {"ServiceTimeout": "20"}})
+
+
+@pytest.mark.parametrize(("given", "seconds"), [(None, 2), ("", 2), ("0", 0), ("10", 10), ("2.5", 2.5)])
+def test_the_lag_comes_from_the_environment(given: str | None, seconds: float) -> None:
+    environment = {} if given is None else {VARIABLE: given}
+    assert ReadLag.from_environment(environment).seconds == seconds
+
+
+@pytest.mark.parametrize("given", ["-1", "11", "nan", "soon"])
+def test_a_lag_that_is_none_is_refused(given: str) -> None:
+    with pytest.raises(BadRequestError, match=f"{VARIABLE} must be a number of seconds from 0 to 10, got"):
+        ReadLag.from_environment({VARIABLE: given})
