@@ -93,8 +93,9 @@ class Aws:
         there = self.status(stack, region)
         action = client.update_stack if there else client.create_stack
         request = {"Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"], **options}
+        body = json.dumps(template, separators=(",", ":"))  # CloudFormation takes 51,200 bytes of it
         try:
-            arn: str = action(StackName=stack, TemplateBody=json.dumps(template), **request)["StackId"]
+            arn: str = action(StackName=stack, TemplateBody=body, **request)["StackId"]
         except ClientError as error:
             if "No updates are to be performed" not in str(error):
                 raise
