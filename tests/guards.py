@@ -113,7 +113,7 @@ GUARDS = (
         name="the wait between the last write and the deletion of the fence",
         file="layers/core/strongref/protocol/fences.py",
         function="_wait_after_writing",
-        find="clock.sleep(_)",
+        find="lag.settle(clock)",
         tests=("tests/protocol/test_late_reads.py", "-k", "where_reads_lag and (change or drop) and not exporters"),
         must_fail=(
             "test_where_reads_lag_no_reference_is_lost_and_none_is_torn[there: change x import]",

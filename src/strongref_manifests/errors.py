@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from strongref.errors import StrongRefError
 
-_LITERAL = "To keep the text as it is, write $${ for ${."
-
 TOO_DEEP = f"it has more than {DEPTH_LIMIT} levels of maps and lists; flatten it"
 """What is wrong with a file, in an error's words."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,29 +13,18 @@ from strongref.protocol import fences as fencing
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
-from tests.support.explorer.cases import BY_LABEL, LARGE, SMALL, Case
+from tests.support.explorer.cases import BY_LABEL, LARGE, SMALL, Case, params
 from tests.support.explorer.cast import C, E, I, gone, there
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
 
 
-@pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
-    """Millions of runs would log as many lines."""
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
-def each(cases: list[Case], *marks: pytest.MarkDecorator) -> list[object]:
-    return [pytest.param(case, id=case.label, marks=marks) for case in cases]
-
-
-@pytest.mark.parametrize("case", [*each(SMALL), *each(LARGE, pytest.mark.exhaustive)])
+@pytest.mark.parametrize("case", [*params(SMALL), *params(LARGE, pytest.mark.exhaustive)])
 def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
     case: Case, capsys: pytest.CaptureFixture[str]
 ) -> None:

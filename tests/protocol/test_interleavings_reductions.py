@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,16 +14,10 @@ from tests.support.explorer.cases import BY_LABEL, Case
 from tests.support.explorer.cast import C, E, I, changes, claimed, gone, there, twins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.support.explorer.walk import Report
 
 
-@pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 CASES = [

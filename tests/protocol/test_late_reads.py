@@ -5,7 +5,6 @@ A read returns what was stored up to one tick ago, each parameter for itself. Ti
 
 from __future__ import annotations
 
-import logging
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, cast
@@ -33,31 +32,21 @@ from tests.support.explorer.cases import (
     LATE_LARGEST,
     LATE_SMALL,
     Case,
+    params,
 )
 from tests.support.explorer.cast import PRODUCER, E, I, nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from strongref.protocol.ports import Store
 
 
-@pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
-    """Millions of runs would log as many lines."""
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
-
-
-def each(cases: list[Case], *marks: pytest.MarkDecorator) -> list[object]:
-    return [pytest.param(case, id=case.label, marks=marks) for case in cases]
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 CASES = [
-    *each(LATE_SMALL),
-    *each(LATE_LARGE, pytest.mark.exhaustive),
-    *each(LATE_LARGEST, pytest.mark.largest),
+    *params(LATE_SMALL),
+    *params(LATE_LARGE, pytest.mark.exhaustive),
+    *params(LATE_LARGEST, pytest.mark.largest),
 ]
 
 
@@ -92,7 +81,7 @@ def test_without_the_margin_a_reference_is_lost(monkeypatch: pytest.MonkeyPatch)
     assert BY_LABEL["there: change x import"].explorer(lag=1).walk().lost
 
 
-@pytest.mark.parametrize("case", each([DROPPED_BY_A_CREATE, CREATED_AND_CHANGED]))
+@pytest.mark.parametrize("case", params([DROPPED_BY_A_CREATE, CREATED_AND_CHANGED]))
 def test_what_does_more_than_create_has_to_wait(monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
     monkeypatch.setattr(ExportAttempt, "create_at_once", lambda self, fenced: self.carry_out(fenced))
     assert case.explorer(lag=1).walk().lost

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.support.cloudformation.stacks import ROLLBACK, UPDATING
 from tests.support.explorer.cast import (
     PRODUCER,
@@ -56,6 +58,11 @@ class Case:
         world.settle()
         crashes = Crashes(frozenset(self.dying), self.deaths or len(self.dying), again=self.deaths > 0)
         return Explorer(self.actors, world, drop, crashes, reduced=reduced)
+
+
+def params(cases: Sequence[Case], *marks: pytest.MarkDecorator) -> list[object]:
+    """The cases as the parameters of a test."""
+    return [pytest.param(case, id=case.label, marks=marks) for case in cases]
 
 
 DROPPED_TWICE = [changes("E", "v1", "drop"), changes("F", "v1", "drop")]

@@ -221,10 +221,6 @@ class ExportAttempt:
             raise NotAtOnceError from None
         return creating
 
-    def _settle(self, snapshot: Snapshot) -> None:
-        if seconds := self.exporter.ports.lag.after_writing:
-            snapshot.fenced.clock.sleep(seconds)
-
     def _read(self, fenced: list[FencedStore]) -> list[Snapshot]:
         export, inspector = self.wanted.export, TagInspector(self.exporter.ports.stacks)
         found = read_behind_fences(fenced, self.wanted.destinations or (), export, inspector, self.wanted.rewrite)
@@ -235,9 +231,10 @@ class ExportAttempt:
     def _apply(self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], *, at_once: bool = False) -> None:
         """Carry the plans out: destinations that are published to before those that are left."""
         self.began = self.began or any(plan.instructions for plan in plans)
+        export, settle = self.wanted.export, self.exporter.ports.lag.settle
         for publishes in (True, False):
             works = [
-                (PlanExecutor(snapshot.fenced.store, self.wanted.export, partial(self._settle, snapshot)), plan)
+                (PlanExecutor(snapshot.fenced.store, export, partial(settle, snapshot.fenced.clock)), plan)
                 for plan, snapshot in zip(plans, snapshots, strict=True)
                 if bool(snapshot.destination.wanted) is publishes
             ]

@@ -59,7 +59,7 @@ class FencedStore:
     """A store to work in behind a fence."""
 
     store: Store  # begins no call after the fence has expired, and renews the fence before a call
-    clock: Clock  # the store's. Its time goes on for as long as the fence is renewed, so never wait by it
+    clock: Clock  # the store's. Its time goes on for as long as the fence is renewed, so no patience ends by it
     scan: TagScan  # how far an earlier invocation has read tags; to be kept up to date
 
 
@@ -166,7 +166,7 @@ class OwnFence:
 
 @dataclass(slots=True)
 class FenceLease:
-    """`time.Clock` of work behind fences: it ends before they expire, and `renew` extends it.
+    """`time.Clock` of work behind fences: it ends before they expire, and renews them before a call.
 
     A function that dies leaves its fences behind, and everyone else waits until they expire. So they stand for
     `FENCE_SECONDS` only, however long the work takes, and are renewed while it goes on.
@@ -305,5 +305,5 @@ def _wait_after_writing(lease: FenceLease | None, clock: Clock, lag: ReadLag) ->
     if lease and lease.has_written and lag.seconds:
         if clock.remaining() < lag.after_writing:
             return False
-        clock.sleep(lag.after_writing)
+        lag.settle(clock)
     return True

@@ -65,7 +65,7 @@ class TagInspector:
         """
         found = [tags for tags in found if any(each.stale for each in tags.values())]
         if found and lag.seconds:
-            clock.sleep(lag.after_writing)
+            lag.settle(clock)
             TagInspector(self._stacks).agree(self, found)
 
     def agree(self, first: TagInspector, found: Iterable[dict[Key, ValueTags]]) -> None:

@@ -17,6 +17,8 @@ from strongref.errors import BadRequestError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from strongref.protocol.time import Clock
+
 DEFAULT_LAG = 2.0
 """Seconds. Measure your own with tools/read_lag.py."""
 
@@ -76,6 +78,11 @@ class ReadLag:
         Also the time between two looks that have to agree.
         """
         return self.seconds + MARGIN if self.seconds else 0.0
+
+    def settle(self, clock: Clock) -> None:
+        """Wait until reads show what is stored now; without a lag, they do."""
+        if self.seconds:
+            clock.sleep(self.after_writing)
 
     def check_service_timeout(self, timeout: float) -> None:
         """Check that CloudFormation waits long enough.
