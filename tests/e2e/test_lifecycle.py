@@ -80,7 +80,7 @@ BAD_IMPORTS: list[tuple[str, dict[str, Any], str]] = [
     ("from with more", {"From": {"Stack": "x", "Stage": "y"}}, "From.Stage"),
     ("from bad region", {"From": {"Stack": "x", "Region": "EU"}}, "From.Region"),
     ("names no list", {"Names": "A"}, "Names"),
-    ("names empty", {"Names": []}, "Names"),
+    ("name no string", {"Names": [["A"]]}, "Names[0]"),
     ("bad name", {"Names": ["A b"]}, "Names[0]"),
     ("shared no boolean", {"Shared": "yes"}, "Shared"),
     ("bad strength", {"Strength": "medium"}, "Strength"),
