@@ -28,6 +28,7 @@ from strongref.errors import (
 from strongref.runtime.custom_resource import CustomResource
 from tests.support.fake_ssm import FakeClock
 from tests.support.response_server import FUNCTION, FakeContext, ResponseServer
+from tests.support.verifying import CREDULOUS
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def failing(error: BaseException, to: Lambda) -> CustomResource:
     def handle(_event: Event, _clock: Clock) -> NoReturn:
         raise error
 
-    return CustomResource(handle, to)
+    return CustomResource(handle, to, CREDULOUS)
 
 
 def turn(number: int, since: datetime) -> dict[str, object]:
@@ -111,7 +112,7 @@ def test_the_invocation_that_finishes_responds(server: ResponseServer) -> None:
         seen.append(event)
         return Response("strongref-import/web/Imports/1")
 
-    CustomResource(handle, other)(other.invoked[0][1], FakeContext())
+    CustomResource(handle, other, CREDULOUS)(other.invoked[0][1], FakeContext())
     assert seen[0].continuation is not None
     assert [answer["Status"] for answer in server.answers] == ["SUCCESS"]
 
@@ -164,7 +165,7 @@ def test_the_work_ends_before_cloudformation_stops_waiting(server: ResponseServe
     for timeout in ("60", "3600"):
         raw = event(server)
         raw["ResourceProperties"] |= {"ServiceTimeout": timeout}
-        CustomResource(handle, Lambda())(raw, FakeContext(900))
+        CustomResource(handle, Lambda(), CREDULOUS)(raw, FakeContext(900))
     assert 40 < remaining[0] <= 45
     assert 880 < remaining[1] <= 885
 
@@ -184,7 +185,7 @@ def test_a_defect_in_the_reinvocation_is_reported(server: ResponseServer) -> Non
     def handle(_event: Event, _clock: Clock) -> NoReturn:
         raise OUT_OF_TIME
 
-    CustomResource(handle, broken)(event(server), FakeContext())
+    CustomResource(handle, broken, CREDULOUS)(event(server), FakeContext())
     assert (
         server.answers[0]["Reason"]
         == "Internal error (RuntimeError). See the function's log, invocation function-request."
@@ -205,7 +206,7 @@ def test_who_is_stuck_is_handed_over_for_once_and_never_heard_again(
             raise late
         return late
 
-    CustomResource(stuck, other)(event(server), FakeContext(60))
+    CustomResource(stuck, other, CREDULOUS)(event(server), FakeContext(60))
     assert len(other.invoked) == 1
     assert server.answers == []
 

@@ -23,6 +23,7 @@ from strongref.lookup.custom_resource import ResourceLookup
 from strongref.lookup.query import ResourceQuery
 from strongref.runtime.custom_resource import CustomResource
 from tests.support.response_server import FakeContext, ResponseServer
+from tests.support.verifying import CREDULOUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -95,7 +96,7 @@ def sent(
 ) -> dict[str, Any]:
     """The one answer to an event."""
     before = len(server.answers)
-    CustomResource(ResourceLookup(finder.within).handle, hand_over or _nobody)(event, FakeContext())
+    CustomResource(ResourceLookup(finder.within).handle, hand_over or _nobody, CREDULOUS)(event, FakeContext())
     (answer,) = server.answers[before:]
     return answer
 
@@ -217,7 +218,7 @@ def test_what_throttling_leaves_undone_goes_on_in_another_invocation(server: Res
         CloudControlError("ListResources", "ThrottlingException", "AWS::S3::Bucket", "eu-west-1")
     )
     passed = Passed()
-    CustomResource(ResourceLookup(FakeFinder(throttled).within).handle, passed)(
+    CustomResource(ResourceLookup(FakeFinder(throttled).within).handle, passed, CREDULOUS)(
         raw("create_lookup", server), FakeContext()
     )
     assert passed.left == [throttled]

@@ -19,6 +19,7 @@ from strongref.log import logger
 from strongref.runtime.custom_resource import CustomResource, is_failed_create
 from strongref.runtime.delivery import DeliveryError
 from tests.support.response_server import SIGNATURE, FakeContext, ResponseServer
+from tests.support.verifying import CREDULOUS
 from tests.support.waiting import GIVE_UP_SECONDS, wait_until
 
 if TYPE_CHECKING:
@@ -54,14 +55,14 @@ def nobody(_function: str, _event: object, left: StrongRefError, _clock: Clock) 
 
 
 def answering(answer: object) -> CustomResource:
-    return CustomResource(lambda _event, _clock: answer, nobody)  # type: ignore[arg-type,return-value]
+    return CustomResource(lambda _event, _clock: answer, nobody, CREDULOUS)  # type: ignore[arg-type,return-value]
 
 
 def raising(error: BaseException) -> CustomResource:
     def handle(_event: Event, _clock: Clock) -> NoReturn:
         raise error
 
-    return CustomResource(handle, nobody)
+    return CustomResource(handle, nobody, CREDULOUS)
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +101,7 @@ def test_the_handler_gets_the_typed_event_and_a_clock_that_leaves_time_to_answer
         seen.append((event, clock.remaining()))
         return Response(NEW)
 
-    CustomResource(handle, nobody)(load("update_import", server), FakeContext(100))
+    CustomResource(handle, nobody, CREDULOUS)(load("update_import", server), FakeContext(100))
     ((event, remaining),) = seen
     assert event.properties["Names"] == ["CertArn"]
     assert 80 < remaining < 90
@@ -147,7 +148,7 @@ def test_a_partial_create_responds_with_the_physical_id_for_its_delete(server: R
         seen.append(event.physical_id)
         return Response(event.physical_id)
 
-    resource = CustomResource(handle, nobody)
+    resource = CustomResource(handle, nobody, CREDULOUS)
     resource(load("create_import", server), FakeContext())
     assert server.answers[0]["Reason"] == "throttled"
     assert server.answers[0]["PhysicalResourceId"] == NEW
@@ -179,7 +180,7 @@ def test_a_create_with_an_unknown_result_is_not_a_failed_create(server: Response
             raise KeyError(SECRET)
         return Response(event.physical_id)
 
-    resource = CustomResource(handle, nobody)
+    resource = CustomResource(handle, nobody, CREDULOUS)
     resource(load("create_import", server), FakeContext())
     assert server.answers[0]["PhysicalResourceId"] == UNFINISHED
     resource(load("delete_import", server, PhysicalResourceId=UNFINISHED), FakeContext())
@@ -234,7 +235,7 @@ def test_a_malformed_event_with_a_response_target_is_rejected(server: ResponseSe
         pytest.fail("handed on")
 
     raw = load("create_import", server, ResourceProperties=[SECRET])
-    CustomResource(handle, nobody)(raw, FakeContext())
+    CustomResource(handle, nobody, CREDULOUS)(raw, FakeContext())
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
     assert answer["Reason"] == "Not a CloudFormation event: ResourceProperties is missing or not a map."
@@ -261,7 +262,7 @@ def test_a_failure_is_not_carried_over_to_the_next_event(server: ResponseServer)
             raise error
         return Response(NEW)
 
-    resource = CustomResource(handle, nobody)
+    resource = CustomResource(handle, nobody, CREDULOUS)
     for _ in range(4):
         resource(load("create_import", server), FakeContext())
     assert [answer["Status"] for answer in server.answers] == ["FAILED", "SUCCESS", "FAILED", "SUCCESS"]
@@ -351,7 +352,7 @@ def test_who_does_not_come_back_in_time_is_answered_for_and_never_heard_again(
         return late
 
     stuck = Stuck(outcome).once_answered(server)
-    CustomResource(stuck, nobody)(load(name, server), soon_late)
+    CustomResource(stuck, nobody, CREDULOUS)(load(name, server), soon_late)
     (answer,) = server.answers
     assert answer["Status"] == "FAILED"
     assert answer["Reason"] == str(ReinvokeError("AccessDeniedException", InvocationTimeoutError()))
@@ -363,7 +364,7 @@ def test_the_handler_returns_only_after_an_answer_under_way_has_arrived(
 ) -> None:
     server.then(500)
     stuck = Stuck(lambda: Response(NEW)).once_answered(server)
-    CustomResource(stuck, nobody)(load("create_import", server), soon_late)
+    CustomResource(stuck, nobody, CREDULOUS)(load("create_import", server), soon_late)
     assert [answer["Status"] for answer in server.answers] == ["FAILED", "FAILED"]
 
 
@@ -452,7 +453,7 @@ def test_neither_values_nor_urls_are_shown(
     server.then(status)
     raw = load("create_import", server, ResourceProperties={"Key": SECRET}, **changes)
     try:
-        CustomResource(lambda _event, _clock: do(), nobody)(raw, FakeContext())
+        CustomResource(lambda _event, _clock: do(), nobody, CREDULOUS)(raw, FakeContext())
     except DeliveryError as error:
         logging.getLogger("lambda-runtime").exception("As Lambda logs it", exc_info=error)
     text = reported()
@@ -465,7 +466,7 @@ def test_a_defect_is_logged_with_its_place_and_the_events_ids(
     server: ResponseServer, reported: Callable[[], str]
 ) -> None:
     raw = load("create_import", server)
-    CustomResource(lambda _event, _clock: fail_with_a_value(), nobody)(raw, FakeContext())
+    CustomResource(lambda _event, _clock: fail_with_a_value(), nobody, CREDULOUS)(raw, FakeContext())
     text = reported()
     assert "fail_with_a_value" in text
     assert "RuntimeError" in text

@@ -27,6 +27,7 @@ from strongref.errors import (
 )
 from strongref.runtime.custom_resource import CustomResource
 from tests.support.response_server import FakeContext, ResponseServer
+from tests.support.verifying import CREDULOUS
 
 if TYPE_CHECKING:
     from strongref.contract.event import Event
@@ -51,7 +52,7 @@ def counted(outcome: Response | Exception, capsys: pytest.CaptureFixture[str], *
 
     with ResponseServer() as server:
         raw = json.loads(EVENT.read_text(encoding="utf-8")) | {"ResponseURL": server.url}
-        CustomResource(handle, (lambda *_: None) if taken else nobody)(raw, FakeContext())
+        CustomResource(handle, (lambda *_: None) if taken else nobody, CREDULOUS)(raw, FakeContext())
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line]
     return {
         metric["Name"]: line[metric["Name"]]

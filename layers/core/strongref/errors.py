@@ -24,6 +24,8 @@ class ErrorMetric(StrEnum):
     """A claimed value was to change or to go."""
     REJECTED = "Rejections"
     """A template asks for something impossible, or impossible now: reported to the person who deploys it."""
+    NOT_EXPECTED = "EventsRejected"
+    """A function got an event that CloudFormation does not wait for."""
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))

@@ -36,6 +36,16 @@ class CloudFormationClient:
         shown = {"StackId": stack.arn, "StackName": stack.name, "StackStatus": stack.status}
         return {"Stacks": [shown | ({"RootId": stack.root} if stack.root else {})]}
 
+    def describe_stack_resource(self, **request: Any) -> dict[str, Any]:
+        stack = self._find(request["StackName"], "DescribeStackResource")
+        found = stack.resource(request["LogicalResourceId"])
+        if not found:
+            text = f"Resource {request['LogicalResourceId']} does not exist for stack {stack.name}"
+            raise error("ValidationError", text, "DescribeStackResource")
+        physical_id = {"PhysicalResourceId": found.physical_id} if found.physical_id else {}
+        shown = {"ResourceType": found.type, "ResourceStatus": found.status, **physical_id}
+        return {"StackResourceDetail": {"LogicalResourceId": request["LogicalResourceId"], **shown}}
+
     def list_stack_resources(self, **request: Any) -> dict[str, Any]:
         stack = self._find(request["StackName"], "ListStackResources")
         listed = [_BUCKET] + [

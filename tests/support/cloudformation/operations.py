@@ -179,7 +179,8 @@ class CloudFormation(FakeStacks):
         """Send one event, and take its outcome."""
         request = stack.request(kind, logical_id, *given)
         try:
-            answer = self.send(request)
+            with stack.asking(request):
+                answer = self.send(request)
         except StrongRefError as error:
             stack.reasons.append(str(error))
             stack.fail(request, _failed_physical_id(request, error))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from strongref.contract.event import Event, RequestType
 from strongref.contract.names import StackArn
@@ -14,7 +15,19 @@ if TYPE_CHECKING:
 EXPORT = "Custom::CrossRegionExport"
 IMPORT = "Custom::CrossRegionImport"
 
-RESPONSE_URL = "http://127.0.0.1/answer"
+SIGNED = "20260101T120000Z"
+"""When the response URL was signed, if nothing else is said."""
+
+
+def response_url(
+    stack: str, logical_id: str, request_id: str, signed: str = SIGNED, signature: str = "signature"
+) -> str:
+    """Where CloudFormation waits for a response, as it looks in AWS."""
+    region = StackArn.parse(stack).region
+    bucket = f"cloudformation-custom-resource-response-{region.replace('-', '')}"
+    key = quote(f"{stack}|{logical_id}|{request_id}")
+    query = f"X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date={signed}&X-Amz-Expires=7200&X-Amz-Signature={signature}"
+    return f"https://{bucket}.s3.{region}.amazonaws.com/{key}?{query}"
 
 
 def resource_type(properties: Mapping[str, Any]) -> str:
@@ -53,14 +66,14 @@ class ResourceRequest:
     def region(self) -> str:
         return StackArn.parse(self.stack).region
 
-    def raw(self, request_id: str, response_url: str = RESPONSE_URL) -> dict[str, Any]:
-        """What the function gets, as JSON."""
+    def raw(self, request_id: str, **signed: str) -> dict[str, Any]:
+        """What the function gets, as JSON. `signed` says more about the response URL."""
         raw: dict[str, Any] = {
             "RequestType": self.kind.value,
             "StackId": self.stack,
             "LogicalResourceId": self.logical_id,
             "RequestId": request_id,
-            "ResponseURL": response_url,
+            "ResponseURL": response_url(self.stack, self.logical_id, request_id, **signed),
             "ResourceType": self.type,
             "ResourceProperties": {"ServiceToken": "token", **self.properties},
         }

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.event import RequestType
 from strongref.contract.names import StackArn
-from strongref.protocol.ports import StackInfo
+from strongref.protocol.ports import ResourceInfo, StackInfo
 from tests.support.builders import stack_arn
-from tests.support.cloudformation.requests import ResourceRequest
+from tests.support.cloudformation.requests import ResourceRequest, resource_type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 CREATING = "CREATE_IN_PROGRESS"
@@ -56,6 +57,7 @@ class FakeStack:
         before: what a rollback of the current update restores, by logical ID.
         replaced: what the cleanup phase deletes, by logical ID.
         reasons: of every failure, as in the stack's events.
+        asked: the request that waits for an answer.
     """
 
     arn: str
@@ -65,6 +67,7 @@ class FakeStack:
     before: dict[str, StackResource] = field(default_factory=dict)
     replaced: dict[str, StackResource] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
+    asked: ResourceRequest | None = None
 
     @property
     def name(self) -> str:
@@ -89,6 +92,23 @@ class FakeStack:
     def request(self, kind: RequestType, logical_id: str, *given: Any) -> ResourceRequest:  # noqa: ANN401
         """What CloudFormation asks of one of its resources."""
         return ResourceRequest(kind, self.arn, logical_id, *given)
+
+    @contextmanager
+    def asking(self, request: ResourceRequest) -> Iterator[None]:
+        """While this lasts, a resource is in progress."""
+        before, self.asked = self.asked, request
+        try:
+            yield
+        finally:
+            self.asked = before
+
+    def resource(self, logical_id: str) -> ResourceInfo | None:
+        """A resource as CloudFormation lists it. What is deleted after it was replaced is not listed anymore."""
+        found, asked = self.resources.get(logical_id), self.asked
+        replaced = asked and asked.kind is RequestType.DELETE and found and found.physical_id != asked.physical_id
+        if asked and asked.logical_id == logical_id and not replaced:
+            return ResourceInfo(asked.type, f"{asked.kind.upper()}_IN_PROGRESS", asked.physical_id)
+        return ResourceInfo(resource_type(found.properties), found.status, found.physical_id) if found else None
 
     def begin_update(self) -> None:
         """From now on a rollback restores what is there."""
@@ -165,6 +185,11 @@ class FakeStacks:
     def by_name(self, name: str, region: str) -> StackInfo | None:
         stack = self.find(name, region)
         return self.by_arn(stack.arn) if stack else None
+
+    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
+        self.lookups += 1
+        stack = self.existing(arn)
+        return stack.resource(logical_id) if stack else None
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         self.lookups += 1

@@ -20,6 +20,7 @@ ACTIONS = (
     "ListTagsForResource",
     "AddTagsToResource",
     "RemoveTagsFromResource",
+    "DescribeStackResource",
     "DescribeStacks",
     "ListStackResources",
     "Invoke",

@@ -106,10 +106,16 @@ class Trial:
         world = self._world
         if first.answer:
             world.note(self._request, first)
-        fences = world.fences()
+        fences, found = world.fences(), world.state()
         world.time.sleep(self._scenario.again)
+        over = world.is_over(self._request)
         delivery = world.deliver(self._request)
         yield from self._checks.problems(delivery)
+        if over:
+            if delivery.answers:
+                yield f"it answers too late: {delivery.answer}"
+            yield from world.state().differences(found)
+            return
         if outcome(self._request, delivery) != self._scenario.ends:
             yield f"it ends with {delivery.answer or delivery.raised}"
         elif self._scenario.ends == "SUCCESS":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from strongref.contract.continuation import service_timeout
 from strongref.contract.event import RequestType
 from strongref.contract.names import StackArn, claim_tag, short_hash
 from strongref.contract.requests import ImportRequest
@@ -26,6 +28,8 @@ from tests.support.invariants import FENCES, Name, stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+SIGNED_FORMAT = "%Y%m%dT%H%M%SZ"
 
 SECRET = "zz-"
 """What every value's text contains, and the presigned URL: nothing printed may."""
@@ -58,6 +62,7 @@ class Moment:
     seconds: float
     stacks: Mapping[str, FakeStack]
     parameters: Mapping[str, Snapshot]
+    signed: Mapping[str, str]
 
 
 class World(CloudFormation):
@@ -86,6 +91,7 @@ class World(CloudFormation):
             },
         )
         self._seconds = seconds
+        self._signed: dict[str, str] = {}  # when each request was sent
 
     def ssm(self, region: str) -> FakeSsm:
         if region not in self.regions:
@@ -94,10 +100,12 @@ class World(CloudFormation):
 
     def moment(self) -> Moment:
         stacks = {arn: stack.copy() for arn, stack in self.stacks.items()}
-        return Moment(self.time.seconds, stacks, {region: ssm.snapshot() for region, ssm in self.regions.items()})
+        parameters = {region: ssm.snapshot() for region, ssm in self.regions.items()}
+        return Moment(self.time.seconds, stacks, parameters, dict(self._signed))
 
     def go_back(self, moment: Moment) -> None:
         self.time.seconds = moment.seconds
+        self._signed = dict(moment.signed)
         self.stacks = {arn: stack.copy() for arn, stack in moment.stacks.items()}
         for region, ssm in self.regions.items():
             ssm.restore(moment.parameters.get(region, frozenset()))
@@ -126,7 +134,27 @@ class World(CloudFormation):
     def deliver(self, request: Request, wire: Wire | None = None) -> Delivery:
         """Deliver an event, once; `note` gives CloudFormation the outcome."""
         wire = wire or Wire(self.time)
-        return self.functions.deliver(_function(request), request.region, _raw(request), wire, self._seconds)
+        in_progress = (
+            self.stacks[request.stack].asking(request) if isinstance(request, ResourceRequest) else nullcontext()
+        )
+        with in_progress:
+            return self.functions.deliver(_function(request), request.region, self._raw(request), wire, self._seconds)
+
+    def is_over(self, request: Request) -> bool:
+        """Whether CloudFormation has stopped waiting for the answer to what it sent."""
+        signed = self._signed.get(_number(request))
+        if isinstance(request, JanitorVisit):
+            return False
+        sent = datetime.strptime(f"{signed}+0000", f"{SIGNED_FORMAT}%z") if signed else self.time.now()
+        return (self.time.now() - sent).total_seconds() >= service_timeout(request.properties)
+
+    def _raw(self, request: Request) -> dict[str, Any]:
+        """What the function gets; the same whenever it is delivered."""
+        if isinstance(request, JanitorVisit):
+            return {}
+        number = _number(request)
+        signed = self._signed.setdefault(number, self.time.now().strftime(SIGNED_FORMAT))
+        return request.raw(f"request-{number}-{signed}", signed=signed, signature=f"{SECRET}signature")
 
     def note(self, request: Request, delivery: Delivery) -> None:
         """CloudFormation has an answer, or has waited in vain."""
@@ -146,6 +174,7 @@ class World(CloudFormation):
             again: it cannot be rolled back: the same is asked again.
         """
         self.deliveries = []
+        self._signed.pop(_number(request), None)  # what is asked again is another request
         if again or isinstance(request, JanitorVisit):
             self.deliveries.append(self.deliver(request))
             self.note(request, self.deliveries[0])
@@ -180,10 +209,6 @@ def _function(request: Request) -> str:
     return "importer" if request.type == IMPORT else "exporter"
 
 
-def _raw(request: Request) -> dict[str, Any]:
-    """What the function gets; the same whenever it is delivered."""
-    if isinstance(request, JanitorVisit):
-        return {}
-    number = short_hash(repr((request, request.properties, request.old)))
-    url = f"https://answers.example/{number}?X-Amz-Signature={SECRET}signature"
-    return request.raw(f"request-{number}", url)
+def _number(request: Request) -> str:
+    """Tells requests apart that ask for different things."""
+    return short_hash(repr((request, request.properties, request.old) if isinstance(request, ResourceRequest) else ""))

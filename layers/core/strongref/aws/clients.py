@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -33,6 +35,16 @@ REINVOKE_SECONDS = 3
 leave time for retries."""
 
 _READ_SECONDS = {"lambda": REINVOKE_SECONDS, "cloudcontrol": CLOUD_CONTROL_SECONDS}
+
+
+@cache
+def dns_suffix(partition: str) -> str:
+    """What the host names of a partition's services end with, as in `amazonaws.com`; empty for one that is not known.
+
+    Source: botocore's endpoint data.
+    """
+    partitions = json.loads((MODELS / "endpoints.json").read_bytes())["partitions"]
+    return str({each["partition"]: each["dnsSuffix"] for each in partitions}.get(partition, ""))
 
 
 class Clients:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
 from strongref.contract.names import BadArnError, StackArn
 from strongref.errors import OTHER_ACCOUNT, StackLookupError, WaitInterruptedError
-from strongref.protocol.ports import StackInfo
+from strongref.protocol.ports import ResourceInfo, StackInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,6 +62,15 @@ class CloudFormationStacks:
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
         return self._describe(name, region)
+
+    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
+        region, asked = self._region_of(arn), {"StackName": arn, "LogicalResourceId": logical_id}
+        action = "DescribeStackResource"
+        response = self._call(action, arn, region, lambda client: client.describe_stack_resource, **asked)
+        if not response:
+            return None
+        found = response["StackResourceDetail"]
+        return ResourceInfo(found["ResourceType"], found["ResourceStatus"], found.get("PhysicalResourceId", ""))
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         return frozenset(

@@ -35,7 +35,7 @@ class Continuation:
     """One of the invocations that work on an event."""
 
     invocation: int  # its number; CloudFormation made number 1
-    since: datetime  # when number 1 started (UTC)
+    since: datetime  # when CloudFormation sent the event or, if that is not known, when number 1 started (UTC)
     timeout: float = SERVICE_TIMEOUT  # the seconds that CloudFormation waits from then
 
     @classmethod
@@ -58,7 +58,7 @@ class Continuation:
 
     def seconds_left(self, now: datetime) -> float:
         """How long CloudFormation still waits."""
-        return self.timeout - (now - self.since).total_seconds()
+        return min(self.timeout - (now - self.since).total_seconds(), self.timeout)  # clocks may differ
 
     def may_continue(self, now: datetime) -> bool:
         """Whether another invocation may continue, and has time for it."""

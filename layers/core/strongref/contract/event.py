@@ -7,8 +7,9 @@ them must never get any further: its response could go to the URL of the event b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from strongref.contract.continuation import (
@@ -19,7 +20,11 @@ from strongref.contract.continuation import (
     service_timeout,
 )
 from strongref.contract.names import BadArnError, StackArn
+from strongref.contract.origin import requested_at
 from strongref.errors import StrongRefError
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 class RequestType(StrEnum):
@@ -78,7 +83,8 @@ class Event:
     old_properties: Mapping[str, object] | None = field(repr=False)  # on Update, the previous ones
     response_url: str = field(repr=False)  # where to send the response; presigned, so a secret
     resource_type: str  # as in `Custom::CrossRegionExport`
-    service_timeout: float = SERVICE_TIMEOUT  # the seconds that CloudFormation waits for a response
+    requested: datetime | None = None  # when CloudFormation sent it (UTC); None if the response URL does not say
+    service_timeout: float = SERVICE_TIMEOUT  # the seconds that CloudFormation waits for a response, from then
     continuation: Continuation | None = None  # which invocation for this event it is; None for the first
 
     @classmethod
@@ -106,6 +112,8 @@ class Event:
             StackArn.parse(stack)
         except BadArnError:
             raise MalformedEventError("StackId", "must be a stack ARN") from None
+        response_url = _url(raw, "ResponseURL")
+        requested = requested_at(response_url)
         return cls(
             request_type=RequestType(kind),
             stack=stack,
@@ -114,11 +122,17 @@ class Event:
             physical_id=None if kind == RequestType.CREATE else _text(raw, "PhysicalResourceId"),
             properties=_map(raw, "ResourceProperties"),
             old_properties=_map(raw, "OldResourceProperties") if kind == RequestType.UPDATE else None,
-            response_url=_url(raw, "ResponseURL"),
+            response_url=response_url,
             resource_type=_text(raw, "ResourceType"),
+            requested=requested,
             service_timeout=service_timeout(raw["ResourceProperties"]),
-            continuation=_continuation(raw),
+            continuation=_continuation(raw, requested),
         )
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether CloudFormation has stopped waiting for the response."""
+        since = self.continuation.since if self.continuation else self.requested
+        return since is not None and (now - since).total_seconds() >= self.service_timeout
 
     @property
     def log_keys(self) -> dict[str, str]:
@@ -154,11 +168,12 @@ def _text(raw: Mapping[str, object], name: str) -> str:
     return given
 
 
-def _continuation(raw: Mapping[str, object]) -> Continuation | None:
+def _continuation(raw: Mapping[str, object], requested: datetime | None) -> Continuation | None:
     try:
-        return Continuation.parse(raw)
+        found = Continuation.parse(raw)
     except BadContinuationError:
         raise MalformedEventError(CONTINUATION_FIELD, "was not written by strongref") from None
+    return replace(found, since=requested) if found and requested else found
 
 
 def _url(raw: Mapping[str, object], name: str) -> str:

@@ -112,6 +112,15 @@ class StackInfo:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ResourceInfo:
+    """A resource of a stack, as CloudFormation lists it."""
+
+    type: str  # as in `Custom::CrossRegionExport`
+    status: str  # as in `UPDATE_IN_PROGRESS`
+    physical_id: str = ""  # empty while it is being created
+
+
 class Stacks(Protocol):
     """Stack lookups in CloudFormation. Methods raise `StackLookupError`, or `WaitInterruptedError` with one inside."""
 
@@ -121,6 +130,10 @@ class Stacks(Protocol):
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
         """The stack with this name in a region of the function's own account."""
+        ...
+
+    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
+        """A resource of the stack with this ID (DescribeStackResource); None if the stack has none of that name."""
         ...
 
     def physical_ids(self, arn: str) -> frozenset[str]:

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from crhelper import CfnResource
 
+from strongref.arns import Arn
 from strongref.contract.continuation import Continuation
 from strongref.contract.event import Event, MalformedEventError, RequestType
 from strongref.contract.response import Response, ResponseStatus, ResponseTooLargeError, encode
 from strongref.errors import (
+    ErrorMetric,
     InternalError,
     InvocationTimeoutError,
     PartialCreateError,
@@ -31,6 +33,7 @@ from strongref.errors import (
 )
 from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
+from strongref.protocol.verification import EventNotVerifiedError, EventRejectedError
 from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
 from strongref.runtime.delivery import deliver
 
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from strongref.contract.event import ResponseTarget
     from strongref.protocol.ports import Reinvoke
     from strongref.protocol.time import Clock
+    from strongref.protocol.verification import EventVerifier
 
 FAILED_CREATE = "strongref-failed-create/"
 """Prefix of the physical ID of a Create that left nothing behind: its Delete has nothing to do."""
@@ -63,15 +67,18 @@ class CustomResource:
         self,
         handle: Callable[[Event, Clock], Response],
         reinvoke: Reinvoke,
+        verifier: EventVerifier,
     ) -> None:
         """Make a handler.
 
         Args:
             handle: the use case: handles an event before the clock's deadline.
             reinvoke: continues in another invocation, as `lambda_functions.LambdaInvoker` does.
+            verifier: accepts only events that CloudFormation waits for.
         """
         self._handle = handle
         self._reinvoke = reinvoke
+        self._verifier = verifier
         self._invocation: _Invocation | None = None
         with _without_polling_clients():
             self._crhelper = _Crhelper(self._run)
@@ -83,15 +90,19 @@ class CustomResource:
             DeliveryError: the response could not be delivered; raised, so that Lambda invokes the function again.
             ReinvokeError: it is unknown whether another invocation continues; raised for the same reason.
         """
+        function = Arn.of(context.invoked_function_arn)
+        start_invocation_log(context.aws_request_id)
         try:
             event = Event.parse(raw)
-        except MalformedEventError as error:
-            start_invocation_log(context.aws_request_id)
-            logger.error("An event was rejected", extra={"error": str(error)})
-            if error.response_target:
-                _reject(error, error.response_target, context)
+            start_invocation_log(context.aws_request_id, **event.log_keys)
+            self._verifier.check_address(event, function)
+        except (MalformedEventError, EventRejectedError) as error:
+            _log_rejected(error)
+            emit_counts({ErrorMetric.NOT_EXPECTED: 1})
+            target = error.response_target if isinstance(error, MalformedEventError) else None
+            if target and self._verifier.may_respond(target.response_url, target.stack, target.logical_id, function):
+                _respond_malformed(error, target, context)
             return
-        start_invocation_log(context.aws_request_id, **event.log_keys)
         assert isinstance(raw, dict)  # noqa: S101 (it was just parsed)
         self._invocation = invocation = _Invocation(event, raw, context, self._reinvoke)
         try:
@@ -106,7 +117,7 @@ class CustomResource:
 
     def _run(self, _event: object, _context: object) -> None:
         assert self._invocation is not None  # noqa: S101 (crhelper calls this only within __call__)
-        self._invocation.run(self._handle)
+        self._invocation.run(self._handle, self._verifier)
 
 
 class _Invocation:
@@ -121,19 +132,22 @@ class _Invocation:
         self._raw = raw
         self._context = context
         self._reinvoke = reinvoke
-        self._continuation = event.continuation or Continuation(1, _now(), event.service_timeout)
+        self._continuation = event.continuation or Continuation(1, event.requested or _now(), event.service_timeout)
         self._clock = SystemClock.of(context, at_most=self._continuation.seconds_left(_now()))
         self._lock = threading.Lock()
         self._finished = False
         self._counts: Counter[str] = Counter()
 
-    def run(self, handle: Callable[[Event, Clock], Response]) -> None:
-        """Run the use case and respond with its result."""
-        if is_failed_create(self.event.physical_id) and self.event.request_type is RequestType.DELETE:
-            self.succeed(Response(self.event.physical_id or ""))
-            return
+    def run(self, handle: Callable[[Event, Clock], Response], verifier: EventVerifier) -> None:
+        """Run the use case, if CloudFormation waits for it, and respond with its result."""
         try:
-            response = handle(self.event, self._clock)
+            verifier.check_expected(self.event, self._clock)
+            if is_failed_create(self.event.physical_id) and self.event.request_type is RequestType.DELETE:
+                response = Response(self.event.physical_id or "")
+            else:
+                response = handle(self.event, self._clock)
+        except EventRejectedError as error:
+            self._reject(error)
         except UnfinishedError as error:
             self.continue_later(error)
         except StrongRefError as error:
@@ -142,6 +156,13 @@ class _Invocation:
             self.fail(self._internal_error(error))
         else:
             self.succeed(response)
+
+    def _reject(self, error: EventRejectedError) -> None:
+        """Finish without a response."""
+        with self._finish() as first:
+            if first:
+                _log_rejected(error)
+                self._counts[error.counted] += 1
 
     def ensure_response(self) -> None:
         """Respond if nothing has yet: crhelper swallows its own errors."""
@@ -227,7 +248,7 @@ class _Invocation:
             return self.event.physical_id
         if isinstance(error, PartialCreateError):
             return error.physical_id
-        unknown = isinstance(error, InternalError | ServiceTimeoutError | ReinvokeError)
+        unknown = isinstance(error, InternalError | ServiceTimeoutError | ReinvokeError | EventNotVerifiedError)
         return f"{UNFINISHED_CREATE if unknown else FAILED_CREATE}{self.event.stack_name}/{self.event.logical_id}"
 
     def _deliver(self, body: bytes, status: ResponseStatus, reason: str) -> None:
@@ -250,7 +271,11 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _reject(error: MalformedEventError, target: ResponseTarget, context: LambdaContext) -> None:
+def _log_rejected(error: StrongRefError) -> None:
+    logger.error("An event was rejected", extra={"error": str(error)})
+
+
+def _respond_malformed(error: StrongRefError, target: ResponseTarget, context: LambdaContext) -> None:
     """Respond FAILED to a malformed event, so that its stack does not wait an hour. Nothing was done for it."""
     physical_id = target.physical_id or f"{FAILED_CREATE}{target.logical_id}"
     try:

@@ -7,10 +7,14 @@ import secrets
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.aws.clients import Clients
+from strongref.aws.clients import Clients, dns_suffix
+from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.lambda_functions import LambdaInvoker
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import RequestType
+from strongref.contract.origin import ResponseHosts
+from strongref.protocol.lag import ReadLag
+from strongref.protocol.verification import EventVerifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     from strongref.contract.response import Response
     from strongref.lookup.finder import Finder
     from strongref.protocol.janitor import Janitor
-    from strongref.protocol.ports import Ports
+    from strongref.protocol.ports import Ports, Stacks
     from strongref.protocol.time import Clock
 
 PATIENCE = 120.0
@@ -42,6 +46,17 @@ class CustomResourceFunction(NamedTuple):
 
     handle: Callable[[Event, Clock], Response]
     reinvoke: LambdaInvoker
+    verifier: EventVerifier
+
+    @classmethod
+    def of(
+        cls, handle: Callable[[Event, Clock], Response], clients: Clients, limiter: RateLimiter
+    ) -> CustomResourceFunction:
+        def stacks(account: str, clock: Clock) -> Stacks:
+            return _stacks(clients, limiter, account, clock)
+
+        verifier = EventVerifier(ResponseHosts.from_environment(), dns_suffix, stacks, ReadLag.from_environment())
+        return cls(handle, LambdaInvoker(clients.functions, limiter), verifier)
 
 
 def exporter() -> CustomResourceFunction:
@@ -53,7 +68,7 @@ def exporter() -> CustomResourceFunction:
     def handle(event: Event, clock: Clock) -> Response:
         return Exporter(_ports(clients, limiter, event.account, clock, PATIENCE)).handle(event, clock)
 
-    return CustomResourceFunction(handle, LambdaInvoker(clients.functions, limiter))
+    return CustomResourceFunction.of(handle, clients, limiter)
 
 
 def importer() -> CustomResourceFunction:
@@ -66,7 +81,7 @@ def importer() -> CustomResourceFunction:
         patience = PATIENCE_TO_CREATE_AN_IMPORT if event.request_type is RequestType.CREATE else PATIENCE
         return Importer(_ports(clients, limiter, event.account, clock, patience)).handle(event, clock)
 
-    return CustomResourceFunction(handle, LambdaInvoker(clients.functions, limiter))
+    return CustomResourceFunction.of(handle, clients, limiter)
 
 
 def lookup() -> CustomResourceFunction:
@@ -86,7 +101,7 @@ def lookup() -> CustomResourceFunction:
             TaggingApi(clients.tagging, region, limiter, clock),
         )
 
-    return CustomResourceFunction(ResourceLookup(finder).handle, LambdaInvoker(clients.functions, limiter))
+    return CustomResourceFunction.of(ResourceLookup(finder).handle, clients, limiter)
 
 
 class JanitorFunction(NamedTuple):
@@ -112,17 +127,19 @@ def janitor() -> JanitorFunction:
 def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, patience: float) -> Ports:
     """The ports of one invocation. The clients and the limiter live as long as the function."""
     # Not needed by lookups.
-    from strongref.aws.cloudformation import CloudFormationStacks  # noqa: PLC0415
     from strongref.aws.parameter_store import Stores  # noqa: PLC0415
-    from strongref.protocol.lag import ReadLag  # noqa: PLC0415
     from strongref.protocol.ports import Ports  # noqa: PLC0415
     from strongref.protocol.time import Patience  # noqa: PLC0415
 
     return Ports(
         stores=Stores(clients.ssm, limiter),
-        # The function runs in the account of its stack, so the clients have that account's credentials.
-        stacks=CloudFormationStacks(clients.cloudformation, limiter, clock, account=account),
+        stacks=_stacks(clients, limiter, account, clock),
         patience=Patience(patience, PAUSE, random.random),
         token=partial(secrets.token_hex, 4),
         lag=ReadLag.from_environment(),
     )
+
+
+def _stacks(clients: Clients, limiter: RateLimiter, account: str, clock: Clock) -> Stacks:
+    # The function runs in the account of its stack, so the clients have that account's credentials.
+    return CloudFormationStacks(clients.cloudformation, limiter, clock, account=account)

@@ -1,0 +1,94 @@
+"""Where a response may go and when CloudFormation requested it: what an event's presigned URL says. Pure.
+
+Anyone who may invoke a function can send it any event. Its response has attributes, which can be secrets, so it goes to
+CloudFormation's own bucket only, and there only to the object of the resource that the event is for.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, unquote, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from urllib.parse import SplitResult
+
+VARIABLE = "STRONGREF_RESPONSE_HOSTS"
+"""The environment variable that lists more hosts, separated by commas."""
+
+ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL"
+"""The environment variable of every AWS SDK. An emulator sets it; its response URLs are its own."""
+
+_BUCKET = "cloudformation-custom-resource-response-"
+"""AWS: CloudFormation User Guide, VPC endpoints. The region follows, without hyphens."""
+
+_VALIDITY = timedelta(hours=2)
+"""How long a response URL is valid. Those of Signature Version 2 only say when that ends."""
+
+_HTTPS = 443
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseHosts:
+    """The hosts at which a function may respond."""
+
+    more: Collection[str] = ()  # of this installation: for forms of CloudFormation's URL that are not known here
+    endpoint: str = ""  # of an emulator, as a URL; empty in AWS
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> ResponseHosts:
+        more = environment.get(VARIABLE, "").split(",")
+        return cls(
+            frozenset(host.strip().lower() for host in more if host.strip()), environment.get(ENDPOINT_VARIABLE, "")
+        )
+
+    def accept(self, url: str, region: str, suffix: str, key: str) -> bool:
+        """Whether a response may be sent to a URL.
+
+        Args:
+            url: from an event.
+            region: of the function.
+            suffix: the DNS suffix of the region's partition, as in `amazonaws.com`.
+            key: how the name of the object in CloudFormation's bucket must begin.
+        """
+        try:
+            parts = urlsplit(url)
+            origin = _origin(parts)
+            if self.endpoint and origin == _origin(urlsplit(self.endpoint)):
+                return True
+        except ValueError:
+            return False
+        scheme, host, port = origin
+        if scheme != "https" or port != _HTTPS or "@" in parts.netloc:
+            return False
+        if host in self.more:
+            return True
+        bucket = _BUCKET + region.replace("-", "")
+        forms = ("s3", f"s3-{region}", f"s3.{region}", f"s3.dualstack.{region}")
+        return host in {f"{bucket}.{form}.{suffix}" for form in forms} and unquote(parts.path).startswith(f"/{key}")
+
+
+def _origin(parts: SplitResult) -> tuple[str, str, int]:
+    return parts.scheme, (parts.hostname or "").lower(), parts.port or (_HTTPS if parts.scheme == "https" else 80)
+
+
+def response_key(stack: str, logical_id: str) -> str:
+    """How the name of the object that CloudFormation waits for begins; the request's ID follows."""
+    return f"{stack}|{logical_id}|"
+
+
+def requested_at(url: str) -> datetime | None:
+    """When CloudFormation signed a response URL (UTC); None if it does not say.
+
+    Signature Version 4 has the date; Signature Version 2 has the end of the URL's validity.
+    """
+    try:
+        query = parse_qs(urlsplit(url).query)
+        if "X-Amz-Date" in query:
+            return datetime.strptime(query["X-Amz-Date"][0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        return datetime.fromtimestamp(int(query["Expires"][0]), UTC) - _VALIDITY
+    except (KeyError, ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,37 @@
+"""Verifiers of events, for tests that are about something else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from strongref.contract.origin import ResponseHosts
+from strongref.protocol.lag import ReadLag
+from strongref.protocol.verification import EventVerifier
+
+if TYPE_CHECKING:
+    from strongref.arns import Arn
+    from strongref.contract.event import Event
+    from strongref.protocol.ports import Stacks
+    from strongref.protocol.time import Clock
+
+
+def _no_stacks(_account: str, _clock: Clock) -> Stacks:
+    raise AssertionError
+
+
+@dataclass(frozen=True, slots=True)
+class CredulousVerifier(EventVerifier):
+    """Believes every event."""
+
+    def may_respond(self, url: str, stack: str, logical_id: str, function: Arn) -> bool:  # noqa: ARG002
+        return True
+
+    def check_address(self, event: Event, function: Arn) -> None:
+        """Everything is fine."""
+
+    def check_expected(self, event: Event, clock: Clock) -> None:
+        """As is this."""
+
+
+CREDULOUS = CredulousVerifier(ResponseHosts(), lambda _partition: "amazonaws.com", _no_stacks, ReadLag())
