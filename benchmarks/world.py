@@ -167,7 +167,7 @@ class World:
             event["PhysicalResourceId"] = physical
         if request_type == "Update":
             event["OldResourceProperties"] = token | (old or {})
-        self._tell_stacks(name, status or _STATUS[request_type])
+        self._tell_stacks(name, status, request_type, physical)
         self.service.reset()
         outcome, answer = self._invoke(process, event)
         if request_type != "Delete" and outcome.done:
@@ -194,20 +194,24 @@ class World:
         reason = str(answer.get("Reason") or "").strip().partition("\n")[0]
         return Outcome(status, reason, state.counts, state.throttled, seconds, invocations, peak), answer
 
-    def _tell_stacks(self, at_work: str, status: str) -> None:
+    def _tell_stacks(self, at_work: str, status: str, request_type: str, physical: str | None) -> None:
+        in_progress = _STATUS[request_type]
         stacks = []
         for what, (name, region, logical_id) in _HOME.items():
+            # While what was replaced is deleted, the resource itself is at rest.
+            asked = name == at_work and physical == self._physical.get(what)
             resource = {
                 "LogicalResourceId": logical_id,
                 "PhysicalResourceId": self._physical.get(what, ""),
                 "ResourceType": f"Custom::{what}",
+                "ResourceStatus": in_progress if asked else "UPDATE_COMPLETE",
             }
             stacks.append(
                 {
                     "StackId": _arn(name, region),
                     "StackName": name,
-                    "StackStatus": status if name == at_work else "UPDATE_COMPLETE",
-                    "Resources": [resource] if what in self._physical else [],
+                    "StackStatus": (status or in_progress) if name == at_work else "UPDATE_COMPLETE",
+                    "Resources": [resource] if what in self._physical or asked else [],
                 }
             )
         self.service.stacks(stacks)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
+from tests.support.emulator.answers import PATH
 from tests.support.emulator.control import ACCOUNT
-from tests.support.emulator.listener import listening
 from tests.support.emulator.sam import APPLICATION
 from tests.support.waiting import wait_until
 
@@ -54,16 +57,12 @@ class Invocation:
     Attributes:
         result: what it returned, or its error.
         failed: whether that is an error.
-        bodies: what it PUT to the response URL, as it came.
+        answers: what it PUT to the response URL.
     """
 
     result: Any
     failed: bool
-    bodies: list[bytes]
-
-    @property
-    def answers(self) -> list[dict[str, Any]]:
-        return [json.loads(body) for body in self.bodies]
+    answers: list[dict[str, Any]]
 
 
 @dataclass
@@ -209,21 +208,27 @@ class Aws:
         tag_list = [{"Key": key, "Value": text} for key, text in (tags or {}).items()]
         self.client("ssm", region).put_parameter(Name=name, Value=value, Type=kind, Tags=tag_list)
 
-    def invoke(self, function: str, event: Mapping[str, Any], region: str, *, status: int = 200) -> Invocation:
-        """Invoke a function of the application, by its logical id, as CloudFormation does but for the response URL.
+    def invoke(self, function: str, event: Mapping[str, Any], region: str, *, in_progress: bool = True) -> Invocation:
+        """Invoke a function of the application, by its logical id.
 
         Args:
-            function: `Exporter` or `Importer`.
-            event: any; `ResponseURL` is set here, unless it has one.
+            function: as in `Exporter`.
+            event: any; it gets the `ResponseURL` of its resource, unless it has one.
             region: of the function.
-            status: what the response URL answers.
+            in_progress: whether CloudFormation lists the event's resource as in progress, as when it sends an event.
         """
         name = self.physical_ids(APPLICATION, region)[function]
-        with listening(status) as listener:
-            payload = json.dumps({"ResponseURL": listener.url, **event})
+        token, (stack_id, logical_id) = str(uuid4()), (event.get(each, "") for each in ("StackId", "LogicalResourceId"))
+        signed = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        key = quote(f"{stack_id}|{logical_id}|{token}", safe="")
+        url = f"{self.emulator.url}{PATH}{key}?X-Amz-Date={signed}&X-Amz-Expires=7200&X-Amz-Signature=secret"
+        payload = json.dumps({"ResponseURL": url, **event})
+        asked = [str(event.get(each, "")) for each in ("RequestType", "ResourceType", "PhysicalResourceId")]
+        with self.emulator.in_progress(stack_id, logical_id, *asked) if in_progress else nullcontext():
             answer = self.client("lambda", region).invoke(FunctionName=name, Payload=payload)
             result = json.loads(answer["Payload"].read() or b"null")
-            return Invocation(result, "FunctionError" in answer, list(listener.bodies))
+        answers = [each.body for each in self.emulator.answers() if each.token == token and each.body]
+        return Invocation(result, "FunctionError" in answer, answers)
 
     def logs(self, region: str) -> str:
         """All that the functions of a region logged."""

@@ -162,7 +162,7 @@ def test_20_the_same_event_twice_a_delete_of_what_never_was_and_a_malformed_even
 
     malformed = {name: value for name, value in event.items() if name not in ("StackId", "RequestId")}
     nothing = claimed.aws.invoke("Importer", malformed, US)
-    assert nothing.bodies == []
+    assert nothing.answers == []
     assert not nothing.failed
 
 

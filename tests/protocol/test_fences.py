@@ -222,7 +222,15 @@ def test_of_two_that_would_go_on_with_the_same_work_one_gives_way() -> None:
     assert most == [1, 1]
 
 
-def test_another_holder_does_not_take_over_what_was_left() -> None:
+@pytest.mark.parametrize(
+    "who",
+    [
+        FenceHolder("More", "More of stack network", "request-1"),
+        FenceHolder("Exports", "Exports of stack network", "forged", continues=True),
+    ],
+    ids=["another holder", "a continuation of another request"],
+)
+def test_nobody_else_takes_over_what_was_left(who: FenceHolder) -> None:
     world = World()
 
     def out_of_time() -> None:
@@ -233,7 +241,7 @@ def test_another_holder_does_not_take_over_what_was_left() -> None:
 
     def other() -> None:
         with pytest.raises(ChangingError):
-            world.behind(1, FenceHolder("More", "More of stack network", "request-1"))
+            world.behind(1, who)
 
     world.time.run(other)
     assert len(world.fences) == 1

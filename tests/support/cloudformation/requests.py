@@ -83,6 +83,6 @@ class ResourceRequest:
             raw["OldResourceProperties"] = {"ServiceToken": "token", **self.old}
         return raw
 
-    def event(self, request_id: str) -> Event:
+    def event(self, request_id: str, **signed: str) -> Event:
         """What a use case gets."""
-        return Event.parse(self.raw(request_id))
+        return Event.parse(self.raw(request_id, **signed))

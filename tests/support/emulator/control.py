@@ -9,7 +9,8 @@ import signal
 import socket
 import subprocess
 import tempfile
-from contextlib import suppress
+from base64 import urlsafe_b64encode
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -18,6 +19,7 @@ from urllib.request import Request, urlopen
 from tests.support.waiting import GIVE_UP_SECONDS, wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -206,7 +208,7 @@ class Emulator:
         return [Call(**call) for call in self._ask("/_strongref/calls")]
 
     def reset_calls(self) -> None:
-        self._ask("/_strongref/calls/reset", "POST")
+        self._ask("/_strongref/reset-calls", "POST")
 
     def limit(self, account: str, **rates: float) -> None:
         """Give an account these quotas in each region, as of `quota.Quotas`; none: take them away.
@@ -221,9 +223,28 @@ class Emulator:
         found: int = self._ask(f"/_strongref/throttled/{account}")
         return found
 
+    @contextmanager
+    def in_progress(self, stack_id: str, logical_id: str, *request: str) -> Iterator[None]:
+        """List a resource as in progress while this lasts, as if CloudFormation had just called its function.
+
+        Args:
+            stack_id: of its stack.
+            logical_id: in the stack.
+            request: Create, Update or Delete; the resource's type; and its physical ID.
+        """
+        self._ask(f"/_strongref/in-progress/{_encoded(stack_id, logical_id, *request)}", "POST")
+        try:
+            yield
+        finally:
+            self._ask(f"/_strongref/at-rest/{_encoded(stack_id, logical_id)}", "POST")
+
     def _ask(self, path: str, method: str = "GET") -> Any:  # noqa: ANN401 (JSON)
         with urlopen(Request(self.url + path, method=method), timeout=_ASK_SECONDS) as response:  # noqa: S310
             return json.load(response)
+
+
+def _encoded(*given: str) -> str:
+    return urlsafe_b64encode(json.dumps(given).encode()).decode()
 
 
 def _free_port() -> int:

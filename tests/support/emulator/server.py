@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import threading
+from base64 import urlsafe_b64decode as b64decode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from tests.support.emulator import (  # noqa: E402
     calls,
     cloudcontrol,
     cloudformation,
+    custom_resources,
     exports,
     iam,
     macros,
@@ -56,21 +58,21 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await gateway.app(scope, receive, send)
 
 
+_ROUTES: dict[str, Callable[..., object]] = {
+    "answers": answers.recorded,
+    "calls": calls.counts,
+    "reset-calls": calls.reset,
+    "quotas": throttle.limit,
+    "throttled": throttle.throttled,
+    "in-progress": lambda given: custom_resources.show(*json.loads(b64decode(given))),
+    "at-rest": lambda given: custom_resources.hide(*json.loads(b64decode(given))),
+}
+"""Our own, by the first segment of the path; the others are arguments."""
+
+
 def _own(path: str) -> object:
-    match path.removeprefix("/_strongref/"):
-        case "answers":
-            return answers.recorded()
-        case "calls":
-            return calls.counts()
-        case "calls/reset":
-            calls.reset()
-            return []
-    match path.removeprefix("/_strongref/").split("/"):
-        case ["quotas", account, given]:
-            return throttle.limit(account, given)
-        case ["throttled", account]:
-            return throttle.throttled(account)
-    return {"error": f"no {path} here"}
+    name, *given = path.removeprefix("/_strongref/").split("/")
+    return _ROUTES[name](*given)
 
 
 async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,14 +81,15 @@ async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()
         body += message.get("body", b"")
         more = message.get("more_body", False)
-    if not answers.take(scope["path"].removeprefix(answers.PATH), body):
+    token = scope["path"].rpartition("|")[2].removeprefix(answers.PATH)  # of `custom_resources.response_url`
+    if not answers.take(token, body):
         await _respond(send, 400, {"error": "the answer is too large"})
         return
 
     async def replay() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}
 
-    await gateway.app(scope, replay, send)
+    await gateway.app({**scope, "path": f"{answers.PATH}{token}"}, replay, send)
 
 
 async def _respond(send: Send, status: int, content: object) -> None:
@@ -114,6 +117,7 @@ def main(port: int) -> None:
         calls,
         throttle,
         cloudformation,
+        custom_resources,
         exports,
         nested,
         macros,

@@ -12,7 +12,7 @@ from strongref.contract.continuation import SERVICE_TIMEOUT, Continuation
 from strongref.contract.event import Event, RequestType
 from strongref.errors import ServiceTimeoutError, StrongRefError, UnfinishedError
 from strongref.protocol.claims import ClaimAttempt
-from strongref.protocol.ports import Ports, ResourceInfo, StackInfo
+from strongref.protocol.ports import Ports, StackInfo
 from strongref.protocol.time import Patience
 from strongref.runtime.clock import RESPONSE_SECONDS
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
@@ -107,10 +107,6 @@ class Invocation:
     def by_name(self, name: str, region: str) -> StackInfo | None:
         self.task.stop(TaskState.CALL, f"DescribeStacks {name}")
         return self.cloud.by_name(name, region)
-
-    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
-        self.task.stop(TaskState.CALL, f"DescribeStackResource {arn.split('/')[1]}")
-        return self.cloud.resource(arn, logical_id)
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         self.task.stop(TaskState.CALL, f"ListStackResources {arn.split('/')[1]}")

@@ -11,7 +11,7 @@ from tests.support.local_ssm.wire import Response
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-ACTIONS = ("DescribeStacks", "ListStackResources")
+ACTIONS = ("DescribeStackResource", "DescribeStacks", "ListStackResources")
 _NAMESPACE = "http://cloudformation.amazonaws.com/doc/2010-05-15/"
 _XML = "text/xml"
 _REGION_OF_ARN = 3
@@ -40,6 +40,13 @@ def perform(stacks: Iterable[Stack], request: Mapping[str, str], region: str, de
     if action == "DescribeStacks":
         shown = "".join(_member(_stack(stack)) for stack in found)
         return _answer(action, f"<Stacks>{shown}</Stacks>", delay)
+    if action == "DescribeStackResource":
+        named = [
+            each for each in found[0].get("Resources", ()) if each["LogicalResourceId"] == request["LogicalResourceId"]
+        ]
+        if not named:
+            return error("ValidationError", f"Resource {request['LogicalResourceId']} does not exist", delay)
+        return _answer(action, f"<StackResourceDetail>{_resource(named[0])}</StackResourceDetail>", delay)
     resources = "".join(_member(_resource(resource)) for resource in found[0].get("Resources", ()))
     return _answer(action, f"<StackResourceSummaries>{resources}</StackResourceSummaries>", delay)
 

@@ -120,7 +120,8 @@ class Exporter:
             return wanted.response
         attempt = ExportAttempt(self, event, wanted, phase, began=event.continuation is not None)
         creates = event.request_type is RequestType.CREATE and not attempt.began
-        holder = FenceHolder(event.logical_id, f"{event.logical_id} of {stack_text(event.stack)}", event.request_id)
+        says = f"{event.logical_id} of {stack_text(event.stack)}"
+        holder = FenceHolder(event.logical_id, says, event.request_id, continues=event.continuation is not None)
         sites = [(each.region, each.scope) for each in destinations]
         try:
             plans = behind_fences(

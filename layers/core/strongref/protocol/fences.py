@@ -52,6 +52,9 @@ class FenceHolder:
     name: str  # among the holders of a scope; a random token makes it unique
     says: str  # who that is, for people
     work: str = ""  # the request being carried out, if another invocation can continue it behind the same fences
+    # whether an earlier invocation left a fence for this one. Events that say so without knowing the request take no
+    # fence over
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +133,12 @@ class OwnFence:
         for name, fence in fences.items():
             if name in expired:
                 continue
-            if not (fence.unfinished and name.startswith(f"{self.scope.fences}/{self.holder.name}.")):
+            is_own = fence.unfinished and name.startswith(f"{self.scope.fences}/{self.holder.name}.")
+            is_same = fence.unfinished and self.holder.work == fence.unfinished.work
+            if not is_own or (self.holder.continues and not is_same):
                 return fence
             self.taken_over.append(name)
-            if self.holder.work and fence.unfinished.work == self.holder.work:
+            if fence.unfinished and self.holder.work and is_same:
                 self.scan = fence.unfinished
         return None
 

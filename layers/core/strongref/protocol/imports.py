@@ -105,8 +105,9 @@ class Importer:
             # Such properties were refused when they came: nothing was claimed for them.
             return Response(event.physical_id or stack.name)
         generation = event.physical_id or ""
-        if not generation.startswith(PHYSICAL_ID_PREFIX):
-            # A Create that never answered: CloudFormation made up an ID, but claims may have been put on.
+        if not generation.startswith(f"{PHYSICAL_ID_PREFIX}{stack.name}/{event.logical_id}/"):
+            # A Create that never answered: CloudFormation made up an ID, but claims may have been put on. Nor does an
+            # event release what another Import claims.
             generation = physical_id(stack, event.logical_id, request)
         info = self.ports.stacks.by_arn(event.stack)
         root = self.ports.stacks.by_arn(info.root_arn) if info and info.root_arn != info.arn else info

@@ -132,12 +132,20 @@ class Stacks(Protocol):
         """The stack with this name in a region of the function's own account."""
         ...
 
-    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
-        """A resource of the stack with this ID (DescribeStackResource); None if the stack has none of that name."""
-        ...
-
     def physical_ids(self, arn: str) -> frozenset[str]:
         """The physical IDs of a stack's custom resources, without deleted ones (ListStackResources, paged)."""
+        ...
+
+
+class StackResources(Protocol):
+    """What CloudFormation says about a stack and its resources; raises as `Stacks` does."""
+
+    def by_arn(self, arn: str) -> StackInfo | None:
+        """As `Stacks.by_arn`."""
+        ...
+
+    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
+        """A resource of the stack with this ID (DescribeStackResource); None if the stack has none of that name."""
         ...
 
 

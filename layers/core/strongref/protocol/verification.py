@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from strongref.contract.event import Event
     from strongref.contract.origin import ResponseHosts
     from strongref.protocol.lag import ReadLag
-    from strongref.protocol.ports import ResourceInfo, StackInfo, Stacks
+    from strongref.protocol.ports import ResourceInfo, StackInfo, StackResources
     from strongref.protocol.time import Clock
 
 ASKING_SECONDS = 60.0
@@ -56,7 +56,7 @@ class EventVerifier:
 
     hosts: ResponseHosts
     suffix: Callable[[str], str]  # the DNS suffix of a partition
-    stacks: Callable[[str, Clock], Stacks]  # stack lookups in an account
+    stacks: Callable[[str, Clock], StackResources]  # stack lookups in an account
     lag: ReadLag
 
     def may_respond(self, url: str, stack: str, logical_id: str, function: Arn) -> bool:
@@ -99,7 +99,7 @@ class EventVerifier:
             raise EventNotVerifiedError(failed) from None
 
 
-def _is_expected(event: Event, stacks: Stacks) -> bool:
+def _is_expected(event: Event, stacks: StackResources) -> bool:
     resource = stacks.resource(event.stack, event.logical_id)
     if is_in_progress(event, resource):
         return True

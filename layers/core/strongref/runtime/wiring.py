@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from strongref.contract.response import Response
     from strongref.lookup.finder import Finder
     from strongref.protocol.janitor import Janitor
-    from strongref.protocol.ports import Ports, Stacks
+    from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
 
 PATIENCE = 120.0
@@ -52,7 +52,7 @@ class CustomResourceFunction(NamedTuple):
     def of(
         cls, handle: Callable[[Event, Clock], Response], clients: Clients, limiter: RateLimiter
     ) -> CustomResourceFunction:
-        def stacks(account: str, clock: Clock) -> Stacks:
+        def stacks(account: str, clock: Clock) -> CloudFormationStacks:
             return _stacks(clients, limiter, account, clock)
 
         verifier = EventVerifier(ResponseHosts.from_environment(), dns_suffix, stacks, ReadLag.from_environment())
@@ -140,6 +140,6 @@ def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, p
     )
 
 
-def _stacks(clients: Clients, limiter: RateLimiter, account: str, clock: Clock) -> Stacks:
+def _stacks(clients: Clients, limiter: RateLimiter, account: str, clock: Clock) -> CloudFormationStacks:
     # The function runs in the account of its stack, so the clients have that account's credentials.
     return CloudFormationStacks(clients.cloudformation, limiter, clock, account=account)

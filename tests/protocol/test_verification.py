@@ -1,0 +1,228 @@
+"""Only events that CloudFormation waits for are carried out: what it must say about the resource, and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from strongref.arns import Arn
+from strongref.contract.event import Event, RequestType
+from strongref.contract.origin import ResponseHosts
+from strongref.errors import StackLookupError, WaitInterruptedError
+from strongref.protocol.lag import ReadLag
+from strongref.protocol.ports import ResourceInfo, StackInfo
+from strongref.protocol.verification import (
+    ASKING_SECONDS,
+    LATE_SECONDS,
+    EventNotVerifiedError,
+    EventRejectedError,
+    EventVerifier,
+)
+from tests.support.builders import ACCOUNT, stack_arn
+from tests.support.cloudformation.requests import EXPORT, IMPORT, ResourceRequest
+from tests.support.cloudformation.stacks import CLEANUP, ROLLBACK, ROLLBACK_CLEANUP
+from tests.support.fake_ssm import FakeClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from strongref.errors import StrongRefError
+    from strongref.protocol.time import Clock
+
+REGION = "us-east-1"
+STACK = stack_arn("web", REGION)
+FUNCTION = Arn.of(f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:strongref-Importer-1")
+ID = "strongref-import/web/Imports/0123"
+OTHER = "strongref-import/web/Imports/4567"
+CREATE, UPDATE, DELETE = RequestType
+
+
+@dataclass
+class Account:
+    """CloudFormation, which says this about one resource and its stack; first, and after some seconds."""
+
+    resource_info: ResourceInfo | None
+    status: str | None = None
+    later: tuple[float, ResourceInfo | None] | None = None
+    error: StrongRefError | None = None
+    calls: list[str] = field(default_factory=list)
+    clock: FakeClock = field(default_factory=FakeClock)
+
+    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
+        assert (arn, logical_id) == (STACK, "Imports")
+        self.calls.append("DescribeStackResource")
+        if self.error:
+            raise self.error
+        if self.later and sum(self.clock.slept) >= self.later[0]:
+            return self.later[1]
+        return self.resource_info
+
+    def by_arn(self, arn: str) -> StackInfo | None:
+        assert arn == STACK
+        self.calls.append("DescribeStacks")
+        return StackInfo(STACK, "web", self.status, STACK) if self.status else None
+
+    def verifier(self, lag: float = 2.0) -> EventVerifier:
+        def stacks(account: str, _clock: Clock) -> Account:
+            assert account == ACCOUNT
+            return self
+
+        return EventVerifier(ResponseHosts(), lambda _partition: "amazonaws.com", stacks, ReadLag(lag))
+
+    def accepts(self, event: Event, lag: float = 2.0) -> bool:
+        try:
+            self.verifier(lag).check_expected(event, self.clock)
+        except EventRejectedError:
+            return False
+        return True
+
+
+def event(kind: RequestType, physical_id: str = ID) -> Event:
+    properties = {"From": {"Stack": "network", "Region": "eu-west-1"}, "Names": ["A"]}
+    request = ResourceRequest(
+        kind,
+        STACK,
+        "Imports",
+        properties,
+        "" if kind is CREATE else physical_id,
+        properties if kind is UPDATE else None,
+    )
+    return request.event("request-1", signed=f"{FakeClock().now():%Y%m%dT%H%M%SZ}")
+
+
+def listed(status: str, physical_id: str = ID, kind: str = IMPORT) -> ResourceInfo:
+    return ResourceInfo(kind, status, physical_id)
+
+
+REPLACED = listed("UPDATE_COMPLETE", OTHER)
+
+
+@pytest.mark.parametrize(
+    ("what", "sent", "resource", "stack"),
+    [
+        ("create", event(CREATE), listed("CREATE_IN_PROGRESS", ""), "CREATE_IN_PROGRESS"),
+        ("create in an update", event(CREATE), listed("CREATE_IN_PROGRESS", ""), "UPDATE_IN_PROGRESS"),
+        ("update", event(UPDATE), listed("UPDATE_IN_PROGRESS"), "UPDATE_IN_PROGRESS"),
+        ("rollback of an update", event(UPDATE), listed("UPDATE_IN_PROGRESS"), ROLLBACK),
+        ("continue-update-rollback", event(UPDATE), listed("UPDATE_IN_PROGRESS"), ROLLBACK),
+        ("rollback-stack of an update", event(UPDATE), listed("UPDATE_IN_PROGRESS"), ROLLBACK),
+        ("rollback-stack of a create", event(DELETE), listed("DELETE_IN_PROGRESS"), "ROLLBACK_IN_PROGRESS"),
+        ("delete", event(DELETE), listed("DELETE_IN_PROGRESS"), "DELETE_IN_PROGRESS"),
+        ("delete after a failed create", event(DELETE), listed("DELETE_IN_PROGRESS"), "ROLLBACK_IN_PROGRESS"),
+        ("delete of a resource taken out", event(DELETE), listed("DELETE_IN_PROGRESS"), CLEANUP),
+        ("one taken out and gone", event(DELETE), None, CLEANUP),
+        ("cleanup of one replaced", event(DELETE), REPLACED, CLEANUP),
+        ("cleanup after a rollback", event(DELETE), REPLACED, ROLLBACK_CLEANUP),
+        ("rollback of one replaced", event(DELETE), REPLACED, ROLLBACK),
+        ("rollback of one created", event(DELETE), None, ROLLBACK),
+        ("nested stack that its parent deletes", event(DELETE), listed("DELETE_IN_PROGRESS"), "DELETE_IN_PROGRESS"),
+        ("nested stack whose parent cleans up", event(DELETE), REPLACED, CLEANUP),
+        ("instance of a stack set", event(CREATE), listed("CREATE_IN_PROGRESS", ""), "CREATE_IN_PROGRESS"),
+    ],
+    ids=lambda given: given if isinstance(given, str) and " " in given else "",
+)
+def test_what_cloudformation_waits_for_is_accepted_at_once(
+    what: str, sent: Event, resource: ResourceInfo | None, stack: str
+) -> None:
+    account = Account(resource, stack)
+    assert account.accepts(sent), what
+    assert sum(account.clock.slept) == 0
+    one_call = resource is not None and resource.status.endswith("_IN_PROGRESS")
+    assert account.calls == ["DescribeStackResource"] if one_call else ["DescribeStackResource", "DescribeStacks"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "resource", "stack"),
+    [
+        (event(CREATE), None, "CREATE_IN_PROGRESS"),
+        (event(CREATE), listed("CREATE_COMPLETE"), "CREATE_COMPLETE"),
+        (event(CREATE), listed("CREATE_FAILED"), "ROLLBACK_IN_PROGRESS"),
+        (event(CREATE), listed("DELETE_IN_PROGRESS"), "ROLLBACK_IN_PROGRESS"),
+        (event(CREATE), listed("CREATE_IN_PROGRESS", kind=EXPORT), "CREATE_IN_PROGRESS"),
+        (event(UPDATE), None, None),
+        (event(UPDATE), listed("UPDATE_COMPLETE"), "UPDATE_IN_PROGRESS"),
+        (event(UPDATE), listed("DELETE_IN_PROGRESS"), "DELETE_IN_PROGRESS"),
+        (event(UPDATE), listed("UPDATE_IN_PROGRESS", kind=EXPORT), "UPDATE_IN_PROGRESS"),
+        (event(DELETE), listed("UPDATE_IN_PROGRESS"), "UPDATE_IN_PROGRESS"),
+        (event(DELETE), listed("UPDATE_COMPLETE"), "UPDATE_COMPLETE"),
+        (event(DELETE), listed("UPDATE_COMPLETE"), CLEANUP),
+        (event(DELETE), REPLACED, "UPDATE_COMPLETE"),
+        (event(DELETE), REPLACED, "UPDATE_IN_PROGRESS"),
+        (event(DELETE), listed("DELETE_IN_PROGRESS", kind=EXPORT), "UPDATE_COMPLETE"),
+        (event(DELETE), listed("DELETE_COMPLETE"), "DELETE_IN_PROGRESS"),
+        (event(DELETE), None, "UPDATE_COMPLETE"),
+        (event(DELETE), None, None),
+    ],
+)
+def test_everything_else_is_rejected_after_it_was_asked_again(
+    sent: Event, resource: ResourceInfo | None, stack: str | None
+) -> None:
+    account = Account(resource, stack)
+    assert not account.accepts(sent)
+    assert sum(account.clock.slept) >= 2 * 2.0 + LATE_SECONDS
+    assert account.calls.count("DescribeStackResource") > 1
+
+
+def test_a_list_that_is_late_is_waited_for() -> None:
+    account = Account(None, "CREATE_IN_PROGRESS", later=(8.5, listed("CREATE_IN_PROGRESS", "")))
+    assert account.accepts(event(CREATE))
+    assert not Account(None, "CREATE_IN_PROGRESS", later=(8.5, listed("CREATE_IN_PROGRESS"))).accepts(
+        event(CREATE), lag=0
+    )
+
+
+@pytest.mark.parametrize("wrapped", [lambda error: error, WaitInterruptedError], ids=["refused", "out of time"])
+def test_where_cloudformation_cannot_be_asked_the_event_is_not_carried_out(
+    wrapped: Callable[[StrongRefError], StrongRefError],
+) -> None:
+    account = Account(None, error=wrapped(StackLookupError(STACK, REGION, "AccessDenied")))
+    with pytest.raises(EventNotVerifiedError, match="AccessDenied"):
+        account.accepts(event(UPDATE))
+
+
+def test_it_is_not_asked_forever() -> None:
+    seen: list[float] = []
+
+    def stacks(_account: str, clock: Clock) -> Account:
+        seen.append(clock.remaining())
+        return Account(listed("UPDATE_IN_PROGRESS"))
+
+    verifier = EventVerifier(ResponseHosts(), lambda _partition: "amazonaws.com", stacks, ReadLag())
+    verifier.check_expected(event(UPDATE), FakeClock(remaining=800))
+    assert seen == [ASKING_SECONDS]
+
+
+def test_an_event_whose_time_is_over_is_not_even_asked_about() -> None:
+    account = Account(listed("UPDATE_IN_PROGRESS"), "UPDATE_IN_PROGRESS")
+    sent = event(UPDATE)
+    late = replace(sent, requested=account.clock.now() - timedelta(seconds=sent.service_timeout))
+    assert not account.accepts(late)
+    assert account.calls == []
+    in_time = replace(sent, requested=account.clock.now() - timedelta(seconds=sent.service_timeout - 1))
+    assert account.accepts(in_time)
+    assert account.accepts(replace(sent, requested=None))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        f"arn:aws:lambda:{REGION}:222222222222:function:strongref-Importer-1",
+        f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:strongref-Importer-1",
+        f"arn:aws-cn:lambda:{REGION}:{ACCOUNT}:function:strongref-Importer-1",
+    ],
+    ids=["another account", "another region", "another partition"],
+)
+def test_a_stack_of_another_place_is_rejected(function: str) -> None:
+    with pytest.raises(EventRejectedError, match="StackId"):
+        Account(None).verifier().check_address(event(CREATE), Arn.of(function))
+
+
+def test_so_is_a_response_url_that_is_not_cloudformations() -> None:
+    verifier = Account(None).verifier()
+    verifier.check_address(event(CREATE), FUNCTION)
+    with pytest.raises(EventRejectedError, match="ResponseURL") as rejected:
+        verifier.check_address(replace(event(CREATE), response_url="https://example.org/secret"), FUNCTION)
+    assert "example.org" not in str(rejected.value)

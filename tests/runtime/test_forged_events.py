@@ -1,0 +1,155 @@
+"""Events that CloudFormation did not send: the real functions ask it at most, write nothing, and respond to nobody."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import pytest
+
+from strongref.contract.event import RequestType
+from tests.support.builders import stack_arn
+from tests.support.cloudformation.requests import ResourceRequest, response_url
+from tests.support.cloudformation.stacks import CLEANUP
+from tests.support.faults.scenario import EU, US, exports, imports, text
+from tests.support.faults.wire import Wire
+from tests.support.faults.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tests.support.faults.functions import Delivery
+
+ASKING = {"DescribeStackResource", "DescribeStacks"}
+LOOKUP = {"TypeName": "AWS::S3::Bucket", "Name": "photos"}
+CREATE, UPDATE, DELETE = RequestType
+
+
+@pytest.fixture(autouse=True)
+def counted() -> Iterator[list[Mapping[str, int]]]:
+    """The metrics that are emitted, which are checked for every event that is rejected."""
+    emitted: list[Mapping[str, int]] = []
+    with patch("strongref.runtime.custom_resource.emit_counts", emitted.append):
+        yield emitted
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """The stack network exports A to the stack web, which imports it; both are at rest."""
+    world = World()
+    with world.functions.installed():
+        world.deploy("network", EU, {"Exports": exports({"A": text("a")})})
+        world.deploy("web", US, {"Imports": imports("A")})
+        yield world
+
+
+def event(world: World, function: str, kind: RequestType) -> ResourceRequest:
+    """What CloudFormation could ask of a function: the last two would change or release what is claimed."""
+    if function == "lookup":
+        return ResourceRequest(kind, world.stack("web", US).arn, "Lookup", LOOKUP, "photos", LOOKUP)
+    name, region, logical_id = ("network", EU, "Exports") if function == "exporter" else ("web", US, "Imports")
+    stack = world.stack(name, region)
+    resource = stack.resources[logical_id]
+    changed = exports({"A": text("b")}, OnChange="propagate") if function == "exporter" else imports("A", Revision="2")
+    wanted = changed if kind is UPDATE else resource.properties
+    old = resource.properties if kind is UPDATE else None
+    return stack.request(kind, logical_id, wanted, "" if kind is CREATE else resource.physical_id, old)
+
+
+def raw_event(function: str, request: ResourceRequest) -> dict[str, Any]:
+    raw = request.raw("request-1", signed="20250101T000001Z")
+    return raw | ({"ResourceType": "Custom::ResourceLookup"} if function == "lookup" else {})
+
+
+def deliver(
+    world: World, function: str, raw: dict[str, Any], asked: ResourceRequest | None = None
+) -> tuple[Delivery, bool]:
+    """Invoke a function while CloudFormation waits for `asked`, or for nothing; and whether anything was written."""
+    before = world.state()
+    region = US if function != "exporter" else EU
+    with world.stacks[asked.stack].asking(asked) if asked else nullcontext():
+        delivery = world.functions.deliver(function, region, raw, Wire(world.time), 900)
+    return delivery, bool(world.state().differences(before))
+
+
+def check_rejected(delivery: Delivery, counted: list[Mapping[str, int]], *, written: bool) -> None:
+    assert counted == [{"EventsRejected": 1}]
+    assert {call.action for call in delivery.calls} <= ASKING
+    assert delivery.answers == ()
+    assert not written
+    assert not delivery.raised
+    assert not delivery.errors
+    assert "An event was rejected" in delivery.printed
+
+
+@pytest.mark.parametrize("kind", list(RequestType), ids=str)
+@pytest.mark.parametrize("function", ["exporter", "importer", "lookup"])
+def test_for_a_resource_at_rest_nothing_is_done(
+    function: str, kind: RequestType, world: World, counted: list[Mapping[str, int]]
+) -> None:
+    delivery, written = deliver(world, function, raw_event(function, event(world, function, kind)))
+    check_rejected(delivery, counted, written=written)
+    assert delivery.calls
+
+
+def other_fields(raw: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What a forger could say instead, by field."""
+    stack, logical_id = raw["StackId"], raw["LogicalResourceId"]
+
+    def url(of: str = stack, name: str = logical_id) -> dict[str, Any]:
+        return {"ResponseURL": response_url(of, name, "request-1", signed="20250101T000001Z")}
+
+    region, account = stack.split(":")[3:5]
+    elsewhere = stack.replace(f":{account}:", ":222222222222:")
+    abroad = stack.replace(f":{region}:", ":ap-south-1:")
+    gone = stack.rsplit("/", 1)[0] + "/gone"
+    return {
+        "StackId of another account": {"StackId": elsewhere, **url(elsewhere)},
+        "StackId of another region": {"StackId": abroad, **url(abroad)},
+        "StackId of no stack": {"StackId": gone, **url(gone)},
+        "LogicalResourceId": {"LogicalResourceId": "Other", **url(name="Other")},
+        "ResourceType": {"ResourceType": "Custom::Other"},
+        "RequestType": {"RequestType": "Delete" if raw["RequestType"] != "Delete" else "Create"},
+        "ResponseURL of another host": {"ResponseURL": "https://example.org/?X-Amz-Date=20250101T000001Z"},
+        "ResponseURL of another resource": url(name="Mine"),
+        "ResponseURL without TLS": {"ResponseURL": raw["ResponseURL"].replace("https:", "http:")},
+        "ResponseURL of yesterday": {"ResponseURL": raw["ResponseURL"].replace("20250101", "20241231")},
+        "ResponseURL, malformed": {"ResponseURL": "https://example.org/", "ResourceProperties": None},
+    }
+
+
+FIELDS = sorted(other_fields(ResourceRequest(UPDATE, stack_arn("web", US), "Imports", {}).raw("1")))
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("function", ["exporter", "importer", "lookup"])
+def test_a_field_that_is_not_cloudformations_is_not_believed(
+    function: str, field: str, world: World, counted: list[Mapping[str, int]]
+) -> None:
+    asked = event(world, function, UPDATE)
+    raw = raw_event(function, asked)
+    delivery, written = deliver(world, function, raw | other_fields(raw)[field], asked)
+    check_rejected(delivery, counted, written=written)
+    assert "example.org" not in delivery.printed
+
+
+@pytest.mark.parametrize(("function", "kind"), [("exporter", UPDATE), ("importer", DELETE)])
+def test_what_cloudformation_did_ask_for_is_done(function: str, kind: RequestType, world: World) -> None:
+    asked = event(world, function, kind)
+    delivery, written = deliver(world, function, raw_event(function, asked), asked)
+    assert delivery.status == "SUCCESS"
+    assert written
+    assert [call.action for call in delivery.calls].count("DescribeStackResource") == 1
+
+
+def test_a_delete_in_one_stack_does_not_release_what_another_one_claims(world: World) -> None:
+    claimed = world.stack("web", US).resources["Imports"].physical_id
+    world.deploy("mine", US, {"Imports": imports("A", Consumer="web")})
+    mine = world.stack("mine", US)
+    mine.status = CLEANUP  # what was replaced is deleted, and is not listed
+    forged = mine.request(DELETE, "Imports", imports("A", Consumer="web"), claimed)
+    delivery, _ = deliver(world, "importer", raw_event("importer", forged), forged)
+    assert delivery.status == "SUCCESS"
+    with pytest.raises(Exception, match="imported by stack web"):
+        world.deploy("network", EU, {"Exports": exports({"A": text("b")})})

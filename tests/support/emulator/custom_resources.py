@@ -1,0 +1,118 @@
+"""Custom resources' requests as AWS makes them: the resource is listed in progress, and the response URL names it.
+
+The emulator lists a resource once it has been created, and its response URLs have neither a name nor a date.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ministack.core.responses import now_iso
+from ministack.services.cloudformation import custom_resource, handlers
+
+from tests.support.emulator import answers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Action = Callable[[Any], tuple[int, Any, Any]]
+
+_LISTING = ("DescribeStackResource", "DescribeStackResources", "ListStackResources")
+
+_of: ContextVar[str] = ContextVar("of", default="")
+"""Whose response URL is made: the stack's ID and the logical ID, as they are in its key."""
+
+_in_progress: dict[tuple[str, str], dict[str, Any]] = {}
+"""The resources whose functions are at work, by stack ID and logical ID."""
+
+_listing = threading.local()
+
+
+def install() -> None:
+    """Patch the request of a custom resource, its response URL, and the lists of resources."""
+    custom_resource.invoke_custom_resource = in_progress(custom_resource.invoke_custom_resource)
+    custom_resource._response_url = response_url
+    handlers._resolve_stack = with_progress(handlers._resolve_stack)
+    for action in _LISTING:
+        handlers._ACTION_HANDLERS[action] = listing(handlers._ACTION_HANDLERS[action])
+
+
+def response_url(token: str) -> str:
+    """As on AWS: the object's key is the stack, the logical ID and a UUID; the query has the date and the validity."""
+    signed = now_iso().split(".")[0].replace("-", "").replace(":", "").rstrip("Z")
+    query = f"X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date={signed}Z&X-Amz-Expires=7200&X-Amz-Signature=presigned"
+    return f"{custom_resource._gateway_url()}{answers.PATH}{quote(f'{_of.get()}{token}', safe='')}?{query}"
+
+
+def in_progress(invoke: Callable[..., Any]) -> Callable[..., Any]:
+    """The resource is listed as in progress before its function is called; without a physical ID if it is created."""
+
+    def invoking(  # noqa: PLR0913, PLR0917 (as the emulator's)
+        request_type: str,
+        logical_id: str,
+        props: dict[str, Any],
+        stack_name: str,
+        stack_id: str,
+        resource_type: str,
+        physical_id: str | None = None,
+        old_props: dict[str, Any] | None = None,
+    ) -> object:
+        show(stack_id, logical_id, request_type, resource_type, physical_id or "")
+        token = _of.set(f"{stack_id}|{logical_id}|")
+        try:
+            return invoke(request_type, logical_id, props, stack_name, stack_id, resource_type, physical_id, old_props)
+        finally:
+            _of.reset(token)
+            hide(stack_id, logical_id)
+
+    return invoking
+
+
+def show(stack_id: str, logical_id: str, request_type: str, resource_type: str, physical_id: str) -> None:
+    """List a resource as in progress from now on."""
+    _in_progress[stack_id, logical_id] = {
+        "LogicalResourceId": logical_id,
+        "PhysicalResourceId": physical_id,
+        "ResourceType": resource_type,
+        "ResourceStatus": f"{request_type.upper()}_IN_PROGRESS",
+        "Timestamp": now_iso(),
+    }
+
+
+def hide(stack_id: str, logical_id: str) -> None:
+    """List it as it is from now on."""
+    _in_progress.pop((stack_id, logical_id), None)
+
+
+def listing(action: Action) -> Action:
+    """A list of resources, in which `with_progress` shows what is in progress."""
+
+    def listed(params: object) -> tuple[int, Any, Any]:
+        _listing.on = True
+        try:
+            return action(params)
+        finally:
+            _listing.on = False
+
+    return listed
+
+
+def with_progress(resolve: Callable[[str], dict[str, Any] | None]) -> Callable[[str], dict[str, Any] | None]:
+    """A stack, with the resources that are in progress. What was replaced is deleted without being listed."""
+
+    def resolved(stack_name: str) -> dict[str, Any] | None:
+        stack = resolve(stack_name)
+        if not stack or not getattr(_listing, "on", False):
+            return stack
+        resources = dict(stack.get("_resources", {}))
+        for (stack_id, logical_id), at_work in list(_in_progress.items()):
+            found = resources.get(logical_id, {})
+            replaced = found and found["PhysicalResourceId"] != at_work["PhysicalResourceId"]
+            if stack_id == stack["StackId"] and not (replaced and at_work["ResourceStatus"] == "DELETE_IN_PROGRESS"):
+                resources[logical_id] = {**found, **at_work}
+        return {**stack, "_resources": resources}
+
+    return resolved
