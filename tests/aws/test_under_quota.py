@@ -21,7 +21,7 @@ from strongref.contract.event import Event, RequestType
 from strongref.errors import UnfinishedError
 from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
-from strongref.protocol.ports import Ports, StackInfo
+from strongref.protocol.ports import Ports, ResourceInfo, StackInfo
 from strongref.protocol.time import Patience
 from tests.support.builders import stack_arn
 from tests.support.fake_ssm import FakeSsm, error
@@ -114,6 +114,10 @@ class _Stacks:
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
         return self.by_arn(stack_arn(name, region))
+
+    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
+        """Nobody asks."""
+        raise NotImplementedError
 
     def physical_ids(self, _arn: str) -> frozenset[str]:
         return frozenset()

@@ -20,7 +20,7 @@ from strongref.contract.requests import ExportRequest, ImportRequest
 from strongref.lookup.request import LookupRequest
 from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
-from strongref.protocol.ports import Ports, StackInfo
+from strongref.protocol.ports import Ports, ResourceInfo, StackInfo
 from strongref.protocol.time import Patience
 from tests.support.builders import ACCOUNT, NETWORK, WEB, stack_arn
 from tests.support.documents import EXAMPLES, Block, Deployment, blocks, example, load, names_in, rows
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 class AllStacks:
     """`ports.Stacks` where every stack exists and is at rest."""
+
+    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
+        raise NotImplementedError
 
     def by_arn(self, arn: str) -> StackInfo | None:
         return StackInfo(arn, StackArn.parse(arn).name, "UPDATE_COMPLETE", arn)

@@ -65,6 +65,12 @@ class Account:
         self.calls.append("DescribeStacks")
         return StackInfo(STACK, "web", self.status, STACK) if self.status else None
 
+    def by_name(self, name: str, region: str) -> StackInfo | None:
+        raise NotImplementedError
+
+    def physical_ids(self, arn: str) -> frozenset[str]:
+        raise NotImplementedError
+
     def verifier(self, lag: float = 2.0) -> EventVerifier:
         def stacks(account: str, _clock: Clock) -> Account:
             assert account == ACCOUNT

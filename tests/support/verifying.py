@@ -12,11 +12,11 @@ from strongref.protocol.verification import EventVerifier
 if TYPE_CHECKING:
     from strongref.arns import Arn
     from strongref.contract.event import Event
-    from strongref.protocol.ports import StackResources
+    from strongref.protocol.ports import Stacks
     from strongref.protocol.time import Clock
 
 
-def _no_stacks(_account: str, _clock: Clock) -> StackResources:
+def _no_stacks(_account: str, _clock: Clock) -> Stacks:
     raise AssertionError
 
 

@@ -169,6 +169,14 @@ class StackLookupError(StrongRefError):
     sentence = "CloudFormation in {region} could not be asked about stack {stack}: {code}."
 
 
+class OutdatedRequestError(StrongRefError):
+    """An event that comes again after a later one was carried out: it would undo that."""
+
+    counted = ErrorMetric.NOT_EXPECTED
+    logical_id: str
+    sentence = "The request is older than the last one that was carried out for {logical_id}. Nothing was changed."
+
+
 class ReinvokeError(StrongRefError):
     """Lambda did not take the event for another invocation."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.support.cloudformation.requests import resource_type
 from tests.support.cloudformation.stacks import DELETED
-from tests.support.fake_ssm import error
+from tests.support.fake_ssm import EPOCH, error
 
 if TYPE_CHECKING:
     from tests.support.cloudformation.stacks import FakeStack, FakeStacks
@@ -43,7 +43,8 @@ class CloudFormationClient:
             text = f"Resource {request['LogicalResourceId']} does not exist for stack {stack.name}"
             raise error("ValidationError", text, "DescribeStackResource")
         physical_id = {"PhysicalResourceId": found.physical_id} if found.physical_id else {}
-        shown = {"ResourceType": found.type, "ResourceStatus": found.status, **physical_id}
+        shown: dict[str, Any] = {"ResourceType": found.type, "ResourceStatus": found.status, **physical_id}
+        shown["LastUpdatedTimestamp"] = found.updated or EPOCH
         return {"StackResourceDetail": {"LogicalResourceId": request["LogicalResourceId"], **shown}}
 
     def list_stack_resources(self, **request: Any) -> dict[str, Any]:

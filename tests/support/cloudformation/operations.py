@@ -179,7 +179,7 @@ class CloudFormation(FakeStacks):
         """Send one event, and take its outcome."""
         request = stack.request(kind, logical_id, *given)
         try:
-            with stack.asking(request):
+            with stack.asking(request, self.now()):
                 answer = self.send(request)
         except StrongRefError as error:
             stack.reasons.append(str(error))

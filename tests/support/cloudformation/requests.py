@@ -15,18 +15,16 @@ if TYPE_CHECKING:
 EXPORT = "Custom::CrossRegionExport"
 IMPORT = "Custom::CrossRegionImport"
 
-SIGNED = "20260101T120000Z"
-"""When the response URL was signed, if nothing else is said."""
+SIGNED_FORMAT = "%Y%m%dT%H%M%SZ"
 
 
-def response_url(
-    stack: str, logical_id: str, request_id: str, signed: str = SIGNED, signature: str = "signature"
-) -> str:
-    """Where CloudFormation waits for a response, as it looks in AWS."""
+def response_url(stack: str, logical_id: str, request_id: str, signed: str = "", signature: str = "signature") -> str:
+    """Where CloudFormation waits for a response, as it looks in AWS; signed at that time, if one is given."""
     region = StackArn.parse(stack).region
     bucket = f"cloudformation-custom-resource-response-{region.replace('-', '')}"
     key = quote(f"{stack}|{logical_id}|{request_id}")
-    query = f"X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date={signed}&X-Amz-Expires=7200&X-Amz-Signature={signature}"
+    date = f"&X-Amz-Date={signed}&X-Amz-Expires=7200" if signed else ""
+    query = f"X-Amz-Algorithm=AWS4-HMAC-SHA256{date}&X-Amz-Signature={signature}"
     return f"https://{bucket}.s3.{region}.amazonaws.com/{key}?{query}"
 
 

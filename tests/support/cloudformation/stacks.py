@@ -15,6 +15,7 @@ from tests.support.cloudformation.requests import ResourceRequest, resource_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
 
 
 CREATING = "CREATE_IN_PROGRESS"
@@ -58,6 +59,7 @@ class FakeStack:
         replaced: what the cleanup phase deletes, by logical ID.
         reasons: of every failure, as in the stack's events.
         asked: the request that waits for an answer.
+        asked_at: since when.
     """
 
     arn: str
@@ -68,6 +70,7 @@ class FakeStack:
     replaced: dict[str, StackResource] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
     asked: ResourceRequest | None = None
+    asked_at: datetime | None = None
 
     @property
     def name(self) -> str:
@@ -94,9 +97,9 @@ class FakeStack:
         return ResourceRequest(kind, self.arn, logical_id, *given)
 
     @contextmanager
-    def asking(self, request: ResourceRequest) -> Iterator[None]:
+    def asking(self, request: ResourceRequest, at: datetime | None = None) -> Iterator[None]:
         """While this lasts, a resource is in progress."""
-        before, self.asked = self.asked, request
+        before, self.asked, self.asked_at = self.asked, request, at
         try:
             yield
         finally:
@@ -107,7 +110,7 @@ class FakeStack:
         found, asked = self.resources.get(logical_id), self.asked
         replaced = asked and asked.kind is RequestType.DELETE and found and found.physical_id != asked.physical_id
         if asked and asked.logical_id == logical_id and not replaced:
-            return ResourceInfo(asked.type, f"{asked.kind.upper()}_IN_PROGRESS", asked.physical_id)
+            return ResourceInfo(asked.type, f"{asked.kind.upper()}_IN_PROGRESS", asked.physical_id, self.asked_at)
         return ResourceInfo(resource_type(found.properties), found.status, found.physical_id) if found else None
 
     def begin_update(self) -> None:
@@ -174,6 +177,10 @@ class FakeStacks:
         """Delete a stack, and retain its resources."""
         stack = self.stack(name, region)
         stack.status, stack.resources = DELETED, {}
+
+    def now(self) -> datetime | None:
+        """The time; None where none passes."""
+        return None
 
     # -- ports.Stacks --------------------------------------------------------------------------------------------
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.continuation import service_timeout
 from strongref.contract.event import RequestType
 from strongref.contract.names import StackArn, claim_tag, short_hash
+from strongref.contract.origin import requested_at
 from strongref.contract.requests import ImportRequest
 from strongref.contract.response import Response
 from strongref.errors import StrongRefError
@@ -17,7 +17,7 @@ from strongref.protocol.imports import PHYSICAL_ID_PREFIX, physical_id
 from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.client import CloudFormationClient
 from tests.support.cloudformation.operations import CloudFormation
-from tests.support.cloudformation.requests import IMPORT, ResourceRequest
+from tests.support.cloudformation.requests import IMPORT, SIGNED_FORMAT, ResourceRequest
 from tests.support.cloudformation.stacks import FakeStack, made_up_id
 from tests.support.fake_ssm import FakeSsm, Snapshot
 from tests.support.faults.fake_time import FakeTime
@@ -28,8 +28,7 @@ from tests.support.invariants import FENCES, Name, stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-SIGNED_FORMAT = "%Y%m%dT%H%M%SZ"
+    from datetime import datetime
 
 SECRET = "zz-"
 """What every value's text contains, and the presigned URL: nothing printed may."""
@@ -93,6 +92,9 @@ class World(CloudFormation):
         self._seconds = seconds
         self._signed: dict[str, str] = {}  # when each request was sent
 
+    def now(self) -> datetime:
+        return self.time.now()
+
     def ssm(self, region: str) -> FakeSsm:
         if region not in self.regions:
             self.regions[region] = FakeSsm(region, ACCOUNT)
@@ -133,20 +135,19 @@ class World(CloudFormation):
 
     def deliver(self, request: Request, wire: Wire | None = None) -> Delivery:
         """Deliver an event, once; `note` gives CloudFormation the outcome."""
-        wire = wire or Wire(self.time)
-        in_progress = (
-            self.stacks[request.stack].asking(request) if isinstance(request, ResourceRequest) else nullcontext()
-        )
-        with in_progress:
-            return self.functions.deliver(_function(request), request.region, self._raw(request), wire, self._seconds)
+        wire, raw = wire or Wire(self.time), self._raw(request)
+        if isinstance(request, JanitorVisit):
+            return self.functions.deliver("janitor", request.region, raw, wire, self._seconds)
+        function = "importer" if request.type == IMPORT else "exporter"
+        with self.stacks[request.stack].asking(request, requested_at(raw["ResponseURL"])):
+            return self.functions.deliver(function, request.region, raw, wire, self._seconds)
 
     def is_over(self, request: Request) -> bool:
         """Whether CloudFormation has stopped waiting for the answer to what it sent."""
-        signed = self._signed.get(_number(request))
         if isinstance(request, JanitorVisit):
             return False
-        sent = datetime.strptime(f"{signed}+0000", f"{SIGNED_FORMAT}%z") if signed else self.time.now()
-        return (self.time.now() - sent).total_seconds() >= service_timeout(request.properties)
+        sent = requested_at(self._raw(request)["ResponseURL"])
+        return sent is not None and (self.now() - sent).total_seconds() >= service_timeout(request.properties)
 
     def _raw(self, request: Request) -> dict[str, Any]:
         """What the function gets; the same whenever it is delivered."""
@@ -201,12 +202,6 @@ def released_claim(request: Request) -> str:
         return claim_tag(request.physical_id)
     stack = StackArn.parse(request.stack)  # the Create was never answered, so CloudFormation made the ID up
     return claim_tag(physical_id(stack, request.logical_id, ImportRequest.parse(request.properties, stack)))
-
-
-def _function(request: Request) -> str:
-    if isinstance(request, JanitorVisit):
-        return "janitor"
-    return "importer" if request.type == IMPORT else "exporter"
 
 
 def _number(request: Request) -> str:

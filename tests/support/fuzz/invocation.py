@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from strongref.aws.parameter_store import SsmStore
@@ -12,13 +11,12 @@ from strongref.contract.continuation import SERVICE_TIMEOUT, Continuation
 from strongref.contract.event import Event, RequestType
 from strongref.errors import ServiceTimeoutError, StrongRefError, UnfinishedError
 from strongref.protocol.claims import ClaimAttempt
-from strongref.protocol.ports import Ports, StackInfo
+from strongref.protocol.ports import Ports, ResourceInfo, StackInfo
 from strongref.protocol.time import Patience
 from strongref.runtime.clock import RESPONSE_SECONDS
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
 from tests.support.cloud import UNLIMITED, carry_out
 from tests.support.cloudformation.requests import IMPORT
-from tests.support.fake_ssm import EPOCH
 from tests.support.fuzz.scheduler import Task, TaskState
 
 if TYPE_CHECKING:
@@ -86,7 +84,7 @@ class Invocation:
     # -- ports.Clock ---------------------------------------------------------------------------------------------
 
     def now(self) -> datetime:
-        return EPOCH + timedelta(seconds=self.cloud.scheduler.seconds)
+        return self.cloud.now()
 
     def sleep(self, seconds: float) -> None:
         self.task.wakes = self.cloud.scheduler.seconds + seconds
@@ -107,6 +105,10 @@ class Invocation:
     def by_name(self, name: str, region: str) -> StackInfo | None:
         self.task.stop(TaskState.CALL, f"DescribeStacks {name}")
         return self.cloud.by_name(name, region)
+
+    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
+        self.task.stop(TaskState.CALL, f"DescribeStackResource {arn.split('/')[1]}")
+        return self.cloud.resource(arn, logical_id)
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         self.task.stop(TaskState.CALL, f"ListStackResources {arn.split('/')[1]}")

@@ -6,6 +6,7 @@ event is another. Invocations can be killed, started again, run twice, or hand o
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.event import Event, RequestType
@@ -13,11 +14,14 @@ from strongref.contract.response import Response
 from strongref.errors import StrongRefError
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import NoAnswerError
+from tests.support.cloudformation.requests import SIGNED_FORMAT
+from tests.support.fake_ssm import EPOCH
 from tests.support.fuzz.invocation import Invocation, PendingRequest
 from tests.support.fuzz.scheduler import BEGINS, Scheduler, Task, TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from strongref.contract.names import Key
     from strongref.contract.values import Value
@@ -34,6 +38,9 @@ class SteppedCloud(Cloud):
         self.invocations: list[Invocation] = []
         self.operations: dict[tuple[str, str], Task] = {}
         self.outcomes: dict[tuple[str, str], StrongRefError | None] = {}
+
+    def now(self) -> datetime:
+        return EPOCH + timedelta(seconds=self.scheduler.seconds)
 
     # -- what `watched_cloud` sees -------------------------------------------------------------------------------
 
@@ -64,7 +71,7 @@ class SteppedCloud(Cloud):
 
     def send(self, request: ResourceRequest) -> Response:
         task = self.operations[request.stack_name, request.region]
-        event = self.event(request)
+        event = request.event(f"request-{next(self.numbers)}", signed=self.now().strftime(SIGNED_FORMAT))
         if request.kind is RequestType.DELETE:
             self.before_delete(request)
         pending = PendingRequest(event, task)

@@ -70,7 +70,8 @@ class CloudFormationStacks:
         if not response:
             return None
         found = response["StackResourceDetail"]
-        return ResourceInfo(found["ResourceType"], found["ResourceStatus"], found.get("PhysicalResourceId", ""))
+        physical_id, updated = found.get("PhysicalResourceId", ""), found["LastUpdatedTimestamp"]
+        return ResourceInfo(found["ResourceType"], found["ResourceStatus"], physical_id, updated)
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         return frozenset(

@@ -21,6 +21,7 @@ from strongref.contract.continuation import (
 )
 from strongref.contract.names import BadArnError, StackArn
 from strongref.contract.origin import requested_at
+from strongref.contract.record import RequestStamp
 from strongref.errors import StrongRefError
 
 if TYPE_CHECKING:
@@ -128,6 +129,11 @@ class Event:
             service_timeout=service_timeout(raw["ResourceProperties"]),
             continuation=_continuation(raw, requested),
         )
+
+    @property
+    def stamp(self) -> RequestStamp | None:
+        """Which request it is; None if it does not say when it was sent."""
+        return RequestStamp(self.requested, self.request_id) if self.requested else None
 
     def is_over(self, now: datetime) -> bool:
         """Whether CloudFormation has stopped waiting for the response."""

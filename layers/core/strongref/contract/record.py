@@ -1,7 +1,7 @@
 """Records: what each Export publishes. The record is the truth; the parameters of the values are copies of it. Pure.
 
-A small record is one parameter, its head: `{"stack": …, "values": {…}}`. A larger one has its values in tails: numbered
-parameters next to the head, which lists them. Secure values have tails of their own, which are SecureStrings.
+A small record is one parameter, its head: `{"stack": …, "last": […], "values": {…}}`. A larger one has its values in
+tails: numbered parameters next to the head, which lists them. Secure values have tails of their own: SecureStrings.
 To change a record, write new tails under numbers that were never used in it, then the head (one call, so the change is
 atomic), then delete the old tails. So a reader finds the old record, or the new one, or that it must read again.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,18 @@ _SPACE = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
+class RequestStamp:
+    """Which request of CloudFormation's it was: events may be delivered again, and in another order."""
+
+    at: datetime  # when CloudFormation sent it (UTC, whole seconds)
+    request_id: str
+
+    def is_outdated_by(self, last: RequestStamp | None) -> bool:
+        """Whether a later request has been carried out. Those of one second count in the order in which they come."""
+        return last is not None and self.at < last.at and self.request_id != last.request_id
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """What one Export publishes in one scope."""
 
@@ -41,6 +54,8 @@ class Record:
     # the Export has not finished changing the values' tags, which takes one call each. Some values may not have its
     # owner tag yet, or still have it although the Export gave them up
     open: bool = False
+    # the last request that changed it; None if it is not known. Records that say the same are equal
+    last: RequestStamp | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +101,8 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
         number += 1
         tails.append(RecordPart(number, ParameterType.SECURE, chunk))
     head: dict[str, object] = {"stack": record.stack} | ({"open": True} if record.open else {})
+    if record.last:
+        head["last"] = [record.last.at.isoformat(timespec="seconds"), record.last.request_id]
     if secure:
         head["secure"] = [part.number for part in tails]
     whole = _compact({**head, "values": json.loads(plain)})
@@ -138,9 +155,17 @@ def _assemble(parts: Mapping[int, str]) -> Record | None:
             {Key(key): _value_of(given) for key, given in values.items()}
             | {Key(key): Value(ParameterType.SECURE, text) for key, text in secure.items()},
             open=bool(head.get("open")),
+            last=_stamp(head.get("last")),
         )
     except (KeyError, ValueError, TypeError, AttributeError):
         return None
+
+
+def _stamp(given: object) -> RequestStamp | None:
+    if not isinstance(given, list):
+        return None
+    at, request_id = given
+    return RequestStamp(datetime.fromisoformat(at).astimezone(UTC), str(request_id))
 
 
 def _value_of(given: object) -> Value:

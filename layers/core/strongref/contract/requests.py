@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -149,6 +150,16 @@ class ExportRequest:
                         f"must have a parameter name of at most {longest} characters in {region}, got {length}. "
                         "Shorten its names",
                     )
+
+
+def readable_regions(given: Properties, stack: StackArn) -> tuple[str, ...]:
+    """The regions of an Export whose properties cannot be understood, as far as these can."""
+    region = given.get("Region", stack.region)
+    found = []
+    for each in region if isinstance(region, list) else [region]:
+        with suppress(BadRequestError):
+            found.append(parse_region("Region", each))
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,13 +50,24 @@ class ClaimRelease:
 
         The records stay: a consumer that is created again finds its exports again.
         """
+        if keys := self._keys_below(consumer_prefix(consumer)):
+            self._delete_behind_fences(keys, unless_recorded=False)
+
+    def release_everything(self) -> None:
+        """Remove this generation's claims wherever they are, which takes a call for every value of the region."""
+        store = self._store
+        for scope, keys in self._keys_below("/strongref/exports").items():
+            claimed = [key for key in keys if self._claim in (store.tags(scope.value(key)) or {})]
+            if claimed:
+                self.release(scope, claimed)
+
+    def _keys_below(self, path: str) -> dict[ExportScope, list[Key]]:
         keys: dict[ExportScope, list[Key]] = defaultdict(list)
-        for name in self._store.under(consumer_prefix(consumer)):
+        for name in self._store.under(path, decrypted=False):
             scope = ExportScope.of("exports", name)
             if scope:
                 keys[scope].append(scope.key(name))
-        if keys:
-            self._delete_behind_fences(keys, unless_recorded=False)
+        return keys
 
     @property
     def _store(self) -> Store:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from strongref.contract.event import RequestType
 from strongref.contract.fence import TagScan
 from strongref.contract.names import StackArn
-from strongref.contract.requests import ExportRequest, OnChange
+from strongref.contract.requests import ExportRequest, OnChange, readable_regions
 from strongref.contract.response import Response
 from strongref.errors import (
     BadRequestError,
     ExportsKeptError,
     InUse,
+    OutdatedRequestError,
     PartialCreateError,
     StrongRefError,
     UnfinishedError,
@@ -30,17 +31,17 @@ from strongref.protocol.lag import NotAtOnceError
 from strongref.protocol.phases import Phase, claim_policy, phase_of
 from strongref.protocol.plan import refusal_of
 from strongref.protocol.planner import ExportIdentity, is_up_to_date
-from strongref.protocol.snapshot import Destination, Snapshot, read_behind_fences, read_scope
+from strongref.protocol.snapshot import Destination, Snapshot, read_behind_fences, read_scope, recorded_scopes
 from strongref.text import some, stack_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from strongref.contract.event import Event
     from strongref.contract.names import Key
     from strongref.contract.properties import Properties
     from strongref.protocol.plan import ExportPlan
-    from strongref.protocol.ports import Ports
+    from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
 
@@ -54,28 +55,33 @@ class ExportEvent:
     """One event of an Export, parsed."""
 
     export: ExportIdentity
-    # where to publish what, in the order in which they are written: new ones before those that it leaves. None if the
-    # properties never were accepted, so that nothing was ever published for them
-    destinations: tuple[Destination, ...] | None
+    # where to publish what, in the order in which they are written: new ones before those that it leaves
+    destinations: tuple[Destination, ...]
     response: Response  # what to answer if nothing needs to be reported
     rewrite: Collection[Key] = ()  # keys to write again although they are right
     on_change: OnChange = OnChange.REFUSE  # what the properties ask for
     former: ExportRequest | None = None  # what the old properties of an Update asked for; None if they were refused
     unchanged: bool = False  # the Update asks for what was asked for before, so there may be nothing to do
+    # where it may have left something for properties that cannot be understood. They were refused, or understood by
+    # another version; what is stored says which
+    unclear_regions: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, event: Event) -> ExportEvent:
         """Read an event.
 
         Raises:
-            BadRequestError: a property of a Create or Update cannot be understood.
+            BadRequestError: a property of a Create or Update cannot be understood, or the region of a Delete.
         """
         stack = StackArn.parse(event.stack)
         export = ExportIdentity(event.stack, event.logical_id)
         if event.request_type is RequestType.DELETE:
-            leaving = _accepted(event.properties, stack)
-            destinations = tuple(_destinations(leaving, publish=False)) if leaving else None
-            return cls(export, destinations, Response(event.physical_id or physical_id(stack, event.logical_id)))
+            leaving, own_id = _accepted(event.properties, stack), physical_id(stack, event.logical_id)
+            destinations = tuple(_destinations(leaving, publish=False)) if leaving else ()
+            unclear = () if leaving else readable_regions(event.properties, stack)
+            if not leaving and not unclear and event.physical_id == own_id:
+                raise BadRequestError("Region", _UNCLEAR)
+            return cls(export, destinations, Response(event.physical_id or own_id), unclear_regions=unclear)
         request = ExportRequest.parse(event.properties, stack)
         former = _accepted(event.old_properties, stack)
         new = _destinations(request, publish=True)
@@ -93,7 +99,28 @@ class ExportEvent:
             on_change=request.on_change,
             former=former,
             unchanged=former is not None and not rewrite and former.publishes_the_same_as(request),
+            unclear_regions=()
+            if former or event.old_properties is None
+            else (*request.regions, *readable_regions(event.old_properties, stack)),
         )
+
+    def with_recorded(self, stores: Callable[[str], Store]) -> ExportEvent:
+        """The same, with every place of the unclear regions where the Export's records say that it publishes."""
+        known = {(each.region, each.scope) for each in self.destinations}
+        found = {
+            (region, scope): Destination(region, scope, {})
+            for region in self.unclear_regions
+            for scope in recorded_scopes(stores(region), self.export)
+        }
+        return replace(
+            self, destinations=(*self.destinations, *(each for key, each in found.items() if key not in known))
+        )
+
+
+_UNCLEAR = (
+    "must be a region or a list of regions: without it, what is to be deleted cannot be found. Deploy valid properties "
+    "first, or delete the stack and retain this resource: the janitor of the region removes what deleted stacks left"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +136,10 @@ class Exporter:
             StrongRefError: it is refused, or failed; a `PartialCreateError` where a Create may have begun to write, so
                 that CloudFormation's Delete finds what it left.
         """
-        wanted = ExportEvent.parse(event)
-        if wanted.destinations is None:
-            return wanted.response
+        wanted = self._parse(event, clock)
         destinations = wanted.destinations
+        if not destinations:
+            return wanted.response
         phase = self._phase(event, wanted)  # asked at once: later, another event may be on its way
         if phase in (Phase.CREATE, Phase.UPDATE):
             self.ports.lag.check_service_timeout(event.service_timeout)
@@ -144,12 +171,15 @@ class Exporter:
 
     def preview(self, event: Event, clock: Clock) -> list[ExportPlan]:
         """The plans for an event, refusals included, without a fence and without writing anything: a dry run."""
-        wanted = ExportEvent.parse(event)
-        destinations = wanted.destinations or ()
+        wanted = self._parse(event, clock)
+        destinations = wanted.destinations
         fenced = [FencedStore(self.ports.stores(each.region, clock), clock, TagScan()) for each in destinations]
         inspector = TagInspector(self.ports.stacks)
         snapshots = read_behind_fences(fenced, destinations, wanted.export, inspector, wanted.rewrite)
         return self.plans(event, wanted, self._phase(event, wanted), snapshots)
+
+    def _parse(self, event: Event, clock: Clock) -> ExportEvent:
+        return ExportEvent.parse(event).with_recorded(lambda region: self.ports.stores(region, clock))
 
     def _phase(self, event: Event, wanted: ExportEvent) -> Phase:
         """What CloudFormation is doing with the stack; not asked where it makes no difference."""
@@ -171,17 +201,28 @@ class Exporter:
     def plans(self, event: Event, wanted: ExportEvent, phase: Phase, snapshots: Sequence[Snapshot]) -> list[ExportPlan]:
         """A plan for every destination.
 
-        A plan of a rollback that overrides claims counts only while the rollback is going on: this may be a second
-        delivery of its event.
+        A plan of a rollback that overrides claims counts only while the rollback is going on, and for its own event:
+        this may be a second delivery of it, or of the update that failed.
         """
         failed = wanted.former.on_change if wanted.former and phase is Phase.ROLLBACK else None
         policy = claim_policy(phase, wanted.on_change, failed)
-        plans = [snapshot.plan(wanted.export, policy, wanted.rewrite) for snapshot in snapshots]
+        plans = [snapshot.plan(wanted.export, policy, wanted.rewrite, event.stamp) for snapshot in snapshots]
         if phase is Phase.ROLLBACK and any(plan.overrides_claims for plan in plans):
             phase = self._phase(event, wanted)
+            if phase is Phase.ROLLBACK and self._is_superseded(event):
+                phase = Phase.UPDATE
             if phase is not Phase.ROLLBACK:
                 return self.plans(event, wanted, phase, snapshots)
         return plans
+
+    def _is_superseded(self, event: Event) -> bool:
+        """Whether CloudFormation has asked for something else since it sent an event, as far as dates tell."""
+        if event.requested is None:
+            return False
+        resource = self.ports.stacks.resource(event.stack, event.logical_id)
+        if resource is None or not resource.in_progress:
+            return True
+        return resource.updated is not None and resource.updated.replace(microsecond=0) > event.requested
 
 
 @dataclass(slots=True)
@@ -224,9 +265,13 @@ class ExportAttempt:
 
     def _read(self, fenced: list[FencedStore]) -> list[Snapshot]:
         export, inspector = self.wanted.export, TagInspector(self.exporter.ports.stacks)
-        found = read_behind_fences(fenced, self.wanted.destinations or (), export, inspector, self.wanted.rewrite)
+        found = read_behind_fences(fenced, self.wanted.destinations, export, inspector, self.wanted.rewrite)
         inspector.confirm_stale([each.tags for each in found], fenced[0].clock, self.exporter.ports.lag)
-        self.began = self.began or any(_has_own_record(snapshot, export) for snapshot in found)
+        own = [each.stored.own for each in found if _has_own_record(each, export)]
+        self.began = self.began or bool(own)
+        stamp = self.event.stamp
+        if stamp and any(record and stamp.is_outdated_by(record.last) for record in own):
+            raise OutdatedRequestError(self.event.logical_id)
         return found
 
     def _apply(self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], *, at_once: bool = False) -> None:

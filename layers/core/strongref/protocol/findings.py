@@ -7,7 +7,7 @@ back. Everything else needs a decision, and is reported.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
@@ -184,7 +184,7 @@ def _examine_orphans(
             if key in found.stored and (key not in found.tags or found.tags[key].claims)
         }
         if len(left) < len(record.values):
-            repairs.records[logical_id] = Record(record.stack, left) if left else None
+            repairs.records[logical_id] = replace(record, values=left) if left else None
             repairs.suspects |= record.values.keys() & found.tags.keys()
             name = part_name(scope.records, logical_id, 0)
             repairs.findings.append(Finding(FindingType.ORPHAN, name, (record.stack,)))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.event import Event
     from strongref.contract.names import Key
+    from strongref.contract.properties import Properties
     from strongref.contract.values import Value
     from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
@@ -99,28 +100,28 @@ class Importer:
     def _delete(self, event: Event, clock: Clock) -> Response:
         """Parse, release the claims, and clean the prefix of a consumer that is being deleted."""
         stack = StackArn.parse(event.stack)
-        try:
-            request = ImportRequest.parse(event.properties, stack)
-        except BadRequestError:
-            # Such properties were refused when they came: nothing was claimed for them.
-            return Response(event.physical_id or stack.name)
+        request = _understood(event.properties, stack)
         generation = event.physical_id or ""
         if not generation.startswith(f"{PHYSICAL_ID_PREFIX}{stack.name}/{event.logical_id}/"):
             # A Create that never answered: CloudFormation made up an ID, but claims may have been put on. Nor does an
             # event release what another Import claims.
+            if request is None:  # It was refused: nothing was claimed.
+                return Response(event.physical_id or stack.name)
             generation = physical_id(stack, event.logical_id, request)
         info = self.ports.stacks.by_arn(event.stack)
         root = self.ports.stacks.by_arn(info.root_arn) if info and info.root_arn != info.arn else info
         name = root.name if root else stack.name
-        scope = ExportScope(SHARED if request.shared else request.consumer or name, request.producer)
         holder = FenceHolder(event.logical_id, f"the cleanup of stack {event.stack_name}")
         release = ClaimRelease(self.ports, clock, event.region, generation, holder)
         consumer_goes = root is not None and root.being_deleted
         if consumer_goes:
             release.clean(name)
-        claims = request.strength is Strength.STRONG and request.names != ()
-        if claims and not (consumer_goes and scope.consumer == name):
-            release.release(scope, request.names)
+        if request is None:
+            release.release_everything()
+        elif request.strength is Strength.STRONG and request.names != ():
+            scope = ExportScope(SHARED if request.shared else request.consumer or name, request.producer)
+            if not (consumer_goes and scope.consumer == name):
+                release.release(scope, request.names)
         return Response(event.physical_id or generation)
 
     def _consumer(self, request: ImportRequest, stack: str, name: str) -> str:
@@ -130,3 +131,11 @@ class Importer:
             return request.consumer
         info = self.ports.stacks.by_arn(stack)
         return StackArn.parse(info.root_arn).name if info else name
+
+
+def _understood(properties: Properties, stack: StackArn) -> ImportRequest | None:
+    """What a Delete's properties asked for; None if they were refused, or another version understood them."""
+    try:
+        return ImportRequest.parse(properties, stack)
+    except BadRequestError:
+        return None

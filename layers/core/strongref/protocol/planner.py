@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, owner_tag
+from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, Producer, StackArn, owner_tag
 from strongref.contract.record import Record
 from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 from strongref.protocol.phases import ClaimPolicy
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from strongref.contract.names import ExportScope
+    from strongref.contract.record import RequestStamp
     from strongref.contract.values import Value
     from strongref.protocol.plan import Importers, Instruction, Refusal
 
@@ -68,6 +69,11 @@ class ExportIdentity:
 
     stack: str
     logical_id: str
+
+    @property
+    def producer(self) -> Producer:
+        stack = StackArn.parse(self.stack)
+        return Producer(stack.account, stack.region, stack.name)
 
     @property
     def owner_tag(self) -> str:
@@ -121,7 +127,7 @@ class StoredExports:
 def is_up_to_date(export: ExportIdentity, wanted: Mapping[Key, Value], stored: StoredExports) -> bool:
     """Whether record and parameters match what is wanted already. Then no tag needs to be read."""
     return (
-        stored.own == _record(export, wanted)
+        stored.own == (Record(export.stack, dict(wanted)) if wanted else None)
         and not stored.unreadable
         and all(stored.stored.get(key) == value for key, value in wanted.items())
         and not _smaller_orphans(wanted, stored)
@@ -162,6 +168,7 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     *,
     policy: ClaimPolicy = ClaimPolicy.REFUSE,
     rewrite: Collection[Key] = (),
+    stamp: RequestStamp | None = None,
 ) -> ExportPlan:
     """Decide what one Export does in one scope.
 
@@ -175,6 +182,7 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
         tags: what the tags of each of `keys_to_inspect` say.
         policy: what to do about claimed values.
         rewrite: keys to write again although they are right (another `Revision`).
+        stamp: which request asks for it.
     """
     found = _compare(export, wanted, stored, tags)
     refusals = (*_conflicts(wanted, stored), *_foreign(scope, wanted, tags), *_in_use(found, policy))
@@ -186,7 +194,8 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     }
     stale = {key: tags[key].stale for key in [*found.changed, *found.deleted] if key in tags and tags[key].stale}
     takes, gives = _owners(export, wanted, stored, tags, found)
-    opening, closing = _records(export, wanted, stored, retags=bool(takes or gives))
+    record = Record(export.stack, dict(wanted), last=stamp) if wanted else None
+    opening, closing = _records(export, record, wanted, stored, retags=bool(takes or gives))
     instructions: list[Instruction] = [
         *opening,
         *(RemoveClaims(key, claims) for key, claims in stale.items() if key in overwritten),
@@ -294,14 +303,13 @@ def _owners(
 
 
 def _records(
-    export: ExportIdentity, wanted: Mapping[Key, Value], stored: StoredExports, *, retags: bool
+    export: ExportIdentity, record: Record | None, wanted: Mapping[Key, Value], stored: StoredExports, *, retags: bool
 ) -> tuple[list[Instruction], list[Instruction]]:
     """The records to write before everything else, and the one to close after it.
 
     Where owner tags change as well, the record is left open meanwhile.
     """
     own, used = export.logical_id, stored.parts
-    record = _record(export, wanted)
     opening: list[Instruction] = []
     closing: list[Instruction] = []
     if retags:
@@ -317,10 +325,6 @@ def _records(
     return opening, closing
 
 
-def _record(export: ExportIdentity, wanted: Mapping[Key, Value]) -> Record | None:
-    return Record(export.stack, dict(wanted)) if wanted else None
-
-
 def _smaller_orphans(wanted: Mapping[Key, Value], stored: StoredExports) -> dict[str, Record]:
     """Records of a former stack without what this Export takes over, which would outlive its being dropped here."""
     changed = {}
@@ -328,7 +332,7 @@ def _smaller_orphans(wanted: Mapping[Key, Value], stored: StoredExports) -> dict
     for logical_id, record in stored.orphans.items():
         kept = {key: value for key, value in record.values.items() if key not in taken_over}
         if len(kept) < len(record.values):
-            changed[logical_id] = Record(record.stack, kept)
+            changed[logical_id] = replace(record, values=kept)
     return changed
 
 

@@ -12,6 +12,7 @@ from strongref.protocol.lag import ReadLag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from datetime import datetime
 
     from strongref.contract.values import Parameter, ParameterType
     from strongref.errors import StrongRefError
@@ -119,6 +120,11 @@ class ResourceInfo:
     type: str  # as in `Custom::CrossRegionExport`
     status: str  # as in `UPDATE_IN_PROGRESS`
     physical_id: str = ""  # empty while it is being created
+    updated: datetime | None = None  # when its status last changed (UTC)
+
+    @property
+    def in_progress(self) -> bool:
+        return self.status.endswith("_IN_PROGRESS")
 
 
 class Stacks(Protocol):
@@ -132,20 +138,12 @@ class Stacks(Protocol):
         """The stack with this name in a region of the function's own account."""
         ...
 
-    def physical_ids(self, arn: str) -> frozenset[str]:
-        """The physical IDs of a stack's custom resources, without deleted ones (ListStackResources, paged)."""
-        ...
-
-
-class StackResources(Protocol):
-    """What CloudFormation says about a stack and its resources; raises as `Stacks` does."""
-
-    def by_arn(self, arn: str) -> StackInfo | None:
-        """As `Stacks.by_arn`."""
-        ...
-
     def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
         """A resource of the stack with this ID (DescribeStackResource); None if the stack has none of that name."""
+        ...
+
+    def physical_ids(self, arn: str) -> frozenset[str]:
+        """The physical IDs of a stack's custom resources, without deleted ones (ListStackResources, paged)."""
         ...
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from strongref.contract.names import ExportScope
 from strongref.contract.record import decode, part_name
 from strongref.errors import ForeignParameterError, UnreadableRecordError
 from strongref.protocol.executor import side_by_side
@@ -13,7 +14,8 @@ from strongref.protocol.planner import ExportIdentity, StoredExports, ValueTags,
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from strongref.contract.names import ExportScope, Key
+    from strongref.contract.names import Key
+    from strongref.contract.record import RequestStamp
     from strongref.contract.values import Value
     from strongref.protocol.fences import FencedStore
     from strongref.protocol.inspection import TagInspector
@@ -41,10 +43,12 @@ class Snapshot:
     inspected: Sequence[Key]  # the keys whose tags matter
     tags: dict[Key, ValueTags] = field(default_factory=dict)  # what they say; a key that has gone meanwhile is missing
 
-    def plan(self, export: ExportIdentity, policy: ClaimPolicy, rewrite: Collection[Key]) -> ExportPlan:
+    def plan(
+        self, export: ExportIdentity, policy: ClaimPolicy, rewrite: Collection[Key], stamp: RequestStamp | None
+    ) -> ExportPlan:
         gone = set(self.inspected) - self.tags.keys()
         at, stored = self.destination, self.stored.without(gone)
-        return plan_export(at.scope, export, at.wanted, stored, self.tags, policy=policy, rewrite=rewrite)
+        return plan_export(at.scope, export, at.wanted, stored, self.tags, policy=policy, rewrite=rewrite, stamp=stamp)
 
 
 def read_behind_fences(
@@ -99,6 +103,16 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
         orphans={logical_id: record for logical_id, record in records.items() if logical_id not in living},
         parts={logical_id: each.numbers for logical_id, each in found.items()},
     )
+
+
+def recorded_scopes(store: Store, export: ExportIdentity) -> list[ExportScope]:
+    """The scopes in which an Export has a record, whoever they are for: all records of the region are listed."""
+    scopes = set()
+    for name in store.under("/strongref/records", decrypted=False):
+        scope, logical_id = ExportScope.of("records", name), name.rsplit("/", 1)[1].partition(".")[0]
+        if scope and logical_id == export.logical_id and scope.producer == export.producer:
+            scopes.add(scope)
+    return sorted(scopes)
 
 
 def _read_tags(snapshot: Snapshot, export: ExportIdentity, inspector: TagInspector) -> Iterator[None]:

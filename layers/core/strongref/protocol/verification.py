@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from strongref.contract.event import Event
     from strongref.contract.origin import ResponseHosts
     from strongref.protocol.lag import ReadLag
-    from strongref.protocol.ports import ResourceInfo, StackInfo, StackResources
+    from strongref.protocol.ports import ResourceInfo, StackInfo, Stacks
     from strongref.protocol.time import Clock
 
 ASKING_SECONDS = 60.0
@@ -56,7 +56,7 @@ class EventVerifier:
 
     hosts: ResponseHosts
     suffix: Callable[[str], str]  # the DNS suffix of a partition
-    stacks: Callable[[str, Clock], StackResources]  # stack lookups in an account
+    stacks: Callable[[str, Clock], Stacks]  # stack lookups in an account
     lag: ReadLag
 
     def may_respond(self, url: str, stack: str, logical_id: str, function: Arn) -> bool:
@@ -99,7 +99,7 @@ class EventVerifier:
             raise EventNotVerifiedError(failed) from None
 
 
-def _is_expected(event: Event, stacks: StackResources) -> bool:
+def _is_expected(event: Event, stacks: Stacks) -> bool:
     resource = stacks.resource(event.stack, event.logical_id)
     if is_in_progress(event, resource):
         return True
@@ -108,7 +108,7 @@ def _is_expected(event: Event, stacks: StackResources) -> bool:
 
 def is_in_progress(event: Event, resource: ResourceInfo | None) -> bool:
     """Whether the resource is being created, updated or deleted, as the event says."""
-    if not resource or resource.type != event.resource_type or not resource.status.endswith("_IN_PROGRESS"):
+    if not resource or resource.type != event.resource_type or not resource.in_progress:
         return False
     return (resource.status == "DELETE_IN_PROGRESS") is (event.request_type is RequestType.DELETE)
 
