@@ -162,10 +162,10 @@ def _assemble(parts: Mapping[int, str]) -> Record | None:
 
 
 def _stamp(given: object) -> RequestStamp | None:
-    if not isinstance(given, list):
-        return None
-    at, request_id = given
-    return RequestStamp(datetime.fromisoformat(at).astimezone(UTC), str(request_id))
+    match given:
+        case [str(at), str(request_id)]:
+            return RequestStamp(datetime.fromisoformat(at).astimezone(UTC), request_id)
+    return None
 
 
 def _value_of(given: object) -> Value:

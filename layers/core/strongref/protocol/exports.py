@@ -268,10 +268,10 @@ class ExportAttempt:
         found = read_behind_fences(fenced, self.wanted.destinations, export, inspector, self.wanted.rewrite)
         inspector.confirm_stale([each.tags for each in found], fenced[0].clock, self.exporter.ports.lag)
         own = [each.stored.own for each in found if _has_own_record(each, export)]
-        self.began = self.began or bool(own)
         stamp = self.event.stamp
         if stamp and any(record and stamp.is_outdated_by(record.last) for record in own):
             raise OutdatedRequestError(self.event.logical_id)
+        self.began = self.began or bool(own)
         return found
 
     def _apply(self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], *, at_once: bool = False) -> None:
