@@ -19,18 +19,19 @@ BASE = ("", "arns", "errors", "log", "metrics", "text", "contract", "contract.*"
 CALLS = ("aws", "aws.clients", "aws.lambda_functions", "aws.retry_and_rate_limit", "runtime", "runtime.clock")
 """What a function needs that calls AWS, and itself if its time runs short. Services are loaded with the first event."""
 
-ANSWERS = ("runtime.custom_resource", "runtime.delivery")
-"""What a custom resource needs for its response."""
+EVENTS = ("runtime.custom_resource", "runtime.delivery", "protocol", "protocol.time", "protocol.verification")
+"""What a custom resource needs to verify events and to respond to them."""
 
-FENCES = tuple(
-    f"protocol{name}"
-    for name in ("", ".fences", ".inspection", ".lag", ".phases", ".plan", ".planner", ".ports", ".staleness", ".time")
+FENCES = (
+    "protocol",
+    *(f"protocol.{name}" for name in ("fences", "inspection", "lag", "phases", "plan", "planner", "ports")),
+    *(f"protocol.{name}" for name in ("staleness", "time")),
 )
 
 ALLOWED = {
     "exporter": (
         *CALLS,
-        *ANSWERS,
+        *EVENTS,
         "runtime.wiring",
         *FENCES,
         "protocol.executor",
@@ -38,7 +39,7 @@ ALLOWED = {
         "protocol.snapshot",
     ),
     "importer": (
-        *(*CALLS, *ANSWERS, "runtime.wiring", *FENCES),
+        *(*CALLS, *EVENTS, "runtime.wiring", *FENCES),
         *("protocol.claims", "protocol.cleanup", "protocol.imports", "protocol.missing", "protocol.published"),
     ),
     "janitor": (
@@ -46,8 +47,8 @@ ALLOWED = {
         *("protocol.executor", "protocol.findings", "protocol.janitor", "protocol.published"),
     ),
     "lookup": (
-        *(*CALLS, *ANSWERS, "runtime.wiring", "lookup", "lookup.attributes", "lookup.custom_resource"),
-        *("lookup.errors", "lookup.query", "lookup.request"),
+        *(*CALLS, *EVENTS, "protocol.lag", "runtime.wiring"),
+        *("lookup", "lookup.attributes", "lookup.custom_resource", "lookup.errors", "lookup.query", "lookup.request"),
     ),
     "macro": ("macro", "macro.*"),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope, Key, Producer, consumer_prefix
@@ -14,7 +15,7 @@ from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref_cli.template_facts import ANY, DeploymentTarget, TemplateFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from strongref.macro.template import Node, Template
 
@@ -23,12 +24,20 @@ _CHANGE = ("ssm:PutParameter", "ssm:DeleteParameters")
 _TAG = ("ssm:ListTagsForResource", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource")
 _READ_STACKS = ("cloudformation:DescribeStacks", "cloudformation:ListStackResources")
 
+_CALLED_BY_CLOUDFORMATION: dict[str, Node] = {
+    "ForAnyValue:StringEquals": {"aws:CalledVia": ["cloudformation.amazonaws.com"]}
+}
+"""Only CloudFormation calls the function, with the deployer's permissions. A request of a service role has no such key:
+AWS: IAM User Guide, global condition keys, `aws:CalledVia`."""
+
 
 class Principal(StrEnum):
     """Who needs a policy."""
 
     DEPLOYER = "deployer"
-    """The user or role that deploys the template, or CloudFormation's service role."""
+    """The user or role that deploys the template with their own permissions."""
+    SERVICE_ROLE = "service-role"
+    """The role that CloudFormation deploys the template with."""
     IMPORTER = "importer"
     """The role of the importer's function."""
     EXPORTER = "exporter"
@@ -38,7 +47,12 @@ class Principal(StrEnum):
 def policy(template: Template, principal: Principal, setting: DeploymentTarget) -> dict[str, Node]:
     """The policy that a principal needs for a template whose references have been transformed."""
     facts = TemplateFacts(template, setting)
-    statements = {Principal.DEPLOYER: _deployer, Principal.IMPORTER: _importer, Principal.EXPORTER: _exporter}
+    statements = {
+        Principal.DEPLOYER: partial(_deployer, functions_condition=_CALLED_BY_CLOUDFORMATION),
+        Principal.SERVICE_ROLE: _deployer,
+        Principal.IMPORTER: _importer,
+        Principal.EXPORTER: _exporter,
+    }
     made = statements[principal](facts)
     return {"Version": "2012-10-17", "Statement": [each.document for each in made if each.resources]}
 
@@ -48,14 +62,16 @@ class _Statement:
     sid: str
     actions: tuple[str, ...]
     resources: Iterable[str]
+    condition: Mapping[str, Node] | None = None
 
     @property
     def document(self) -> dict[str, Node]:
         listed = {"Action": sorted(self.actions), "Resource": sorted(set(self.resources))}
-        return {"Sid": self.sid, "Effect": "Allow", **listed}
+        condition = {"Condition": dict(self.condition)} if self.condition else {}
+        return {"Sid": self.sid, "Effect": "Allow", **listed, **condition}
 
 
-def _deployer(facts: TemplateFacts) -> list[_Statement]:
+def _deployer(facts: TemplateFacts, functions_condition: Mapping[str, Node] | None = None) -> list[_Statement]:
     setting = facts.setting
     functions = {IMPORT_TYPE: "Importer", EXPORT_TYPE: "Exporter"}
     needed = [name for type_name, name in functions.items() if facts.of_type(type_name)]
@@ -63,7 +79,7 @@ def _deployer(facts: TemplateFacts) -> list[_Statement]:
     invoked = [facts.arn("lambda", setting.region, f"function:{setting.application}-{name}-*") for name in needed]
     read = [facts.parameter(setting.region, name) for name in facts.dynamic()]
     return [
-        _Statement("Functions", ("lambda:InvokeFunction",), invoked),
+        _Statement("Functions", ("lambda:InvokeFunction",), invoked, functions_condition),
         _Statement("DynamicReferences", ("ssm:GetParameters",), read),
     ]
 
@@ -96,6 +112,9 @@ def _importer(facts: TemplateFacts) -> list[_Statement]:
         _Statement("Producers", ("cloudformation:DescribeStacks",), producers),
         # Its own stack, and the stacks that claim what is to be cleaned up.
         _Statement("Stacks", _READ_STACKS, [facts.stack(region, ANY)]),
+        _events(facts),
+        # When a Delete cannot be parsed: what its claims are on.
+        _Statement("AllValues", ("ssm:GetParametersByPath",), [facts.parameter(region, "/strongref/exports")]),
     ]
     return statements if imports else []
 
@@ -109,7 +128,7 @@ def _exporter(facts: TemplateFacts) -> list[_Statement]:
     # Any stack may claim a value, and a value may belong to another stack.
     claiming = [facts.stack(region, ANY) for region, _ in scopes]
     producing = [facts.stack(scope.producer.region, scope.producer.stack) for _, scope in scopes]
-    return [
+    statements = [
         _Statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), everywhere("values")),
         _Statement(
             "RecordsAndFences",
@@ -117,7 +136,21 @@ def _exporter(facts: TemplateFacts) -> list[_Statement]:
             [*everywhere("records"), *everywhere("fences")],
         ),
         _Statement("Stacks", _READ_STACKS, [*claiming, *producing]),
+        _events(facts),
+        # When a Delete or an Update cannot be parsed: where its records are.
+        _Statement(
+            "AllRecords",
+            ("ssm:GetParametersByPath",),
+            [facts.parameter(region, "/strongref/records") for region, _ in scopes],
+        ),
     ]
+    return statements if scopes else []
+
+
+def _events(facts: TemplateFacts) -> _Statement:
+    """Whether CloudFormation waits for the response to an event."""
+    own = facts.stack(facts.setting.region, facts.setting.stack)
+    return _Statement("Events", ("cloudformation:DescribeStackResource",), [own])
 
 
 def _values(scope: ExportScope, names: list[str] | None) -> list[str]:

@@ -154,13 +154,25 @@ def test_nothing_of_another_consumer_or_another_stack_is_allowed(
         assert [each for _, each in allowed if fnmatchcase(foreign, each)] == []
 
 
-def test_who_deploys_may_invoke_what_the_template_needs_and_read_its_dynamic_references() -> None:
+@pytest.mark.parametrize(
+    ("principal", "condition"),
+    [
+        (
+            Principal.DEPLOYER,
+            {"Condition": {"ForAnyValue:StringEquals": {"aws:CalledVia": ["cloudformation.amazonaws.com"]}}},
+        ),
+        (Principal.SERVICE_ROLE, {}),
+    ],
+)
+def test_who_deploys_may_have_cloudformation_invoke_what_the_template_needs_and_read_its_dynamic_references(
+    principal: Principal, condition: dict[str, Any]
+) -> None:
     name = "/strongref/exports/web/${AWS::AccountId}/eu-west-1/${Network}/CertArn"
     given = template(
         {"ARef": ref("A"), "B": {"Fn::Sub": f"{{{{resolve:ssm:{name}}}}}"}, "C": "{{resolve:ssm:/others/parameter}}"}
     )
     given["Parameters"] = {"Network": {"Type": "String", "Default": "network"}}
-    made = policy(transformed(given), Principal.DEPLOYER, AT_CONSUMER)
+    made = policy(transformed(given), principal, AT_CONSUMER)
     assert made == {
         "Version": "2012-10-17",
         "Statement": [
@@ -169,6 +181,7 @@ def test_who_deploys_may_invoke_what_the_template_needs_and_read_its_dynamic_ref
                 "Effect": "Allow",
                 "Action": ["lambda:InvokeFunction"],
                 "Resource": [f"arn:aws:lambda:{US}:{ACCOUNT}:function:strongref-Importer-*"],
+                **condition,
             },
             {
                 "Sid": "DynamicReferences",

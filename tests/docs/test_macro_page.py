@@ -110,7 +110,7 @@ def test_the_documented_keys_of_from_and_of_exports_are_those_that_are_accepted(
 def test_the_documented_options_are_the_commands() -> None:
     assert names_in(rows(PAGE, "Without the macro")) == arguments_of("transform")
     (row,) = [row for row in rows(PAGE, "Without the macro") if "--iam" in row[0]]
-    assert {each.value for each in Principal} <= set(re.findall("`([a-z]+)`", row[1]))
+    assert {each.value for each in Principal} <= set(re.findall("`([a-z-]+)`", row[1]))
 
 
 def test_every_error_is_explained() -> None:

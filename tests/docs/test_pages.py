@@ -12,7 +12,7 @@ from dataclasses import fields
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore import xform_name
@@ -21,10 +21,15 @@ from botocore.session import get_session
 from strongref import errors
 from strongref.aws.retry_and_rate_limit import RateLimits
 from strongref.contract import response as answer_module
+from strongref.contract.requests import IMPORT_TYPE
 from strongref.errors import BadRequestError, StrongRefError
 from strongref.lookup import errors as lookup_errors
+from strongref.protocol import verification
 from strongref.runtime import custom_resource as resource
+from strongref_cli import permissions
 from strongref_cli.arguments import parser
+from strongref_cli.template_facts import DeploymentTarget
+from tests.support.builders import ACCOUNT
 from tests.support.documents import PAGES, ROOT, Block, blocks, load, names_in, rows
 from tests.support.error_texts import CASES, US, case_of, refused_export, refused_import, refused_lookup
 
@@ -44,7 +49,7 @@ def test_every_case_is_shown_somewhere() -> None:
 
 def test_every_error_is_explained() -> None:
     explained = "".join((ROOT / "docs" / page).read_text() for page in ("operations.md", "lookup.md"))
-    modules = (errors, answer_module, resource, lookup_errors)
+    modules = (errors, answer_module, resource, verification, lookup_errors)
     kinds = {
         name
         for module in modules
@@ -142,11 +147,25 @@ def listed(given: object) -> list[object]:
     return given if isinstance(given, list) else [given]
 
 
+def policies() -> list[dict[str, Any]]:
+    """The policies of permissions.md, in their order: for lookups, and for who deploys."""
+    return [json.loads(block.text) for block in blocks("json") if block.page.name == "permissions.md"]
+
+
+def test_the_documented_policy_of_who_deploys_is_the_commands() -> None:
+    given: dict[str, Any] = {
+        "Resources": {"Imports": {"Type": IMPORT_TYPE, "Properties": {"From": {"Stack": "network"}}}}
+    }
+    printed = permissions.policy(given, permissions.Principal.DEPLOYER, DeploymentTarget(US, ACCOUNT, "web"))
+    (statement,) = printed["Statement"]
+    assert policies()[1] == statement | {"Resource": [statement["Resource"][0].replace("Importer-", "")]}
+
+
 def test_the_documented_policy_allows_what_the_types_handlers_need() -> None:
     """As the resource schemas say that cfn-lint has: topics by any means, buckets by their names."""
     schemas = files("cfnlint.data.schemas")
     known = json.loads(schemas.joinpath("providers", f"{US}.json").read_text())
-    (policy,) = (json.loads(block.text) for block in blocks("json") if block.page.name == "permissions.md")
+    policy = policies()[0]
     allowed = [action for statement in policy["Statement"] for action in statement["Action"]]
     used = set()
     for type_name, *handlers in (("AWS::SNS::Topic", "read", "list"), ("AWS::S3::Bucket", "read")):

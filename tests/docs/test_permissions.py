@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, partial
@@ -19,26 +20,29 @@ import pytest
 from strongref.aws.cloud_control import CloudControlApi
 from strongref.aws.retry_and_rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
 from strongref.aws.tagging import TaggingApi
-from strongref.contract.event import Event, RequestType
-from strongref.contract.names import StackArn
+from strongref.contract.event import RequestType
+from strongref.contract.origin import ResponseHosts
 from strongref.errors import ExportsInUseError, NoSuchProducerError
 from strongref.lookup.custom_resource import ResourceLookup
 from strongref.lookup.finder import Finder
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import Janitor
+from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.protocol.verification import EventVerifier
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
+from tests.support.cloudformation.requests import ResourceRequest
+from tests.support.cloudformation.stacks import CLEANUP
 from tests.support.installation import LOG_ACTIONS, WORKING, listed, statements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from strongref.contract.response import Response
-    from strongref.protocol.ports import StackInfo
+    from strongref.protocol.ports import ResourceInfo, StackInfo
     from strongref.protocol.time import Clock
-    from tests.support.cloudformation.requests import ResourceRequest
     from tests.support.fake_ssm import FakeSsm
 
 ROLES = tuple(f"{function}Role" for function in WORKING)
@@ -49,7 +53,6 @@ ALL = "*"
 
 OF_THE_COMMAND = {
     "AssumeRole",
-    "DescribeStackResource",
     "GetCallerIdentity",
     "GetObject",
     "GetSecretValue",
@@ -89,32 +92,44 @@ class Watched(Cloud):
 
     def send(self, request: ResourceRequest) -> Response:
         role = "ImporterRole" if "From" in request.properties else "ExporterRole"
-        self._function = (role, request.region)
-        try:
+        with self._as(role, request.region), self.stacks[request.stack].asking(request):
+            self._verifier.check_expected(self.event(request), self.clock)
             return super().send(request)
-        finally:
-            self._function = None
 
     def tend(self, region: str) -> list[Finding]:
         """Have the janitor of a region go through it."""
-        self._function = ("JanitorRole", region)
         ports = Ports(self.stores, self, Patience(5, 2, lambda: 0.5), self.token)
-        try:
+        with self._as("JanitorRole", region):
             return [finding for tended in Janitor(ports, region).tend(self.clock) for finding in tended.findings]
+
+    def look_up(self, home: str, **properties: object) -> Response:
+        """Have the lookup function of a region carry out a Create."""
+        stack = self.find("site", home) or self.new_stack("site", home)
+        request = ResourceRequest(RequestType.CREATE, stack.arn, "Found", properties)
+        event = self.event(request)
+        with self._as("LookupRole", home), stack.asking(request):
+            self._verifier.check_expected(event, self.clock)
+            return ResourceLookup(self._finder).handle(event, self.clock)
+
+    def delete_lookup(self, home: str) -> None:
+        """Have the lookup function of a region carry out a Delete in the cleanup phase."""
+        stack = self.stack("site", home)
+        stack.status = CLEANUP
+        with self._as("LookupRole", home):
+            event = self.event(ResourceRequest(RequestType.DELETE, stack.arn, "Found", {}, "found-1"))
+            self._verifier.check_expected(event, self.clock)
+
+    @contextmanager
+    def _as(self, role: str, region: str) -> Iterator[None]:
+        self._function = (role, region)
+        try:
+            yield
         finally:
             self._function = None
 
-    def look_up(self, home: str, **properties: object) -> Response:
-        """Have the look-up of a region carry out a Create."""
-        self._function = ("LookupRole", home)
-        stack = StackArn("aws", home, ACCOUNT, "site", "1")
-        event = Event(
-            RequestType.CREATE, str(stack), "Found", "1", None, properties, None, "https://example.com/", "Custom::Test"
-        )
-        try:
-            return ResourceLookup(self._finder).handle(event, self.clock)
-        finally:
-            self._function = None
+    @property
+    def _verifier(self) -> EventVerifier:
+        return EventVerifier(ResponseHosts(), lambda _partition: "amazonaws.com", lambda *_: self, ReadLag())
 
     def _finder(self, region: str, clock: Clock) -> Finder:
         limiter, clients = RateLimiter(RateLimits()), partial(WatchedResources, see=self._see)
@@ -133,6 +148,10 @@ class Watched(Cloud):
     def by_name(self, name: str, region: str) -> StackInfo | None:
         self._see("cloudformation:DescribeStacks", f"arn:aws:cloudformation:{region}:{ACCOUNT}:stack/{name}/some-id")
         return super().by_name(name, region)
+
+    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
+        self._see("cloudformation:DescribeStackResource", arn)
+        return super().resource(arn, logical_id)
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         self._see("cloudformation:ListStackResources", arn)
@@ -214,6 +233,11 @@ def story() -> frozenset[Call]:
         FindingType.MISSING,
         FindingType.DEAD_FENCE,
     }
+    unclear = {"Exports": {"Region": [US, EU], "Values": "?"}, "Imports": {"From": "?"}}
+    for (logical_id, properties), home in zip(unclear.items(), (EU, US), strict=True):
+        physical_id = f"strongref-import/unclear/{logical_id}/1"
+        arn = cloud.new_stack("unclear", home).arn
+        cloud.send(ResourceRequest(RequestType.DELETE, arn, logical_id, properties, physical_id))
     cloud.delete("network", EU)
     cloud.deploy("network", EU, {"Exports": exports("A", "B")})
     cloud.deploy("web", US, {"Imports": imports("A", Revision="2")})
@@ -225,6 +249,7 @@ def story() -> frozenset[Call]:
     for more in ({"Name": "news"}, {"Tags": {"team": "web"}}, {"Tags": {"team": "web"}, "Region": US}):
         assert cloud.look_up(EU, **topic, **more).data["TopicName"] == "news"
     cloud.look_up(EU, **topic, Name="news", Region=US)
+    cloud.delete_lookup(EU)
     return frozenset(cloud.seen)
 
 

@@ -7,11 +7,12 @@ from dataclasses import fields
 import pytest
 
 from strongref.aws.retry_and_rate_limit import RateLimits
+from strongref.contract import origin
 from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.errors import ErrorMetric
 from strongref.macro.template import MACRO
 from strongref.metrics import NAMESPACE, SERVICE
-from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG, VARIABLE
+from strongref.protocol import lag
 from tests.support.documents import ROOT
 from tests.support.installation import FUNCTIONS, LOG_ACTIONS, RESOURCES, TEMPLATE, WORKING, listed, statements
 
@@ -38,7 +39,7 @@ def test_the_alarms_are_on_what_is_counted() -> None:
     counted = {kind.value for kind in ErrorMetric} | {"Healed", "Unhealed", "HandOvers"}
     alarms = [each["Properties"] for each in RESOURCES.values() if each["Type"] == "AWS::CloudWatch::Alarm"]
     own = [alarm for alarm in alarms if alarm["Namespace"] == NAMESPACE]
-    assert {alarm["MetricName"] for alarm in own} == {ErrorMetric.ERRORS, ErrorMetric.REFUSED, "Unhealed"} <= counted
+    assert {alarm["MetricName"] for alarm in own} == {*ErrorMetric, "Unhealed"} - {ErrorMetric.REJECTED} <= counted
     assert all(alarm["Dimensions"] == [{"Name": "service", "Value": SERVICE}] for alarm in own)
     died = [alarm for alarm in alarms if alarm["Namespace"] == "AWS/Lambda"]
     assert [alarm["Dimensions"][0]["Value"]["Ref"] for alarm in died] == list(FUNCTIONS)
@@ -92,18 +93,18 @@ def test_the_macro_is_the_function_and_can_be_left_out() -> None:
 
 
 def test_the_lag_that_can_be_given_is_one_that_functions_take() -> None:
-    assert TEMPLATE["Globals"]["Function"]["Environment"]["Variables"][VARIABLE] == {"Ref": "ReadLag"}
+    assert TEMPLATE["Globals"]["Function"]["Environment"]["Variables"][lag.VARIABLE] == {"Ref": "ReadLag"}
     given = TEMPLATE["Parameters"]["ReadLag"]
-    assert (given["Default"], given["MinValue"], given["MaxValue"]) == (DEFAULT_LAG, 0, MAX_LAG)
+    assert (given["Default"], given["MinValue"], given["MaxValue"]) == (lag.DEFAULT_LAG, 0, lag.MAX_LAG)
 
 
 def test_the_rates_that_can_be_given_reach_the_limiter() -> None:
-    variables = dict(TEMPLATE["Globals"]["Function"]["Environment"]["Variables"])
-    del variables[VARIABLE]
+    variables = TEMPLATE["Globals"]["Function"]["Environment"]["Variables"]
+    rates = [variable for variable in sorted(variables) if variable.endswith("_PER_SECOND")]
     given = {
         variable: str(number)
-        for number, (variable, value) in enumerate(sorted(variables.items()), start=100)
-        if value == {"Ref": f"{variable.removeprefix('STRONGREF_').title().replace('_', '')}"}
+        for number, variable in enumerate(rates, start=100)
+        if variables[variable] == {"Ref": f"{variable.removeprefix('STRONGREF_').title().replace('_', '')}"}
     }
     read = RateLimits.from_environment(given)
     assert {getattr(read, field.name) for field in fields(RateLimits)} == {
@@ -111,7 +112,17 @@ def test_the_rates_that_can_be_given_reach_the_limiter() -> None:
         RateLimits().stacks,
         RateLimits().invocations,
     }
-    assert set(variables) == {*given, "POWERTOOLS_SERVICE_NAME"}
+    assert set(variables) == {*given, "POWERTOOLS_SERVICE_NAME", lag.VARIABLE, origin.VARIABLE}
+
+
+def test_the_hosts_that_can_be_given_reach_the_verifier() -> None:
+    variables = TEMPLATE["Globals"]["Function"]["Environment"]["Variables"]
+    assert TEMPLATE["Parameters"]["ResponseHosts"]["Type"] == "CommaDelimitedList"
+    assert variables[origin.VARIABLE] == {"Fn::Join": [",", {"Ref": "ResponseHosts"}]}
+    assert origin.ResponseHosts.from_environment({origin.VARIABLE: "a.example,b.example"}).more == {
+        "a.example",
+        "b.example",
+    }
 
 
 def test_a_functions_handler_is_there() -> None:

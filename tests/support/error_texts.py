@@ -22,6 +22,7 @@ from strongref.lookup.attributes import attribute
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.request import LookupRequest
 from strongref.lookup.resource_types import resource_type_of
+from strongref.protocol.verification import EventNotVerifiedError, EventRejectedError
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
 from tests.support.cdk8s_errors import CASES as OF_CDK8S
 from tests.support.cdk_errors import CASES as OF_CDK
@@ -114,6 +115,9 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "store": lambda: errors.StoreError("PutParameter", "ParameterLimitExceeded", CERT, US),
     "stack-lookup": lambda: errors.StackLookupError("network", US, "AccessDenied"),
+    "event-rejected": lambda: EventRejectedError("CloudFormation does not wait for it"),
+    "event-not-verified": lambda: EventNotVerifiedError(errors.StackLookupError("network", EU, "AccessDenied")),
+    "outdated": lambda: errors.OutdatedRequestError("Exports"),
     "time-up": errors.InvocationTimeoutError,
     "internal": lambda: errors.InternalError("KeyError", "8f507cfc-xmpl-4697-b07a-ac58fc914c95"),
     "bad-unknown-property": refused_export(Vaules={}),

@@ -8,23 +8,21 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.clients import Clients, dns_suffix
-from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.lambda_functions import LambdaInvoker
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import RequestType
-from strongref.contract.origin import ResponseHosts
-from strongref.protocol.lag import ReadLag
-from strongref.protocol.verification import EventVerifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from strongref.aws.cloudformation import CloudFormationStacks
     from strongref.contract.event import Event
     from strongref.contract.response import Response
     from strongref.lookup.finder import Finder
     from strongref.protocol.janitor import Janitor
     from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
+    from strongref.protocol.verification import EventVerifier
 
 PATIENCE = 120.0
 """Seconds to wait for others: longer than the fence of a crashed holder exists (`fences.FENCE_SECONDS`)."""
@@ -52,6 +50,11 @@ class CustomResourceFunction(NamedTuple):
     def of(
         cls, handle: Callable[[Event, Clock], Response], clients: Clients, limiter: RateLimiter
     ) -> CustomResourceFunction:
+        # Not needed by the janitor.
+        from strongref.contract.origin import ResponseHosts  # noqa: PLC0415
+        from strongref.protocol.lag import ReadLag  # noqa: PLC0415
+        from strongref.protocol.verification import EventVerifier  # noqa: PLC0415
+
         def stacks(account: str, clock: Clock) -> CloudFormationStacks:
             return _stacks(clients, limiter, account, clock)
 
@@ -128,6 +131,7 @@ def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, p
     """The ports of one invocation. The clients and the limiter live as long as the function."""
     # Not needed by lookups.
     from strongref.aws.parameter_store import Stores  # noqa: PLC0415
+    from strongref.protocol.lag import ReadLag  # noqa: PLC0415
     from strongref.protocol.ports import Ports  # noqa: PLC0415
     from strongref.protocol.time import Patience  # noqa: PLC0415
 
@@ -141,5 +145,7 @@ def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, p
 
 
 def _stacks(clients: Clients, limiter: RateLimiter, account: str, clock: Clock) -> CloudFormationStacks:
+    from strongref.aws.cloudformation import CloudFormationStacks  # noqa: PLC0415 (loaded with the first event)
+
     # The function runs in the account of its stack, so the clients have that account's credentials.
     return CloudFormationStacks(clients.cloudformation, limiter, clock, account=account)
