@@ -15,7 +15,7 @@ from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref_cli.template_facts import ANY, DeploymentTarget, TemplateFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from strongref.macro.template import Node, Template
 
@@ -47,7 +47,7 @@ class Principal(StrEnum):
 def policy(template: Template, principal: Principal, setting: DeploymentTarget) -> dict[str, Node]:
     """The policy that a principal needs for a template whose references have been transformed."""
     facts = TemplateFacts(template, setting)
-    statements = {
+    statements: dict[Principal, Callable[[TemplateFacts], list[_Statement]]] = {
         Principal.DEPLOYER: partial(_deployer, functions_condition=_CALLED_BY_CLOUDFORMATION),
         Principal.SERVICE_ROLE: _deployer,
         Principal.IMPORTER: _importer,

@@ -233,7 +233,7 @@ def story() -> frozenset[Call]:
         FindingType.MISSING,
         FindingType.DEAD_FENCE,
     }
-    unclear = {"Exports": {"Region": [US, EU], "Values": "?"}, "Imports": {"From": "?"}}
+    unclear: dict[str, dict[str, Any]] = {"Exports": {"Region": [US, EU], "Values": "?"}, "Imports": {"From": "?"}}
     for (logical_id, properties), home in zip(unclear.items(), (EU, US), strict=True):
         physical_id = f"strongref-import/unclear/{logical_id}/1"
         arn = cloud.new_stack("unclear", home).arn

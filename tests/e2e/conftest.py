@@ -13,6 +13,7 @@ from uuid import uuid4
 import pytest
 
 from tests.e2e.harness import Aws
+from tests.e2e.templates import EU, US, exporting, imported, lookup, stack
 from tests.support.emulator import sam
 from tests.support.emulator.control import OTHER_ACCOUNT, Emulator
 from tests.support.emulator.sam import APPLICATION, REGIONS
@@ -27,6 +28,7 @@ TENDED_ACCOUNT = "444444444444"
 LOOKING_ACCOUNT = "555555555555"
 THROTTLED_ACCOUNT = "666666666666"
 UPGRADED_ACCOUNT = "777777777777"
+FORGED_ACCOUNT = "888888888888"
 HURRIED_SECONDS = 20
 """For which a function of that account may run. It keeps half of them back for its answer, and the rest is long enough
 for some work even on a machine that is busy with other things."""
@@ -101,6 +103,20 @@ def hurried(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws
 def tended(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
     """An account of its own, in which the janitor meets nothing of what other tests are about."""
     return _installed(emulator, tmp_path_factory, TENDED_ACCOUNT, sam.QUICK, None)
+
+
+@pytest.fixture(scope="session")
+def forged(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
+    """An account of its own, in which nothing happens after network exports A, and web imports it and looks up."""
+    overrides = sam.QUICK | {"LookupPolicies": _lookups(emulator, FORGED_ACCOUNT)}
+    aws = _installed(emulator, tmp_path_factory, FORGED_ACCOUNT, overrides, None)
+    with _locked(_shared(tmp_path_factory), "forged.lock"):
+        if not aws.status("web", US):
+            aws.deploy("network", exporting({"A": "1"}, consumer="web"), EU, "CREATE_COMPLETE")
+            aws.client("s3", US).create_bucket(Bucket="photos")
+            resources = {"Imports": imported("network", "A"), "Lookup": lookup("AWS::S3::Bucket", Name="photos")}
+            aws.deploy("web", stack(resources), US, "CREATE_COMPLETE")
+    return aws
 
 
 @pytest.fixture(scope="session")

@@ -19,12 +19,15 @@ from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
     from tests.support.emulator.control import Answer, Call, Emulator
 
 Template = dict[str, Any]
 
 EXPORTS = "/strongref/exports/"
+_RESOURCE = ("StackId", "LogicalResourceId")
+_REQUEST = ("RequestType", "ResourceType", "PhysicalResourceId")
 _BEGINNINGS = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "DELETE_IN_PROGRESS")
 
 
@@ -208,27 +211,36 @@ class Aws:
         tag_list = [{"Key": key, "Value": text} for key, text in (tags or {}).items()]
         self.client("ssm", region).put_parameter(Name=name, Value=value, Type=kind, Tags=tag_list)
 
-    def invoke(self, function: str, event: Mapping[str, Any], region: str, *, in_progress: bool = True) -> Invocation:
+    def invoke(
+        self, function: str, event: Mapping[str, Any], region: str, *, asked: Mapping[str, Any] | None = None
+    ) -> Invocation:
         """Invoke a function of the application, by its logical id.
 
         Args:
             function: as in `Exporter`.
             event: any; it gets the `ResponseURL` of its resource, unless it has one.
             region: of the function.
-            in_progress: whether CloudFormation lists the event's resource as in progress, as when it sends an event.
+            asked: the event that CloudFormation waits for: this one, if None; empty if for none.
         """
         name = self.physical_ids(APPLICATION, region)[function]
-        token, (stack_id, logical_id) = str(uuid4()), (event.get(each, "") for each in ("StackId", "LogicalResourceId"))
-        signed = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-        key = quote(f"{stack_id}|{logical_id}|{token}", safe="")
-        url = f"{self.emulator.url}{PATH}{key}?X-Amz-Date={signed}&X-Amz-Expires=7200&X-Amz-Signature=secret"
-        payload = json.dumps({"ResponseURL": url, **event})
-        asked = [str(event.get(each, "")) for each in ("RequestType", "ResourceType", "PhysicalResourceId")]
-        with self.emulator.in_progress(stack_id, logical_id, *asked) if in_progress else nullcontext():
+        token, (stack_id, logical_id) = str(uuid4()), (event.get(each, "") for each in _RESOURCE)
+        payload = json.dumps({"ResponseURL": self.response_url(stack_id, logical_id, token), **event})
+        with self.waiting_for(event if asked is None else asked):
             answer = self.client("lambda", region).invoke(FunctionName=name, Payload=payload)
             result = json.loads(answer["Payload"].read() or b"null")
         answers = [each.body for each in self.emulator.answers() if each.token == token and each.body]
         return Invocation(result, "FunctionError" in answer, answers)
+
+    def waiting_for(self, event: Mapping[str, Any]) -> AbstractContextManager[None]:
+        """While this lasts, CloudFormation waits for the response to an event; to none, if it is empty."""
+        request = [str(event.get(each, "")) for each in (*_RESOURCE, *_REQUEST)]
+        return self.emulator.in_progress(*request) if event else nullcontext()
+
+    def response_url(self, stack_id: str, logical_id: str, token: str, signed: datetime | None = None) -> str:
+        """As the emulator's CloudFormation makes them; signed now, unless a time is given."""
+        key = quote(f"{stack_id}|{logical_id}|{token}", safe="")
+        date = f"{signed or datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        return f"{self.emulator.url}{PATH}{key}?X-Amz-Date={date}&X-Amz-Expires=7200&X-Amz-Signature=secret"
 
     def logs(self, region: str) -> str:
         """All that the functions of a region logged."""

@@ -6,10 +6,14 @@ Functions decide by the status of their stack, so a wrong one would make the oth
 from __future__ import annotations
 
 import json
+import re
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from strongref.contract.origin import requested_at
 from tests.e2e.harness import Aws
 from tests.support.emulator.control import Emulator
 
@@ -22,13 +26,22 @@ US = "us-east-1"
 PROBE = """
 import boto3, json, urllib.request
 def handler(event, context):
-    stack = boto3.client("cloudformation").describe_stacks(StackName=event["StackId"])["Stacks"][0]
+    client = boto3.client("cloudformation")
+    stack = client.describe_stacks(StackName=event["StackId"])["Stacks"][0]
+    listed = {}
+    try:
+        named = {"StackName": event["StackId"], "LogicalResourceId": event["LogicalResourceId"]}
+        listed = client.describe_stack_resource(**named)["StackResourceDetail"]
+    except client.exceptions.ClientError:
+        pass
     asked = event["ResourceProperties"]
     answer = {key: event[key] for key in ("StackId", "RequestId", "LogicalResourceId")}
     answer["PhysicalResourceId"] = asked.get("Id") or event.get("PhysicalResourceId", "probe")
     answer["Status"] = "FAILED" if event["RequestType"] in asked.get("Fail", ()) else "SUCCESS"
     answer["Reason"] = "as raised"
     saw = {"Saw": stack["StackStatus"], "Root": stack.get("RootId", ""), "Of": event.get("PhysicalResourceId", "")}
+    shown = [listed.get(key) or "-" for key in ("ResourceStatus", "PhysicalResourceId", "ResourceType")]
+    saw = {**saw, "Listed": " ".join(shown), "URL": event["ResponseURL"]}
     answer["Data"] = {"Type": event["RequestType"], **saw}
     put = urllib.request.Request(event["ResponseURL"], json.dumps(answer).encode(), method="PUT")
     urllib.request.urlopen(put)
@@ -36,7 +49,7 @@ def handler(event, context):
 TRUST = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
 DESCRIBE = {
     "Effect": "Allow",
-    "Action": "cloudformation:DescribeStacks",
+    "Action": ["cloudformation:DescribeStacks", "cloudformation:DescribeStackResource"],
     "Resource": {"Fn::Sub": "arn:aws:cloudformation:*:${AWS::AccountId}:stack/*/*"},
 }
 PROBES = {
@@ -102,13 +115,42 @@ def nested(aws: Aws, name: str, **resources: Template) -> Template:
 
 def seen(aws: Aws, arn_part: str) -> list[tuple[str, str, str, str]]:
     """Request, resource, physical id and status of the stack, of each call for the stacks of a name, in order."""
+    return [(x["Data"]["Type"], x["LogicalResourceId"], x["Data"]["Of"], x["Data"]["Saw"]) for x in ours(aws, arn_part)]
+
+
+def ours(aws: Aws, arn_part: str) -> list[dict[str, Any]]:
+    """The responses for the stacks of a name, in order."""
     bodies = (answer.body or {} for answer in aws.emulator.answers())
-    ours = (body for body in bodies if f":stack/{arn_part}" in body.get("StackId", ""))
-    return [(x["Data"]["Type"], x["LogicalResourceId"], x["Data"]["Of"], x["Data"]["Saw"]) for x in ours]
+    return [body for body in bodies if f":stack/{arn_part}" in body.get("StackId", "")]
 
 
 CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
 ROLLBACK_CLEANUP = "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"
+
+
+def test_a_resource_is_listed_in_progress_before_its_function_is_called(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("listed")
+    for version in ("1", "2"):
+        aws.deploy(name, stack(Probe=probe(Id=f"probe-{version}")), US)
+    aws.delete(name, US)
+    assert [body["Data"]["Listed"] for body in ours(aws, f"{name}/")] == [
+        "CREATE_IN_PROGRESS - Custom::Probe",
+        "UPDATE_IN_PROGRESS probe-1 Custom::Probe",
+        "UPDATE_COMPLETE probe-2 Custom::Probe",  # What was replaced is deleted, and is not listed.
+        "DELETE_IN_PROGRESS probe-2 Custom::Probe",
+    ]
+
+
+def test_a_response_url_names_its_resource_and_its_date(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("signed")
+    arn = aws.deploy(name, stack(Probe=probe()), US).arn
+    (url,) = (body["Data"]["URL"] for body in ours(aws, f"{name}/"))
+    *_, key = urlsplit(url).path.split("/")
+    assert re.fullmatch(re.escape(f"{arn}|Probe|") + "[0-9a-f-]{36}", unquote(key))
+    assert parse_qs(urlsplit(url).query)["X-Amz-Expires"] == ["7200"]
+    signed = requested_at(url)
+    assert signed
+    assert abs(datetime.now(UTC) - signed) < timedelta(minutes=10)
 
 
 def test_an_update_cleans_up_in_a_status_of_its_own(aws: Aws, names: Callable[[str], str]) -> None:

@@ -24,7 +24,7 @@ from strongref.protocol.verification import (
 from tests.support.builders import ACCOUNT, stack_arn
 from tests.support.cloudformation.requests import EXPORT, IMPORT, ResourceRequest
 from tests.support.cloudformation.stacks import CLEANUP, ROLLBACK, ROLLBACK_CLEANUP
-from tests.support.fake_ssm import FakeClock
+from tests.support.fake_ssm import EPOCH, FakeClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -201,15 +201,14 @@ def test_it_is_not_asked_forever() -> None:
     assert seen == [ASKING_SECONDS]
 
 
-def test_an_event_whose_time_is_over_is_not_even_asked_about() -> None:
-    account = Account(listed("UPDATE_IN_PROGRESS"), "UPDATE_IN_PROGRESS")
+def test_an_event_whose_time_is_over_is_rejected() -> None:
+    verifier = Account(None).verifier()
     sent = event(UPDATE)
-    late = replace(sent, requested=account.clock.now() - timedelta(seconds=sent.service_timeout))
-    assert not account.accepts(late)
-    assert account.calls == []
-    in_time = replace(sent, requested=account.clock.now() - timedelta(seconds=sent.service_timeout - 1))
-    assert account.accepts(in_time)
-    assert account.accepts(replace(sent, requested=None))
+    requested = replace(sent, requested=EPOCH)
+    verifier.check_origin(requested, FUNCTION, EPOCH + timedelta(seconds=sent.service_timeout - 1))
+    with pytest.raises(EventRejectedError, match="does not wait for it anymore"):
+        verifier.check_origin(requested, FUNCTION, EPOCH + timedelta(seconds=sent.service_timeout))
+    verifier.check_origin(replace(sent, requested=None), FUNCTION, EPOCH + timedelta(days=1))
 
 
 @pytest.mark.parametrize(
@@ -223,12 +222,12 @@ def test_an_event_whose_time_is_over_is_not_even_asked_about() -> None:
 )
 def test_a_stack_of_another_place_is_rejected(function: str) -> None:
     with pytest.raises(EventRejectedError, match="StackId"):
-        Account(None).verifier().check_address(event(CREATE), Arn.of(function))
+        Account(None).verifier().check_origin(event(CREATE), Arn.of(function), EPOCH)
 
 
 def test_so_is_a_response_url_that_is_not_cloudformations() -> None:
     verifier = Account(None).verifier()
-    verifier.check_address(event(CREATE), FUNCTION)
+    verifier.check_origin(event(CREATE), FUNCTION, EPOCH)
     with pytest.raises(EventRejectedError, match="ResponseURL") as rejected:
-        verifier.check_address(replace(event(CREATE), response_url="https://example.org/secret"), FUNCTION)
+        verifier.check_origin(replace(event(CREATE), response_url="https://example.org/secret"), FUNCTION, EPOCH)
     assert "example.org" not in str(rejected.value)

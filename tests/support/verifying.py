@@ -10,6 +10,8 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.verification import EventVerifier
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from strongref.arns import Arn
     from strongref.contract.event import Event
     from strongref.protocol.ports import Stacks
@@ -27,7 +29,7 @@ class CredulousVerifier(EventVerifier):
     def may_respond(self, url: str, stack: str, logical_id: str, function: Arn) -> bool:  # noqa: ARG002
         return True
 
-    def check_address(self, event: Event, function: Arn) -> None:
+    def check_origin(self, event: Event, function: Arn, now: datetime) -> None:
         """Everything is fine."""
 
     def check_expected(self, event: Event, clock: Clock) -> None:

@@ -18,6 +18,7 @@ from strongref.protocol.time import Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from strongref.arns import Arn
     from strongref.contract.event import Event
@@ -64,18 +65,20 @@ class EventVerifier:
         key = response_key(stack, logical_id)
         return self.hosts.accept(url, function.region, self.suffix(function.partition), key)
 
-    def check_address(self, event: Event, function: Arn) -> None:
+    def check_origin(self, event: Event, function: Arn, now: datetime) -> None:
         """Check what an event says about itself, before anything is called.
 
         Raises:
-            EventRejectedError: its stack is not in the function's account and region, or its response would go to
-                somebody else.
+            EventRejectedError: its stack is not in the function's account and region, its response would go to
+                somebody else, or its time is over.
         """
         stack = StackArn.parse(event.stack)
         if (stack.partition, stack.region, stack.account) != (function.partition, function.region, function.account):
             raise EventRejectedError("its StackId must be in the function's account and region")
         if not self.may_respond(event.response_url, event.stack, event.logical_id, function):
             raise EventRejectedError("its ResponseURL must be CloudFormation's, for that resource")
+        if event.is_over(now):
+            raise EventRejectedError("CloudFormation does not wait for it anymore")
 
     def check_expected(self, event: Event, clock: Clock) -> None:
         """Ask CloudFormation whether it waits for the response to an event.
@@ -84,8 +87,6 @@ class EventVerifier:
             EventRejectedError: it does not.
             EventNotVerifiedError: it cannot be asked.
         """
-        if event.is_over(clock.now()):
-            raise EventRejectedError("CloudFormation does not wait for it anymore")
         asking = Until(clock, clock.now() + timedelta(seconds=ASKING_SECONDS))
         stacks = self.stacks(StackArn.parse(event.stack).account, asking)
         until = clock.now() + timedelta(seconds=2 * self.lag.seconds + LATE_SECONDS)

@@ -95,7 +95,7 @@ class CustomResource:
         try:
             event = Event.parse(raw)
             start_invocation_log(context.aws_request_id, **event.log_keys)
-            self._verifier.check_address(event, function)
+            self._verifier.check_origin(event, function, _now())
         except (MalformedEventError, EventRejectedError) as error:
             _log_rejected(error)
             emit_counts({ErrorMetric.NOT_EXPECTED: 1})
