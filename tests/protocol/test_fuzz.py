@@ -13,6 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from strongref.protocol import inspection
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.lag import DEFAULT_LAG
 from tests.support.fuzz.history import History
 from tests.support.fuzz.invocation import remember_held
 from tests.support.fuzz.machine import Machine
@@ -33,12 +34,12 @@ HISTORIES = 10
 ROUNDS = 60
 
 
-def play(steps: int, number: int, *, shrink: bool = True) -> int:
+def play(steps: int, number: int, *, shrink: bool = True, lag: float = 0.0) -> int:
     """Play histories, from one seed on, until so many calls were made; return how many."""
     Machine.steps = 0
     while Machine.steps < steps:
         run_state_machine_as_test(
-            seed(number)(type("Played", (Machine,), {})),
+            seed(number)(type("Played", (Machine,), {"lag": lag})),
             settings=settings(
                 max_examples=HISTORIES,
                 stateful_step_count=ROUNDS,
@@ -52,12 +53,13 @@ def play(steps: int, number: int, *, shrink: bool = True) -> int:
     return Machine.steps
 
 
+@pytest.mark.parametrize("lag", [0.0, DEFAULT_LAG], ids="reads lag by {:g} s".format)
 def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_over(
-    capsys: pytest.CaptureFixture[str],
+    lag: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    steps = play(STEPS, SEED)
+    steps = play(STEPS, SEED, lag=lag)
     with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
-        sys.stderr.write(f"\nLong histories: {steps:,} calls, from seed {SEED}\n")
+        sys.stderr.write(f"\nLong histories: {steps:,} calls, from seed {SEED}, reads lag by {lag:g} seconds\n")
     assert steps >= STEPS
 
 

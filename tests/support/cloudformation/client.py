@@ -34,7 +34,8 @@ class CloudFormationClient:
     def describe_stacks(self, **request: Any) -> dict[str, Any]:
         stack = self._find(request["StackName"], "DescribeStacks")
         shown = {"StackId": stack.arn, "StackName": stack.name, "StackStatus": stack.status}
-        return {"Stacks": [shown | ({"RootId": stack.root} if stack.root else {})]}
+        updated = {"LastUpdatedTime": stack.updated} if stack.updates else {}
+        return {"Stacks": [shown | updated | ({"RootId": stack.root} if stack.root else {})]}
 
     def describe_stack_resource(self, **request: Any) -> dict[str, Any]:
         stack = self._find(request["StackName"], "DescribeStackResource")
@@ -65,6 +66,8 @@ class CloudFormationClient:
     def _find(self, name: str, action: str) -> FakeStack:
         """A stack by its name, if it exists, or by its ARN, if it ever did."""
         for stack in self._stacks.stacks.values():
-            if stack.region == self._region and (name == stack.arn or (name == stack.name and stack.status != DELETED)):
-                return stack
+            if stack.region == self._region and name in (stack.arn, stack.name):
+                shown = self._stacks.shown(stack)
+                if shown and (name == stack.arn or shown.status != DELETED):
+                    return shown
         raise error("ValidationError", f"Stack with id {name} does not exist", action)

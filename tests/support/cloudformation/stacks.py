@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,13 @@ from strongref.contract.names import StackArn
 from strongref.protocol.ports import ResourceInfo, StackInfo
 from tests.support.builders import stack_arn
 from tests.support.cloudformation.requests import ResourceRequest, resource_type
+from tests.support.fake_ssm import EPOCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
+    from tests.support.late_reads import LateStacks
 
 CREATING = "CREATE_IN_PROGRESS"
 UPDATING = "UPDATE_IN_PROGRESS"
@@ -60,6 +63,7 @@ class FakeStack:
         reasons: of every failure, as in the stack's events.
         asked: the request that waits for an answer.
         asked_at: since when.
+        updates: how many have begun.
     """
 
     arn: str
@@ -71,6 +75,7 @@ class FakeStack:
     reasons: list[str] = field(default_factory=list)
     asked: ResourceRequest | None = None
     asked_at: datetime | None = None
+    updates: int = 0
 
     @property
     def name(self) -> str:
@@ -81,7 +86,13 @@ class FakeStack:
         return StackArn.parse(self.arn).region
 
     def info(self) -> StackInfo:
-        return StackInfo(self.arn, self.name, self.status, self.root or self.arn)
+        updated = self.updated.isoformat() if self.updates else ""
+        return StackInfo(self.arn, self.name, self.status, self.root or self.arn, updated)
+
+    @property
+    def updated(self) -> datetime:
+        """When the last update began: not the time, but one of its own."""
+        return EPOCH + timedelta(seconds=self.updates)
 
     def copy(self) -> FakeStack:
         return replace(
@@ -116,6 +127,7 @@ class FakeStack:
     def begin_update(self) -> None:
         """From now on a rollback restores what is there."""
         self.status, self.before = UPDATING, dict(self.resources)
+        self.updates += 1
 
     def succeed(self, request: ResourceRequest, physical_id: str, attributes: Mapping[str, object]) -> None:
         """Take a SUCCESS."""
@@ -143,11 +155,13 @@ class FakeStacks:
     Attributes:
         stacks: by ARN.
         lookups: how many lookups of the port were made.
+        late_stacks: if answers lag.
     """
 
     def __init__(self) -> None:
         self.stacks: dict[str, FakeStack] = {}
         self.lookups = 0
+        self.late_stacks: LateStacks | None = None
         self.numbers = count(1)
 
     def new_stack(self, name: str, region: str, root: str = "") -> FakeStack:
@@ -182,26 +196,36 @@ class FakeStacks:
         """The time; None where none passes."""
         return None
 
+    def shown(self, stack: FakeStack) -> FakeStack | None:
+        """A stack as answers of CloudFormation show it: as it is, or was, or not at all."""
+        return self.late_stacks.shown(stack) if self.late_stacks else stack
+
     # -- ports.Stacks --------------------------------------------------------------------------------------------
 
     def by_arn(self, arn: str) -> StackInfo | None:
-        self.lookups += 1
-        stack = self.existing(arn)
+        stack = self._look_up(arn)
         return stack.info() if stack else None
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
-        stack = self.find(name, region)
-        return self.by_arn(stack.arn) if stack else None
+        for stack in self.stacks.values():
+            shown = self.shown(stack) if (stack.name, stack.region) == (name, region) else None
+            if shown and shown.status != DELETED:
+                self.lookups += 1
+                return shown.info()
+        return None
 
     def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
-        self.lookups += 1
-        stack = self.existing(arn)
+        stack = self._look_up(arn)
         return stack.resource(logical_id) if stack else None
 
     def physical_ids(self, arn: str) -> frozenset[str]:
-        self.lookups += 1
-        stack = self.existing(arn)
+        stack = self._look_up(arn)
         return frozenset(resource.physical_id for resource in stack.resources.values()) if stack else frozenset()
+
+    def _look_up(self, arn: str) -> FakeStack | None:
+        self.lookups += 1
+        shown = self.shown(self.stacks[arn]) if arn in self.stacks else None
+        return shown if shown and shown.status != DELETED else None
 
 
 def made_up_id(request: ResourceRequest) -> str:

@@ -54,7 +54,7 @@ class LaggingSsm(FakeSsm):
 
     def readings(self, method: str, request: dict[str, Any], perform: Callable[[], Any]) -> Iterator[Any]:
         """Every answer that a read may get; an error is yielded like an answer."""
-        names = [name for name in self._past if _is_read(name, method, request)]
+        names = [name for name in self._past if is_read(name, method, request)]
         now = {name: self._slots.get(name, NOTHING) for name in names}
         for chosen in product(*([now[name], *self._past[name]] for name in names)):
             self._slots.update(zip(names, chosen, strict=True))
@@ -76,7 +76,8 @@ class LaggingSsm(FakeSsm):
             self._past.pop(name, None)
 
 
-def _is_read(name: str, method: str, request: dict[str, Any]) -> bool:
+def is_read(name: str, method: str, request: dict[str, Any]) -> bool:
+    """Whether a call of an SSM client reads a parameter of that name."""
     if method == "get_parameters_by_path":
         return name.startswith(request["Path"].rstrip("/") + "/")
     if method == "get_parameters":

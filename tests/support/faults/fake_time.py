@@ -35,6 +35,7 @@ class FakeTime:
         self.seconds = 0.0
         self.spins = False
         self.timers: list[Timer] = []
+        self.before_passing: Callable[[], None] | None = None
         self._looks = 0
 
     def monotonic(self) -> float:
@@ -52,6 +53,8 @@ class FakeTime:
         end = self.seconds + seconds
         if seconds > 0:
             self._looks = 0
+            if self.before_passing:
+                self.before_passing()
         while due := [timer for timer in self.timers if timer.due <= end]:
             first = min(due, key=lambda timer: timer.due)
             self.timers.remove(first)

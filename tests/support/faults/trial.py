@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from strongref.contract.names import CLAIM_TAG
+from strongref.protocol.lag import VARIABLE
 from tests.support.faults.checks import DeliveryChecks
 from tests.support.faults.fault_types import ANSWER, FAULTS, Fault
 from tests.support.faults.scenario import FOREIGN, Foreign
@@ -167,12 +168,12 @@ class Trial:
             yield f"the answer is {answer}, not {calm}"
 
     def _leftover_fences(self, delivery: Delivery) -> Iterator[str]:
-        """A fence may be left by a function that died, or could not delete it: it expires."""
+        """A fence may be left by a function that died, or could not delete it or have it expire soon: it expires."""
         tried = {
             name
             for call in delivery.calls
-            if call.action == "DeleteParameters" and not call.took_effect
-            for name in call.request["Names"]
+            if call.action in ("DeleteParameters", "PutParameter") and not call.took_effect
+            for name in call.request.get("Names") or [call.request["Name"]]
         }
         out_of_time = self._world.time.seconds - self._start.seconds > self._scenario.seconds / 2
         for region, name in self._world.fences():
@@ -191,8 +192,9 @@ class Trial:
 
 
 @contextmanager
-def trial(scenario: Scenario) -> Iterator[Trial]:
-    """A scenario, ready to be tried as long as this lasts."""
-    world = World(scenario.seconds)
-    with patch.dict(os.environ, scenario.environment), world.functions.installed():
+def trial(scenario: Scenario, lag: float = 0.0) -> Iterator[Trial]:
+    """A scenario, ready to be tried as long as this lasts; with reads that lag by up to so many seconds."""
+    world = World(scenario.seconds, lag)
+    environment = {VARIABLE: str(lag), **scenario.environment}
+    with patch.dict(os.environ, environment), world.functions.installed():
         yield Trial(scenario, world)

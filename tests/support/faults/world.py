@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.continuation import service_timeout
@@ -19,16 +21,17 @@ from tests.support.cloudformation.client import CloudFormationClient
 from tests.support.cloudformation.operations import CloudFormation
 from tests.support.cloudformation.requests import IMPORT, SIGNED_FORMAT, ResourceRequest
 from tests.support.cloudformation.stacks import FakeStack, made_up_id
-from tests.support.fake_ssm import FakeSsm, Snapshot
 from tests.support.faults.fake_time import FakeTime
 from tests.support.faults.functions import SECONDS, Delivery, Functions
 from tests.support.faults.state import AccountState
 from tests.support.faults.wire import Wire
 from tests.support.invariants import FENCES, Name, stored
+from tests.support.late_reads import Lateness, LateSsm, LateStacks, Past, PastStacks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
+
+    from tests.support.fake_ssm import Slot, Snapshot
 
 SECRET = "zz-"
 """What every value's text contains, and the presigned URL: nothing printed may."""
@@ -62,6 +65,8 @@ class Moment:
     stacks: Mapping[str, FakeStack]
     parameters: Mapping[str, Snapshot]
     signed: Mapping[str, str]
+    past_parameters: Mapping[str, Mapping[str, Past[Slot]]]
+    past_stacks: PastStacks
 
 
 class World(CloudFormation):
@@ -71,15 +76,21 @@ class World(CloudFormation):
         deliveries: of the requests that CloudFormation sent.
     """
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(self, seconds: float = SECONDS, lag: float = 0.0) -> None:
         """Make an empty one.
 
         Args:
             seconds: how long its functions may run.
+            lag: by how many seconds reads may lag.
         """
         super().__init__()
         self.time = FakeTime()
-        self.regions: dict[str, FakeSsm] = {}
+        self._lateness = Lateness(lag, lambda: self.time.seconds)
+        self._past = LateStacks(self._lateness)
+        if lag:
+            self.late_stacks = self._past
+            self.time.before_passing = lambda: self._past.remember(self.stacks)
+        self.regions: dict[str, LateSsm] = {}
         self.deliveries: list[Delivery] = []
         self.functions = Functions(
             self.time,
@@ -95,28 +106,37 @@ class World(CloudFormation):
     def now(self) -> datetime:
         return self.time.now()
 
-    def ssm(self, region: str) -> FakeSsm:
+    def ssm(self, region: str) -> LateSsm:
         if region not in self.regions:
-            self.regions[region] = FakeSsm(region, ACCOUNT)
+            self.regions[region] = LateSsm(region, ACCOUNT, self._lateness)
         return self.regions[region]
 
     def moment(self) -> Moment:
         stacks = {arn: stack.copy() for arn, stack in self.stacks.items()}
         parameters = {region: ssm.snapshot() for region, ssm in self.regions.items()}
-        return Moment(self.time.seconds, stacks, parameters, dict(self._signed))
+        past = {region: dict(ssm.past) for region, ssm in self.regions.items()}
+        return Moment(self.time.seconds, stacks, parameters, dict(self._signed), past, self._past.moment())
 
     def go_back(self, moment: Moment) -> None:
         self.time.seconds = moment.seconds
         self._signed = dict(moment.signed)
         self.stacks = {arn: stack.copy() for arn, stack in moment.stacks.items()}
+        self._past.go_back(moment.past_stacks)
         for region, ssm in self.regions.items():
             ssm.restore(moment.parameters.get(region, frozenset()))
+            ssm.past = dict(moment.past_parameters.get(region, {}))
 
     def state(self) -> AccountState:
         return AccountState.of(self.regions)
 
     def fences(self) -> frozenset[Name]:
-        return frozenset(name for name in stored(self.regions) if name[1].startswith(FENCES))
+        """The fences, without those of new Exports, which expire by themselves as soon as reads show the values."""
+        soon = self.now() + timedelta(seconds=2 * self._lateness.seconds)
+        return frozenset(
+            name
+            for name, found in stored(self.regions).items()
+            if name[1].startswith(FENCES) and datetime.fromisoformat(json.loads(found.text)["until"]) > soon
+        )
 
     def protects(self, tag: str, arn: str) -> bool:
         """Whether a claim of that tag protects: its stack is at work, or has that generation of an import."""
@@ -136,6 +156,7 @@ class World(CloudFormation):
     def deliver(self, request: Request, wire: Wire | None = None) -> Delivery:
         """Deliver an event, once; `note` gives CloudFormation the outcome."""
         wire, raw = wire or Wire(self.time), self._raw(request)
+        self._lateness.random.seed(0)  # the same reads lag in each run
         if isinstance(request, JanitorVisit):
             return self.functions.deliver("janitor", request.region, raw, wire, self._seconds)
         function = "importer" if request.type == IMPORT else "exporter"

@@ -22,8 +22,8 @@ MOST = 30_000
 class History:
     """A cloud at work, one step at a time, and its story."""
 
-    def __init__(self) -> None:
-        self.cloud = WatchedCloud()
+    def __init__(self, lag: float = 0.0) -> None:
+        self.cloud = WatchedCloud(lag)
         self.story: list[str] = []
         self.steps = 0
 
@@ -58,12 +58,16 @@ class History:
         scheduler = self.cloud.scheduler
         end = scheduler.seconds + seconds
         while (moment := scheduler.next_moment()) is not None and moment <= end:
-            scheduler.seconds = max(scheduler.seconds, moment)
+            self._pass(max(scheduler.seconds, moment))
             awake = [task for task in scheduler.ready() if task.state is TaskState.PAUSE]
             overdue = scheduler.overdue()
             for task in [*awake, *([overdue] if overdue else [])]:
                 self.step(task)
-        scheduler.seconds = end
+        self._pass(end)
+
+    def _pass(self, moment: float) -> None:
+        self.cloud.past.remember(self.cloud.stacks)
+        self.cloud.scheduler.seconds = moment
 
     def finish(self) -> None:
         """Let everybody finish."""

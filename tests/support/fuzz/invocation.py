@@ -124,7 +124,7 @@ class Invocation:
         """What the real use case answers."""
         creates_import = self.event.resource_type == IMPORT and self.event.request_type is RequestType.CREATE
         patience = Patience(PATIENCE_TO_CREATE_AN_IMPORT if creates_import else PATIENCE, PAUSE, lambda: 0.5)
-        return carry_out(self.event, Ports(self.stores, self, patience, self.cloud.token), self)
+        return carry_out(self.event, Ports(self.stores, self, patience, self.cloud.token, self.cloud.lag), self)
 
     def work(self) -> None:
         """Carry the event out, and answer or hand over, as `custom_resource.CustomResource` does."""

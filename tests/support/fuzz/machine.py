@@ -33,16 +33,18 @@ class Machine(RuleBasedStateMachine):
 
     Attributes:
         steps: calls made by all histories so far.
+        lag: by how many seconds reads may lag.
     """
 
     steps: ClassVar[int] = 0
+    lag: ClassVar[float] = 0.0
 
     def __init__(self) -> None:
         super().__init__()
         logging.disable(logging.CRITICAL)
         self.patches = patch.object(*remember_held())
         self.patches.start()
-        self.history = History()
+        self.history = History(self.lag)
         self.cloud = self.history.cloud
 
     # -- operations ----------------------------------------------------------------------------------------------

@@ -7,17 +7,20 @@ event is another. Invocations can be killed, started again, run twice, or hand o
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.event import Event, RequestType
 from strongref.contract.response import Response
 from strongref.errors import StrongRefError
+from strongref.protocol.lag import ReadLag
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import NoAnswerError
 from tests.support.cloudformation.requests import SIGNED_FORMAT
 from tests.support.fake_ssm import EPOCH
 from tests.support.fuzz.invocation import Invocation, PendingRequest
 from tests.support.fuzz.scheduler import BEGINS, Scheduler, Task, TaskState
+from tests.support.late_reads import Lateness, LateSsm, LateStacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,9 +34,15 @@ if TYPE_CHECKING:
 class SteppedCloud(Cloud):
     """The cloud in memory, a step at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, lag: float = 0.0) -> None:
+        """Make an empty one, whose reads may lag by so many seconds."""
         super().__init__()
         self.scheduler = Scheduler()
+        self.lag = ReadLag(lag)
+        self.past = LateStacks(Lateness(lag, lambda: self.scheduler.seconds))
+        if lag:
+            self.late_stacks = self.past
+            self._new_ssm = partial(LateSsm, lateness=self.past.lateness)
         self.requests: list[PendingRequest] = []
         self.invocations: list[Invocation] = []
         self.operations: dict[tuple[str, str], Task] = {}

@@ -140,12 +140,10 @@ class Exporter:
         destinations = wanted.destinations
         if not destinations:
             return wanted.response
-        phase = self._phase(event, wanted)  # asked at once: later, another event may be on its way
-        if phase in (Phase.CREATE, Phase.UPDATE):
-            self.ports.lag.check_service_timeout(event.service_timeout)
+        self._check_service_timeout(event, wanted, clock)
         if wanted.unchanged and self._is_up_to_date(wanted.export, destinations, clock):
             return wanted.response
-        attempt = ExportAttempt(self, event, wanted, phase, began=event.continuation is not None)
+        attempt = ExportAttempt(self, event, wanted, began=event.continuation is not None)
         creates = event.request_type is RequestType.CREATE and not attempt.began
         says = f"{event.logical_id} of {stack_text(event.stack)}"
         holder = FenceHolder(event.logical_id, says, event.request_id, continues=event.continuation is not None)
@@ -162,11 +160,9 @@ class Exporter:
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            if attempt.began and phase is Phase.CREATE:
+            if attempt.began and event.request_type is RequestType.CREATE:
                 raise PartialCreateError(error, wanted.response.physical_id) from error
             raise
-        if phase is Phase.CLEANUP and (kept := _kept(plans)):
-            raise ExportsKeptError(kept)
         return replace(wanted.response, reason=_notice(plans))
 
     def preview(self, event: Event, clock: Clock) -> list[ExportPlan]:
@@ -176,15 +172,26 @@ class Exporter:
         fenced = [FencedStore(self.ports.stores(each.region, clock), clock, TagScan()) for each in destinations]
         inspector = TagInspector(self.ports.stacks)
         snapshots = read_behind_fences(fenced, destinations, wanted.export, inspector, wanted.rewrite)
-        return self.plans(event, wanted, self._phase(event, wanted), snapshots)
+        return self.plans(event, wanted, self.phase(event, wanted), snapshots)
 
     def _parse(self, event: Event, clock: Clock) -> ExportEvent:
         return ExportEvent.parse(event).with_recorded(lambda region: self.ports.stores(region, clock))
 
-    def _phase(self, event: Event, wanted: ExportEvent) -> Phase:
+    def phase(self, event: Event, wanted: ExportEvent) -> Phase:
         """What CloudFormation is doing with the stack; not asked where it makes no difference."""
         ask = event.request_type is RequestType.DELETE or wanted.former is not None
         return phase_of(event.request_type, self.ports.stacks.by_arn(event.stack) if ask else None)
+
+    def _check_service_timeout(self, event: Event, wanted: ExportEvent, clock: Clock) -> None:
+        """Refuse a Create or an Update that CloudFormation does not wait for long enough; a rollback must go on."""
+        if event.request_type is RequestType.DELETE:
+            return
+        try:
+            self.ports.lag.check_service_timeout(event.service_timeout)
+        except BadRequestError:
+            self.ports.lag.settle(clock)
+            if self.phase(event, wanted) is not Phase.ROLLBACK:
+                raise
 
     def _is_up_to_date(self, export: ExportIdentity, destinations: Sequence[Destination], clock: Clock) -> bool:
         """Whether every destination has what it should: then nothing is written, not even a fence."""
@@ -208,7 +215,7 @@ class Exporter:
         policy = claim_policy(phase, wanted.on_change, failed)
         plans = [snapshot.plan(wanted.export, policy, wanted.rewrite, event.stamp) for snapshot in snapshots]
         if phase is Phase.ROLLBACK and any(plan.overrides_claims for plan in plans):
-            phase = self._phase(event, wanted)
+            phase = self.phase(event, wanted)
             if phase is Phase.ROLLBACK and self._is_superseded(event):
                 phase = Phase.UPDATE
             if phase is not Phase.ROLLBACK:
@@ -232,16 +239,21 @@ class ExportAttempt:
     exporter: Exporter
     event: Event
     wanted: ExportEvent
-    phase: Phase
     began: bool  # whether it may have written something already
 
     def carry_out(self, fenced: list[FencedStore]) -> list[ExportPlan]:
-        """Read, plan, apply."""
+        """Read, plan, apply.
+
+        Since the event came, reads have had the time to show its phase.
+        """
         snapshots = self._read(fenced)
-        plans = self.exporter.plans(self.event, self.wanted, self.phase, snapshots)
+        phase = self.exporter.phase(self.event, self.wanted)
+        plans = self.exporter.plans(self.event, self.wanted, phase, snapshots)
         if refusal := refusal_of(plans):
             raise refusal
         self._apply(plans, snapshots)
+        if phase is Phase.CLEANUP and (kept := _kept(plans)):
+            raise ExportsKeptError(kept)
         return plans
 
     def create_at_once(self, fenced: list[FencedStore]) -> list[ExportPlan]:
@@ -252,7 +264,7 @@ class ExportAttempt:
         """
         try:
             snapshots = self._read(fenced)
-            plans = self.exporter.plans(self.event, self.wanted, self.phase, snapshots)
+            plans = self.exporter.plans(self.event, self.wanted, Phase.CREATE, snapshots)
             creating = [plan for each in plans if (plan := each.at_once())]
             if len(creating) < len(plans) or any(snapshot.inspected for snapshot in snapshots):
                 raise NotAtOnceError
