@@ -97,14 +97,10 @@ def export_string_list(
 def export_object(
     scope: Construct, name: str, obj: Serializable, *, via: Channel | None = None, description: str | None = None
 ) -> None:
-    """Export an object with all its parts; as `export_string`.
+    """Export an object with all its parts; as `export_string`. The scope is often the object itself.
 
-    Args:
-        scope: as there; often the object itself.
-        name: as there.
-        obj: anything with `serialize(ctx)`: an object of a ready type, or a construct of the program's own.
-        via: as there.
-        description: of all values that have none of their own.
+    An object is anything with `serialize(ctx)`: one of a ready type, or a construct of the program's own. The
+    description applies to all of its values that have none of their own.
     """
     with at(scope), exporting(scope, name, via) as stack:
         stack.export_object(name, obj, description=description, via=via)
