@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aws_cdk
 
+from strongref.contract.names import short_hash
 from strongref.errors import StrongRefError
 from strongref_cdk.cdk_values import REFUSALS
 from strongref_cdk.errors import (
@@ -29,6 +30,7 @@ from strongref_toolkit.jsii_objects import reference, same
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from strongref_objects.base import DeserializationContext
     from strongref_objects.channels import Channel
 
 CONTEXT_FILE_KEY = "strongref:context-file"
@@ -54,10 +56,10 @@ class AppExports:
     def __init__(self, root: Any) -> None:  # noqa: ANN401 (an aws_cdk.App, or another construct on top)
         file, role = (root.node.try_get_context(key) for key in (CONTEXT_FILE_KEY, ROLE_KEY))
         self.synthesis = Synthesis(file or CONTEXT_FILE, role=role)
+        self.exports: dict[ExportLocation, dict[str, Any]] = {}  # the exporting stacks by reference
+        self.imports: dict[ExportLocation, dict[str, tuple[Any, bool]]] = {}  # the importing ones, and whether weakly
+        self.spelled: dict[tuple[str, ExportLocation], str] = {}
         self._stacks = ObjectCache()
-        self._exporting: dict[ExportLocation, dict[str, Any]] = {}
-        self._importing: dict[ExportLocation, dict[str, tuple[Any, bool]]] = {}
-        self._spelled: dict[tuple[str, ExportLocation], str] = {}
 
     def stack(self, stack: Any) -> Stack:  # noqa: ANN401 (an aws_cdk.Stack)
         """The exports and imports of a stack: the same each time."""
@@ -65,75 +67,74 @@ class AppExports:
         target.look_again()
         return self._stacks.get(reference(stack), lambda: Stack(target, synthesis=self.synthesis))
 
-    @contextmanager
-    def exporting(self, stack: Any, name: str, via: Channel | None) -> Iterator[Stack]:  # noqa: ANN401 (the same)
-        """Export something from a stack; unless that fails, the app records it.
 
-        Stacks that already import it are deployed later, unless they import it weakly.
+@contextmanager
+def exporting(scope: Any, name: str, via: Channel | None) -> Iterator[Stack]:  # noqa: ANN401 (a construct)
+    """The stack that exports a construct: its own, or the top stack that this is nested in.
 
-        Raises:
-            ExportedElsewhereError: another stack exports it in the same place.
-            OwnExportError: a stack that is nested in this one imports it.
-            RefusedByCdkError: an importing stack is deployed earlier.
-        """
-        where = _exported_at(stack, name, via)
-        others = {} if isinstance(via, CrossRegion) else self._exporting.get(where, {})
-        for other in others.values():
-            is_same_place = None not in where or same(aws_cdk.Stage.of(other), aws_cdk.Stage.of(stack))
-            if is_same_place and not same(other, stack):
-                raise ExportedElsewhereError(name, other.node.path)
-        for importer, weak in self._importing.get(where, {}).values():
-            if same(top_of(importer), stack):
-                raise OwnExportError(name, stack.stack_name)
-            if not weak:
-                _deploy_first(stack, top_of(importer), name)
-        yield self.stack(stack)
-        self._exporting.setdefault(where, {})[reference(stack)] = stack
+    Unless the export fails, the app records it. Stacks that already import it are deployed later, unless they import it
+    weakly.
 
-    @contextmanager
-    def importing(self, stack: Any, name: str, via: Channel | None, *, weak: bool) -> Iterator[StackImport]:  # noqa: ANN401 (the same)
-        """Import something into a stack, nested or not; unless that fails, the app records it.
-
-        If another stack of the app exports it, that one is deployed first, unless it is imported weakly.
-
-        Raises:
-            OwnExportError: the stack that this one is nested in exports it.
-            RefusedByCdkError: the exporting stack is deployed later.
-            NotDeployedError: it is looked up, and the app's exporting stack was not deployed with it.
-        """
-        where, top = _imported_from(stack, name, via), top_of(stack)
-        others = list(self._exporting.get(where, {}).values())
-        for other in others:
-            if same(other, top):
-                raise OwnExportError(name, top.stack_name)
-            if not weak:
-                _deploy_first(other, top, name)
-        try:
-            yield StackImport(self.stack(stack), self._spelled.get((reference(stack), where), name))
-        except NothingToImportError as error:
-            if others:
-                raise NotDeployedError(error.name, others[0].node.path) from error
-            raise
-        ref, importers = reference(stack), self._importing.setdefault(where, {})
-        importers[ref] = (stack, weak and importers.get(ref, (stack, True))[1])
-        self._spelled.setdefault((ref, where), name)
+    Raises:
+        NoStackError: the construct is not in a stack.
+        ExportedElsewhereError: another stack exports it in the same place.
+        OwnExportError: a stack that is nested in this one imports it.
+        RefusedByCdkError: an importing stack is deployed earlier.
+    """
+    stack = top_of(_own(scope))
+    app, where = app_of(stack), _location(stack, name, via, is_own=True)
+    others = {} if isinstance(via, CrossRegion) else app.exports.get(where, {})
+    for other in others.values():
+        is_same_place = None not in where or same(aws_cdk.Stage.of(other), aws_cdk.Stage.of(stack))
+        if is_same_place and not same(other, stack):
+            raise ExportedElsewhereError(name, other.node.path)
+    for importer, weak in app.imports.get(where, {}).values():
+        if same(top_of(importer), stack):
+            raise OwnExportError(name, stack.stack_name)
+        if not weak:
+            _deploy_first(stack, top_of(importer), name)
+    yield app.stack(stack)
+    app.exports.setdefault(where, {})[reference(stack)] = stack
 
 
-def _exported_at(stack: Any, name: str, via: Channel | None) -> ExportLocation:  # noqa: ANN401 (an aws_cdk.Stack)
+@contextmanager
+def importing(scope: Any, name: str, via: Channel | None, *, weak: bool) -> Iterator[StackImport]:  # noqa: ANN401 (a construct)
+    """An import of a construct's own stack, nested or not; unless it fails, the app records it.
+
+    If another stack of the app exports it, that one is deployed first, unless it is imported weakly.
+
+    Raises:
+        NoStackError: the construct is not in a stack.
+        OwnExportError: the stack that this one is nested in exports it.
+        RefusedByCdkError: the exporting stack is deployed later.
+        NotDeployedError: it is looked up, and the app's exporting stack was not deployed with it.
+    """
+    stack = _own(scope)
+    app, where, top = app_of(stack), _location(stack, name, via, is_own=False), top_of(stack)
+    others = list(app.exports.get(where, {}).values())
+    for other in others:
+        if same(other, top):
+            raise OwnExportError(name, top.stack_name)
+        if not weak:
+            _deploy_first(other, top, name)
+    ref = reference(stack)
+    try:
+        yield StackImport(app.stack(stack), app.spelled.get((ref, where), name))
+    except NothingToImportError as error:
+        if others:
+            raise NotDeployedError(error.name, others[0].node.path) from error
+        raise
+    importers = app.imports.setdefault(where, {})
+    importers[ref] = (stack, weak and importers.get(ref, (stack, True))[1])
+    app.spelled.setdefault((ref, where), name)
+
+
+def _location(stack: Any, name: str, via: Channel | None, *, is_own: bool) -> ExportLocation:  # noqa: ANN401 (an aws_cdk.Stack)
     target = CdkTarget(stack)
     if isinstance(via, CrossRegion):
-        return ("strongref", target.account, target.region, target.name, name)
-    return _location(target, name, via)
-
-
-def _imported_from(stack: Any, name: str, via: Channel | None) -> ExportLocation:  # noqa: ANN401 (an aws_cdk.Stack)
-    target = CdkTarget(stack)
-    if isinstance(via, CrossRegion):
-        return ("strongref", via.account or target.account, via.region or target.region, via.stack, name)
-    return _location(target, name, via)
-
-
-def _location(target: CdkTarget, name: str, via: Channel | None) -> ExportLocation:
+        own = (target.account, target.region, target.name)
+        theirs = (via.account or target.account, via.region or target.region, via.stack)
+        return ("strongref", *(own if is_own else theirs), name)
     if not isinstance(name, str):
         raise BadNameError(str(name), "a name must be a string that is not empty")
     if isinstance(via, Parameters):
@@ -142,11 +143,7 @@ def _location(target: CdkTarget, name: str, via: Channel | None) -> ExportLocati
 
 
 def _deploy_first(first: Any, then: Any, name: str) -> None:  # noqa: ANN401 (an aws_cdk.Stack each)
-    """Make the importing stack depend on the exporting one.
-
-    Raises:
-        RefusedByCdkError: the exporting one already depends on it.
-    """
+    """Raises `RefusedByCdkError` if the exporting stack already depends on the importing one."""
     if not same(aws_cdk.Stage.of(first), aws_cdk.Stage.of(then)):
         return
     # Older versions of the CDK only have the second name; newer ones warn about it.
@@ -182,58 +179,51 @@ def app_of(scope: Any) -> AppExports:  # noqa: ANN401 (a construct)
     return _APPS[ref]
 
 
-@contextmanager
-def exporting(scope: Any, name: str, via: Channel | None) -> Iterator[Stack]:  # noqa: ANN401 (a construct)
-    """The stack that exports a construct: its own, or the top stack that this is nested in.
-
-    Raises:
-        NoStackError: the construct is not in a stack.
-        StrongRefError: as `AppExports.exporting`.
-    """
-    stack = top_of(_own(scope))
-    with app_of(stack).exporting(stack, name, via) as found:
-        yield found
-
-
-@contextmanager
-def importing(scope: Any, name: str, via: Channel | None, *, weak: bool) -> Iterator[StackImport]:  # noqa: ANN401 (a construct)
-    """An import of a construct's own stack, nested or not.
-
-    Raises:
-        NoStackError: the construct is not in a stack.
-        StrongRefError: as `AppExports.importing`.
-    """
-    stack = _own(scope)
-    with app_of(stack).importing(stack, name, via, weak=weak) as found:
-        yield found
-
-
 def stack_of(scope: Any) -> Stack:  # noqa: ANN401 (a construct)
-    """The exports and imports of a construct's own stack.
-
-    Raises:
-        NoStackError: the construct is not in a stack.
-    """
+    """The exports and imports of a construct's own stack. Raises `NoStackError` if it is not in one."""
     stack = _own(scope)
     return app_of(stack).stack(stack)
 
 
 @contextmanager
 def at(construct: Any) -> Iterator[None]:  # noqa: ANN401 (a construct)
-    """Report errors with the construct's path.
-
-    Raises:
-        ConstructError: any error of strongref.
-    """
+    """Report any error of strongref as a `ConstructError` with the construct's path."""
     try:
         yield
     except ConstructError:
         raise
     except StrongRefError as error:
-        raise ConstructError(_path(construct), error) from error
+        path = construct.node.path or "App" if hasattr(construct, "node") else type(construct).__name__
+        raise ConstructError(path, error) from error
 
 
-def _path(construct: Any) -> str:  # noqa: ANN401 (a construct, or something else)
-    if not hasattr(construct, "node"):
-        return type(construct).__name__
-    return construct.node.path or "App"
+class ConstructPlace(NamedTuple):
+    """Where the construct of an object is made."""
+
+    scope: Any  # its parent construct
+    id: str  # its ID
+    region: str | None = None  # the resource's region; None if it is the stack's own, or unknown
+    account: str | None = None  # the resource's account; None if it is the stack's own, or unknown
+    is_local: bool = False  # whether the resource is known to be in the stack's own account and region
+
+    def part(self, name: str) -> ConstructPlace:
+        """The place of a part of it."""
+        return self._replace(id=f"{self.id}-{name}")
+
+    @classmethod
+    def of_import(cls, ctx: DeserializationContext, via: Channel | None) -> ConstructPlace:
+        if isinstance(via, CrossRegion):
+            return cls(ctx.scope, ctx.id).located(stack_of(ctx.scope), via.region, via.account)
+        return cls(ctx.scope, ctx.id, is_local=True)
+
+    def located(self, stack: Stack, region: str | None, account: str | None) -> ConstructPlace:
+        """The place of a resource in a region and account; None for the stack's own."""
+        own = (stack.target.region, stack.target.account)
+        is_local = (region or own[0], account or own[1]) == own
+        return self._replace(region=region, account=account, is_local=is_local)
+
+    @classmethod
+    def of_name(cls, prefix: str, name: str, stack: Stack) -> ConstructPlace:
+        """The place of a resource that a name identifies; an ID cannot contain a token."""
+        text = short_hash(str(stack.target.canonical(name))) if stack.target.is_unresolved(name) else name
+        return cls(stack.scope, f"{prefix}:{text}")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
 from jsii.errors import JSIIError
 
 from strongref_objects.base.values import LAZY
+from strongref_objects.types import Declared
+from strongref_objects.types.members import members
 from strongref_toolkit.cdk_trees import TreeTokenResolver
 from strongref_toolkit.intrinsics import REFERENCE
 from strongref_toolkit.jsii_objects import same
 
 if TYPE_CHECKING:
+    from strongref_objects.base import Target
     from strongref_toolkit.intrinsics import Tree
 
 REFUSALS = (RuntimeError, JSIIError)
@@ -31,7 +36,21 @@ def as_token(value: str) -> str:
     return token
 
 
-class CanonicalReader:
+def with_tokens(obj: Any, target: Target) -> Any:  # noqa: ANN401 (an object of a declared type)
+    """The same object with tokens in place of intrinsic functions, as the CDK's own functions take them."""
+    changed = {}
+    for name in members(type(obj)):
+        value = getattr(obj, name)
+        if isinstance(value, Declared):
+            changed[name] = with_tokens(value, target)
+        elif isinstance(value, Mapping):
+            changed[name] = target.stand_in(value)
+        elif isinstance(value, str):
+            changed[name] = as_token(value)
+    return dataclasses.replace(obj, **changed)
+
+
+class CanonicalReader(TreeTokenResolver):
     """Reads values with tokens as they will be in one stack's template, so that equal values look equal.
 
     There are two exceptions. The CDK only decides at synthesis what references to other stacks become: they are named
@@ -40,22 +59,15 @@ class CanonicalReader:
     """
 
     def __init__(self, stack: Any) -> None:  # noqa: ANN401 (an aws_cdk.Stack)
+        super().__init__()
         self._stack = stack
-        self._resolver = _CanonicalResolver()
-        self._resolver.stack = stack
 
     def read(self, value: Any) -> Tree:  # noqa: ANN401 (text, a list, or one of the CDK's own objects)
-        return self._resolver.tree(value, self._stack)
-
-
-class _CanonicalResolver(TreeTokenResolver):
-    """Resolves tokens as the CDK does, except for references to other stacks and lazy values."""
-
-    stack: Any
+        return self.tree(value, self._stack)
 
     def resolve_token(self, t: Any, context: Any, post_processor: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
         if isinstance(t, aws_cdk.Intrinsic):
-            if aws_cdk.Reference.is_reference(t) and not same(aws_cdk.Stack.of(t.target), self.stack):
+            if aws_cdk.Reference.is_reference(t) and not same(aws_cdk.Stack.of(t.target), self._stack):
                 return {REFERENCE: [str(t.target.node.path), str(t.display_name)]}
         else:
             text: str = aws_cdk.Token.as_string(t)

@@ -1,33 +1,29 @@
-"""A ready type in the CDK: how a construct becomes an object, and an object such a construct, made only once."""
+"""A ready type in the CDK: its functions, and how a construct becomes an object, and an object such a construct."""
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from urllib.parse import urlencode
 
-from strongref.contract.names import short_hash
-from strongref_cdk.apps import stack_of
-from strongref_cdk.cdk_values import REFUSALS, as_token
+from strongref_cdk.apps import ConstructPlace, at, exporting, importing, stack_of
+from strongref_cdk.cdk_values import REFUSALS, with_tokens
+from strongref_cdk.construct_settings import settings
 from strongref_cdk.errors import NoReadyTypeError, NoSuchConstructError, OtherOptionsError, RefusedByCdkError
-from strongref_objects.channels import CrossRegion
+from strongref_objects import lookups
+from strongref_objects.base import ResolveType
 from strongref_objects.types import Declared
 from strongref_objects.types.members import key_of, members, settings_of
 from strongref_toolkit.jsii_objects import same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from strongref_objects.base import (
-        DeserializationContext,
-        ObjectCache,
-        Serializable,
-        SerializationContext,
-        Target,
-    )
+    from constructs import Construct
+
+    from strongref_objects.base import DeserializationContext, ObjectCache, Serializable, SerializationContext
     from strongref_objects.channels import Channel
     from strongref_objects.stack import Stack
 
@@ -35,38 +31,6 @@ T = TypeVar("T")
 
 _UNKNOWN_OPTION = re.compile(r"unexpected keyword argument '(\w+)'")
 """Python's words for an option that a function does not have."""
-
-
-class ConstructPlace(NamedTuple):
-    """Where the construct of an object is made."""
-
-    scope: Any  # its parent construct
-    id: str  # its ID
-    region: str | None = None  # the resource's region; None if it is the stack's own, or unknown
-    account: str | None = None  # the resource's account; None if it is the stack's own, or unknown
-    is_local: bool = False  # whether the resource is known to be in the stack's own account and region
-
-    def part(self, name: str) -> ConstructPlace:
-        """The place of a part of it."""
-        return self._replace(id=f"{self.id}-{name}")
-
-    @classmethod
-    def of_import(cls, ctx: DeserializationContext, via: Channel | None) -> ConstructPlace:
-        if isinstance(via, CrossRegion):
-            return cls(ctx.scope, ctx.id).located(stack_of(ctx.scope), via.region, via.account)
-        return cls(ctx.scope, ctx.id, is_local=True)
-
-    def located(self, stack: Stack, region: str | None, account: str | None) -> ConstructPlace:
-        """The place of a resource in a region and account; None for the stack's own."""
-        own = (stack.target.region, stack.target.account)
-        is_local = (region or own[0], account or own[1]) == own
-        return self._replace(region=region, account=account, is_local=is_local)
-
-    @classmethod
-    def of_name(cls, prefix: str, name: str, stack: Stack) -> ConstructPlace:
-        """The place of a resource that a name identifies; an ID cannot contain a token."""
-        text = short_hash(str(stack.target.canonical(name))) if stack.target.is_unresolved(name) else name
-        return cls(stack.scope, f"{prefix}:{text}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +51,129 @@ class ConstructKind(Generic[T]):
         """Register the kind of its type."""
         _KINDS[self.declared] = self
 
-    def object_of(self, construct: T, **parts: Any) -> Declared:  # noqa: ANN401 (values, constructs and objects)
-        """The object of a construct.
+    def export(
+        self,
+        construct: T,
+        name: str,
+        *,
+        via: Channel | None = None,
+        description: str | None = None,
+        **parts: Any,  # noqa: ANN401 (constructs and values)
+    ) -> None:
+        """Export a construct with all its parts from its stack.
 
         Args:
-            construct: the construct.
-            **parts: members that the construct does not have.
+            construct: the construct; a nested stack's constructs are exported by the stack that it is nested in.
+            name: other stacks import it by this name.
+            via: the channel: `CrossRegion(…)` or `Parameters(…)`; CloudFormation's exports by default.
+            description: for people.
+            **parts: one of several parts, as in `listener=…` of a load balancer; members that the construct lacks.
+
+        Raises:
+            ConstructError: the name stands for something else, or the construct lacks a member.
+        """
+        with at(construct):
+            obj = self.serializable(construct, **parts)
+            with exporting(construct, name, via) as stack:
+                stack.export_object(name, obj, description=description, via=via)
+
+    def import_(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        type: ResolveType = ResolveType.SYNTHESIS,  # noqa: A002 (the design's word)
+        weak: bool = False,
+        via: Channel | None = None,
+        **options: Any,  # noqa: ANN401 (the CDK's)
+    ) -> T:
+        """The construct of an object that another stack exports, of this app or any other: the same each time.
+
+        Args:
+            scope: a construct in the importing stack.
+            name: of the export.
+            type: `SYNTHESIS`: its values are looked up now; `DEPLOYMENT`: they are tokens.
+            weak: whether it may be changed and deleted while this stack uses it.
+            via: as for the export: `CrossRegion(stack=…, region=…)`, `Parameters(…)`; CloudFormation's exports by
+                default.
+            **options: of the CDK's own function for imported constructs of the type, as in `mutable=False` of a role.
+
+        Raises:
+            ConstructError: there is no export of that name, or it cannot be imported this way.
+        """
+        with at(scope), importing(scope, name, via, weak=weak) as found:
+            ctx = found.stack.import_object(found.name, type=type, weak=weak, via=via)
+            return self.imported(ctx, ConstructPlace.of_import(ctx, via), options)
+
+    def from_arn(self, scope: Construct, arn: str, **more: Any) -> T:  # noqa: ANN401 (constructs, values, the CDK's options)
+        """The construct of an existing resource, by its ARN: the same each time. Nothing holds it.
+
+        Args:
+            scope: a construct in the stack that uses it.
+            arn: its ARN, or a token.
+            **more: members that do not follow from its ARN; or options, as in `import_…`.
+
+        Raises:
+            ConstructError: it is not such an ARN, or a member is missing.
+        """
+        with at(scope):
+            stack, of = stack_of(scope), self.declared
+            parts, options = members_and_options(of, more)
+            obj = of.from_arn(arn, scope=stack, **parts)
+            return self.referenced(stack, obj, ConstructPlace.of_name(f"from{of.__name__}Arn", arn, stack), options)
+
+    def from_name(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        region: str | None = None,
+        account: str | None = None,
+        **more: Any,  # noqa: ANN401 (as above)
+    ) -> T:
+        """The construct of an existing resource, by its name or ID: the same each time. Nothing holds it.
+
+        Args:
+            scope: a construct in the stack that uses it.
+            name: the end of its ARN, or a token.
+            region: its region; the stack's own by default.
+            account: its account; the stack's own by default.
+            **more: members that do not follow from its name; or options, as in `import_…`.
+
+        Raises:
+            ConstructError: the name is not valid, or a member is missing.
+        """
+        with at(scope):
+            stack, of = stack_of(scope), self.declared
+            parts, options = members_and_options(of, more)
+            obj = of.from_name(name, region=region, account=account, scope=stack, **parts)
+            place = ConstructPlace.of_name(f"from{of.__name__}Name", name, stack).located(stack, region, account)
+            return self.referenced(stack, obj, place, options)
+
+    def lookup(self, scope: Construct, tags: Mapping[str, str], **more: Any) -> T:  # noqa: ANN401 (as above)
+        """The construct of the only resource that has all of these tags, in the stack's account and region.
+
+        The context file keeps it. Nothing holds it.
+
+        Args:
+            scope: a construct in the stack that uses it.
+            tags: all of them must match.
+            **more: members that cannot be looked up; or options, as in `import_…`.
+
+        Raises:
+            ConstructError: there is no such resource, or several.
+        """
+        with at(scope):
+            of = self.declared
+            parts, options = members_and_options(of, more)
+            self.check(options)
+            stack = stack_of(scope)
+            obj = lookups.lookup(of, stack, tags, **parts)
+            place = ConstructPlace(stack.scope, f"lookup{of.__name__}:{urlencode(sorted(tags.items()))}", is_local=True)
+            return self.referenced(stack, obj, place, options)
+
+    def object_of(self, construct: T, **parts: Any) -> Declared:  # noqa: ANN401 (values, constructs and objects)
+        """The object of a construct, with `parts` for the members that the construct does not have.
 
         Raises:
             NotOneError: it does not have exactly one of a part, and the caller did not choose one.
@@ -114,19 +195,14 @@ class ConstructKind(Generic[T]):
         return objects[0] if len(objects) == 1 else _SeveralObjects(objects)
 
     def construct(self, place: ConstructPlace, obj: Declared, **options: Any) -> T:  # noqa: ANN401 (the CDK's)
-        """The construct of an object.
-
-        Raises:
-            RefusedByCdkError: the CDK cannot make one.
-            CdkError: strongref knows that the CDK cannot.
-        """
+        """The construct of an object. Raises `CdkError` if the CDK cannot make one."""
         try:
             return self.make(place, obj, **{**settings(obj), **options})
         except (*REFUSALS, TypeError) as error:
             what = f"the {self.declared.declared.label} {place.id}"
             unknown = _UNKNOWN_OPTION.search(str(error))
             problem = f"there is no option {unknown[1]}" if unknown else str(error)
-        raise RefusedByCdkError(what, problem, {value: key for key, value in _texts(obj)})
+        raise RefusedByCdkError(what, problem, {value: key for key, value in _texts_and_keys(obj)})
 
     def imported(self, ctx: DeserializationContext, place: ConstructPlace, options: Mapping[str, Any]) -> T:
         """The construct that is read from a context: the same each time; errors as theirs."""
@@ -141,12 +217,7 @@ class ConstructKind(Generic[T]):
         return self._once(stack.made, ("construct", self, obj), place, tokens, options)
 
     def _once(
-        self,
-        made: ObjectCache,
-        key: tuple[Any, ...],
-        place: ConstructPlace,
-        obj: Declared,
-        options: Mapping[str, Any],
+        self, made: ObjectCache, key: object, place: ConstructPlace, obj: Declared, options: Mapping[str, Any]
     ) -> T:
         def make() -> tuple[T, Mapping[str, Any]]:
             return self.construct(self._free(place), obj, **options), dict(options)
@@ -180,11 +251,7 @@ _KINDS: dict[type[Declared], ConstructKind[Any]] = {}
 
 
 def kind_of(declared: type[Declared]) -> ConstructKind[Any]:
-    """The kind of a ready type.
-
-    Raises:
-        NoReadyTypeError: it is a type of the program's own.
-    """
+    """The kind of a ready type. Raises `NoReadyTypeError` if it is a type of the program's own."""
     if declared not in _KINDS:
         raise NoReadyTypeError(declared.__name__)
     return _KINDS[declared]
@@ -206,31 +273,6 @@ def members_and_options(of: type[Declared], more: Mapping[str, Any]) -> tuple[di
     return as_objects(of, parts), {name: value for name, value in more.items() if name not in parts}
 
 
-def settings(obj: Declared) -> dict[str, Any]:
-    """How an object was made, as options of the CDK's own function for it."""
-    found = {name: getattr(obj, name) for name in settings_of(type(obj))}
-    words = {"true": True, "false": False}
-    return {
-        name: int(text) if text.isdecimal() else words.get(text, text)
-        for name, text in found.items()
-        if text is not None
-    }
-
-
-def with_tokens(obj: Any, target: Target) -> Any:  # noqa: ANN401 (an object of a declared type)
-    """The same object with tokens in place of intrinsic functions, as the CDK's own functions take them."""
-    changed = {}
-    for name in members(type(obj)):
-        value = getattr(obj, name)
-        if isinstance(value, Declared):
-            changed[name] = with_tokens(value, target)
-        elif isinstance(value, Mapping):
-            changed[name] = target.stand_in(value)
-        elif isinstance(value, str):
-            changed[name] = as_token(value)
-    return dataclasses.replace(obj, **changed)
-
-
 @dataclass(frozen=True)
 class _SeveralObjects:
     """One construct as several objects, which write the same keys for the same members."""
@@ -242,12 +284,11 @@ class _SeveralObjects:
             each.serialize(ctx)
 
 
-def _texts(obj: Declared) -> Iterator[tuple[str, str]]:
-    """Every text of an object, with its key."""
+def _texts_and_keys(obj: Declared) -> Iterator[tuple[str, str]]:
     for name in members(type(obj)):
         value = getattr(obj, name)
         for each in value if isinstance(value, tuple) else [value]:
             if isinstance(each, Declared):
-                yield from _texts(each)
+                yield from _texts_and_keys(each)
             elif isinstance(each, str):
                 yield key_of(name), each

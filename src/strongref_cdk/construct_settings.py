@@ -8,10 +8,24 @@ import aws_cdk
 import jsii
 
 from strongref_cdk.cdk_values import REFUSALS
+from strongref_objects.types.members import settings_of
 from strongref_toolkit.jsii_objects import reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from strongref_objects.types import Declared
+
+
+def settings(obj: Declared) -> dict[str, Any]:
+    """How an object was made, as options of the CDK's own function for it."""
+    found = {name: getattr(obj, name) for name in settings_of(type(obj))}
+    words = {"true": True, "false": False}
+    return {
+        name: int(text) if text.isdecimal() else words.get(text, text)
+        for name, text in found.items()
+        if text is not None
+    }
 
 
 def setting(attribute: str, default: object) -> Callable[[Any], Any]:

@@ -21,24 +21,25 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 
 from strongref.arns import Arn
+from strongref_cdk.apps import at
 from strongref_cdk.cdk_values import REFUSALS
-from strongref_cdk.construct_kinds import ConstructKind, settings
-from strongref_cdk.construct_settings import late_setting, setting
-from strongref_cdk.errors import NotOneError, OptionNeededError, UnevenSubnetsError
+from strongref_cdk.construct_kinds import ConstructKind
+from strongref_cdk.construct_settings import late_setting, setting, settings
+from strongref_cdk.errors import NoListenerError, NotOneError, OptionNeededError, UnevenSubnetsError
 from strongref_objects import types
 from strongref_toolkit.jsii_objects import reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from strongref_cdk.construct_kinds import ConstructPlace
+    from strongref_cdk.apps import ConstructPlace
 
 Options = dict[str, Any]
 
 _GROUP_NAME = re.compile(r"[^,{}]+")
 """A name that every channel can carry in a list."""
 
-LISTENERS: dict[str, elbv2.IApplicationListener] = {}
+_LISTENERS: dict[str, elbv2.IApplicationListener] = {}
 """The listeners of imported load balancers, which the CDK does not return: by reference."""
 
 
@@ -120,7 +121,7 @@ def _load_balancer(
         at.scope, at.id, load_balancer_arn=balancer.load_balancer_arn, **given
     )
     (group, *_) = construct.connections.security_groups
-    LISTENERS[reference(construct)] = LISTENER.construct(at.part("Listener"), balancer.listener, security_group=group)
+    _LISTENERS[reference(construct)] = LISTENER.construct(at.part("Listener"), balancer.listener, security_group=group)
     return construct
 
 
@@ -351,3 +352,16 @@ VPC: ConstructKind[ec2.IVpc] = ConstructKind(
         "nat_gateway_ids": lambda _: None,
     },
 )
+
+
+def listener_of(load_balancer: elbv2.IApplicationLoadBalancer) -> elbv2.IApplicationListener:
+    """The listener of an imported load balancer: the same each time.
+
+    Raises:
+        ConstructError: the load balancer was not imported.
+    """
+    with at(load_balancer):
+        found = _LISTENERS.get(reference(load_balancer))
+        if found is None:
+            raise NoListenerError
+        return found

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
-from strongref_cdk.apps import at, exporting, importing, stack_of
+from strongref_cdk.apps import ConstructPlace, at, exporting, importing, stack_of
 from strongref_cdk.cdk_values import as_token
-from strongref_cdk.construct_kinds import ConstructPlace, kind_of, members_and_options
-from strongref_objects import lookups
+from strongref_cdk.construct_kinds import kind_of
 from strongref_objects.base import ResolveType
 from strongref_objects.channels.environment import EnvironmentSerializationContext, one_variable
 
@@ -25,17 +23,11 @@ if TYPE_CHECKING:
 class ConstructContext:
     """`strongref_objects.base.DeserializationContext` whose values are texts and tokens.
 
-    Attributes:
-        scope: the parent of the construct that represents the object.
-        id: that construct's ID: the same for the same object, unique in its stack.
-        made: the objects made from this context: `ctx.made.get(Bucket, make)` makes one only once.
+    Its attributes are those of that context. Use `of`, which returns the same for the same object.
     """
 
-    scope: Construct
-
     def __init__(self, plain: DeserializationContext) -> None:
-        """Use `of`, which returns the same context for the same object."""
-        self.scope = plain.scope
+        self.scope: Construct = plain.scope
         self.id: str = plain.id
         self.made: ObjectCache = plain.made
         self._plain = plain
@@ -105,14 +97,10 @@ def export_string_list(
 def export_object(
     scope: Construct, name: str, obj: Serializable, *, via: Channel | None = None, description: str | None = None
 ) -> None:
-    """Export an object with all its parts; as `export_string`.
+    """Export an object with all its parts; as `export_string`. The scope is often the object itself.
 
-    Args:
-        scope: as there; often the object itself.
-        name: as there.
-        obj: anything with `serialize(ctx)`: an object of a ready type, or a construct of the program's own.
-        via: as there.
-        description: of all values that have none of their own.
+    An object is anything with `serialize(ctx)`: one of a ready type, or a construct of the program's own. The
+    description applies to all of its values that have none of their own.
     """
     with at(scope), exporting(scope, name, via) as stack:
         stack.export_object(name, obj, description=description, via=via)
@@ -200,12 +188,7 @@ def lookup(scope: Construct, of: type[Declared], tags: Mapping[str, str], **more
         ConstructError: there is no such resource, or several.
     """
     with at(scope):
-        parts, options = members_and_options(of, more)
-        kind_of(of).check(options)
-        stack = stack_of(scope)
-        obj = lookups.lookup(of, stack, tags, **parts)
-        place = ConstructPlace(stack.scope, f"lookup{of.__name__}:{urlencode(sorted(tags.items()))}", is_local=True)
-        return kind_of(of).referenced(stack, obj, place, options)
+        return kind_of(of).lookup(scope, tags, **more)
 
 
 def object_of(construct: Any, of: type[Declared], **parts: Any) -> Declared:  # noqa: ANN401 (constructs and values)

@@ -115,10 +115,7 @@ class CdkTarget:
         return any(self._logical_id(each) == logical_id for each in self._others())
 
     def _others(self) -> list[Any]:
-        """The template's own elements: those that were not put here.
-
-        They are read once for a whole export, since each read crosses a process boundary.
-        """
+        """The template's own elements, read once for a whole export, since each read crosses a process boundary."""
         if self._elements is None:
             found = (each for each in self.stack.node.find_all() if isinstance(each, aws_cdk.CfnElement))
             self._elements = [each for each in found if reference(each) not in self._own]
@@ -215,7 +212,6 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 (a value of a template)
 
 
 def _texts(tree: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
-    """Every text in a tree."""
     if isinstance(tree, str):
         yield tree
     for each in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():

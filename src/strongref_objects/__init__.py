@@ -10,33 +10,21 @@ Its parts, bottom up:
 - `stored_objects`: the objects in an account and region, for the command line
 """
 
-from strongref_objects.base import DeserializationContext, ResolveType, Serializable, SerializationContext, Target
-from strongref_objects.base.errors import ObjectError
-from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
-from strongref_objects.channels.environment import EnvironmentSerializationContext, from_environment, one_variable
-from strongref_objects.channels.json_text import JsonSerializationContext, from_json
-from strongref_objects.channels.parameters import read_object
-from strongref_objects.plain import PlainTarget
-from strongref_objects.stack import Stack
-from strongref_objects.synthesis import Synthesis
-
-__all__ = [
-    "CloudFormation",
-    "CrossRegion",
-    "DeserializationContext",
-    "EnvironmentSerializationContext",
-    "JsonSerializationContext",
-    "ObjectError",
-    "Parameters",
-    "PlainTarget",
-    "ResolveType",
-    "Serializable",
-    "SerializationContext",
-    "Stack",
-    "Synthesis",
-    "Target",
-    "from_environment",
-    "from_json",
-    "one_variable",
-    "read_object",
-]
+from strongref_objects.base import DeserializationContext as DeserializationContext
+from strongref_objects.base import ResolveType as ResolveType
+from strongref_objects.base import Serializable as Serializable
+from strongref_objects.base import SerializationContext as SerializationContext
+from strongref_objects.base import Target as Target
+from strongref_objects.base.errors import ObjectError as ObjectError
+from strongref_objects.channels import CloudFormation as CloudFormation
+from strongref_objects.channels import CrossRegion as CrossRegion
+from strongref_objects.channels import Parameters as Parameters
+from strongref_objects.channels.environment import EnvironmentSerializationContext as EnvironmentSerializationContext
+from strongref_objects.channels.environment import from_environment as from_environment
+from strongref_objects.channels.environment import one_variable as one_variable
+from strongref_objects.channels.json_text import JsonSerializationContext as JsonSerializationContext
+from strongref_objects.channels.json_text import from_json as from_json
+from strongref_objects.channels.parameters import read_object as read_object
+from strongref_objects.plain import PlainTarget as PlainTarget
+from strongref_objects.stack import Stack as Stack
+from strongref_objects.synthesis import Synthesis as Synthesis

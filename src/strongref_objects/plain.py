@@ -28,14 +28,7 @@ class PlainTarget:
         account: str | None = None,
         template: Mapping[str, Any] | None = None,
     ) -> None:
-        """Create the stack.
-
-        Args:
-            name: as the attribute.
-            region: as the attribute.
-            account: as the attribute.
-            template: the existing one; it is not changed, and `template` returns it with everything added.
-        """
+        """The existing template is not changed: `template` returns it with everything added."""
         self.name = name
         self.region = region
         self.account = account

@@ -38,9 +38,7 @@ class Stack:
     something up through a channel looks it up for all.
 
     Attributes:
-        target: the template.
         synthesis: looks things up in AWS while templates are made.
-        scope: the parent of constructs that represent imported objects.
         made: the objects that represent something outside the template, as a bucket that is named by its ARN.
     """
 
@@ -60,7 +58,7 @@ class Stack:
             context_file: keeps what was looked up while templates were made.
             toolbox: calls AWS; by default that of this process.
             synthesis: replaces these two; several stacks share one, so that nothing is looked up twice.
-            scope: as the attribute; by default that of the target, if it has one.
+            scope: the parent of constructs that represent imported objects; by default the target's, if it has one.
         """
         self.target = target
         self.synthesis = synthesis or Synthesis(context_file, toolbox)
@@ -203,8 +201,7 @@ def _type(given: ResolveType | str) -> ResolveType:
     try:
         return ResolveType(given)
     except ValueError:
-        pass
-    raise BadTypeError(str(given))
+        raise BadTypeError(str(given)) from None
 
 
 def _channel(via: Channel | None) -> Channel:

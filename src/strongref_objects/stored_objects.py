@@ -14,9 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED
-from strongref.contract.values import ParameterType
-from strongref.errors import ChangingError
-from strongref.protocol.published import RecordedExports
 from strongref_objects.base.errors import (
     NameClashError,
     NothingToImportError,
@@ -27,6 +24,7 @@ from strongref_objects.base.names import EXPORT_NAME_LIMIT, export_key, export_n
 from strongref_objects.channels.cloudformation import CHANNEL as CLOUDFORMATION
 from strongref_objects.channels.importing import ImportedObject, ValueReader
 from strongref_toolkit.inventory import export_scopes
+from strongref_toolkit.published_exports import PublishedExports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -106,10 +104,7 @@ class StoredObject:
         return self.name in (plain, plain[:CUT_AT])
 
     def read(self) -> ImportedObject:
-        """Where an object of a known type is read from.
-
-        Reading a SecureString whose value was not requested raises `SecretPartsError`.
-        """
+        """Where an object of a known type is read from: `SecretPartsError` for a secret that was not requested."""
 
         def look_up(path: Path) -> Any:  # noqa: ANN401 (a text, a list or a map)
             stored = self.stored_path(path[1:])
@@ -126,12 +121,7 @@ class StoredObject:
 
 
 def objects_of_cloudformation(exports: Mapping[str, StackExport], stack: str | None = None) -> list[StoredObject]:
-    """The objects among CloudFormation's exports.
-
-    Args:
-        exports: of an account and region, by name.
-        stack: only the exports of this stack.
-    """
+    """The objects among CloudFormation's exports, which are given by name; only those of a stack if one is given."""
     found: dict[str, dict[Path, Value]] = {}
     stacks: dict[str, dict[str, None]] = {}
     for full, export in exports.items():
@@ -178,45 +168,25 @@ def objects_of_strongref(
 def strongref_exports(
     store: Store, clock: Clock, patience: Patience, consumer: str | None = None, stack: str | None = None
 ) -> dict[ExportScope, Mapping[Key, StoredValue]]:
-    """Strongref's exports in a region, from their records.
-
-    Args:
-        store: of that account and region.
-        clock: time, and the time left.
-        patience: how long to wait for a deployment that is changing exports.
-        consumer: only exports to this one.
-        stack: only exports of this one.
+    """Strongref's exports in a region, from their records; only those to a consumer, and of a stack, if given.
 
     Raises:
         ChangingError: a deployment changes exports for longer than patience lasts.
         StoreError: Parameter Store cannot be read.
     """
-    found: dict[ExportScope, Mapping[Key, StoredValue]] = {}
-    for scope in export_scopes(store, consumer):
-        if stack in (None, scope.producer.stack):
-            waiting = patience.begin(clock)
-            while (exports := RecordedExports.read(store, scope)).torn:
-                if not waiting.pause():
-                    raise waiting.over(ChangingError(str(scope.producer), "another deployment"))
-            found[scope] = exports.values
-    return found
+    return {
+        scope: PublishedExports(store, clock, patience, scope.consumer).values(scope.producer)
+        for scope in export_scopes(store, consumer)
+        if stack in (None, scope.producer.stack)
+    }
 
 
 def objects_of_parameters(store: Store, prefix: str, *, sensitive: bool = False) -> list[StoredObject]:
-    """The objects below a prefix of Parameter Store.
-
-    Args:
-        store: of that account and region.
-        prefix: as in `/shared/network`.
-        sensitive: as in `objects_of_strongref`.
-    """
+    """The objects below a prefix of Parameter Store, as in `/shared/network`; `sensitive` as `objects_of_strongref`."""
     values: dict[Path, Value] = {}
     for name, parameter in store.under(prefix, decrypted=sensitive).items():
         path = tuple(name.removeprefix(f"{prefix}/").split("/"))
-        if parameter.is_secure and not sensitive:
-            values[path] = SECURE
-        else:
-            values[path] = parameter.text.split(",") if parameter.type is ParameterType.STRING_LIST else parameter.text
+        values[path] = SECURE if parameter.is_secure and not sensitive else parameter.value.attribute
     return _grouped(values, f"parameters below {prefix}", lambda path: parameter_name("", path))
 
 

@@ -22,7 +22,8 @@ from aws_cdk import aws_sqs as sqs
 import strongref_cdk as shared
 from strongref.errors import StrongRefError
 from strongref_cdk import ConstructError, CrossRegion, ResolveType, errors
-from strongref_cdk.construct_kinds import ConstructKind, ConstructPlace, kind_of
+from strongref_cdk.apps import ConstructPlace
+from strongref_cdk.construct_kinds import ConstructKind, kind_of
 from strongref_objects import types
 from strongref_objects.base.errors import MissingMembersError, OtherArnError
 from strongref_objects.types import Declared
@@ -362,8 +363,8 @@ def test_without_the_cdk_the_package_says_so_and_other_failures_are_themselves(m
         ImportError, match=r"strongref_cdk needs aws_cdk, which is not installed: pip install 'strongref\[cdk\]'"
     ):
         importlib.import_module("strongref_cdk")
-    monkeypatch.setitem(sys.modules, "strongref_cdk.errors", None)
-    with pytest.raises(ModuleNotFoundError, match=r"strongref_cdk\.errors"):
+    monkeypatch.setitem(sys.modules, "strongref_cdk.ready", None)
+    with pytest.raises(ModuleNotFoundError, match=r"strongref_cdk\.ready"):
         importlib.import_module("strongref_cdk")
 
 

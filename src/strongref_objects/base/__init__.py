@@ -49,9 +49,7 @@ class ObjectCache:
     def get(self, key: object, make: Callable[[], T]) -> T:
         """The object of this key, made by the first call that succeeds. Errors are not cached.
 
-        Args:
-            key: tells the objects of the scope apart: a class, or a class and a physical name. It must be hashable.
-            make: makes the object.
+        The key tells the objects of the scope apart: a class, or a class and a physical name. It must be hashable.
         """
         if key not in self._objects:
             self._objects[key] = make()
@@ -60,11 +58,9 @@ class ObjectCache:
 
 
 class Serializable(Protocol):
-    """An object that can be exported."""
+    """An object that can be exported: it writes all of its parts."""
 
-    def serialize(self, ctx: SerializationContext) -> None:
-        """Write all parts of the object."""
-        ...
+    def serialize(self, ctx: SerializationContext) -> None: ...
 
 
 class SerializationContext(Protocol):
@@ -166,8 +162,7 @@ class Target(Protocol):
     def when_finished(self, finish: Callable[[Sequence[Mapping[str, Any]]], None]) -> None:
         """Call a function whenever the template is finished, so that it can still change what was put here.
 
-        Args:
-            finish: takes the finished template, and those of the other stacks that may use the same values.
+        The function takes the finished template, and those of the other stacks that may use the same values.
         """
         ...
 
@@ -187,6 +182,4 @@ class Target(Protocol):
         """What a program uses for an unresolved value: the function itself, or a token."""
         ...
 
-    def stand_in_list(self, intrinsic: Intrinsic) -> TextList:
-        """What a program uses for an unresolved list."""
-        ...
+    def stand_in_list(self, intrinsic: Intrinsic) -> TextList: ...

@@ -149,10 +149,8 @@ def export_key(path: Path) -> Key:
     try:
         check_levels(shown(path), path)
     except BadRequestError as error:
-        problem = f"it {error.problem}"
-    else:
-        return Key("/".join(path))
-    raise BadNameError(shown(path), problem)
+        raise BadNameError(shown(path), f"it {error.problem}") from None
+    return Key("/".join(path))
 
 
 def variable_name(path: Path) -> str:

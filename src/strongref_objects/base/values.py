@@ -10,7 +10,7 @@ from strongref_objects.base.errors import BadValueError
 from strongref_objects.base.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from strongref_objects.base import Serializable, Text, TextList
     from strongref_objects.base.names import Path
@@ -33,40 +33,22 @@ class Leaf:
     is_held: bool = field(default=True, compare=False)  # whether imports may hold it
 
     def as_text(self, path: Path, is_unresolved: Callable[[object], bool]) -> Text:
-        """The value for a channel that only has text: a list as its items joined by commas.
-
-        Args:
-            path: the value's, for errors.
-            is_unresolved: as in `Target`.
-
-        Raises:
-            BadValueError: the list has no items, or one that cannot be split off again.
-        """
+        """The value for a channel that only has text: a list as its items joined by commas; errors as `joined`."""
         return joined(path, self.value, is_unresolved) if self.is_list else cast("Text", self.value)
 
 
 class Collector:
-    """A `SerializationContext` that collects what an object writes.
-
-    Attributes:
-        path: the object's.
-        leaves: the values by path, including those of the object's parts.
-        written: all paths in order, and whether each belongs to an object.
-    """
+    """A `SerializationContext` that collects what an object writes."""
 
     def __init__(self, path: Path = ()) -> None:
         self.path = path
-        self.leaves: dict[Path, Leaf] = {}
-        self.written: dict[Path, bool] = {path: True}
+        self.leaves: dict[Path, Leaf] = {}  # the values by path, including those of the object's parts
+        self.written: dict[Path, bool] = {path: True}  # all paths in order, and whether each belongs to an object
         self._description: str | None = None
         self._writing: tuple[Serializable, ...] = ()
 
     def write_string(self, key: str, value: Text, *, description: str | None = None) -> None:
-        """Collect a value.
-
-        Raises:
-            BadValueError: it is neither text nor an intrinsic function, or the key already has another value.
-        """
+        """Raises `BadValueError` if it is neither text nor an intrinsic function, or the key has another value."""
         path = self._below(key)
         _check_text(path, value, "it")
         self._put(path, Leaf(value, is_list=False, description=description or self._description))
@@ -74,7 +56,6 @@ class Collector:
     def write_string_list(
         self, key: str, value: TextList, *, description: str | None = None, held: bool = True
     ) -> None:
-        """Collect a list; errors as above."""
         path = self._below(key)
         if not is_function(value):
             if not isinstance(value, Sequence) or isinstance(value, str | bytes):
@@ -85,7 +66,7 @@ class Collector:
         self._put(path, Leaf(value, is_list=True, description=description or self._description, is_held=held))
 
     def write_object(self, key: str, obj: Serializable, *, description: str | None = None) -> None:
-        """Collect a part; its description applies to those of its values that have none."""
+        """The part's description applies to those of its values that have none."""
         path = self._below(key)
         if any(obj is above for above in self._writing):
             raise BadValueError(shown(path), "the object would be a part of itself")
@@ -109,11 +90,7 @@ class Collector:
 
 
 def collect(name: str, obj: Serializable, description: str | None = None) -> dict[Path, Leaf]:
-    """The values of an object, by paths that begin with its name.
-
-    Raises:
-        BadValueError: a value is not valid, or the object writes one key twice with different values.
-    """
+    """The values of an object, by paths that begin with its name; errors as `Collector.write_string`."""
     collector = Collector()
     collector.write_object(name, obj, description=description)
     return collector.leaves
@@ -128,7 +105,11 @@ def is_function(value: object) -> bool:
 
 
 def joined(path: Path, value: TextList, is_unresolved: Callable[[object], bool]) -> Text:
-    """A list as one text, or as the intrinsic function that joins it; arguments and errors as `Leaf.as_text`."""
+    """A list as one text, or as the intrinsic function that joins it.
+
+    Raises:
+        BadValueError: the list has no items, or one that cannot be split off again.
+    """
     if isinstance(value, Mapping):
         return {"Fn::Join": [COMMA, value]}
     if not value:
@@ -151,6 +132,17 @@ def joined(path: Path, value: TextList, is_unresolved: Callable[[object], bool])
     if any(is_unresolved(item) for item in value):
         return {"Fn::Join": [COMMA, list(value)]}
     return COMMA.join(cast("Sequence[str]", value))
+
+
+def concatenated(pieces: Iterable[Text]) -> Text:
+    """Texts as one, or as the intrinsic function that concatenates them."""
+    whole: list[Text] = []
+    for piece in pieces:
+        if isinstance(piece, str) and whole and isinstance(whole[-1], str):
+            whole[-1] += piece
+        elif piece != "":
+            whole.append(piece)
+    return whole[0] if len(whole) == 1 else {"Fn::Join": ["", whole]}
 
 
 def kind_of_value(value: object) -> str:

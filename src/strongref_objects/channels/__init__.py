@@ -44,11 +44,7 @@ class CrossRegion:
     value_bytes: int = field(default=VALUE_BYTES, compare=False)
 
     def __post_init__(self) -> None:
-        """Check what is independent of the direction.
-
-        Raises:
-            BadChannelError: an argument is not valid.
-        """
+        """Raises `BadChannelError` if an argument is not valid in either direction."""
         given = (self.regions,) if isinstance(self.regions, str) else self.regions
         object.__setattr__(self, "regions", tuple(dict.fromkeys(given)))
         try:
@@ -59,18 +55,11 @@ class CrossRegion:
             if self.consumer is not None:
                 parse_label("consumer", self.consumer)
         except BadRequestError as error:
-            problem = str(error)
-        else:
-            problem = self._problem()
-        if problem:
-            raise BadChannelError(problem)
-
-    def _problem(self) -> str:
+            raise BadChannelError(str(error)) from None
         if self.stack is not None and not is_stack_name(str(self.stack)):
-            return f"stack must be the exporting stack's name, got {f'{self.stack}'[:60]!r}"
+            raise BadChannelError(f"stack must be the exporting stack's name, got {f'{self.stack}'[:60]!r}")
         if type(self.value_bytes) is not int or not 1 <= self.value_bytes <= DATA_BYTES:
-            return f"value_bytes must be a number from 1 to {DATA_BYTES}"
-        return ""
+            raise BadChannelError(f"value_bytes must be a number from 1 to {DATA_BYTES}")
 
     def check_export(self) -> None:
         """Raises `BadChannelError` if this has arguments for imports."""

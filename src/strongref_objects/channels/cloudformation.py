@@ -6,6 +6,7 @@ in the metadata of a resource that costs nothing and does nothing else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -40,6 +41,8 @@ CHANNEL = "CloudFormation's exports"
 HOLDER_TYPE = "AWS::CloudFormation::WaitConditionHandle"
 HOLDER_KEY = "strongref:imports"
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 DESCRIPTION_LIMIT = 1024
 """Bytes of an output's description (AWS: CloudFormation User Guide, Outputs)."""
 
@@ -64,7 +67,9 @@ class OutputWriter:
 
         def put() -> None:
             for path, value in values.items():
-                description = _cut(leaves[path].description)
+                description = leaves[path].description
+                if description:
+                    description = description.encode()[:DESCRIPTION_LIMIT].decode(errors="ignore")
                 self._target.put_output(ids[path], value, export=names[path], description=description)
 
         return WritePlan(("",), names, put)
@@ -74,17 +79,9 @@ class OutputWriter:
         if isinstance(value, str) and not self._target.is_unresolved(value) and not value.strip():
             raise BadValueError(shown(path), "it is empty, and CloudFormation exports no empty values; leave it out")
         texts = [leaf.value] if isinstance(leaf.value, str | Mapping) else leaf.value
-        if any(isinstance(each, str) and _has_surrogate(each) for each in texts):
+        if any(isinstance(each, str) and _SURROGATE.search(each) for each in texts):
             raise BadValueError(shown(path), "it contains a lone surrogate, which UTF-8 cannot encode")
         return value
-
-
-def _has_surrogate(text: str) -> bool:
-    return any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
-def _cut(description: str | None) -> str | None:
-    return description and description.encode()[:DESCRIPTION_LIMIT].decode(errors="ignore")
 
 
 class ImportHolder:
@@ -112,11 +109,7 @@ class ImportHolder:
         return self._synthesis.items(key, f"{name}-*", ask) if key else {}
 
     def hold(self, values: Mapping[str, object]) -> None:
-        """Make CloudFormation refuse to change or delete these exports while the stack exists.
-
-        Raises:
-            LogicalIdTakenError: the template uses the resource's logical ID for something else.
-        """
+        """Raises `LogicalIdTakenError` if the template uses the resource's logical ID for something else."""
         names = sorted(values)
         if names == self._names:
             return
@@ -176,18 +169,14 @@ def _look_up(target: Target, synthesis: Synthesis, path: Path, name: str, is_set
         if name not in exports:
             where = f"the CloudFormation exports of account {home.account} in {home.region}"
             raise NothingToImportError(name, where, get_close_matches(name, exports, 3))
-        check(exports[name].stack)
         return exports[name]
-
-    def check(stack: str) -> None:
-        if stack == target.name:
-            raise OwnExportError(shown(path), target.name)
 
     # The key contains the exporting stack, which only a lookup shows; a name is unique in its account and region.
     key = synthesis.context_file.find(CLOUDFORMATION, home.account, home.region, name)
     if key is None:
         key = ContextKey(CLOUDFORMATION, home.account, home.region, found().stack, name)
-    check(key.of)
+    if key.of == target.name:
+        raise OwnExportError(shown(path), target.name)
     return cast("str", synthesis.remember(key, lambda: found().value))
 
 

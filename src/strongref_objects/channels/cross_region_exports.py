@@ -30,13 +30,7 @@ class ExportResources:
         self._values: dict[tuple[str, str], dict[str, Any]] = {}
 
     def add(self, consumer: str | None, region: str, leaves: Mapping[Path, Leaf]) -> None:
-        """Export values.
-
-        Args:
-            consumer: the importing stack or label; None for all stacks.
-            region: the importing stacks' region; empty for the stack's own.
-            leaves: the values.
-        """
+        """Export values to an importing stack or label (None for all), in a region (empty for the stack's own)."""
         values = self._values.setdefault((consumer or SHARED, region), {})
         for (*levels, key), leaf in leaves.items():
             level = values

@@ -49,13 +49,7 @@ class ImportResources:
         self._parts: dict[CrossRegion, dict[str, list[str]]] = {}
 
     def add(self, via: CrossRegion, strength: Strength, key: Key, value_bytes: int) -> str:
-        """Import a value; returns the logical ID of the resource that imports it.
-
-        Args:
-            via: the exporting stack.
-            strength: whether the import claims the value.
-            key: the value's.
-            value_bytes: the most bytes that the value can have.
+        """Import a value of at most some bytes; returns the logical ID of the resource that imports it.
 
         Raises:
             LogicalIdTakenError: the template uses the resource's logical ID for something else.
@@ -78,13 +72,10 @@ class ImportResources:
         return resource.logical_id
 
     def keep_referenced(self, template: str) -> None:
-        """Import only what a finished template refers to.
+        """Import only what a finished template, as `holding.searchable` returns it, refers to.
 
         What was imported by its own name is imported anyway. So is an object to which the template does not refer at
         all: the program may use it in another template.
-
-        Args:
-            template: as `holding.searchable` returns it.
         """
         for (via, strength), resources in self._resources.items():
             referred = {
@@ -137,8 +128,7 @@ class _ImportResource:
     logical_id: str
     names: set[str] = field(default_factory=set)  # what the program has read
     imported: set[str] = field(default_factory=set)  # what the template imports
-    size: int = 0
-    """Bytes of its values in a response, as far as known."""
+    size: int = 0  # bytes of its values in a response, as far as known
 
 
 def _import_id(purpose: str, via: CrossRegion, strength: Strength, number: str) -> str:
@@ -161,11 +151,7 @@ def _properties(via: CrossRegion, strength: Strength, names: list[str]) -> dict[
 
 
 class ImportAttributeReader:
-    """`ImportReader`: attributes of an Import, including lists.
-
-    Attributes:
-        value_bytes: the most bytes that a value read from now on can have.
-    """
+    """`ImportReader`: attributes of an Import, including lists."""
 
     channel = CHANNEL
     is_resolved = False
@@ -176,7 +162,7 @@ class ImportAttributeReader:
         self._imports = imports
         self._via = via
         self._strength = strength
-        self.value_bytes = via.value_bytes
+        self.value_bytes = via.value_bytes  # the most bytes that a value read from now on can have
 
     def string(self, path: Path) -> Text:
         return self._target.stand_in(self._attribute(path))
@@ -194,7 +180,9 @@ def value_reader(target: Target, synthesis: Synthesis, imports: ImportResources,
     """Reads the values that a stack exports to this one, as the target's account and region store them."""
 
     def look_up(path: Path, *, is_setting: bool = False) -> Any:  # noqa: ANN401 (JSON)
-        return _look_up(target, synthesis, via, path, is_setting)
+        at, consumer, producer = _published_at(target, synthesis, via, path)
+        ask = partial(_published, synthesis, at, consumer, producer, path)
+        return synthesis.remember(at, ask, is_setting=is_setting)
 
     holder = ImportHolder(target, synthesis, imports, via)
     return ValueReader(CHANNEL, look_up, holder, look_up_setting=partial(look_up, is_setting=True))
@@ -226,12 +214,6 @@ class ImportHolder:
         self._imports.hold(self._via, values)
 
 
-def _look_up(target: Target, synthesis: Synthesis, via: CrossRegion, path: Path, is_setting: bool) -> Any:  # noqa: ANN401 (JSON)
-    at, consumer, producer = _published_at(target, synthesis, via, path)
-    ask = partial(_published, synthesis, at, consumer, producer, path)
-    return synthesis.remember(at, ask, is_setting=is_setting)
-
-
 def _published_at(
     target: Target, synthesis: Synthesis, via: CrossRegion, path: Path
 ) -> tuple[ContextKey, str, Producer]:
@@ -246,14 +228,6 @@ def _published_at(
 
 
 def _published(synthesis: Synthesis, at: ContextKey, consumer: str, producer: Producer, path: Path) -> Any:  # noqa: ANN401 (JSON)
-    """The value or list at a path.
-
-    Raises:
-        WrongKindError: it is an object.
-        NothingToImportError: the stack exports nothing of that name to the consumer.
-        SecureObjectError: it is a secret.
-        StrongRefError: AWS cannot be read.
-    """
     from strongref_toolkit.errors import NotExportedError, SecureValueError  # noqa: PLC0415 (lookups only)
 
     exports = _exports(synthesis, at, consumer)

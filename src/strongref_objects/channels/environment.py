@@ -36,13 +36,7 @@ class EnvironmentSerializationContext(Collector):
     """
 
     def __init__(self, name: str, target: Target | None = None, *, into: Mapping[str, Text] | None = None) -> None:
-        """Create an empty context.
-
-        Args:
-            name: the object's: the prefix of its variables.
-            target: as in `JsonSerializationContext`.
-            into: existing variables, as those of other objects.
-        """
+        """The name is the variables' prefix; `target` as in `JsonSerializationContext`; `into` has existing ones."""
         super().__init__((name,))
         self._into = into or {}
         self._is_unresolved = target.is_unresolved if target else is_function
@@ -71,12 +65,7 @@ class EnvironmentSerializationContext(Collector):
 
 
 def one_variable(name: str, obj: Serializable, target: Target | None = None) -> dict[str, Text]:
-    """An object's JSON as one variable.
-
-    Args:
-        name: the object's.
-        obj: the object.
-        target: as in `JsonSerializationContext`.
+    """An object's JSON as one variable; `target` as in `JsonSerializationContext`.
 
     Raises:
         ObjectError: a part of it cannot be written.

@@ -39,11 +39,7 @@ class ExportWriter(Protocol):
     """A channel out of a stack."""
 
     def plan(self, leaves: Mapping[Path, Leaf]) -> WritePlan:
-        """What to write for these values.
-
-        Raises:
-            ObjectError: the channel cannot carry a name or a value.
-        """
+        """What to write for these values. Raises `ObjectError` if the channel cannot carry a name or a value."""
         ...
 
 
@@ -54,27 +50,19 @@ def check_free(target: Target, logical_id: str, purpose: str) -> None:
 
 
 def check_storable(target: Target, path: Path, leaf: Leaf) -> None:
-    """See that Parameter Store can hold a value, as far as the value is known.
-
-    Raises:
-        BadValueError: it cannot.
-    """
-    if isinstance(leaf.value, str):
-        known: object = None if target.is_unresolved(leaf.value) else leaf.value
+    """Raises `BadValueError` if Parameter Store cannot hold a value, as far as the value is known."""
+    known: object = None
+    if isinstance(leaf.value, str) and not target.is_unresolved(leaf.value):
+        known = leaf.value
     elif leaf.is_list and isinstance(leaf.value, list):
         items = [item for item in leaf.value if not target.is_unresolved(item)]
         known = items if items or not leaf.value else None
-    else:
-        known = None
     if known is None:
         return
     try:
         parse_values("", {path[-1]: known}, ())
     except BadRequestError as error:
-        problem = f"it {error.problem}"
-    else:
-        return
-    raise BadValueError(shown(path), problem)
+        raise BadValueError(shown(path), f"it {error.problem}") from None
 
 
 def with_items(target: Target, leaves: Mapping[Path, Leaf]) -> dict[Path, Leaf]:
@@ -110,11 +98,7 @@ class ExportedNames:
 
     @contextmanager
     def importing(self, path: Path, written: str) -> Iterator[str]:
-        """Import a value; unless that fails, the template can no longer export it.
-
-        Args:
-            path: the value's.
-            written: what it is called; this is also the context's value.
+        """Import a value by what it is called; unless that fails, the template can no longer export it.
 
         Raises:
             OwnExportError: the template exports it.
@@ -125,12 +109,7 @@ class ExportedNames:
         self._imported.add(written)
 
     def add(self, name: str, leaves: Mapping[Path, Leaf], plan: WritePlan) -> None:
-        """Write a thing, unless the same thing was written before.
-
-        Args:
-            name: the string's or object's.
-            leaves: all of its values.
-            plan: how to write them.
+        """Write a string or object with all of its values, unless the same was written before.
 
         Raises:
             ExportedTwiceError: the name stands for something else.
@@ -166,11 +145,7 @@ class ExportedNames:
 
 
 def _check_levels(written: Mapping[str, Path]) -> None:
-    """Below the name of a value there can be no other name: if names have levels, those are the parts of an object.
-
-    Raises:
-        NameClashError: there is one.
-    """
+    """Raises `NameClashError` for a name below that of a value: levels of names are those of an object's parts."""
     for text, path in written.items():
         above = text
         while "/" in above.lstrip("/"):

@@ -26,41 +26,18 @@ class ImportReader(Protocol):
     has_unresolved_lists: bool  # whether it can return an intrinsic function or token for a list
 
     def string(self, path: Path) -> Text:
-        """The value at a path.
-
-        Raises:
-            StrongRefError: there is none, or it cannot be looked up.
-        """
+        """The value at a path. Raises `StrongRefError` if there is none, or it cannot be looked up."""
         ...
 
     def string_list(self, path: Path, *, held: bool = True) -> TextList:
-        """The list at a path; errors as above.
-
-        Args:
-            path: the list's.
-            held: False if the list only describes its object.
-        """
+        """The list at a path; errors as above. `held=False` if the list only describes its object."""
         ...
 
 
 class ImportedObject:
-    """`DeserializationContext` over a reader.
-
-    Attributes:
-        scope: the parent of a construct that represents the object; None outside the CDK.
-        id: that construct's ID: the same for the same object.
-        made: the objects made from this context, so that reading it twice makes one object.
-    """
+    """`DeserializationContext` over a reader. The construct's ID is the object's path by default."""
 
     def __init__(self, reader: ImportReader, path: Path, scope: Any = None, id: str = "") -> None:  # noqa: A002, ANN401
-        """Create the context.
-
-        Args:
-            reader: reads the values.
-            path: the object's.
-            scope: as the attribute.
-            id: as the attribute; the path by default.
-        """
         self.scope = scope
         self.id = id or construct_id(path)
         self.made = ObjectCache()
@@ -69,12 +46,11 @@ class ImportedObject:
         self._parts = ObjectCache()
 
     def read_string(self, key: str, *, allow_unresolved: bool = True) -> Text:
-        """As `DeserializationContext`.
+        """As `DeserializationContext`; errors as the reader's.
 
         Raises:
             BadNameError: the key is not valid.
             UnresolvedImportError: the value would be unresolved, which the caller does not allow.
-            StrongRefError: there is none, or it cannot be looked up.
         """
         path = self._below(key)
         if not allow_unresolved:
@@ -82,7 +58,6 @@ class ImportedObject:
         return self._reader.string(path)
 
     def read_string_list(self, key: str, *, allow_unresolved: bool = False, held: bool = True) -> TextList:
-        """As `DeserializationContext`; errors as above."""
         path = self._below(key)
         if not self._reader.has_unresolved_lists:
             self._check_resolved(path, "it is a list, which this channel joins to one text")
@@ -91,12 +66,10 @@ class ImportedObject:
         return self._reader.string_list(path, held=held)
 
     def read_object(self, key: str) -> ImportedObject:
-        """The context of a part: the same for the same key."""
         path, part_id = self._below(key), f"{self.id}-{construct_id((key,))}"
         return self._parts.get(key, lambda: ImportedObject(self._reader, path, self.scope, part_id))
 
     def read_setting(self, key: str) -> str | None:
-        """As `DeserializationContext`."""
         path = self._below(key)
         return self._reader.setting(path) if isinstance(self._reader, ValueReader) else None
 
@@ -129,20 +102,11 @@ class ValueReader:
         joins_lists: bool = False,
         look_up_setting: Callable[[Path], Any] | None = None,
     ) -> None:
-        """Create the reader.
-
-        Args:
-            channel: for errors.
-            look_up: returns the value at a path: a text or a list.
-            holder: holds values; none if nothing can.
-            joins_lists: whether the channel only has text, so that lists are joined by commas.
-            look_up_setting: the same for a value that need not be there: empty if it is not.
-        """
         self.channel = channel
-        self._look_up = look_up
+        self._look_up = look_up  # returns the value at a path: a text or a list
         self._holder = holder
-        self._joins_lists = joins_lists
-        self._look_up_setting = look_up_setting or look_up
+        self._joins_lists = joins_lists  # whether the channel only has text, so that lists are joined by commas
+        self._look_up_setting = look_up_setting or look_up  # for a value that need not be there: empty if it is not
         self._strong: set[str] = set()
         self._read: dict[Path, dict[str, object]] = {}
 
@@ -160,10 +124,7 @@ class ValueReader:
     def finish(self, used: Collection[str]) -> None:
         """Hold what the finished template uses: of an object that it does not use at all, the first value, an ID.
 
-        What was imported by its own name is held anyway.
-
-        Args:
-            used: those of `texts` that occur in the template.
+        What was imported by its own name is held anyway. `used` are those of `texts` that occur in the template.
         """
         found: dict[str, dict[str, object]] = {}
         spare: dict[str, dict[str, object]] = {}
@@ -175,12 +136,7 @@ class ValueReader:
             self._holder.hold({key: each for name in spare for key, each in (found.get(name) or spare[name]).items()})
 
     def string(self, path: Path) -> str:
-        """The text at a path.
-
-        Raises:
-            WrongKindError: it is a list or an object.
-            StrongRefError: there is none, or it cannot be looked up.
-        """
+        """As `ImportReader`; also raises `WrongKindError` if it is a list or an object."""
         value = self._look_up(path)
         if not isinstance(value, str):
             raise _wrong_kind(path, value)
@@ -188,7 +144,6 @@ class ValueReader:
         return value
 
     def string_list(self, path: Path, *, held: bool = True) -> list[str]:
-        """The list at a path; errors as above."""
         value = self._look_up(path)
         if self._joins_lists and isinstance(value, str):
             value = value.split(COMMA)

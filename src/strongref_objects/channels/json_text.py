@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref_objects.base.errors import NameClashError, NothingToImportError, UnreadableError
 from strongref_objects.base.names import json_key, shown
-from strongref_objects.base.values import Collector, is_function
+from strongref_objects.base.values import Collector, concatenated, is_function
 from strongref_objects.channels.importing import ImportedObject, ValueReader
 
 if TYPE_CHECKING:
@@ -32,11 +32,7 @@ class JsonSerializationContext(Collector):
     """
 
     def __init__(self, target: Target | None = None) -> None:
-        """Create an empty context.
-
-        Args:
-            target: in CDK apps, recognizes tokens. By default only intrinsic functions are unresolved.
-        """
+        """In CDK apps, `target` recognizes tokens. By default only intrinsic functions are unresolved."""
         super().__init__()
         self._is_unresolved = target.is_unresolved if target else _holds_function
 
@@ -71,14 +67,7 @@ class JsonSerializationContext(Collector):
             NameClashError: as above.
         """
         lists = {tuple(map(json_key, path)) for path, leaf in self.leaves.items() if leaf.is_list}
-        joined: list[Text] = []
-        for piece in self._pieces((), self.json, lists):
-            last = joined[-1] if joined else None
-            if isinstance(piece, str) and isinstance(last, str):
-                joined[-1] = last + piece
-            else:
-                joined.append(piece)
-        return joined[0] if len(joined) == 1 else {"Fn::Join": ["", joined]}
+        return concatenated(self._pieces((), self.json, lists))
 
     def _pieces(self, at: Path, value: Any, lists: Collection[Path]) -> Iterator[Text]:  # noqa: ANN401 (JSON)
         """The text of the JSON at a path, with unresolved values in between."""

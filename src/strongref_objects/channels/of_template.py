@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 
 class TemplateChannels:
-    """The writers and readers of one template.
-
-    Attributes:
-        names: the names that the template exports and imports.
-        made: the objects that represent something outside the template.
-    """
+    """The writers and readers of one template."""
 
     def __init__(self, target: Target) -> None:
         self.names = ExportedNames(target)
@@ -60,15 +55,7 @@ class TemplateChannels:
         return self._writers.get(channel, lambda: self._make_writer(channel))
 
     def reader(self, name: str, when: ResolveType, weak: bool, channel: Channel, synthesis: Synthesis) -> ImportReader:
-        """What reads from a channel.
-
-        Args:
-            name: of the string or object that is read.
-            when: as for an import.
-            weak: as for an import.
-            channel: which.
-            synthesis: looks up values, unless the channel already has a reader.
-        """
+        """What reads a string or object from a channel; looks up by `synthesis` unless the channel has a reader."""
         key = (channel, when, weak and when is ResolveType.DEPLOYMENT)
         reader = self._readers.get(key, lambda: self._make_reader(channel, when, weak, synthesis))
         if isinstance(reader, ValueReader) and not weak:
@@ -78,7 +65,6 @@ class TemplateChannels:
         return reader
 
     def imported_object(self, reader: ImportReader, name: str, scope: Any, construct_id: str) -> ImportedObject:  # noqa: ANN401 (a construct)
-        """Where an object is read from: the same for the same object."""
         return self._objects.get((reader, name), lambda: ImportedObject(reader, (name,), scope, construct_id))
 
     def _make_writer(self, channel: Channel) -> ExportWriter:

@@ -127,11 +127,6 @@ def read_object(prefix: str, name: str, *, region: str | None = None, store: Sto
 
 
 def _own_store(region: str | None) -> Store:
-    """The caller's own Parameter Store.
-
-    Raises:
-        BadChannelError: neither the caller nor the environment names a region.
-    """
     # Not imported where templates are made.
     from strongref.aws.clients import Clients  # noqa: PLC0415
     from strongref.aws.parameter_store import Stores  # noqa: PLC0415
@@ -165,10 +160,9 @@ def read_parameters(store: Store, prefix: str, name: str, is_value: bool) -> Map
 def _value(found: Mapping[str, Parameter], prefix: str, path: Path) -> Any:  # noqa: ANN401 (JSON)
     name = parameter_name(prefix, path)
     if name in found:
-        parameter = found[name]
-        if parameter.is_secure:
+        if found[name].is_secure:
             raise SecureObjectError(shown(path))
-        return parameter.text.split(",") if parameter.type is ParameterType.STRING_LIST else parameter.text
+        return found[name].value.attribute
     if any(other.startswith(f"{name}/") for other in found):
         raise is_an_object(path)
     raise NothingToImportError(shown(path), f"the parameters below {prefix}", get_close_matches(name, found, 3))

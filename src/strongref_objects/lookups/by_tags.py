@@ -65,30 +65,14 @@ class LookupEnvironment:
         toolbox: ToolSession | None = None,
         role: str | None = None,
     ) -> None:
-        """Create the environment without a call.
-
-        Args:
-            region: the objects' region.
-            account: the objects' account; the caller's own by default.
-            context_file: keeps what was looked up.
-            toolbox: as in `Synthesis`.
-            role: as in `Synthesis`.
-        """
+        """Create the environment without a call, with the arguments of `Synthesis`; the caller's account by default."""
         self.target = cast("Target", _AccountAndRegion("the environment", region, account))
         self.synthesis = Synthesis(context_file, toolbox, role)
         self.made = ObjectCache()
 
 
 def lookup_vpc(scope: ObjectLookupScope, tags: Mapping[str, str]) -> Vpc:
-    """The VPC that has all of these tags, with its subnets by tier, its route tables and its NAT gateways.
-
-    Args:
-        scope: a stack, or a `LookupEnvironment`.
-        tags: all of its tags that are necessary to tell it from other VPCs.
-
-    Raises:
-        StrongRefError: as `lookup`.
-    """
+    """The VPC that has all of these tags, with its subnets by tier, route tables and NAT gateways; as `lookup`."""
     return lookup(Vpc, scope, tags)
 
 
@@ -97,8 +81,8 @@ def lookup(of: type[D], scope: ObjectLookupScope, tags: Mapping[str, str], **giv
 
     Args:
         of: its type.
-        scope: as in `lookup_vpc`.
-        tags: as in `lookup_vpc`.
+        scope: a stack, or a `LookupEnvironment`.
+        tags: all that are necessary to tell it from others.
         **given: members that Cloud Control does not show.
 
     Raises:
@@ -159,11 +143,7 @@ class _ContextEntry:
         return {**ctx.json, **missing}
 
     def read(self, entry: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
-        """The members' values.
-
-        Raises:
-            StrongRefError: the entry was written for a type with other members.
-        """
+        """The members' values. Raises `StrongRefError` if the entry was written for a type with other members."""
         tree = entry if isinstance(entry, dict) else {}
         ctx, of_type = from_json(tree, self.of.declared.label), members(self.of)
         missing = [name for name in optional_members(self.of) if tree.get(json_key(key_of(name)), name) is None]

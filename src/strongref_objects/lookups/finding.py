@@ -110,11 +110,7 @@ def _outbound(resource: Resource) -> dict[str, Any]:
 
 
 def _parts_of_load_balancer(apis: LookupApis, resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Its security group and listener, unless the caller gave them.
-
-    Raises:
-        SeveralPartsError: it does not have exactly one of each.
-    """
+    """Its security group and listener, unless the caller gave them."""
     parts: dict[str, Any] = {}
     if "security_group" not in given:
         groups = [str(each) for each in resource.properties.get("SecurityGroups", ())]

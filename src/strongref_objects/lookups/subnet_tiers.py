@@ -36,7 +36,7 @@ class Tier(StrEnum):
 class Subnet:
     """A subnet."""
 
-    subnet_id: str  # its ID
+    subnet_id: str
     zone: str  # its availability zone
     route_table: str  # the ID of the route table that it uses
     tag: str | None = None  # the value of its tag `aws-cdk:subnet-type`; None if it has none
@@ -46,11 +46,7 @@ class Subnet:
 
 
 def tier_of(subnet: Subnet, routes: Callable[[str], Iterable[Route]]) -> Tier:
-    """A subnet's tier.
-
-    Args:
-        subnet: the subnet.
-        routes: returns the default routes of a route table; called only if the subnet itself does not decide.
+    """A subnet's tier; `routes` returns a table's default routes, if the subnet itself does not decide.
 
     Raises:
         BadTierError: its tag names a tier that does not exist.
@@ -70,11 +66,7 @@ def tier_of(subnet: Subnet, routes: Callable[[str], Iterable[Route]]) -> Tier:
 
 
 def by_tier(subnets: Iterable[Subnet], routes: Callable[[str], Iterable[Route]]) -> dict[Tier, list[Subnet]]:
-    """The subnets of each tier that has any, in the order of their zones and IDs.
-
-    Raises:
-        BadTierError: as `tier_of`.
-    """
+    """The subnets of each tier that has any, in the order of their zones and IDs; as `tier_of`."""
     tiers: dict[Tier, list[Subnet]] = {}
     for subnet in sorted(subnets, key=lambda each: (each.zone, each.subnet_id)):
         tiers.setdefault(tier_of(subnet, routes), []).append(subnet)

@@ -33,12 +33,7 @@ TAGS_MOST = 50
 
 
 def check_tags(what: str, tags: Mapping[str, str]) -> None:
-    """Raises `ResourceQueryError` if the tags are not valid.
-
-    Args:
-        what: is looked up, for the error.
-        tags: from the caller.
-    """
+    """Raises `ResourceQueryError` if the caller's tags are not valid. `what` is looked up."""
     if not isinstance(tags, Mapping):
         raise ResourceQueryError(what, f"the tags must be a map of names to values, got {kind_of_value(tags)}")
     if len(tags) > TAGS_MOST:
@@ -58,13 +53,6 @@ def find_tagged(
     declared: Declaration, cloudcontrol: CloudControl, tagging: Tagging, tags: Mapping[str, str], account: str
 ) -> Resource | str:
     """The resource that has all of these tags; only its ARN if Cloud Control does not read such resources.
-
-    Args:
-        declared: its type.
-        cloudcontrol: of the account and region.
-        tagging: of the account and region.
-        tags: all of them must match.
-        account: the account ID.
 
     Raises:
         SeveralTaggedError: several resources have them.
@@ -99,16 +87,11 @@ def find_tagged(
 
 
 class _Fitting:
-    """`lookup.base.Tagging`: only the ARNs that fit the type's form.
-
-    Attributes:
-        found: those that fit.
-        others: those that do not.
-    """
+    """`lookup.base.Tagging`: only the ARNs that fit the type's form."""
 
     def __init__(self, tagging: Tagging, form: ArnForm | None) -> None:
         self.found: list[str] = []
-        self.others: list[str] = []
+        self.others: list[str] = []  # those that do not fit
         self._tagging = tagging
         self._form = form
 

@@ -34,16 +34,9 @@ _NAT = "AWS::EC2::NatGateway"
 
 
 class VpcNetwork:
-    """The resources in a VPC."""
+    """The resources in a VPC, listed by Cloud Control; `reading` reads single ones."""
 
     def __init__(self, cloudcontrol: CloudControl, reading: ResourceReader, vpc: Resource) -> None:
-        """Create it without a call.
-
-        Args:
-            cloudcontrol: lists resources of the VPC's account and region.
-            reading: reads single ones.
-            vpc: the VPC.
-        """
         self._cloudcontrol = cloudcontrol
         self._reading = reading
         self._vpc = vpc
@@ -59,18 +52,15 @@ class VpcNetwork:
             StrongRefError: Cloud Control cannot be read.
         """
         try:
-            return self._read()
+            tiers = by_tier(self._subnets(), cache(self._default_routes))
+            gateways = sorted(each["NatGatewayId"] for each in self._inside(_NAT))
         except UnsupportedError as error:
-            what = error.args
-        raise NotReadableError(*what)
-
-    def _read(self) -> dict[str, Any]:
-        tiers = by_tier(self._subnets(), cache(self._default_routes))
+            raise NotReadableError(*error.args) from None
         return {
             "vpc_id": self._vpc.identifier,
             "vpc_cidr_block": self._vpc.properties.get("CidrBlock"),
             **{name: value for tier, found in tiers.items() for name, value in members_of(tier, found).items()},
-            "nat_gateway_ids": sorted(each["NatGatewayId"] for each in self._inside(_NAT)) or None,
+            "nat_gateway_ids": gateways or None,
         }
 
     def _subnets(self) -> list[Subnet]:
@@ -121,13 +111,9 @@ class VpcNetwork:
         needed: Collection[str],
         may_be: Callable[[Mapping[str, Any]], bool] = lambda _listed: True,
     ) -> Iterator[Resource]:
-        """Every resource of a type in the region.
+        """Every resource of a type in the region that may be of interest by its properties in the list.
 
-        Args:
-            type_name: as in `AWS::EC2::Subnet`.
-            needed: the properties that are necessary; a resource is not read if the list shows them all. If empty, each
-                is read.
-            may_be: whether a resource is of interest, by its properties in the list.
+        A resource is not read if the list shows all needed properties. If none are needed, each is read.
         """
         listed = [each for each in self._cloudcontrol.each(type_name, {}) if may_be(each.properties)]
         unread = [each for each in listed if not needed or any(name not in each.properties for name in needed)]

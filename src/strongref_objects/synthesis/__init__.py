@@ -28,11 +28,7 @@ class Home(NamedTuple):
 
 
 class Synthesis:
-    """One run of a program that makes templates; all its stacks may share it.
-
-    Attributes:
-        context_file: what earlier runs have looked up.
-    """
+    """One run of a program that makes templates; all its stacks may share it."""
 
     def __init__(
         self, context_file: str | Path = CONTEXT_FILE, toolbox: ToolSession | None = None, role: str | None = None
@@ -87,13 +83,12 @@ class Synthesis:
 
         Args:
             key: of the entry.
-            ask: looks it up.
+            ask: looks it up; its errors are raised.
             is_complete: whether an entry can be used; if not, it is looked up again.
             is_setting: whether an empty entry is kept if `ask` raises `NothingToImportError`.
 
         Raises:
             ContextFileError: the file cannot be read or written.
-            StrongRefError: from `ask`.
         """
         entry = self.context_file.get(key)
         if entry is None or not is_complete(entry):
@@ -110,15 +105,7 @@ class Synthesis:
         """What the items of a list are exported as, by item; empty if they are not exported one by one.
 
         They are looked up together with the list. For a list that an older version has put into the context file they
-        are not: an update does not make a run call AWS.
-
-        Args:
-            of_list: the list's entry.
-            name: of the items' entry.
-            ask: looks them up.
-
-        Raises:
-            ContextFileError: as above.
+        are not: an update does not make a run call AWS. Errors as above.
         """
         key = replace(of_list, name=name)
         found: Mapping[str, str] | None = self.context_file.get(key)
@@ -132,11 +119,7 @@ class Synthesis:
         return self._answers.get(question, ask)
 
     def aws(self, region: str) -> Aws:
-        """AWS for this run.
-
-        Args:
-            region: of STS, if it must be called.
-        """
+        """AWS for this run. The region is that of STS, if it must be called."""
         if self._aws is None:
             self._aws = self.toolbox.aws(region, self._role)
         return self._aws

@@ -80,19 +80,11 @@ class ContextFile:
         return key in self._put
 
     def get(self, key: ContextKey) -> Any | None:  # noqa: ANN401 (JSON)
-        """The value of an entry; None if there is none.
-
-        Raises:
-            ContextFileError: the file cannot be read or is not a context file.
-        """
+        """The value of an entry; None if there is none. Raises `ContextFileError` if the file cannot be read."""
         return self._entries().get(str(key))
 
     def find(self, channel: str, account: str, region: str, name: str) -> ContextKey | None:
-        """The key of a name's entry, whatever it is of; None if there is none.
-
-        Raises:
-            ContextFileError: as above.
-        """
+        """The key of a name's entry, whatever it is of; None if there is none; errors as above."""
         start, end = str(ContextKey(channel, account, region, "", "")).partition("of=")[0], f":name={name}"
         keys = (ContextKey.parse(text) for text in self._entries() if text.startswith(start) and text.endswith(end))
         return next((key for key in keys if key and key.name == name), None)
@@ -117,11 +109,7 @@ class ContextFile:
 
 
 def listing(path: str | Path = CONTEXT_FILE) -> dict[ContextKey, Any]:
-    """The entries that strongref wrote, sorted.
-
-    Raises:
-        ContextFileError: as `ContextFile.get`.
-    """
+    """The entries that strongref wrote, sorted; errors as `ContextFile.get`."""
     entries = _read(Path(path))
     return dict(sorted((key, value) for text, value in entries.items() if (key := ContextKey.parse(text))))
 
@@ -157,23 +145,19 @@ def reset(path: str | Path = CONTEXT_FILE, names: Iterable[str] | None = None) -
 def _read(path: Path) -> dict[str, Any]:
     remedy = "correct it, or delete it to look everything up again"
     try:
-        text = path.read_text(encoding="utf-8")
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(entries, dict):
+            return entries
+        problem = f"it is not a JSON map: {remedy}"
     except FileNotFoundError:
         return {}
     except OSError as error:
         problem = f"it cannot be read: {os_problem(error)}"
     except UnicodeDecodeError:
         problem = f"it is not UTF-8 text: {remedy}"
-    else:
-        try:
-            entries = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-            problem = f"it is not valid JSON{line}: {remedy}"
-        else:
-            if isinstance(entries, dict):
-                return entries
-            problem = f"it is not a JSON map: {remedy}"
+    except (ValueError, RecursionError) as error:
+        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        problem = f"it is not valid JSON{line}: {remedy}"
     raise ContextFileError(str(path), problem)
 
 
@@ -187,10 +171,7 @@ def _write(path: Path, entries: Mapping[str, Any]) -> None:
     try:
         write({path: content})
     except WriteFailedError as error:
-        problem = error.problem
-    else:
-        return
-    raise ContextFileError(str(path), f"it cannot be written: {problem}")
+        raise ContextFileError(str(path), f"it cannot be written: {error.problem}") from None
 
 
 @contextmanager
@@ -202,13 +183,10 @@ def _locked(path: Path) -> Iterator[None]:
     try:
         descriptor = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
     except OSError as error:
-        problem = os_problem(error)
-    else:
-        try:
-            with suppress(OSError):  # a file system without locks
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
-        return
-    raise ContextFileError(str(path), f"its folder cannot be opened: {problem}")
+        raise ContextFileError(str(path), f"its folder cannot be opened: {os_problem(error)}") from None
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -11,49 +11,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref_objects.base.errors import MissingMembersError, UnevenListsError
-from strongref_objects.types.arn_forms import ArnForm, is_unresolved
-from strongref_objects.types.declared import REF, Declared, every_type, part, setting, text, texts
+from strongref_objects.types.arn_forms import ArnForm as ArnForm
+from strongref_objects.types.arn_forms import is_unresolved
+from strongref_objects.types.declared import Declared as Declared
+from strongref_objects.types.declared import every_type as every_type
+from strongref_objects.types.members import REF as REF
 from strongref_objects.types.members import members
+from strongref_objects.types.members import part as part
+from strongref_objects.types.members import setting as setting
+from strongref_objects.types.members import text as text
+from strongref_objects.types.members import texts as texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from strongref_objects.base import Text, TextList
-
-__all__ = [
-    "READY",
-    "REF",
-    "TIERS",
-    "ApplicationLoadBalancer",
-    "ArnForm",
-    "Bucket",
-    "Certificate",
-    "Cluster",
-    "Declared",
-    "EncryptedBucket",
-    "EncryptedQueue",
-    "EncryptedTable",
-    "EncryptedTopic",
-    "Function",
-    "FunctionInVpc",
-    "FunctionWithRole",
-    "HostedZone",
-    "Key",
-    "Listener",
-    "Queue",
-    "Role",
-    "SecurityGroup",
-    "StreamedTable",
-    "Subnets",
-    "Table",
-    "Topic",
-    "Vpc",
-    "every_type",
-    "part",
-    "setting",
-    "text",
-    "texts",
-]
 
 Setting: TypeAlias = "Text | bool | int | None"
 """What a program gives for a setting; an object has its text."""

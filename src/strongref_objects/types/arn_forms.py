@@ -15,7 +15,7 @@ from strongref.arns import partition_of
 from strongref.contract.properties import parse_account, parse_region, shown
 from strongref.errors import BadRequestError
 from strongref_objects.base.errors import BadLocationError, WrongTypeError
-from strongref_objects.base.values import is_function, kind_of_value
+from strongref_objects.base.values import concatenated, is_function, kind_of_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -97,9 +97,8 @@ class ArnForm:
     def pieces_of_unresolved(self, arn: Text) -> dict[str, Text]:
         """What CloudFormation can take from an unresolved ARN: everything but a name that a path can precede."""
         pieces: dict[str, Text] = {"arn": arn, "suffix": _pseudo("suffix")}
-        pieces |= {
-            name: _select(number, ":", arn) for name, number in (("partition", 1), ("region", 3), ("account", 4))
-        }
+        for name, number in (("partition", 1), ("region", 3), ("account", 4)):
+            pieces[name] = _select(number, ":", arn)
         if not self.has_path:
             slashes = self._prefix.count("/")
             number = slashes or 5 + self._prefix.count(":")
@@ -112,7 +111,7 @@ class ArnForm:
         """What follows from a name; the partition, region and account are the stack's own by default."""
         if partition is None and isinstance(region, str) and not is_unresolved(region):
             partition = partition_of(region)
-        of_partition = _of_partition(partition) if partition is not None else _of_partition(_pseudo("partition"))
+        of_partition = _of_partition(_pseudo("partition") if partition is None else partition)
         pieces = {"name": name, **of_partition, "region": region or _pseudo("region")}
         pieces["account"] = account or _pseudo("account")
         arn = fill(self.text, pieces)
@@ -152,25 +151,14 @@ def check_text(label: str, what: str, given: object) -> None:
 
 
 def check_location(label: str, given: Mapping[str, object]) -> None:
-    """Check a partition, region and account.
-
-    Args:
-        label: the object's type, as in `queue`.
-        given: values by `partition`, `region` and `account`; None for the stack's own.
-
-    Raises:
-        BadLocationError: one of them is not valid.
-    """
+    """Raises `BadLocationError` if a partition, region or account is neither valid nor None, for the stack's own."""
     for argument, value in given.items():
         if value is None or is_function(value) or (isinstance(value, str) and is_unresolved(value)):
             continue
         try:
             _PARSERS[argument](argument, value)
         except BadRequestError as error:
-            problem = error.problem
-        else:
-            continue
-        raise BadLocationError(label, argument, problem)
+            raise BadLocationError(label, argument, error.problem) from None
 
 
 def hashable(value: object) -> Hashable:
@@ -184,14 +172,11 @@ def fill(form: str, pieces: Pieces) -> Text | None:
     """A form with its pieces: text if all of them are text; None if a piece is unknown."""
     parts: list[Text] = []
     for literal, field, *_ in Formatter().parse(form):
-        for part in (literal, pieces.get(field) if field else ""):
-            if part is None:
-                return None
-            if isinstance(part, str) and parts and isinstance(parts[-1], str):
-                parts[-1] += part
-            elif part != "":
-                parts.append(part)
-    return parts[0] if len(parts) == 1 else {"Fn::Join": ["", parts]}
+        part = pieces.get(field) if field else ""
+        if part is None:
+            return None
+        parts += [literal, part]
+    return concatenated(parts)
 
 
 def _is(parse: Callable[[str, object], str], text: str) -> bool:

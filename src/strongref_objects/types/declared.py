@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from strongref.arns import Arn
 from strongref_objects.base.errors import MissingMembersError, NotANameError, NotAnArnError, OtherArnError
 from strongref_objects.types.arn_forms import check_location, check_text, fill, hashable, is_unresolved
-from strongref_objects.types.members import REF, members, part, setting, text, texts
-from strongref_objects.types.shared_object import PARTS, SharedObject
-
-__all__ = ["PARTS", "REF", "Declared", "every_type", "part", "setting", "text", "texts"]
+from strongref_objects.types.members import REF, members
+from strongref_objects.types.shared_object import SharedObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -103,11 +101,9 @@ class Declared(SharedObject):
             **given: as in `from_arn`.
 
         Raises:
-            WrongTypeError: as in `from_arn`.
             NotANameError: it is not a valid name.
             BadLocationError: the partition, region or account is not valid.
-            MissingMembersError: as in `from_arn`.
-            UnknownMembersError: as in `from_arn`.
+            ObjectError: as `from_arn`.
         """
         form = cls._form()
         check_text(cls.declared.label, "name", name)

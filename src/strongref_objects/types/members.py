@@ -88,12 +88,7 @@ def settings_of(declared: type[Any]) -> list[str]:
 
 
 def problem_of(declared: type[Any], parts: str) -> str | None:
-    """What is wrong with the members of a type, in words; None if nothing is.
-
-    Args:
-        declared: the type.
-        parts: the key under which an object with optional members lists those that it has.
-    """
+    """What is wrong with the members of a type, in words; None if nothing is. `parts` is a key that may be taken."""
     undeclared = [each.name for each in dataclasses.fields(declared) if _MEMBER not in each.metadata]
     if undeclared:
         return f"declare {some(undeclared)} with text(…), texts() or part(…)"
@@ -105,11 +100,7 @@ def problem_of(declared: type[Any], parts: str) -> str | None:
 
 
 def make_keyword_only(declared: type[Any]) -> None:
-    """Make required members keyword-only if they follow optional ones.
-
-    Args:
-        declared: the type, before it is a dataclass itself.
-    """
+    """Make required members keyword-only if they follow optional ones, before the type is a dataclass itself."""
     inherited = getattr(declared, "__dataclass_fields__", {}).values()
     follows_optional = any(each.default is not dataclasses.MISSING and not each.kw_only for each in inherited)
     for each in [each for each in vars(declared).values() if isinstance(each, dataclasses.Field)]:

@@ -63,10 +63,7 @@ class SharedObject:
     ) -> None:
         """Make the class a frozen dataclass of its members.
 
-        Args:
-            type_name: as in `Declaration`; that of the base class by default.
-            arn: likewise.
-            label: as in `Declaration`; the class's name in words by default.
+        The arguments are those of `Declaration`: by default the base class's, and the class's name in words as label.
 
         Raises:
             BadDeclarationError: a field is not declared as a member, two members have one key, or the ARN form is not
@@ -112,7 +109,6 @@ class SharedObject:
         return f"{type(self).__name__}({', '.join(key_of(name) for name in self._present())})"
 
     def serialize(self, ctx: SerializationContext) -> None:
-        """Write every member that the object has."""
         present = self._present()
         if optional_members(type(self)):
             keys = [key_of(name) for name, each in present.items() if not each.is_setting]
@@ -122,11 +118,7 @@ class SharedObject:
 
     @classmethod
     def deserialize(cls, ctx: DeserializationContext) -> Self:
-        """The object that was written there; the same one each time.
-
-        Raises:
-            StrongRefError: as the context's methods.
-        """
+        """The object that was written there; the same one each time. Errors are those of the context's methods."""
         return ctx.made.get((cls,), lambda: cls._read(ctx))
 
     @classmethod
