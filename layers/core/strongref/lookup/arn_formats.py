@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
-from strongref.lookup.errors import UnrelatedArnError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,12 +47,8 @@ def _parameter(arn: Arn) -> list[str]:
     return [f"/{name}"] if "/" in name else [name, f"/{name}"]
 
 
-def _log_group(arn: Arn) -> list[str]:
-    return [arn.resource_id.removesuffix(":*")]
-
-
 IDENTIFIERS_FROM_ARN: Mapping[str, Callable[[Arn], list[str]]] = {
-    "AWS::Logs::LogGroup": _log_group,
+    "AWS::Logs::LogGroup": lambda arn: [arn.resource_id.removesuffix(":*")],
     "AWS::SQS::Queue": _queue,
     "AWS::SSM::Parameter": _parameter,
 }
@@ -95,17 +90,6 @@ def is_of_type(arn: Arn, resource_type: ResourceType) -> bool:
     if pattern:
         return pattern.fullmatch(arn.resource) is not None
     return arn.resource_type.replace("-", "").lower() in (kind, f"{kind}s")
-
-
-def check_type(arn: Arn, resource_type: ResourceType, region: str) -> None:
-    """Check that an ARN can be matched to a resource of the type.
-
-    Raises:
-        UnrelatedArnError: resources of the type do not have their ARN among their properties, and this one does not
-            name the type.
-    """
-    if not resource_type.arn_property and not is_of_type(arn, resource_type):
-        raise UnrelatedArnError(resource_type.type_name, str(arn), region)
 
 
 def arns_of_type(arns: Iterable[str], resource_type: ResourceType) -> list[str]:
