@@ -13,6 +13,8 @@ from strongref.macro.references import MANY, ONE, TemplateReference, branches, i
 from strongref.macro.template import IF, MACRO, described, is_function, loop, mentions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from strongref.macro.conditions import When
     from strongref.macro.template import Node, Path, Template
 
@@ -67,13 +69,11 @@ class _Context:
 def scan(template: Template) -> TemplateScan:
     """Scan a template."""
     walk = _Scanner()
-    top = _Context()
-    for section in ("Globals", "Resources", "Outputs"):
+    walk.inside(template.get("Globals"), ("Globals",), _Context())
+    for section in ("Resources", "Outputs"):
         below = template.get(section)
-        if section == "Globals":
-            walk.inside(below, (section,), top)
-        elif isinstance(below, Mapping):
-            walk.members(below, (section,), top)
+        if isinstance(below, Mapping):
+            walk.members(below, (section,), _Context())
     return walk.found
 
 
@@ -109,9 +109,7 @@ class _Scanner:
             for number, item in enumerate(node):
                 self.inside(item, (*path, number), around)
         elif choice := branches(node):
-            condition, *both = choice
-            for number, (branch, true) in enumerate(zip(both, (True, False), strict=True), start=1):
-                self.inside(branch, (*path, IF, number), around.under(condition, true=true))
+            self._chosen(choice, path, around, self.inside)
         elif isinstance(node, Mapping):
             self._map(node, path, around)
 
@@ -141,12 +139,12 @@ class _Scanner:
     def _list(self, node: Node, path: Path, around: _Context) -> None:
         """Scan a list of references; other items stay as they are."""
         if choice := branches(node):
-            self._chosen(choice, path, around, many=True)
+            self._chosen(choice, path, around, self._list)
         elif isinstance(node, list):
             for number, item in enumerate(node):
                 self._one(item, (*path, number), around)
         elif is_reference(node):
-            hint = f"for one export that is a list itself, write {_single(path)}"
+            hint = f"for one export that is a list itself, write {_several_of(path).removesuffix('s')}"
             self.found.problems.append(WrongShapeError(path, "one reference", "a list of references", hint))
             self._one(node, path, around)
         else:
@@ -154,7 +152,7 @@ class _Scanner:
 
     def _one(self, node: Node, path: Path, around: _Context) -> None:
         if choice := branches(node):
-            self._chosen(choice, path, around, many=False)
+            self._chosen(choice, path, around, self._one)
         elif isinstance(node, Mapping) and is_reference(node):
             self._parsed(node, path, around)
         elif is_function(node) or isinstance(node, str | int | float):
@@ -168,11 +166,15 @@ class _Scanner:
             if nested:
                 self._list(node, path, around)
 
-    def _chosen(self, choice: tuple[object, Node, Node], path: Path, around: _Context, *, many: bool) -> None:
-        condition, *both = choice
-        take = self._list if many else self._one
-        for number, (branch, true) in enumerate(zip(both, (True, False), strict=True), start=1):
-            take(branch, (*path, IF, number), around.under(condition, true=true))
+    def _chosen(
+        self,
+        choice: tuple[object, Node, Node],
+        path: Path,
+        around: _Context,
+        take: Callable[[Node, Path, _Context], None],
+    ) -> None:
+        for number, true in ((1, True), (2, False)):
+            take(choice[number], (*path, IF, number), around.under(choice[0], true=true))
 
     def _parsed(self, node: Mapping[str, Node], path: Path, around: _Context) -> None:
         for variable in around.loops:
@@ -195,17 +197,10 @@ class _Scanner:
         return TemplateEdits(tuple(own.found.renamings), tuple(own.found.replacements)).rebuilt(node, path)
 
     def _no_part(self, given: Node, path: Path) -> None:
-        names = [each.get("Name") if isinstance(each, Mapping) else each for each in _several(given)]
+        several = given if isinstance(given, list) else [given]
+        names = [each.get("Name") if isinstance(each, Mapping) else each for each in several]
         if MACRO in names:
             self.found.problems.append(PartError((*path, "Fn::Transform")))
-
-
-def _several(given: Node) -> list[Node]:
-    return given if isinstance(given, list) else [given]
-
-
-def _single(path: Path) -> str:
-    return _several_of(path).removesuffix("s")
 
 
 def _several_of(path: Path) -> str:
