@@ -45,29 +45,24 @@ _ERRORS: dict[str, type[StoreError]] = {
 }
 
 
+@dataclass(eq=False, slots=True)
 class SsmStore:
     """`ports.Store` in AWS.
 
     If a create succeeds, but its response is lost, its retry raises `AlreadyExistsError`.
     """
 
-    def __init__(
-        self,
-        client: SSMClient,
-        region: str,
-        limiter: RateLimiter,
-        clock: Clock,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        self.region = region
-        self._client = client
-        self._caller = RetryingCaller(region, limiter, clock, jitter)
+    client: SSMClient
+    region: str
+    limiter: RateLimiter
+    clock: Clock
+    jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
         for batch in _batches(names):
             response = self._call(
-                "GetParameters", some(batch, most=1), self._client.get_parameters, Names=batch, WithDecryption=True
+                "GetParameters", some(batch, most=1), self.client.get_parameters, Names=batch, WithDecryption=True
             )
             found |= _by_name(response["Parameters"])
         return found
@@ -76,7 +71,7 @@ class SsmStore:
         found: dict[str, Parameter] = {}
         request: dict[str, Any] = {"Path": path, "Recursive": True, "WithDecryption": decrypted, "MaxResults": BATCH}
         while True:
-            response = self._call("GetParametersByPath", path, self._client.get_parameters_by_path, **request)
+            response = self._call("GetParametersByPath", path, self.client.get_parameters_by_path, **request)
             found |= _by_name(response["Parameters"])
             if not response.get("NextToken"):  # A page may be empty and still not be the last.
                 return found
@@ -90,25 +85,25 @@ class SsmStore:
 
     def delete(self, names: Iterable[str]) -> None:
         for batch in _batches(names):
-            self._call("DeleteParameters", some(batch, most=1), self._client.delete_parameters, Names=batch)
+            self._call("DeleteParameters", some(batch, most=1), self.client.delete_parameters, Names=batch)
 
     def tags(self, name: str) -> dict[str, str] | None:
-        response = self._call_tags("ListTagsForResource", name, self._client.list_tags_for_resource)
+        response = self._call_tags("ListTagsForResource", name, self.client.list_tags_for_resource)
         return None if response is None else {tag["Key"]: tag["Value"] for tag in response.get("TagList", ())}
 
     def tag(self, name: str, tags: Mapping[str, str]) -> bool:
-        add = self._client.add_tags_to_resource
+        add = self.client.add_tags_to_resource
         return self._call_tags("AddTagsToResource", name, add, Tags=_tag_list(tags)) is not None
 
     def untag(self, name: str, keys: Iterable[str]) -> bool:
-        remove = self._client.remove_tags_from_resource
+        remove = self.client.remove_tags_from_resource
         return self._call_tags("RemoveTagsFromResource", name, remove, TagKeys=list(keys)) is not None
 
     def _put(self, name: str, kind: ParameterType, text: str, **how: Any) -> int:  # noqa: ANN401 (as botocore)
         response = self._call(
             "PutParameter",
             name,
-            self._client.put_parameter,
+            self.client.put_parameter,
             Name=name,
             Type=kind.value,
             Value=text,
@@ -125,8 +120,9 @@ class SsmStore:
             return None
 
     def _call(self, action: str, target: str, function: Callable[..., T], **request: Any) -> T:  # noqa: ANN401
+        caller = RetryingCaller(self.region, self.limiter, self.clock, self.jitter)
         try:
-            return self._caller.call(action, function, **request)
+            return caller.call(action, function, **request)
         except CallFailedError as error:
             failed = error
         kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, StoreError)

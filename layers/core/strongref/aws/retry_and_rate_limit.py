@@ -150,9 +150,7 @@ class RateLimiter:
 
     def _bucket(self, action: str, region: str) -> _Bucket:
         rate = RATE_OF_ACTION[action]
-        if (rate, region) not in self._buckets:
-            self._buckets[rate, region] = _Bucket(getattr(self._rates, rate))
-        return self._buckets[rate, region]
+        return self._buckets.setdefault((rate, region), _Bucket(getattr(self._rates, rate)))
 
 
 class _Bucket:

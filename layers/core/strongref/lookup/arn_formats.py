@@ -19,19 +19,16 @@ if TYPE_CHECKING:
 ARN_IDENTIFIERS = frozenset({"AWS::SecretsManager::Secret", "AWS::CloudFormation::Stack"})
 """Types whose identifier is an ARN although its property has another name."""
 
-RESOURCE_PATTERNS: Mapping[str, re.Pattern[str]] = {
-    name: re.compile(pattern)
-    for name, pattern in {
-        "AWS::ApiGateway::Stage": r"/restapis/(?P<RestApiId>[^/]+)/stages/(?P<StageName>[^/]+)",
-        "AWS::ApiGatewayV2::Stage": r"/apis/(?P<ApiId>[^/]+)/stages/(?P<StageName>[^/]+)",
-        "AWS::EC2::EIP": r"elastic-ip/(?P<AllocationId>[^/]+)",
-        "AWS::EC2::FlowLog": r"vpc-flow-log/(?P<Id>[^/]+)",
-        "AWS::EC2::Host": r"dedicated-host/(?P<HostId>[^/]+)",
-        "AWS::EC2::KeyPair": r"key-pair/(?P<KeyPairId>[^/]+)",
-        "AWS::ElastiCache::CacheCluster": r"cluster:(?P<ClusterName>[^:]+)",
-        "AWS::ElasticBeanstalk::Environment": r"environment/(?P<ApplicationName>[^/]+)/(?P<EnvironmentName>[^/]+)",
-        "AWS::Glue::Table": r"table/(?P<DatabaseName>[^/]+)/(?P<Name>[^/]+)",
-    }.items()
+RESOURCE_PATTERNS: Mapping[str, str] = {
+    "AWS::ApiGateway::Stage": r"/restapis/(?P<RestApiId>[^/]+)/stages/(?P<StageName>[^/]+)",
+    "AWS::ApiGatewayV2::Stage": r"/apis/(?P<ApiId>[^/]+)/stages/(?P<StageName>[^/]+)",
+    "AWS::EC2::EIP": r"elastic-ip/(?P<AllocationId>[^/]+)",
+    "AWS::EC2::FlowLog": r"vpc-flow-log/(?P<Id>[^/]+)",
+    "AWS::EC2::Host": r"dedicated-host/(?P<HostId>[^/]+)",
+    "AWS::EC2::KeyPair": r"key-pair/(?P<KeyPairId>[^/]+)",
+    "AWS::ElastiCache::CacheCluster": r"cluster:(?P<ClusterName>[^:]+)",
+    "AWS::ElasticBeanstalk::Environment": r"environment/(?P<ApplicationName>[^/]+)/(?P<EnvironmentName>[^/]+)",
+    "AWS::Glue::Table": r"table/(?P<DatabaseName>[^/]+)/(?P<Name>[^/]+)",
 }
 """By type: the resource of an ARN, whose groups are properties."""
 
@@ -60,11 +57,10 @@ def identifiers_from_arn(resource_type: ResourceType, arn: Arn) -> Sequence[str]
     convert = IDENTIFIERS_FROM_ARN.get(resource_type.type_name)
     if convert:
         return convert(arn)
-    pattern = RESOURCE_PATTERNS.get(resource_type.type_name)
-    if pattern:
-        found = pattern.fullmatch(arn.resource)
-        parts = [found.groupdict().get(part) for part in resource_type.identifier] if found else [None]
-        return ["|".join(map(str, parts))] if all(parts) else []
+    if resource_type.type_name in RESOURCE_PATTERNS:
+        found = properties_in_arn(resource_type, arn) or {}
+        parts = [found.get(part, "") for part in resource_type.identifier]
+        return ["|".join(parts)] if all(parts) else []
     if resource_type.is_composite:
         return []
     # Where resources have their ARN among their properties, the last segment is worth a try: the ARN is compared.
@@ -73,8 +69,7 @@ def identifiers_from_arn(resource_type: ResourceType, arn: Arn) -> Sequence[str]
 
 def properties_in_arn(resource_type: ResourceType, arn: Arn) -> Mapping[str, str] | None:
     """The properties that an ARN of the type has in it; None if its format is not known."""
-    pattern = RESOURCE_PATTERNS.get(resource_type.type_name)
-    found = pattern.fullmatch(arn.resource) if pattern else None
+    found = re.fullmatch(RESOURCE_PATTERNS.get(resource_type.type_name, ""), arn.resource)
     return found.groupdict() if found else None
 
 
@@ -86,9 +81,8 @@ def is_of_type(arn: Arn, resource_type: ResourceType) -> bool:
     _, service, kind = resource_type.type_name.lower().split("::")
     if arn.service not in (service, *(resource_type.tagged_by or ())):
         return False
-    pattern = RESOURCE_PATTERNS.get(resource_type.type_name)
-    if pattern:
-        return pattern.fullmatch(arn.resource) is not None
+    if resource_type.type_name in RESOURCE_PATTERNS:
+        return properties_in_arn(resource_type, arn) is not None
     return arn.resource_type.replace("-", "").lower() in (kind, f"{kind}s")
 
 

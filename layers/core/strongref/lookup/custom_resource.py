@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from strongref.lookup.finder import Finder
     from strongref.protocol.time import Clock
 
-WAYS = ("PhysicalId", "Arn", "Name", "Tags")
-"""The properties that identify a resource; a lookup has one of them."""
-
 MAX_IDENTIFIER = 1024
 """Characters (AWS: Cloud Control API, GetResource, Identifier)."""
 
@@ -143,7 +140,7 @@ class LookupRequest:
 
 def _way(given: Properties) -> str:
     """The property that identifies the resource."""
-    ways = [way for way in WAYS if way in given]
+    ways = [way for way in ("PhysicalId", "Arn", "Name", "Tags") if way in given]
     if not ways:
         raise BadRequestError("PhysicalId", "must be given, or one of Arn, Name and Tags")
     if len(ways) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
@@ -40,9 +41,7 @@ class CloudControl(Protocol):
     def each(self, type_name: str, model: Mapping[str, str]) -> Iterator[Resource]:
         """Every resource of a type, page by page (ListResources).
 
-        Args:
-            type_name: as in `AWS::S3::Bucket`.
-            model: the properties that its list handler requires; may be empty.
+        `model` has the properties that its list handler requires; it may be empty.
         """
         ...
 
@@ -111,8 +110,8 @@ class ResourceReader:
             return None
 
     def _list_uncached(self, resource_type: ResourceType, model: frozenset[tuple[str, str]]) -> tuple[Resource, ...]:
-        pattern = RESOURCE_PATTERNS.get(resource_type.type_name)
-        kept = {resource_type.name_property, resource_type.arn_property, *(pattern.groupindex if pattern else ())}
+        in_arn = re.compile(RESOURCE_PATTERNS.get(resource_type.type_name, "")).groupindex
+        kept = {resource_type.name_property, resource_type.arn_property, *in_arn}
         listed = self._cloudcontrol.each(resource_type.type_name, dict(model))
         return tuple(
             replace(each, properties={name: value for name, value in each.properties.items() if name in kept})

@@ -126,13 +126,11 @@ def _merged(given: Sequence[_Conditional]) -> Node:
 
 def _disagreements(group: Sequence[ExportPart]) -> Iterator[TemplateError]:
     for key in OPTIONS:
-        first = next((part for part in group if key in part.options), None)
-        for part in group:
-            if first is None:
-                break
-            default = None if key == "OnChange" else first.options[key]
-            if part.options.get(key, default) != first.options[key]:
-                yield ConflictError(part.at, first.at, key)
+        given = [part for part in group if key in part.options]
+        compared = group if given and key == "OnChange" else given  # To leave OnChange out is to choose refuse.
+        for part in compared:
+            if part.options.get(key) != given[0].options[key]:
+                yield ConflictError(part.at, given[0].at, key)
     functions = [part for part in group if is_function(part.values)]
     if functions and len(group) > 1:
         expected = "a map of names to values, since other resources export to the same target"

@@ -87,12 +87,9 @@ def described(node: Node) -> str:
 
 
 def make_id(kind: str, named: Node, identity: str) -> str:
-    """A readable logical ID that is stable, and unique to what it stands for.
+    """A readable logical ID that is stable, and unique to the identity: all that makes the resource what it is.
 
-    Args:
-        kind: its beginning.
-        named: its readable part; of a function `Ref`, what it refers to.
-        identity: everything that makes the resource what it is.
+    Of a function `Ref`, the readable part is what it refers to.
     """
     if isinstance(named, Mapping):
         named = named.get("Ref", "")
