@@ -77,11 +77,7 @@ class ArnSearch:
         return [resource for resource in found if self._may_match(resource)]
 
     def with_property(self, resources: Sequence[Resource], name: str | None, value: str) -> list[str]:
-        """The identifiers of the resources with this value of a property, as listed or as read one by one.
-
-        Raises:
-            TooManyError: too many would have to be read.
-        """
+        """The identifiers of the resources with this value of a property, as listed or as read one by one."""
         if name is None:
             return []
         self._limit_reads_of(name, resources)

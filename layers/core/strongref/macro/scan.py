@@ -74,12 +74,11 @@ def scan(template: Template) -> TemplateScan:
         below = template.get(section)
         if isinstance(below, Mapping):
             walk.members(below, (section,), _Context())
-    return walk.found
+    return walk
 
 
-class _Scanner:
-    def __init__(self) -> None:
-        self.found = TemplateScan()
+class _Scanner(TemplateScan):
+    """Adds to itself what it finds."""
 
     def members(self, given: Mapping[str, Node], path: Path, around: _Context) -> None:
         """Scan the resources or the outputs of a template, including those in loops."""
@@ -101,7 +100,7 @@ class _Scanner:
             body = self._moved(given["Exports"], (*path, name, "Exports"), within)
             condition = given.get("Condition")
             named = condition if isinstance(condition, str) else None
-            self.found.exports.append(ResourceExports(path, name, body, named, around.loops))
+            self.exports.append(ResourceExports(path, name, body, named, around.loops))
 
     def inside(self, node: Node, path: Path, around: _Context) -> None:
         """Scan a value at or below a resource's properties."""
@@ -132,8 +131,8 @@ class _Scanner:
         key = str(path[-1])
         given = [each for each in (becomes, f"{becomes}{ONE}", f"{becomes}{MANY}") if each in siblings]
         if len(given) > 1 and key == next(each for each in given if each != becomes):  # Once, even for two references.
-            self.found.problems.append(ReferenceAndIDError(path, given))
-        self.found.renamings.append(Renaming(path, becomes))
+            self.problems.append(ReferenceAndIDError(path, given))
+        self.renamings.append(Renaming(path, becomes))
         (self._list if many else self._one)(node, path, around)
 
     def _list(self, node: Node, path: Path, around: _Context) -> None:
@@ -145,7 +144,7 @@ class _Scanner:
                 self._one(item, (*path, number), around)
         elif is_reference(node):
             hint = f"for one export that is a list itself, write {_several_of(path).removesuffix('s')}"
-            self.found.problems.append(WrongShapeError(path, "one reference", "a list of references", hint))
+            self.problems.append(WrongShapeError(path, "one reference", "a list of references", hint))
             self._one(node, path, around)
         else:
             self.inside(node, path, around)
@@ -162,7 +161,7 @@ class _Scanner:
             expected, hint = (
                 ("one reference", f"for several, write {_several_of(path)}") if nested else (_REFERENCE, "")
             )
-            self.found.problems.append(WrongShapeError(path, described(node), expected, hint))
+            self.problems.append(WrongShapeError(path, described(node), expected, hint))
             if nested:
                 self._list(node, path, around)
 
@@ -179,28 +178,28 @@ class _Scanner:
     def _parsed(self, node: Mapping[str, Node], path: Path, around: _Context) -> None:
         for variable in around.loops:
             if mentions([node, sorted(around.when.holds)], variable):
-                self.found.problems.append(LoopError(path, variable))
+                self.problems.append(LoopError(path, variable))
                 return
         reference, problems = parse(path, node)
-        self.found.problems.extend(problems)
+        self.problems.extend(problems)
         if reference is not None:
             value = ImportedValue(reference, around.when)
-            self.found.imported.append(value)
-            self.found.replacements.append(Replacement(path, value))
+            self.imported.append(value)
+            self.replacements.append(Replacement(path, value))
 
     def _moved(self, node: Node, path: Path, around: _Context) -> Node:
         """A value with the references in it replaced, for values that move as a whole."""
         own = _Scanner()
         own.inside(node, path, around)
-        self.found.imported.extend(own.found.imported)
-        self.found.problems.extend(own.found.problems)
-        return TemplateEdits(tuple(own.found.renamings), tuple(own.found.replacements)).rebuilt(node, path)
+        self.imported.extend(own.imported)
+        self.problems.extend(own.problems)
+        return TemplateEdits(tuple(own.renamings), tuple(own.replacements)).rebuilt(node, path)
 
     def _no_part(self, given: Node, path: Path) -> None:
         several = given if isinstance(given, list) else [given]
         names = [each.get("Name") if isinstance(each, Mapping) else each for each in several]
         if MACRO in names:
-            self.found.problems.append(PartError((*path, "Fn::Transform")))
+            self.problems.append(PartError((*path, "Fn::Transform")))
 
 
 def _several_of(path: Path) -> str:
