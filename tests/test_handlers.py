@@ -48,7 +48,7 @@ ALLOWED = {
     ),
     "lookup": (
         *(*CALLS, *EVENTS, "protocol.lag", "runtime.wiring"),
-        *("lookup", "lookup.attributes", "lookup.custom_resource", "lookup.errors", "lookup.query", "lookup.request"),
+        *("lookup", "lookup.attributes", "lookup.custom_resource", "lookup.errors", "lookup.query"),
     ),
     "macro": ("macro", "macro.*"),
 }

@@ -17,7 +17,7 @@ from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import Event
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest, ImportRequest
-from strongref.lookup.request import LookupRequest
+from strongref.lookup.custom_resource import LookupRequest
 from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
 from strongref.protocol.ports import Ports, ResourceInfo, StackInfo

@@ -10,13 +10,13 @@ import pytest
 
 from strongref.errors import LookUpDeniedError, NoSuchResourceError
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError
-from strongref.lookup.overrides import SPLIT, STRATEGIES
+from strongref.lookup.overrides import PARENT_AND_OWN, STRATEGIES
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import resource_type_of, types
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, error, finder
 
 SHAPES = {name: resource_type_of(name) for name in types() if resource_type_of(name).is_composite}
-ORDINARY = sorted(set(SHAPES) - set(STRATEGIES) - set(SPLIT))
+ORDINARY = sorted(set(SHAPES) - set(STRATEGIES) - PARENT_AND_OWN)
 WITH_OWN = [name for name in ORDINARY if SHAPES[name].own is not None]
 WITHOUT = [name for name in ORDINARY if SHAPES[name].own is None]
 REAL = {"ScalableDimension": "ecs:service:DesiredCount", "ServiceNamespace": "ecs"}

@@ -499,7 +499,7 @@ def test_what_has_no_tags_is_not_looked_for_by_tags() -> None:
 
 
 def test_too_many_tagged_resources_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strongref.lookup.search.MAX_READS", 1)
+    monkeypatch.setattr(arn_search, "MAX_READS", 1)
     with pytest.raises(TooManyError):
         by(cloud_of(TOPIC), TOPIC, tagged(arn("sns", "a"), arn("sns", "b")), tags={"app": "shop"})
 

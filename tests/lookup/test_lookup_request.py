@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from strongref.contract.names import StackArn
 from strongref.errors import BadRequestError, ErrorMetric, StrongRefError
+from strongref.lookup.custom_resource import LookupRequest
 from strongref.lookup.query import ResourceQuery
-from strongref.lookup.request import LookupRequest
 from tests.support.builders import ACCOUNT, WEB
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def refusal(given: Mapping[str, object]) -> str:
 
 def test_what_is_left_out_has_a_default() -> None:
     assert parsed(**BUCKET, PhysicalId="photos") == LookupRequest(
-        ResourceQuery("AWS::S3::Bucket", physical_id="photos", account=ACCOUNT), "us-east-1", None, ""
+        ResourceQuery("AWS::S3::Bucket", physical_id="photos", account=ACCOUNT), "us-east-1", None
     )
 
 
@@ -57,7 +57,7 @@ def test_everything_that_can_be_given_is_read() -> None:
     query = ResourceQuery(
         "AWS::ApiGateway::Stage", physical_id="prod", properties={"RestApiId": "abc"}, account=ACCOUNT
     )
-    assert request == LookupRequest(query, "eu-west-1", ("DeploymentId", "Variables.Colour"), "2")
+    assert request == LookupRequest(query, "eu-west-1", ("DeploymentId", "Variables.Colour"))
 
 
 @pytest.mark.parametrize(

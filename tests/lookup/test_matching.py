@@ -7,7 +7,7 @@ import pytest
 from strongref.lookup.errors import MissingPropertyError, RejectedPropertyError
 from strongref.lookup.identify import ListSearch, WholeIdentifier, interpret, is_whole, join_parts
 from strongref.lookup.matching import Match, match, unique_positions
-from strongref.lookup.overrides import STRATEGIES, Identifier, Strategy, with_derived
+from strongref.lookup.overrides import STRATEGIES, Identifier, with_derived
 from strongref.lookup.query import LookupScope
 from strongref.lookup.reader import extend_model, first_model
 from strongref.lookup.resource_types import ListInput, ResourceType
@@ -117,7 +117,7 @@ def test_the_rules_are_tried_in_their_order(monkeypatch: pytest.MonkeyPatch) -> 
     assert way(STAGE, "prod") == ListSearch("prod", None)
     with pytest.raises(MissingPropertyError, match="without LeftArn and RightArn"):
         way(LINK, "x")
-    monkeypatch.setitem(STRATEGIES, "T", {"TopicArn": Strategy.IDENTIFIER})
+    monkeypatch.setitem(STRATEGIES, "T", {"TopicArn": lambda physical_id, _: Identifier(physical_id)})
     assert way(TOPIC, "topic") == Identifier("topic")
 
 

@@ -19,8 +19,8 @@ from strongref.errors import InUse, LookUpDeniedError, StrongRefError
 from strongref.lookup import errors as lookup_errors
 from strongref.lookup.arn_search import MAX_READS
 from strongref.lookup.attributes import attribute
+from strongref.lookup.custom_resource import LookupRequest
 from strongref.lookup.query import ResourceQuery
-from strongref.lookup.request import LookupRequest
 from strongref.lookup.resource_types import resource_type_of
 from strongref.protocol.verification import EventNotVerifiedError, EventRejectedError
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn

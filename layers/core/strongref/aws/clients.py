@@ -27,14 +27,10 @@ CONNECT_SECONDS = 5
 READ_SECONDS = 15
 """A call takes no longer than both together, so a fence outlasts it (`fence.IN_FLIGHT`)."""
 
-CLOUD_CONTROL_SECONDS = 40
-"""Read timeout of Cloud Control, which responds only after the resource's own service has."""
-
-REINVOKE_SECONDS = 3
-"""Read timeout of a function's call to invoke itself: short, because it is made at the end of an invocation and must
-leave time for retries."""
-
-_READ_SECONDS = {"lambda": REINVOKE_SECONDS, "cloudcontrol": CLOUD_CONTROL_SECONDS}
+_READ_SECONDS = {
+    "cloudcontrol": 40,  # It responds only after the resource's own service has.
+    "lambda": 3,  # A function invokes itself at the end of an invocation, and must leave time for retries.
+}
 
 
 @cache

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from mypy_boto3_cloudcontrol import CloudControlApiClient
 
-    from strongref.errors import StrongRefError
-
 T = TypeVar("T")
 
 _ABSENT = "ResourceNotFoundException"
@@ -77,9 +75,7 @@ class CloudControlApi(RegionalApi["CloudControlApiClient"]):
 
     def get(self, type_name: str, identifier: str) -> Resource:
         response = self._request(
-            "GetResource",
-            lambda client: client.get_resource,
-            {"TypeName": type_name, "Identifier": identifier},
+            "GetResource", lambda client: client.get_resource, {"TypeName": type_name, "Identifier": identifier}
         )
         if response is None:
             raise NoSuchResourceError(type_name, f"identifier {identifier}", self.region)
@@ -115,14 +111,11 @@ class CloudControlApi(RegionalApi["CloudControlApiClient"]):
             return None
         if attempt.required and identifier is None:
             raise PropertiesAskedError(attempt.required)
-        raise self._error(action, type_name, f"{type_name} {identifier or ''}".strip(), failed)
-
-    def _error(self, action: str, type_name: str, target: str, failed: CallFailedError) -> StrongRefError:
         if failed.code in _UNSUPPORTED:
-            return UnsupportedError(type_name, action, self.region)
+            raise UnsupportedError(type_name, action, self.region)
         kind = LookUpDeniedError if failed.code in _DENIED else CloudControlError
-        why = kind(action, failed.code, target, self.region)
-        return WaitInterruptedError(why) if failed.out_of_time else why
+        why = kind(action, failed.code, f"{type_name} {identifier or ''}".strip(), self.region)
+        raise WaitInterruptedError(why) if failed.out_of_time else why
 
 
 class _CountedCall:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
@@ -28,34 +29,17 @@ _NO_SUCH_STACK = "ValidationError"
 _DELETED = "DELETE_COMPLETE"
 
 
+@dataclass(frozen=True, slots=True)
 class CloudFormationStacks:
     """`ports.Stacks` in AWS, for the stacks of one account."""
 
-    def __init__(
-        self,
-        client_in: Callable[[str], CloudFormationClient],
-        limiter: RateLimiter,
-        clock: Clock,
-        *,
-        account: str,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        """Make one.
-
-        Args:
-            client_in: returns the client of a region, as `clients.Clients.cloudformation` does.
-            limiter: shared by all callers of the process.
-            clock: time, and how much of it is left.
-            account: the account of the clients' credentials. Stacks of other accounts are not looked up: for
-                those, CloudFormation returns the code of a stack that does not exist, and a live claim would be
-                deleted.
-            jitter: as in `RetryingCaller`.
-        """
-        self._client_in = client_in
-        self._limiter = limiter
-        self._clock = clock
-        self._account = account
-        self._jitter = jitter
+    client_in: Callable[[str], CloudFormationClient]  # the client of a region, as from `clients.Clients.cloudformation`
+    limiter: RateLimiter  # shared by all callers of the process
+    clock: Clock  # time, and how much of it is left
+    # the account of the clients' credentials. Stacks of other accounts are not looked up: for those, CloudFormation
+    # returns the code of a stack that does not exist, and a live claim would be deleted
+    account: str = field(kw_only=True)
+    jitter: Callable[[], float] = field(default=random.random, kw_only=True)  # as in `RetryingCaller`
 
     def by_arn(self, arn: str) -> StackInfo | None:
         return self._describe(arn, self._region_of(arn))
@@ -87,7 +71,7 @@ class CloudFormationStacks:
             parsed = StackArn.parse(arn)
         except BadArnError:
             raise StackLookupError(arn, "any region", NOT_AN_ARN) from None
-        if parsed.account != self._account:
+        if parsed.account != self.account:
             raise StackLookupError(arn, parsed.region, OTHER_ACCOUNT)
         return parsed.region
 
@@ -122,9 +106,9 @@ class CloudFormationStacks:
         **request: Any,  # noqa: ANN401 (as botocore)
     ) -> T | None:
         """The response; None if the stack does not exist."""
-        caller = RetryingCaller(region, self._limiter, self._clock, self._jitter)
+        caller = RetryingCaller(region, self.limiter, self.clock, self.jitter)
         try:
-            return caller.call(action, method(client_for(self._client_in, region)), **request)
+            return caller.call(action, method(client_for(self.client_in, region)), **request)
         except CallFailedError as error:
             failed = error
         if failed.code == _NO_SUCH_STACK:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
@@ -20,32 +21,20 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
 
 
+@dataclass(frozen=True, slots=True)
 class LambdaInvoker:
     """`ports.Reinvoke` in AWS: invokes a function asynchronously."""
 
-    def __init__(
-        self,
-        client_in: Callable[[str], LambdaClient],
-        limiter: RateLimiter,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        """Make one.
-
-        Args:
-            client_in: returns the client of a region, as `clients.Clients.functions` does.
-            limiter: shared by all callers of the process.
-            jitter: as in `RetryingCaller`.
-        """
-        self._client_in = client_in
-        self._limiter = limiter
-        self._jitter = jitter
+    client_in: Callable[[str], LambdaClient]  # the client of a region, as from `clients.Clients.functions`
+    limiter: RateLimiter  # shared by all callers of the process
+    jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
 
     def __call__(self, function: str, event: Mapping[str, Any], left: StrongRefError, clock: Clock) -> None:
         """Retries a call whose response was lost too: an event that is delivered twice does no harm."""
         region = Arn.of(function).region
-        caller = RetryingCaller(region, self._limiter, clock, self._jitter)
+        caller = RetryingCaller(region, self.limiter, clock, self.jitter)
         payload = json.dumps(event, separators=(",", ":")).encode()
-        invoke = self._client_in(region).invoke
+        invoke = self.client_in(region).invoke
         try:
             caller.call("Invoke", invoke, FunctionName=function, InvocationType="Event", Payload=payload)
         except CallFailedError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from datetime import UTC
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -44,43 +45,33 @@ _ERRORS: dict[str, type[StoreError]] = {
 }
 
 
+@dataclass(eq=False, slots=True)
 class SsmStore:
     """`ports.Store` in AWS.
 
     If a create succeeds, but its response is lost, its retry raises `AlreadyExistsError`.
     """
 
-    def __init__(
-        self,
-        client: SSMClient,
-        region: str,
-        limiter: RateLimiter,
-        clock: Clock,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        self.region = region
-        self._client = client
-        self._caller = RetryingCaller(region, limiter, clock, jitter)
+    client: SSMClient
+    region: str
+    limiter: RateLimiter
+    clock: Clock
+    jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
         for batch in _batches(names):
             response = self._call(
-                "GetParameters", some(batch, most=1), self._client.get_parameters, Names=batch, WithDecryption=True
+                "GetParameters", some(batch, most=1), self.client.get_parameters, Names=batch, WithDecryption=True
             )
             found |= _by_name(response["Parameters"])
         return found
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
-        request: dict[str, Any] = {
-            "Path": path,
-            "Recursive": True,
-            "WithDecryption": decrypted,
-            "MaxResults": BATCH,
-        }
+        request: dict[str, Any] = {"Path": path, "Recursive": True, "WithDecryption": decrypted, "MaxResults": BATCH}
         while True:
-            response = self._call("GetParametersByPath", path, self._client.get_parameters_by_path, **request)
+            response = self._call("GetParametersByPath", path, self.client.get_parameters_by_path, **request)
             found |= _by_name(response["Parameters"])
             if not response.get("NextToken"):  # A page may be empty and still not be the last.
                 return found
@@ -94,28 +85,25 @@ class SsmStore:
 
     def delete(self, names: Iterable[str]) -> None:
         for batch in _batches(names):
-            self._call("DeleteParameters", some(batch, most=1), self._client.delete_parameters, Names=batch)
+            self._call("DeleteParameters", some(batch, most=1), self.client.delete_parameters, Names=batch)
 
     def tags(self, name: str) -> dict[str, str] | None:
-        try:
-            response = self._call_tags("ListTagsForResource", name, self._client.list_tags_for_resource)
-        except NotFoundError:
-            return None
-        return {tag["Key"]: tag["Value"] for tag in response.get("TagList", ())}
+        response = self._call_tags("ListTagsForResource", name, self.client.list_tags_for_resource)
+        return None if response is None else {tag["Key"]: tag["Value"] for tag in response.get("TagList", ())}
 
     def tag(self, name: str, tags: Mapping[str, str]) -> bool:
-        add = self._client.add_tags_to_resource
-        return self._found("AddTagsToResource", name, add, Tags=_tag_list(tags))
+        add = self.client.add_tags_to_resource
+        return self._call_tags("AddTagsToResource", name, add, Tags=_tag_list(tags)) is not None
 
     def untag(self, name: str, keys: Iterable[str]) -> bool:
-        remove = self._client.remove_tags_from_resource
-        return self._found("RemoveTagsFromResource", name, remove, TagKeys=list(keys))
+        remove = self.client.remove_tags_from_resource
+        return self._call_tags("RemoveTagsFromResource", name, remove, TagKeys=list(keys)) is not None
 
     def _put(self, name: str, kind: ParameterType, text: str, **how: Any) -> int:  # noqa: ANN401 (as botocore)
         response = self._call(
             "PutParameter",
             name,
-            self._client.put_parameter,
+            self.client.put_parameter,
             Name=name,
             Type=kind.value,
             Value=text,
@@ -124,41 +112,29 @@ class SsmStore:
         )
         return response["Version"]
 
-    def _found(self, action: str, name: str, function: Callable[..., object], **request: Any) -> bool:  # noqa: ANN401
+    def _call_tags(self, action: str, name: str, function: Callable[..., T], **request: Any) -> T | None:  # noqa: ANN401
+        """The response; None if there is no parameter of that name."""
         try:
-            self._call_tags(action, name, function, **request)
+            return self._call(action, name, function, ResourceType="Parameter", ResourceId=name, **request)
         except NotFoundError:
-            return False
-        return True
-
-    def _call_tags(self, action: str, name: str, function: Callable[..., T], **request: Any) -> T:  # noqa: ANN401
-        return self._call(action, name, function, ResourceType="Parameter", ResourceId=name, **request)
+            return None
 
     def _call(self, action: str, target: str, function: Callable[..., T], **request: Any) -> T:  # noqa: ANN401
+        caller = RetryingCaller(self.region, self.limiter, self.clock, self.jitter)
         try:
-            return self._caller.call(action, function, **request)
+            return caller.call(action, function, **request)
         except CallFailedError as error:
             failed = error
         kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, StoreError)
         raise kind(action, failed.code, target, self.region)
 
 
+@dataclass(frozen=True, slots=True)
 class Stores:
     """The Parameter Stores of one account: `stores(region, clock)` makes calls until the clock's deadline."""
 
-    def __init__(
-        self, client_in: Callable[[str], SSMClient], limiter: RateLimiter, jitter: Callable[[], float] = random.random
-    ) -> None:
-        """Make a factory.
-
-        Args:
-            client_in: returns the client of a region, as `clients.Clients.ssm` does.
-            limiter: shared by all callers of the process.
-            jitter: as in `RetryingCaller`.
-        """
-        self._client_in = client_in
-        self._limiter = limiter
-        self._jitter = jitter
+    client_in: Callable[[str], SSMClient]  # the client of a region, as from `clients.Clients.ssm`
+    limiter: RateLimiter  # shared by all callers of the process
 
     def __call__(self, region: str, clock: Clock) -> SsmStore:
         """The store of a region.
@@ -167,11 +143,11 @@ class Stores:
             StoreError: botocore does not accept the region's name.
         """
         try:
-            client = client_for(self._client_in, region)
+            client = client_for(self.client_in, region)
         except CallFailedError as error:
             code = error.code
         else:
-            return SsmStore(client, region, self._limiter, clock, self._jitter)
+            return SsmStore(client, region, self.limiter, clock)
         raise StoreError("Use", code, "Parameter Store", region)
 
 

@@ -143,19 +143,14 @@ class RateLimiter:
     def throttled(self, action: str, region: str, chance: float) -> float:
         """Slow down after AWS throttled a call; return the seconds between two calls from now on.
 
-        Args:
-            action: the throttled API action.
-            region: where it was throttled.
-            chance: a random number from 0 to 1: how soon the next call may be made.
+        `chance` is a random number from 0 to 1: how soon the next call may be made.
         """
         with self._lock:
             return self._bucket(action, region).slow_down(chance)
 
     def _bucket(self, action: str, region: str) -> _Bucket:
         rate = RATE_OF_ACTION[action]
-        if (rate, region) not in self._buckets:
-            self._buckets[rate, region] = _Bucket(getattr(self._rates, rate))
-        return self._buckets[rate, region]
+        return self._buckets.setdefault((rate, region), _Bucket(getattr(self._rates, rate)))
 
 
 class _Bucket:
@@ -212,24 +207,14 @@ def client_for(client_in: Callable[[str], C], region: str) -> C:
     raise failure
 
 
+@dataclass(frozen=True, slots=True)
 class RetryingCaller:
     """Makes the calls in one region: within the rate limit, with retries, until the clock's deadline."""
 
-    def __init__(
-        self, region: str, limiter: RateLimiter, clock: Clock, jitter: Callable[[], float] = random.random
-    ) -> None:
-        """Make a caller.
-
-        Args:
-            region: where the calls go.
-            limiter: shared by all callers of the process.
-            clock: time, and how much of it is left.
-            jitter: returns a random number from 0 to 1: the share of the longest pause to wait.
-        """
-        self._region = region
-        self._limiter = limiter
-        self._clock = clock
-        self._jitter = jitter
+    region: str
+    limiter: RateLimiter  # shared by all callers of the process
+    clock: Clock  # time, and how much of it is left
+    jitter: Callable[[], float] = random.random  # a random number from 0 to 1: the share of the longest pause to wait
 
     def call(self, action: str, function: Callable[..., T], **request: Any) -> T:  # noqa: ANN401 (as botocore)
         """Call the function with the request until it succeeds, cannot succeed, or the deadline has come.
@@ -254,24 +239,24 @@ class RetryingCaller:
 
     def _wait_for_rate_limit(self, action: str) -> bool:
         """Wait until the call may be made; False, at once, if that is after the deadline."""
-        self._clock.before_call(action)
-        wait = self._limiter.take(action, self._region, self._clock.now(), self._clock.remaining())
+        self.clock.before_call(action)
+        wait = self.limiter.take(action, self.region, self.clock.now(), self.clock.remaining())
         if wait:
-            self._clock.sleep(wait)
+            self.clock.sleep(wait)
         return wait is not None
 
     def _wait_before_retry(self, action: str, failure: CallFailedError, tries: int) -> None:
         if not failure.throttled:
             self._pause(_FIRST_PAUSE, tries)
             return
-        interval = self._limiter.throttled(action, self._region, self._jitter())
+        interval = self.limiter.throttled(action, self.region, self.jitter())
         if tries > _TRIES_WITHOUT_PAUSE:
             self._pause(interval, tries - _TRIES_WITHOUT_PAUSE)
 
     def _pause(self, first: float, tries: int) -> None:
         """Exponential backoff with full jitter."""
-        longest = min(_LONGEST_PAUSE, first * 2.0 ** min(tries, 10), max(0.0, self._clock.remaining()))
-        self._clock.sleep(longest * self._jitter())
+        longest = min(_LONGEST_PAUSE, first * 2.0 ** min(tries, 10), max(0.0, self.clock.remaining()))
+        self.clock.sleep(longest * self.jitter())
 
 
 def _classify(error: ClientError | BotoCoreError) -> CallFailedError:
@@ -286,22 +271,16 @@ def _classify(error: ClientError | BotoCoreError) -> CallFailedError:
     return CallFailedError(code, throttled=throttled, max_tries=math.inf if transient else 1)
 
 
+@dataclass(eq=False)
 class RegionalApi(Generic[C]):
     """The base of an API's class: one API of one account and region."""
 
-    def __init__(
-        self,
-        client_in: Callable[[str], C],
-        region: str,
-        limiter: RateLimiter,
-        clock: Clock,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        """`client_in` returns the client of a region, as the methods of `clients.Clients` do."""
-        self.region = region
-        self._client_in = client_in
-        self._caller = RetryingCaller(region, limiter, clock, jitter)
+    client_in: Callable[[str], C]  # the client of a region, as from the methods of `clients.Clients`
+    region: str
+    limiter: RateLimiter
+    clock: Clock
 
     def _call(self, action: str, method: Callable[[C], Callable[..., T]], **request: Any) -> T:  # noqa: ANN401 (as botocore)
         """Call a method of the region's client; raises `CallFailedError`."""
-        return self._caller.call(action, method(client_for(self._client_in, self.region)), **request)
+        caller = RetryingCaller(self.region, self.limiter, self.clock)
+        return caller.call(action, method(client_for(self.client_in, self.region)), **request)

@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
-from strongref.lookup.errors import UnrelatedArnError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,19 +19,16 @@ if TYPE_CHECKING:
 ARN_IDENTIFIERS = frozenset({"AWS::SecretsManager::Secret", "AWS::CloudFormation::Stack"})
 """Types whose identifier is an ARN although its property has another name."""
 
-RESOURCE_PATTERNS: Mapping[str, re.Pattern[str]] = {
-    name: re.compile(pattern)
-    for name, pattern in {
-        "AWS::ApiGateway::Stage": r"/restapis/(?P<RestApiId>[^/]+)/stages/(?P<StageName>[^/]+)",
-        "AWS::ApiGatewayV2::Stage": r"/apis/(?P<ApiId>[^/]+)/stages/(?P<StageName>[^/]+)",
-        "AWS::EC2::EIP": r"elastic-ip/(?P<AllocationId>[^/]+)",
-        "AWS::EC2::FlowLog": r"vpc-flow-log/(?P<Id>[^/]+)",
-        "AWS::EC2::Host": r"dedicated-host/(?P<HostId>[^/]+)",
-        "AWS::EC2::KeyPair": r"key-pair/(?P<KeyPairId>[^/]+)",
-        "AWS::ElastiCache::CacheCluster": r"cluster:(?P<ClusterName>[^:]+)",
-        "AWS::ElasticBeanstalk::Environment": r"environment/(?P<ApplicationName>[^/]+)/(?P<EnvironmentName>[^/]+)",
-        "AWS::Glue::Table": r"table/(?P<DatabaseName>[^/]+)/(?P<Name>[^/]+)",
-    }.items()
+RESOURCE_PATTERNS: Mapping[str, str] = {
+    "AWS::ApiGateway::Stage": r"/restapis/(?P<RestApiId>[^/]+)/stages/(?P<StageName>[^/]+)",
+    "AWS::ApiGatewayV2::Stage": r"/apis/(?P<ApiId>[^/]+)/stages/(?P<StageName>[^/]+)",
+    "AWS::EC2::EIP": r"elastic-ip/(?P<AllocationId>[^/]+)",
+    "AWS::EC2::FlowLog": r"vpc-flow-log/(?P<Id>[^/]+)",
+    "AWS::EC2::Host": r"dedicated-host/(?P<HostId>[^/]+)",
+    "AWS::EC2::KeyPair": r"key-pair/(?P<KeyPairId>[^/]+)",
+    "AWS::ElastiCache::CacheCluster": r"cluster:(?P<ClusterName>[^:]+)",
+    "AWS::ElasticBeanstalk::Environment": r"environment/(?P<ApplicationName>[^/]+)/(?P<EnvironmentName>[^/]+)",
+    "AWS::Glue::Table": r"table/(?P<DatabaseName>[^/]+)/(?P<Name>[^/]+)",
 }
 """By type: the resource of an ARN, whose groups are properties."""
 
@@ -48,12 +44,8 @@ def _parameter(arn: Arn) -> list[str]:
     return [f"/{name}"] if "/" in name else [name, f"/{name}"]
 
 
-def _log_group(arn: Arn) -> list[str]:
-    return [arn.resource_id.removesuffix(":*")]
-
-
 IDENTIFIERS_FROM_ARN: Mapping[str, Callable[[Arn], list[str]]] = {
-    "AWS::Logs::LogGroup": _log_group,
+    "AWS::Logs::LogGroup": lambda arn: [arn.resource_id.removesuffix(":*")],
     "AWS::SQS::Queue": _queue,
     "AWS::SSM::Parameter": _parameter,
 }
@@ -65,11 +57,10 @@ def identifiers_from_arn(resource_type: ResourceType, arn: Arn) -> Sequence[str]
     convert = IDENTIFIERS_FROM_ARN.get(resource_type.type_name)
     if convert:
         return convert(arn)
-    pattern = RESOURCE_PATTERNS.get(resource_type.type_name)
-    if pattern:
-        found = pattern.fullmatch(arn.resource)
-        parts = [found.groupdict().get(part) for part in resource_type.identifier] if found else [None]
-        return ["|".join(map(str, parts))] if all(parts) else []
+    if resource_type.type_name in RESOURCE_PATTERNS:
+        found = properties_in_arn(resource_type, arn) or {}
+        parts = [found.get(part, "") for part in resource_type.identifier]
+        return ["|".join(parts)] if all(parts) else []
     if resource_type.is_composite:
         return []
     # Where resources have their ARN among their properties, the last segment is worth a try: the ARN is compared.
@@ -78,8 +69,7 @@ def identifiers_from_arn(resource_type: ResourceType, arn: Arn) -> Sequence[str]
 
 def properties_in_arn(resource_type: ResourceType, arn: Arn) -> Mapping[str, str] | None:
     """The properties that an ARN of the type has in it; None if its format is not known."""
-    pattern = RESOURCE_PATTERNS.get(resource_type.type_name)
-    found = pattern.fullmatch(arn.resource) if pattern else None
+    found = re.fullmatch(RESOURCE_PATTERNS.get(resource_type.type_name, ""), arn.resource)
     return found.groupdict() if found else None
 
 
@@ -91,21 +81,9 @@ def is_of_type(arn: Arn, resource_type: ResourceType) -> bool:
     _, service, kind = resource_type.type_name.lower().split("::")
     if arn.service not in (service, *(resource_type.tagged_by or ())):
         return False
-    pattern = RESOURCE_PATTERNS.get(resource_type.type_name)
-    if pattern:
-        return pattern.fullmatch(arn.resource) is not None
+    if resource_type.type_name in RESOURCE_PATTERNS:
+        return properties_in_arn(resource_type, arn) is not None
     return arn.resource_type.replace("-", "").lower() in (kind, f"{kind}s")
-
-
-def check_type(arn: Arn, resource_type: ResourceType, region: str) -> None:
-    """Check that an ARN can be matched to a resource of the type.
-
-    Raises:
-        UnrelatedArnError: resources of the type do not have their ARN among their properties, and this one does not
-            name the type.
-    """
-    if not resource_type.arn_property and not is_of_type(arn, resource_type):
-        raise UnrelatedArnError(resource_type.type_name, str(arn), region)
 
 
 def arns_of_type(arns: Iterable[str], resource_type: ResourceType) -> list[str]:

@@ -7,18 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
 from strongref.errors import CloudControlError
-from strongref.lookup import overrides
-from strongref.lookup.arn_formats import (
-    ARN_IDENTIFIERS,
-    IDENTIFIERS_FROM_ARN,
-    check_type,
-    identifiers_from_arn,
-    is_of_type,
-    is_same_arn,
-    properties_in_arn,
-)
-from strongref.lookup.errors import TooManyError
+from strongref.lookup import arn_formats
+from strongref.lookup.errors import TooManyError, UnrelatedArnError
+from strongref.lookup.identify import by_override
 from strongref.lookup.matching import parts_agree
+from strongref.lookup.overrides import Candidates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,23 +44,24 @@ class ArnSearch:
         resource_type, arn = self.resource_type, Arn.parse(text)
         if arn is None or not self.scope.may_contain(arn):
             return []
-        if resource_type.is_arn or resource_type.type_name in ARN_IDENTIFIERS:
+        if resource_type.is_arn or resource_type.type_name in arn_formats.ARN_IDENTIFIERS:
             return self._with_arn_as_identifier(text)
-        interpreted = overrides.interpret(resource_type.type_name, resource_type.identifier[0], text, self.known)
-        if isinstance(interpreted, overrides.Candidates):
+        interpreted = by_override(resource_type, text, self.known)
+        if isinstance(interpreted, Candidates):
             return self.confirm(interpreted)
-        check_type(arn, resource_type, self.scope.region)
-        for identifier in identifiers_from_arn(resource_type, arn):
+        if not resource_type.arn_property and not arn_formats.is_of_type(arn, resource_type):
+            raise UnrelatedArnError(resource_type.type_name, text, self.scope.region)
+        for identifier in arn_formats.identifiers_from_arn(resource_type, arn):
             resource = self.probe.get(identifier)
             if resource and self._may_match(resource) and self._has_arn(resource, arn):
                 return [resource.identifier]
         listed = self.list_resources()
         arn_property = resource_type.arn_property
-        for name in [arn_property] if arn_property else properties_in_arn(resource_type, arn) or ():
-            self._limit_reads(listed, name)
+        for name in [arn_property] if arn_property else arn_formats.properties_in_arn(resource_type, arn) or ():
+            self._limit_reads_of(name, listed)
         return [resource.identifier for resource in listed if self._has_arn(resource, arn)]
 
-    def confirm(self, candidates: overrides.Candidates) -> list[str]:
+    def confirm(self, candidates: Candidates) -> list[str]:
         """The first candidate that exists and has the expected properties, as far as it has them at all."""
         for text in candidates.texts:
             resource = self.probe.get(text)
@@ -83,14 +77,10 @@ class ArnSearch:
         return [resource for resource in found if self._may_match(resource)]
 
     def with_property(self, resources: Sequence[Resource], name: str | None, value: str) -> list[str]:
-        """The identifiers of the resources with this value of a property, as listed or as read one by one.
-
-        Raises:
-            TooManyError: too many would have to be read.
-        """
+        """The identifiers of the resources with this value of a property, as listed or as read one by one."""
         if name is None:
             return []
-        self._limit_reads(resources, name)
+        self._limit_reads_of(name, resources)
         return [resource.identifier for resource in resources if self.property_of(resource, name) == value]
 
     def property_of(self, resource: Resource, name: str) -> Any:  # noqa: ANN401 (JSON)
@@ -103,9 +93,12 @@ class ArnSearch:
         read = self.probe.reader.get_if_exists(self.resource_type.type_name, resource.identifier)
         return read.properties.get(name) if read else None
 
-    def _limit_reads(self, resources: Sequence[Resource], name: str) -> None:
-        is_listed = name in self.resource_type.identifier
-        reads = 0 if is_listed else sum(name not in resource.properties for resource in resources)
+    def _limit_reads_of(self, name: str, resources: Sequence[Resource]) -> None:
+        if name not in self.resource_type.identifier:
+            self.limit_reads(sum(name not in resource.properties for resource in resources))
+
+    def limit_reads(self, reads: int) -> None:
+        """Raise `TooManyError` if these are more reads than one lookup makes."""
         if reads > MAX_READS:
             raise TooManyError(self.resource_type.type_name, self.description, reads, MAX_READS)
 
@@ -127,8 +120,8 @@ class ArnSearch:
             if resource_type.arn_property:
                 own_arn = self.property_of(resource, resource_type.arn_property)
                 if own_arn is not None:
-                    return is_same_arn(own_arn, str(arn))
-            in_arn = properties_in_arn(resource_type, arn)
+                    return arn_formats.is_same_arn(own_arn, str(arn))
+            in_arn = arn_formats.properties_in_arn(resource_type, arn)
             if in_arn is not None:
                 pairs = [(self.property_of(resource, name), value) for name, value in in_arn.items()]
                 return any(own == value for own, value in pairs) and all(own in (None, value) for own, value in pairs)
@@ -136,10 +129,10 @@ class ArnSearch:
             self.probe.record(error)
             return False
         own_part, parts = resource_type.own_value(resource.identifier), resource_type.parts(resource.identifier)
-        if parts is None or own_part is None or not is_of_type(arn, resource_type):
+        if parts is None or own_part is None or not arn_formats.is_of_type(arn, resource_type):
             return False
-        if resource_type.type_name in IDENTIFIERS_FROM_ARN:
-            return resource.identifier in IDENTIFIERS_FROM_ARN[resource_type.type_name](arn)
+        if resource_type.type_name in arn_formats.IDENTIFIERS_FROM_ARN:
+            return resource.identifier in arn_formats.identifiers_from_arn(resource_type, arn)
         own = resource_type.own if resource_type.is_composite else 0
         return _is_path_to(arn.resource_id, own_part, [part for at, part in enumerate(parts) if at != own])
 

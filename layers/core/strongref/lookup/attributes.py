@@ -46,13 +46,9 @@ def attribute_names(properties: Mapping[str, Any], above: str = "") -> Iterator[
 
 
 def returned_attributes(resource: Resource, names: Iterable[str] | None) -> Data:
-    """What `Fn::GetAtt` can return: the identifier, and these attributes or all that it can return.
+    """What `Fn::GetAtt` can return: the identifier, and these attributes or, without names, all that it can return.
 
     A map stands for everything inside it, with dots between the levels.
-
-    Args:
-        resource: as it was found.
-        names: of attributes; None for all of them.
 
     Raises:
         NoSuchAttributeError: the resource has no attribute of one of these names.

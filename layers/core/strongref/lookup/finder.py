@@ -14,15 +14,12 @@ if TYPE_CHECKING:
 
 
 class Finder:
-    """Looks up resources in one account and region, for one run or invocation; it makes no call twice."""
+    """Looks up resources in one account and region, for one run or invocation; it makes no call twice.
+
+    Without `tagging`, resources are not found by tags.
+    """
 
     def __init__(self, cloudcontrol: CloudControl, tagging: Tagging | None = None) -> None:
-        """Make one.
-
-        Args:
-            cloudcontrol: of the account and region where resources are looked up.
-            tagging: of the same; without it, resources are not found by tags.
-        """
         self._reader = ResourceReader(cloudcontrol)
         self._tagging = tagging
 
@@ -30,29 +27,17 @@ class Finder:
         """The resource, with its properties.
 
         Raises:
-            ResourceQueryError: the query is not one way to find a resource of the type.
-            UnknownTypeError: the table has no such type.
-            MissingPropertyError: more properties must be known.
-            RejectedPropertyError: the service does not accept a property.
-            NoSuchResourceError: no resource matches.
-            UnrelatedArnError: the ARN cannot be matched to resources of the type.
-            AmbiguousError: several resources match.
-            TooManyError: too many resources would have to be read.
+            RejectedLookupError: the query cannot succeed as it is; each subclass is a reason.
+            NoSuchResourceError: no resource matches, or the ARN is of another type (UnrelatedArnError).
             UnsupportedError: Cloud Control does not read or list such resources.
             CloudControlError: a call failed.
             WaitInterruptedError: the time for retries ran out.
         """
-        search = ResourceSearch(self._reader, self._tagging, query)
-        identifier = search.run()
-        found = self._reader.get(search.resource_type.type_name, identifier)
-        differing = search.differing(found)
-        if differing or not search.is_answer(identifier, found):
-            raise search.no_match(differing)
-        return found
+        return ResourceSearch(self._reader, self._tagging, query).resource()
 
     def identifier(self, query: ResourceQuery) -> str:
         """The primary identifier by which Cloud Control knows the resource. Raises as `find`.
 
         If it follows from the physical ID alone, no call is made, and the resource may not exist.
         """
-        return ResourceSearch(self._reader, self._tagging, query).run()
+        return ResourceSearch(self._reader, self._tagging, query).identifier()

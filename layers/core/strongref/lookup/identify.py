@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref.arns import Arn, is_arn
-from strongref.lookup import overrides
 from strongref.lookup.errors import MissingPropertyError
 from strongref.lookup.matching import parts_agree, unique_positions
-from strongref.lookup.overrides import ArnResource, Candidates, Identifier, Strategy
+from strongref.lookup.overrides import STRATEGIES, ArnResource, Candidates, Identifier, NameSearch
 from strongref.lookup.query import LookupScope
 from strongref.lookup.resource_types import SEPARATOR, resource_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from strongref.lookup.overrides import Interpreted
     from strongref.lookup.resource_types import ResourceType
 
 
@@ -40,13 +40,6 @@ class ListSearch:
     likely: str | None = None  # a possible identifier, to read before the search
 
 
-@dataclass(frozen=True, slots=True)
-class NameSearch:
-    """A search by the resources' name property. Their identifiers do not matter."""
-
-    name: str
-
-
 Interpretation: TypeAlias = Identifier | Candidates | ArnResource | WholeIdentifier | ListSearch | NameSearch
 
 
@@ -58,11 +51,7 @@ def interpret(
     Raises:
         MissingPropertyError: the physical ID and the known properties are ambiguous.
     """
-    interpreted = _by_override(resource_type, physical_id, known)
-    if interpreted is Strategy.IDENTIFIER:
-        return Identifier(physical_id)
-    if interpreted is Strategy.NAME:
-        return NameSearch(physical_id)
+    interpreted = by_override(resource_type, physical_id, known)
     if isinstance(interpreted, Candidates | Identifier) and _loses_region(physical_id, interpreted, scope):
         return WholeIdentifier(physical_id)
     if interpreted is not None:
@@ -80,16 +69,16 @@ def is_unambiguous(type_name: str, physical_id: str) -> bool:
         UnknownTypeError: the table has no such type.
     """
     resource_type = resource_type_of(type_name)
-    interpreted = _by_override(resource_type, physical_id, {})
+    interpreted = by_override(resource_type, physical_id, {})
     if interpreted is not None:
-        return interpreted is not Strategy.NAME
+        return not isinstance(interpreted, NameSearch)
     return not resource_type.is_composite or is_whole(resource_type, physical_id, {}, LookupScope(""))
 
 
-def _by_override(
-    resource_type: ResourceType, physical_id: str, known: Mapping[str, str]
-) -> overrides.Interpreted | None:
-    return overrides.interpret(resource_type.type_name, resource_type.identifier[0], physical_id, known)
+def by_override(resource_type: ResourceType, physical_id: str, known: Mapping[str, str]) -> Interpreted | None:
+    """What a physical ID is by the rule of its type; None if the type has none."""
+    rule = STRATEGIES.get(resource_type.type_name, {}).get(resource_type.identifier[0])
+    return rule(physical_id, known) if rule else None
 
 
 def _loses_region(physical_id: str, interpreted: Candidates | Identifier, scope: LookupScope) -> bool:

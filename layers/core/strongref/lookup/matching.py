@@ -33,14 +33,9 @@ class Match(IntEnum):
 def match(
     resource_type: ResourceType, identifier: str, physical_id: str, known: Mapping[str, str], scope: LookupScope
 ) -> Match:
-    """Whether an identifier is that of the resource with a physical ID.
+    """Whether an existing resource's identifier is that of the resource with a physical ID.
 
-    Args:
-        resource_type: of both.
-        identifier: of an existing resource.
-        physical_id: what is looked for; an empty one matches nothing.
-        known: the resource's known properties; a resource that differs in one of them does not match.
-        scope: where the resources are.
+    An empty physical ID matches nothing, and neither does a resource that differs in one of the known properties.
     """
     parts = resource_type.parts(identifier)
     if not physical_id or not (parts is None or parts_agree(resource_type, parts, known, scope)):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref.arns import Arn
@@ -16,15 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Properties: TypeAlias = Mapping[str, str]
-
-
-class Strategy(Enum):
-    """What a physical ID is."""
-
-    IDENTIFIER = "identifier"
-    """The identifier itself."""
-    NAME = "name"
-    """The resource's name, and never its identifier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +42,15 @@ class Candidates:
     properties: Properties  # the resource's, if it has them
 
 
-Interpreted: TypeAlias = Strategy | Identifier | ArnResource | Candidates
-Rule: TypeAlias = "Strategy | Callable[[str, Properties], Interpreted | None]"
+@dataclass(frozen=True, slots=True)
+class NameSearch:
+    """A search by the resources' name property. Their identifiers do not matter."""
+
+    name: str
+
+
+Interpreted: TypeAlias = Identifier | ArnResource | Candidates | NameSearch
+Rule: TypeAlias = "Callable[[str, Properties], Interpreted | None]"
 
 _DEFAULT_BUS = "default"
 _NO_RULE = ArnResource("events", "", "", {})
@@ -69,7 +66,7 @@ def _rule(physical_id: str, known: Properties) -> Interpreted:
     known_bus = known.get("EventBusName", "")
     if not on_a_bus:
         if Arn.parse(physical_id):
-            return Strategy.IDENTIFIER
+            return Identifier(physical_id)
         bus = known_bus
     if "/" in name:
         return _NO_RULE  # A rule's name has no slash (AWS: PutRule, Name): this would be a rule of another bus.
@@ -125,7 +122,7 @@ def _propagation(physical_id: str, _known: Properties) -> Interpreted:
 
 def _security_group(physical_id: str, _known: Properties) -> Interpreted:
     """The ID, or the name if the template created it in the default VPC without naming the VPC."""
-    return Strategy.IDENTIFIER if physical_id.startswith("sg-") else Strategy.NAME
+    return Identifier(physical_id) if physical_id.startswith("sg-") else NameSearch(physical_id)
 
 
 STRATEGIES: Mapping[str, Mapping[str, Rule]] = {
@@ -140,22 +137,9 @@ STRATEGIES: Mapping[str, Mapping[str, Rule]] = {
     # `Ref` is an ARN, the identifier is made of two of its parts.
     "AWS::AppSync::ApiKey": {"ApiId": _api_key},
     # `Ref` is the user's name, which is not its ID.
-    "AWS::ElastiCache::User": {"UserId": Strategy.NAME},
+    "AWS::ElastiCache::User": {"UserId": lambda physical_id, _: NameSearch(physical_id)},
 }
 """By type and the first property of its identifier."""
-
-
-def interpret(type_name: str, part: str, physical_id: str, known: Properties) -> Interpreted | None:
-    """What a physical ID is, by the rule of its type; None if the type has none.
-
-    Args:
-        type_name: as in `AWS::S3::Bucket`.
-        part: the first property of the type's identifier.
-        physical_id: CloudFormation's.
-        known: the resource's known properties.
-    """
-    rule = STRATEGIES.get(type_name, {}).get(part)
-    return rule(physical_id, known) if callable(rule) else rule
 
 
 IDENTIFIERS: Mapping[str, tuple[str, ...]] = {
@@ -216,16 +200,9 @@ DERIVED: Mapping[str, Mapping[str, Callable[[Properties], str]]] = {
 """Properties that follow from others; empty if they do not."""
 
 
-def _permission(physical_id: str) -> tuple[str, str] | None:
-    """The function and the statement's ID. Neither has a separator in it (AWS: AddPermission)."""
-    function, whole, statement = physical_id.rpartition("|")
-    return (function, statement) if whole else None
-
-
-SPLIT: Mapping[str, Callable[[str], tuple[str, str] | None]] = {
-    "AWS::Lambda::Permission": _permission,
-}
-"""Whole identifiers that may have their parent's name or its ARN in them: the parent, and the own part."""
+PARENT_AND_OWN = frozenset({"AWS::Lambda::Permission"})
+"""Types whose identifier is the parent, by its name or its ARN, and the own part. Neither has a separator in it (AWS:
+AddPermission)."""
 
 
 def with_derived(type_name: str, known: Properties) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -40,9 +41,7 @@ class CloudControl(Protocol):
     def each(self, type_name: str, model: Mapping[str, str]) -> Iterator[Resource]:
         """Every resource of a type, page by page (ListResources).
 
-        Args:
-            type_name: as in `AWS::S3::Bucket`.
-            model: the properties that its list handler requires; may be empty.
+        `model` has the properties that its list handler requires; it may be empty.
         """
         ...
 
@@ -111,8 +110,8 @@ class ResourceReader:
             return None
 
     def _list_uncached(self, resource_type: ResourceType, model: frozenset[tuple[str, str]]) -> tuple[Resource, ...]:
-        pattern = RESOURCE_PATTERNS.get(resource_type.type_name)
-        kept = {resource_type.name_property, resource_type.arn_property, *(pattern.groupindex if pattern else ())}
+        in_arn = re.compile(RESOURCE_PATTERNS.get(resource_type.type_name, "")).groupindex
+        kept = {resource_type.name_property, resource_type.arn_property, *in_arn}
         listed = self._cloudcontrol.each(resource_type.type_name, dict(model))
         return tuple(
             replace(each, properties={name: value for name, value in each.properties.items() if name in kept})
@@ -120,28 +119,23 @@ class ResourceReader:
         )
 
 
+@dataclass(slots=True)
 class ResourceProbe:
-    """Reads resources that may exist. A lookup reports the first failed call only if it finds nothing.
+    """Reads resources that may exist. A lookup reports the first failed call only if it finds nothing."""
 
-    Attributes:
-        reader: makes the calls.
-        first_error: of the failed calls; None if all succeeded.
-    """
-
-    def __init__(self, reader: ResourceReader, type_name: str, scope: LookupScope) -> None:
-        self.reader = reader
-        self._type_name = type_name
-        self._scope = scope
-        self.first_error: CloudControlError | UnsupportedError | None = None
+    reader: ResourceReader  # makes the calls
+    type_name: str  # of the resources
+    scope: LookupScope  # where they are
+    first_error: CloudControlError | UnsupportedError | None = field(default=None, init=False)  # None if all succeeded
 
     def get(self, identifier: str) -> Resource | None:
         """The resource; None if it does not exist here or the call failed."""
         try:
-            found = self.reader.get_if_exists(self._type_name, identifier)
+            found = self.reader.get_if_exists(self.type_name, identifier)
         except (CloudControlError, UnsupportedError) as error:
             self.record(error)
             return None
-        return found if found and is_answer(identifier, found.identifier, self._scope) else None
+        return found if found and is_answer(identifier, found.identifier, self.scope) else None
 
     def record(self, error: CloudControlError | UnsupportedError) -> None:
         self.first_error = self.first_error or error

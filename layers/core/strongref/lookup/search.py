@@ -6,28 +6,12 @@ from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
 from strongref.errors import CloudControlError, NoSuchResourceError, UnsupportedError
-from strongref.lookup import overrides
+from strongref.lookup import matching
 from strongref.lookup.arn_formats import arns_of_type
-from strongref.lookup.arn_search import MAX_READS, ArnSearch
-from strongref.lookup.errors import (
-    AmbiguousError,
-    MissingPropertyError,
-    ResourceQueryError,
-    TooManyError,
-    UnrelatedArnError,
-)
-from strongref.lookup.identify import ListSearch, NameSearch, WholeIdentifier, interpret
-from strongref.lookup.matching import (
-    Match,
-    differing_properties,
-    has_tags,
-    is_answer,
-    is_same_value,
-    match,
-    misspelled,
-    parts_agree,
-)
-from strongref.lookup.overrides import ArnResource, Candidates, Identifier, with_derived
+from strongref.lookup.arn_search import ArnSearch
+from strongref.lookup.errors import AmbiguousError, MissingPropertyError, ResourceQueryError, UnrelatedArnError
+from strongref.lookup.identify import ListSearch, WholeIdentifier, interpret
+from strongref.lookup.overrides import PARENT_AND_OWN, ArnResource, Candidates, Identifier, NameSearch, with_derived
 from strongref.lookup.query import LookupScope
 from strongref.lookup.reader import ResourceProbe
 from strongref.lookup.resource_types import SEPARATOR, resource_type_of
@@ -43,32 +27,34 @@ if TYPE_CHECKING:
 
 
 class ResourceSearch:
-    """The search for one query.
-
-    Attributes:
-        resource_type: the query's.
-    """
+    """The search for one query."""
 
     def __init__(self, reader: ResourceReader, tagging: Tagging | None, query: ResourceQuery) -> None:
-        self.resource_type = resource_type_of(query.type_name)
+        self._resource_type = resource_type_of(query.type_name)
+        self._type_name = self._resource_type.type_name
         self._reader = reader
         self._tagging = tagging
         self._query = query
         self._scope = LookupScope(reader.region, query.account)
         self._description = query.describe()
-        wrong = misspelled(self.resource_type, query.properties)
+        wrong = matching.misspelled(self._resource_type, query.properties)
         if wrong:
             raise ResourceQueryError(self._type_name, f"it has no property {wrong[0]}; did you mean {wrong[1]}?")
         self._given = {name: value for name, value in query.properties.items() if value}
         self._known = with_derived(self._type_name, {**query.hints, **self._given})
         self._probe = ResourceProbe(reader, self._type_name, self._scope)
-        self._arns = ArnSearch(self._probe, self.resource_type, self._known, self._scope, self._description)
+        self._arns = ArnSearch(self._probe, self._resource_type, self._known, self._scope, self._description)
 
-    @property
-    def _type_name(self) -> str:
-        return self.resource_type.type_name
+    def resource(self) -> Resource:
+        """The resource with its properties. Raises as `Finder.find`."""
+        identifier = self.identifier()
+        found = self._reader.get(self._type_name, identifier)
+        differing = self._differing(found)
+        if differing or not matching.is_answer(identifier, found.identifier, self._scope):
+            raise self._no_match(differing)
+        return found
 
-    def run(self) -> str:
+    def identifier(self) -> str:
         """The identifier. Raises as `Finder.find`."""
         try:
             return self._find()
@@ -80,17 +66,13 @@ class ResourceSearch:
                 raise
         raise self._probe.first_error
 
-    def differing(self, resource: Resource) -> list[str]:
+    def _differing(self, resource: Resource) -> list[str]:
         """The given properties that differ from the resource's own; parts of its identifier agree already."""
-        parts = self.resource_type.identifier if self.resource_type.parts(resource.identifier) else ()
+        parts = self._resource_type.identifier if self._resource_type.parts(resource.identifier) else ()
         given = {name: value for name, value in self._given.items() if name not in parts}
-        return differing_properties(resource, given, self._scope)
+        return matching.differing_properties(resource, given, self._scope)
 
-    def is_answer(self, identifier: str, resource: Resource) -> bool:
-        """Whether a resource is the one with this identifier, and not the caller's own of the same name."""
-        return is_answer(identifier, resource.identifier, self._scope)
-
-    def no_match(self, differing: Sequence[str] = (), among: int | None = None) -> NoSuchResourceError:
+    def _no_match(self, differing: Sequence[str] = (), among: int | None = None) -> NoSuchResourceError:
         """The error that no resource matches, or that one does except for some of its properties."""
         others = f" and the given properties ({some(differing)})" if differing else ""
         return NoSuchResourceError(self._type_name, f"{self._description}{others}", self._scope.region, among)
@@ -108,11 +90,9 @@ class ResourceSearch:
     # By physical ID.
 
     def _by_physical_id(self, physical_id: str) -> str:
-        split = overrides.SPLIT.get(self._type_name)
-        parent_and_own = split(physical_id) if split else None
-        if parent_and_own:
-            return self._by_parent(physical_id, *parent_and_own)
-        way = interpret(self.resource_type, physical_id, self._known, self._scope)
+        if self._type_name in PARENT_AND_OWN and SEPARATOR in physical_id:
+            return self._by_parent(physical_id)
+        way = interpret(self._resource_type, physical_id, self._known, self._scope)
         if isinstance(way, Identifier):
             return self._by_identifier(way.text)
         if isinstance(way, Candidates):
@@ -126,18 +106,19 @@ class ResourceSearch:
 
     def _by_identifier(self, identifier: str) -> str:
         """An identifier that needs no call; it must agree with the known properties."""
-        parts = self.resource_type.parts(identifier)
-        if parts and not parts_agree(self.resource_type, parts, self._known, self._scope):
-            raise self.no_match([name for name in self.resource_type.identifier if name in self._known])
+        parts = self._resource_type.parts(identifier)
+        if parts and not matching.parts_agree(self._resource_type, parts, self._known, self._scope):
+            raise self._no_match([name for name in self._resource_type.identifier if name in self._known])
         return self._only([identifier])
 
-    def _by_parent(self, physical_id: str, parent: str, own: str) -> str:
+    def _by_parent(self, physical_id: str) -> str:
         """A resource whose identifier has its parent's name or its ARN in it: the service has one of the two."""
-        resource_type = self.resource_type
+        resource_type = self._resource_type
+        parent, _, own = physical_id.rpartition(SEPARATOR)
         derived = with_derived(self._type_name, {resource_type.identifier[0]: parent})
         from_id = {**derived, str(resource_type.own_part): own}
         if not all(
-            is_same_value(value, self._known[name], self._scope)
+            matching.is_same_value(value, self._known[name], self._scope)
             for name, value in from_id.items()
             if name in self._known
         ):
@@ -152,8 +133,12 @@ class ResourceSearch:
                 return self._only([found.identifier])
         known = {**self._known, **from_id}
         listed = [each.identifier for each in self._reader.list_resources(resource_type, known)]
-        matching = [each for each in listed if match(resource_type, each, own, known, self._scope) is Match.YES]
-        return self._only(matching, len(listed))
+        fitting = [
+            each
+            for each in listed
+            if matching.match(resource_type, each, own, known, self._scope) is matching.Match.YES
+        ]
+        return self._only(fitting, len(listed))
 
     def _in_list(self, way: ListSearch) -> str:
         found = self._probe.get(way.likely) if way.likely else None
@@ -162,16 +147,16 @@ class ResourceSearch:
         try:
             listed = self._arns.list_resources()
         except MissingPropertyError as error:
-            if way.likely is None or not set(error.missing) <= set(self.resource_type.identifier):
+            if way.likely is None or not set(error.missing) <= set(self._resource_type.identifier):
                 raise
             listed = []  # The whole identifier was known, and the resource does not exist.
         matches = [
-            (each, match(self.resource_type, each.identifier, way.physical_id, self._known, self._scope))
+            (each, matching.match(self._resource_type, each.identifier, way.physical_id, self._known, self._scope))
             for each in listed
         ]
-        sure = [each.identifier for each, matched in matches if matched is Match.YES]
-        unsure = [each for each, matched in matches if matched is Match.IF_NAMED_SO]
-        named = self._arns.with_property(unsure, self.resource_type.name_property, way.physical_id)
+        sure = [each.identifier for each, matched in matches if matched is matching.Match.YES]
+        unsure = [each for each, matched in matches if matched is matching.Match.IF_NAMED_SO]
+        named = self._arns.with_property(unsure, self._resource_type.name_property, way.physical_id)
         return self._only([*sure, *named], len(listed))
 
     def _by_arn_resource(self, way: ArnResource) -> str:
@@ -183,18 +168,18 @@ class ResourceSearch:
         arn = next(filter(None, map(Arn.parse, texts)), None)
         if arn and arn.resource == way.text and self._scope.may_contain(arn):
             return self._only([str(arn)])
-        listed = self._reader.list_resources(self.resource_type, {**way.hints, **self._known})
+        listed = self._reader.list_resources(self._resource_type, {**way.hints, **self._known})
         arns = {each.identifier: arn for each in listed if (arn := Arn.parse(each.identifier))}
-        matching = [identifier for identifier, arn in arns.items() if arn.resource == way.text]
-        if arns and not matching:
+        fitting = [identifier for identifier, arn in arns.items() if arn.resource == way.text]
+        if arns and not fitting:
             found = self._probe.get(str(next(iter(arns.values())).with_resource(way.text)))
-            matching = [found.identifier] if found else []
-        return self._only(matching, len(listed))
+            fitting = [found.identifier] if found else []
+        return self._only(fitting, len(listed))
 
     # By name.
 
     def _by_name(self, name: str) -> str:
-        resource_type = self.resource_type
+        resource_type = self._resource_type
         if resource_type.is_named:
             return self._by_own_part(name)
         if not resource_type.is_arn and resource_type.name_property is None:
@@ -214,11 +199,11 @@ class ResourceSearch:
     def _by_name_property(self, name: str) -> str:
         """The resource whose name property has this value, whatever its identifier is."""
         listed = self._arns.list_resources()
-        return self._only(self._arns.with_property(listed, self.resource_type.name_property, name), len(listed))
+        return self._only(self._arns.with_property(listed, self._resource_type.name_property, name), len(listed))
 
     def _by_own_part(self, name: str) -> str:
         """The resource whose own part of the identifier is the name. A whole composite identifier is not a name."""
-        resource_type, own_part = self.resource_type, str(self.resource_type.own_part)
+        resource_type, own_part = self._resource_type, str(self._resource_type.own_part)
         if self._known.get(own_part, name) != name:
             return self._only([])
         if not resource_type.is_composite:
@@ -237,21 +222,21 @@ class ResourceSearch:
 
     def _is_named(self, resource: Resource, name: str) -> bool:
         """Whether its name property has this value; if it has no such property, whether its ARN has the name."""
-        name_property, arn = self.resource_type.name_property, self._arn_identifier(resource)
+        name_property, arn = self._resource_type.name_property, self._arn_identifier(resource)
         own_name = self._arns.property_of(resource, name_property) if name_property else None
         return own_name == name or (own_name is None and arn is not None and arn.resource_id == name)
 
     def _arn_identifier(self, resource: Resource) -> Arn | None:
-        own_value = self.resource_type.own_value(resource.identifier)
+        own_value = self._resource_type.own_value(resource.identifier)
         return None if own_value is None else Arn.parse(own_value)
 
     # By tags.
 
     def _by_tags(self, tags: Mapping[str, str]) -> str:
-        if self._tagging is None or self.resource_type.tagged_by == ():
+        if self._tagging is None or self._resource_type.tagged_by == ():
             raise ResourceQueryError(self._type_name, "such resources cannot be found by tags; use another way")
-        arns = arns_of_type(self._tagging.arns(self.resource_type.tagged_by or (), tags), self.resource_type)
-        self._limit_reads(len(arns))
+        arns = arns_of_type(self._tagging.arns(self._resource_type.tagged_by or (), tags), self._resource_type)
+        self._arns.limit_reads(len(arns))
         found: list[str] = []
         undecided: StrongRefError | None = None
         for arn in arns:
@@ -268,9 +253,9 @@ class ResourceSearch:
     def _with_tags(self, tags: Mapping[str, str]) -> list[str]:
         """The resources that have these tags among their properties, where ARNs do not lead to them."""
         listed = self._arns.list_resources()
-        self._limit_reads(len(listed))
+        self._arns.limit_reads(len(listed))
         read = [self._reader.get_if_exists(self._type_name, each.identifier) for each in listed]
-        return [each.identifier for each in read if each and has_tags(each, tags)]
+        return [each.identifier for each in read if each and matching.has_tags(each, tags)]
 
     # What was found.
 
@@ -278,10 +263,10 @@ class ResourceSearch:
         """The only identifier, if the resource's properties agree with the given ones."""
         different = list(dict.fromkeys(found))
         if not different:
-            raise self._probe.first_error or self.no_match(among=among)
+            raise self._probe.first_error or self._no_match(among=among)
         agreeing, differing = self._compare(different)
         if not agreeing:
-            raise self.no_match(differing, among)
+            raise self._no_match(differing, among)
         if len(agreeing) > 1:
             raise AmbiguousError(self._type_name, self._description, agreeing)
         return agreeing[0]
@@ -291,15 +276,11 @@ class ResourceSearch:
 
         Resources are read only if more properties are given than those that found them.
         """
-        used = {each.value_of for alternative in self.resource_type.required_inputs for each in alternative}
-        if not set(self._given) - used - set(self.resource_type.identifier):
+        used = {each.value_of for alternative in self._resource_type.required_inputs for each in alternative}
+        if not set(self._given) - used - set(self._resource_type.identifier):
             return found, ()
-        self._limit_reads(len(found))
+        self._arns.limit_reads(len(found))
         read = [self._reader.get(self._type_name, each) for each in found]
-        differing = {each.identifier: self.differing(each) for each in read}
+        differing = {each.identifier: self._differing(each) for each in read}
         agreeing = [identifier for identifier, names in differing.items() if not names]
         return agreeing, list(dict.fromkeys(name for names in differing.values() for name in names))
-
-    def _limit_reads(self, reads: int) -> None:
-        if reads > MAX_READS:
-            raise TooManyError(self._type_name, self._description, reads, MAX_READS)

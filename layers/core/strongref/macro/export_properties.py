@@ -14,7 +14,7 @@ from strongref.errors import BadRequestError
 from strongref.macro.errors import BadPropertyError, MissingKeyError, SameInLoopError, UnknownKeyError, WrongShapeError
 from strongref.macro.references import plain
 from strongref.macro.scan import ImportedValue
-from strongref.macro.template import described, is_function, mentions, sampled
+from strongref.macro.template import SharedProperties, described, is_function, mentions, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,35 +33,12 @@ KEYS = (*TARGET_KEYS, VALUES, SECURE, *OPTIONS)
 
 
 @dataclass(frozen=True, slots=True)
-class ExportTarget:
-    """Where a value is exported to: several resources may share a target."""
-
-    text: str  # the exporter's `Region`, `Account` and `Consumer`, as JSON: regions sorted, a single one as text
-
-    @classmethod
-    def of(cls, given: Mapping[str, Node]) -> ExportTarget:
-        target = {key: plain(given[key]) for key in TARGET_KEYS if key in given}
-        if isinstance(target.get("Region"), list):
-            different = {json.dumps(each, sort_keys=True): each for each in target["Region"]}
-            regions = [different[text] for text in sorted(different)]
-            single = len(regions) == 1 and isinstance(regions[0], str)
-            target["Region"] = regions[0] if single else regions
-        return cls(json.dumps(target, separators=(",", ":")))
-
-    @property
-    def properties(self) -> dict[str, Node]:
-        """The exporter's properties, as in a template."""
-        read: dict[str, Node] = json.loads(self.text)
-        return read
-
-
-@dataclass(frozen=True, slots=True)
 class ExportPart:
     """What one `Exports`, or one item of it, adds to the Export of a target."""
 
     at: Path  # its path
     found: ResourceExports  # the resource's `Exports`
-    target: ExportTarget
+    target: SharedProperties  # `Region`, `Account` and `Consumer`: regions sorted, a single one as text
     values: Node = field(repr=False)  # the exporter's, which may have imported values
     secure: tuple[str, ...] = ()  # keys of secure values
     # the exporter's properties that apply to the whole Export
@@ -81,10 +58,18 @@ def export_parts(found: ResourceExports) -> tuple[list[ExportPart], list[Templat
             prefix = f"{given[AS]}." if AS in given else ""
             secure = tuple(f"{prefix}{each}" for each in given.get(SECURE, []))
             options = {key: plain(given[key]) for key in OPTIONS if key in given}
-            made.append(
-                ExportPart(where, found, ExportTarget.of(given), _values(given, found.logical_id), secure, options)
-            )
+            made.append(ExportPart(where, found, _target(given), _values(given, found.logical_id), secure, options))
     return made, problems
+
+
+def _target(given: Mapping[str, Node]) -> SharedProperties:
+    target = {key: plain(given[key]) for key in TARGET_KEYS if key in given}
+    if isinstance(target.get("Region"), list):
+        different = {json.dumps(each, sort_keys=True): each for each in target["Region"]}
+        regions = [different[text] for text in sorted(different)]
+        single = len(regions) == 1 and isinstance(regions[0], str)
+        target["Region"] = regions[0] if single else regions
+    return SharedProperties.of(target)
 
 
 def _values(given: Mapping[str, Node], logical_id: str) -> Node:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.macro.errors import BadPropertyError, ConflictError, WrongShapeError
-from strongref.macro.export_properties import OPTIONS, SECURE, VALUES, ExportTarget
+from strongref.macro.export_properties import OPTIONS, SECURE, VALUES
 from strongref.macro.template import IF, NO_VALUE, is_function, make_id
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from strongref.macro.errors import TemplateError
     from strongref.macro.export_properties import ExportPart
-    from strongref.macro.template import Node, Path
-
+    from strongref.macro.template import Node, Path, SharedProperties
 
 _MOST_CONDITIONS = 100
 """Each is a level of `Fn::If` in the Export, and its text grows with their square: to 300 KB here, of 1 MB allowed."""
@@ -47,12 +46,9 @@ class _Conditional:
     condition: str | None
     node: Node = field(repr=False)
 
-    def with_node(self, node: Node) -> _Conditional:
-        return _Conditional(self.at, self.condition, node)
-
     def assuming(self, condition: str) -> _Conditional:
         """The same value, given that this condition holds."""
-        return _Conditional(self.at, None if self.condition == condition else self.condition, self.node)
+        return replace(self, condition=None) if self.condition == condition else self
 
 
 def exports(parts: Iterable[ExportPart]) -> tuple[list[MacroExport], list[TemplateError]]:
@@ -60,17 +56,17 @@ def exports(parts: Iterable[ExportPart]) -> tuple[list[MacroExport], list[Templa
 
     In a loop there is one for each resource, since the iterations are not known here.
     """
-    groups: dict[tuple[str, Path, str], list[ExportPart]] = defaultdict(list)
+    groups: dict[tuple[SharedProperties, Path, str], list[ExportPart]] = defaultdict(list)
     for part in parts:
         own = part.found.logical_id if part.found.loops else ""
-        groups[part.target.text, part.found.path, own].append(part)
+        groups[part.target, part.found.path, own].append(part)
     problems: list[TemplateError] = []
     made: list[MacroExport] = []
     for (target, path, own), group in groups.items():
         problems += _many_conditions(group)
         problems += _disagreements(group)
-        consumer = ExportTarget(target).properties.get("Consumer", "")
-        logical_id = make_id(f"{own}Exports", "" if own else consumer, target)
+        consumer = target.properties.get("Consumer", "")
+        logical_id = make_id(f"{own}Exports", "" if own else consumer, target.text)
         resource = {} if problems else _resource(group)
         made.append(MacroExport(tuple(part.at for part in group), path, logical_id, resource))
     return made, problems
@@ -88,11 +84,8 @@ def _many_conditions(group: Sequence[ExportPart]) -> Iterator[TemplateError]:
 def _resource(group: Sequence[ExportPart]) -> dict[str, Node]:
     given = [_given(part, part.values) for part in group]
     options = {key: part.options[key] for part in reversed(group) for key in OPTIONS if key in part.options}
-    keys: dict[str, list[_Conditional]] = {}
-    for part in group:
-        for key in part.secure:
-            keys.setdefault(key, []).append(_given(part, key))
-    secure = {SECURE: [_merged(each) for each in keys.values()]} if keys else {}
+    keys = _by_key([_given(part, {key: key for key in part.secure}) for part in group])
+    secure = {SECURE: [*keys.values()]} if keys else {}
     properties = {"ServiceToken": EXPORTER, **group[0].target.properties, VALUES: _top(given), **secure, **options}
     return {"Type": EXPORT_TYPE, **_after(group), "Properties": properties}
 
@@ -113,7 +106,7 @@ def _by_key(given: Sequence[_Conditional]) -> dict[str, Node]:
     keys: dict[str, list[_Conditional]] = {}
     for each in given:
         for key, below in each.node.items():
-            keys.setdefault(key, []).append(each.with_node(below))
+            keys.setdefault(key, []).append(replace(each, node=below))
     return {key: _merged(several) for key, several in keys.items()}
 
 
@@ -133,13 +126,11 @@ def _merged(given: Sequence[_Conditional]) -> Node:
 
 def _disagreements(group: Sequence[ExportPart]) -> Iterator[TemplateError]:
     for key in OPTIONS:
-        first = next((part for part in group if key in part.options), None)
-        for part in group:
-            if first is None:
-                break
-            default = None if key == "OnChange" else first.options[key]
-            if part.options.get(key, default) != first.options[key]:
-                yield ConflictError(part.at, first.at, key)
+        given = [part for part in group if key in part.options]
+        compared = group if given and key == "OnChange" else given  # To leave OnChange out is to choose refuse.
+        for part in compared:
+            if part.options.get(key) != given[0].options[key]:
+                yield ConflictError(part.at, given[0].at, key)
     functions = [part for part in group if is_function(part.values)]
     if functions and len(group) > 1:
         expected = "a map of names to values, since other resources export to the same target"
@@ -153,16 +144,12 @@ def _different(name: tuple[str, ...], given: Sequence[_Conditional]) -> Iterator
     first, *others = given
     if all(_same(first.node, each.node) for each in others):
         return
-    if not all(map(_is_map, (each.node for each in given))):
+    if not all(isinstance(each.node, Mapping) and not is_function(each.node) for each in given):
         other = next(each for each in others if not _same(first.node, each.node))
         yield ConflictError(other.at, first.at, f"the value of {'.'.join(name)}")
         return
     for key in dict.fromkeys(key for each in given for key in each.node):
-        yield from _different((*name, key), [each.with_node(each.node[key]) for each in given if key in each.node])
-
-
-def _is_map(node: Node) -> bool:
-    return isinstance(node, Mapping) and not is_function(node)
+        yield from _different((*name, key), [replace(each, node=each.node[key]) for each in given if key in each.node])
 
 
 def _same(one: Node, other: Node) -> bool:
@@ -174,12 +161,10 @@ def _after(group: Sequence[ExportPart]) -> dict[str, Node]:
 
     `DependsOn` takes no resource with a condition. A function in the metadata does.
     """
-    by_resource: dict[str, ExportPart] = {}
-    for part in group:
-        by_resource.setdefault(part.found.logical_id, part)
+    conditions = {part.found.logical_id: part.found.condition for part in group}
     apart = {
-        name: part.found.condition
-        for name, part in by_resource.items()
+        name: condition
+        for name, condition in conditions.items()
         if not any(_refers(each.values, name) for each in group)
     }
     always = [name for name, condition in apart.items() if not condition]

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from strongref.macro.conditions import When
-    from strongref.macro.references import ImportSource
     from strongref.macro.scan import ImportedValue
-    from strongref.macro.template import Node
+    from strongref.macro.template import Node, SharedProperties
 
 VALUE_BYTES = 256
 """The assumed size of a value, unless the template sets another: most ARNs have about 100."""
@@ -48,7 +47,7 @@ class MacroImport:
     """An Import that the macro adds."""
 
     logical_id: str
-    source: ImportSource
+    source: SharedProperties
     when: When
     names: tuple[str, ...]
 
@@ -67,11 +66,11 @@ def imports(values: Iterable[ImportedValue], value_bytes: int) -> tuple[list[Mac
 
     A value that is always used is imported once; one that is used under conditions, under the weakest of them.
     """
-    used: dict[tuple[ImportSource, str], set[When]] = defaultdict(set)
+    used: dict[tuple[SharedProperties, str], set[When]] = defaultdict(set)
     for value in values:
         used[value.reference.source, value.reference.name].add(value.when)
     needed = {key: weakest(whens) for key, whens in used.items()}
-    groups: dict[tuple[ImportSource, When], list[str]] = defaultdict(list)
+    groups: dict[tuple[SharedProperties, When], list[str]] = defaultdict(list)
     for (source, name), whens in needed.items():
         for when in whens:
             groups[source, when].append(name)
@@ -89,7 +88,7 @@ def imports(values: Iterable[ImportedValue], value_bytes: int) -> tuple[list[Mac
     return made, served
 
 
-def _base(source: ImportSource, when: When) -> str:
+def _base(source: SharedProperties, when: When) -> str:
     """A logical ID that is the same for the same producer and conditions, and for no others."""
     return make_id("Imports", source.properties[FROM]["Stack"], json.dumps([source.text, when.order]))
 

@@ -6,7 +6,6 @@ and none of them holds such a map.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -24,7 +23,7 @@ from strongref.macro.errors import (
     UnknownKeyError,
     WrongShapeError,
 )
-from strongref.macro.template import IF, described, is_function
+from strongref.macro.template import IF, SharedProperties, described, is_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,27 +43,10 @@ _NOTHING = (None, "")
 
 
 @dataclass(frozen=True, slots=True)
-class ImportSource:
-    """Where a value is imported from, and how: several references may share a source."""
-
-    text: str  # the importer's properties without `Names`, as JSON
-
-    @classmethod
-    def of(cls, properties: Mapping[str, Node]) -> ImportSource:
-        return cls(json.dumps(properties, separators=(",", ":")))
-
-    @property
-    def properties(self) -> dict[str, Node]:
-        """The importer's properties, as in a template."""
-        read: dict[str, Node] = json.loads(self.text)
-        return read
-
-
-@dataclass(frozen=True, slots=True)
 class TemplateReference:
     """A reference of a template."""
 
-    source: ImportSource  # where its value comes from
+    source: SharedProperties  # where its value comes from, and how: the importer's properties without `Names`
     name: str  # of the export, with dots between levels
 
 
@@ -99,7 +81,7 @@ def parse(path: Path, given: Mapping[str, Node]) -> tuple[TemplateReference | No
     origin = given[FROM]
     producer = {key: plain(origin[key]) for key in FROM_KEYS if key in origin and key != NAME}
     options = {key: plain(given[key]) for key in OPTIONS if key in given}
-    return TemplateReference(ImportSource.of({FROM: producer, **options}), ".".join(levels(origin[NAME]))), []
+    return TemplateReference(SharedProperties.of({FROM: producer, **options}), ".".join(levels(origin[NAME]))), []
 
 
 def _problems(path: Path, given: Mapping[str, Node]) -> Iterator[TemplateError]:

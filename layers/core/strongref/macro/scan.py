@@ -13,6 +13,8 @@ from strongref.macro.references import MANY, ONE, TemplateReference, branches, i
 from strongref.macro.template import IF, MACRO, described, is_function, loop, mentions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from strongref.macro.conditions import When
     from strongref.macro.template import Node, Path, Template
 
@@ -67,19 +69,16 @@ class _Context:
 def scan(template: Template) -> TemplateScan:
     """Scan a template."""
     walk = _Scanner()
-    top = _Context()
-    for section in ("Globals", "Resources", "Outputs"):
+    walk.inside(template.get("Globals"), ("Globals",), _Context())
+    for section in ("Resources", "Outputs"):
         below = template.get(section)
-        if section == "Globals":
-            walk.inside(below, (section,), top)
-        elif isinstance(below, Mapping):
-            walk.members(below, (section,), top)
-    return walk.found
+        if isinstance(below, Mapping):
+            walk.members(below, (section,), _Context())
+    return walk
 
 
-class _Scanner:
-    def __init__(self) -> None:
-        self.found = TemplateScan()
+class _Scanner(TemplateScan):
+    """Adds to itself what it finds."""
 
     def members(self, given: Mapping[str, Node], path: Path, around: _Context) -> None:
         """Scan the resources or the outputs of a template, including those in loops."""
@@ -101,7 +100,7 @@ class _Scanner:
             body = self._moved(given["Exports"], (*path, name, "Exports"), within)
             condition = given.get("Condition")
             named = condition if isinstance(condition, str) else None
-            self.found.exports.append(ResourceExports(path, name, body, named, around.loops))
+            self.exports.append(ResourceExports(path, name, body, named, around.loops))
 
     def inside(self, node: Node, path: Path, around: _Context) -> None:
         """Scan a value at or below a resource's properties."""
@@ -109,9 +108,7 @@ class _Scanner:
             for number, item in enumerate(node):
                 self.inside(item, (*path, number), around)
         elif choice := branches(node):
-            condition, *both = choice
-            for number, (branch, true) in enumerate(zip(both, (True, False), strict=True), start=1):
-                self.inside(branch, (*path, IF, number), around.under(condition, true=true))
+            self._chosen(choice, path, around, self.inside)
         elif isinstance(node, Mapping):
             self._map(node, path, around)
 
@@ -134,27 +131,27 @@ class _Scanner:
         key = str(path[-1])
         given = [each for each in (becomes, f"{becomes}{ONE}", f"{becomes}{MANY}") if each in siblings]
         if len(given) > 1 and key == next(each for each in given if each != becomes):  # Once, even for two references.
-            self.found.problems.append(ReferenceAndIDError(path, given))
-        self.found.renamings.append(Renaming(path, becomes))
+            self.problems.append(ReferenceAndIDError(path, given))
+        self.renamings.append(Renaming(path, becomes))
         (self._list if many else self._one)(node, path, around)
 
     def _list(self, node: Node, path: Path, around: _Context) -> None:
         """Scan a list of references; other items stay as they are."""
         if choice := branches(node):
-            self._chosen(choice, path, around, many=True)
+            self._chosen(choice, path, around, self._list)
         elif isinstance(node, list):
             for number, item in enumerate(node):
                 self._one(item, (*path, number), around)
         elif is_reference(node):
-            hint = f"for one export that is a list itself, write {_single(path)}"
-            self.found.problems.append(WrongShapeError(path, "one reference", "a list of references", hint))
+            hint = f"for one export that is a list itself, write {_several_of(path).removesuffix('s')}"
+            self.problems.append(WrongShapeError(path, "one reference", "a list of references", hint))
             self._one(node, path, around)
         else:
             self.inside(node, path, around)
 
     def _one(self, node: Node, path: Path, around: _Context) -> None:
         if choice := branches(node):
-            self._chosen(choice, path, around, many=False)
+            self._chosen(choice, path, around, self._one)
         elif isinstance(node, Mapping) and is_reference(node):
             self._parsed(node, path, around)
         elif is_function(node) or isinstance(node, str | int | float):
@@ -164,48 +161,45 @@ class _Scanner:
             expected, hint = (
                 ("one reference", f"for several, write {_several_of(path)}") if nested else (_REFERENCE, "")
             )
-            self.found.problems.append(WrongShapeError(path, described(node), expected, hint))
+            self.problems.append(WrongShapeError(path, described(node), expected, hint))
             if nested:
                 self._list(node, path, around)
 
-    def _chosen(self, choice: tuple[object, Node, Node], path: Path, around: _Context, *, many: bool) -> None:
-        condition, *both = choice
-        take = self._list if many else self._one
-        for number, (branch, true) in enumerate(zip(both, (True, False), strict=True), start=1):
-            take(branch, (*path, IF, number), around.under(condition, true=true))
+    def _chosen(
+        self,
+        choice: tuple[object, Node, Node],
+        path: Path,
+        around: _Context,
+        take: Callable[[Node, Path, _Context], None],
+    ) -> None:
+        for number, true in ((1, True), (2, False)):
+            take(choice[number], (*path, IF, number), around.under(choice[0], true=true))
 
     def _parsed(self, node: Mapping[str, Node], path: Path, around: _Context) -> None:
         for variable in around.loops:
             if mentions([node, sorted(around.when.holds)], variable):
-                self.found.problems.append(LoopError(path, variable))
+                self.problems.append(LoopError(path, variable))
                 return
         reference, problems = parse(path, node)
-        self.found.problems.extend(problems)
+        self.problems.extend(problems)
         if reference is not None:
             value = ImportedValue(reference, around.when)
-            self.found.imported.append(value)
-            self.found.replacements.append(Replacement(path, value))
+            self.imported.append(value)
+            self.replacements.append(Replacement(path, value))
 
     def _moved(self, node: Node, path: Path, around: _Context) -> Node:
         """A value with the references in it replaced, for values that move as a whole."""
         own = _Scanner()
         own.inside(node, path, around)
-        self.found.imported.extend(own.found.imported)
-        self.found.problems.extend(own.found.problems)
-        return TemplateEdits(tuple(own.found.renamings), tuple(own.found.replacements)).rebuilt(node, path)
+        self.imported.extend(own.imported)
+        self.problems.extend(own.problems)
+        return TemplateEdits(tuple(own.renamings), tuple(own.replacements)).rebuilt(node, path)
 
     def _no_part(self, given: Node, path: Path) -> None:
-        names = [each.get("Name") if isinstance(each, Mapping) else each for each in _several(given)]
+        several = given if isinstance(given, list) else [given]
+        names = [each.get("Name") if isinstance(each, Mapping) else each for each in several]
         if MACRO in names:
-            self.found.problems.append(PartError((*path, "Fn::Transform")))
-
-
-def _several(given: Node) -> list[Node]:
-    return given if isinstance(given, list) else [given]
-
-
-def _single(path: Path) -> str:
-    return _several_of(path).removesuffix("s")
+            self.problems.append(PartError((*path, "Fn::Transform")))
 
 
 def _several_of(path: Path) -> str:

@@ -5,8 +5,10 @@ CloudFormation expands `Fn::ForEach` after this transform, so the variable of a 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -36,6 +38,23 @@ _READABLE = 40
 
 _PARTS = 3
 _SAMPLE = "x"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedProperties:
+    """Properties of an Import or an Export that several references, or the exports of several resources, share."""
+
+    text: str  # as JSON, which makes them comparable and hashable
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Node]) -> SharedProperties:
+        return cls(json.dumps(properties, separators=(",", ":")))
+
+    @property
+    def properties(self) -> dict[str, Node]:
+        """As in a template."""
+        read: dict[str, Node] = json.loads(self.text)
+        return read
 
 
 def is_function(node: Node) -> bool:
@@ -68,12 +87,9 @@ def described(node: Node) -> str:
 
 
 def make_id(kind: str, named: Node, identity: str) -> str:
-    """A readable logical ID that is stable, and unique to what it stands for.
+    """A readable logical ID that is stable, and unique to the identity: all that makes the resource what it is.
 
-    Args:
-        kind: its beginning.
-        named: its readable part; of a function `Ref`, what it refers to.
-        identity: everything that makes the resource what it is.
+    Of a function `Ref`, the readable part is what it refers to.
     """
     if isinstance(named, Mapping):
         named = named.get("Ref", "")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING
 
 from strongref.macro.edits import Addition, Removal, TemplateEdits
@@ -111,6 +113,7 @@ def _conditions(template: Template, imported: list[MacroImport]) -> list[Additio
 
 def _names_in_use(template: Template, imported: list[MacroImport], made: list[MacroExport]) -> list[TemplateError]:
     """Names that the macro needs and that the template uses for something else."""
+    everything: Node = template
     resources, there = template[RESOURCES], template.get(CONDITIONS) or {}
     problems: list[TemplateError] = [
         NameInUseError((RESOURCES, each.logical_id), f"an Import of {_named(each)}")
@@ -120,7 +123,7 @@ def _names_in_use(template: Template, imported: list[MacroImport], made: list[Ma
     seen: set[tuple[object, ...]] = set()
     for export in made:
         path = (*export.path, export.logical_id)
-        if export.logical_id in _at(template, export.path) or path in seen:
+        if export.logical_id in reduce(getitem, export.path, everything) or path in seen:
             problems.append(NameInUseError(path, "an Export that the macro adds"))
         seen.add(path)
     for each in imported:
@@ -144,14 +147,6 @@ def _over_limits(resources: Mapping[str, Node], made: Collection[MacroImport | M
 
 def _named(made: MacroImport) -> str:
     return made.names[0] if len(made.names) == 1 else f"{made.names[0]} and {len(made.names) - 1} more"
-
-
-def _at(template: Template, path: tuple[str | int, ...]) -> Mapping[str, Node]:
-    node: Node = template
-    for step in path:
-        node = node[step]
-    found: Mapping[str, Node] = node
-    return found
 
 
 def _order(template: Template, problem: TemplateError) -> list[int]:
