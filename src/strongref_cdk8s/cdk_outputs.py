@@ -11,7 +11,6 @@ from strongref_cdk8s.errors import SeveralStacksError, UnreadableTokenError
 from strongref_cdk8s.redaction import shown_tree
 from strongref_manifests.errors import OutputNotFetchedError
 from strongref_manifests.sources.attributes import REF, StackAttributes
-from strongref_manifests.sources.nested import StackResources
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.tokens import CFN_ATTR, Token
 from strongref_toolkit.intrinsics import IMPORT, REFERENCE, Unknown, intrinsic, is_of_its_stack, references, text
@@ -200,20 +199,12 @@ class AppOutputs:
         return self._stack_attributes.fetch(Token(CFN_ATTR, reference, stack.region, stack.account))
 
     @cached_property
-    def _aws(self) -> Aws:
-        return self._make_aws()
-
-    @cached_property
-    def _resources(self) -> StackResources:
-        return StackResources(self._aws)
-
-    @cached_property
     def _stack_outputs(self) -> StackOutputs:
-        return StackOutputs(self._aws, self._resources)
+        return StackOutputs(self._make_aws())
 
     @cached_property
     def _stack_attributes(self) -> StackAttributes:
-        return StackAttributes(self._aws, self._resources, self._stack_outputs)
+        return StackAttributes(self._stack_outputs)
 
 
 def _deployed(stack: Any) -> DeployedStack:  # noqa: ANN401 (an aws_cdk.Stack)

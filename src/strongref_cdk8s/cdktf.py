@@ -24,7 +24,7 @@ from strongref_cdk8s.redaction import shown_expression, shown_tokens
 from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_of_library, split_at
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource
-from strongref_manifests.terraform.source import StateReader, TerraformStates
+from strongref_manifests.terraform.source import TerraformStates
 from strongref_toolkit.jsii_objects import same
 from strongref_toolkit.json_values import EXACT, number
 from strongref_toolkit.memo import Memo
@@ -90,7 +90,7 @@ class CdkTfResolver(CloudResolver):
         self._state = state
         self._sensitive = sensitive
         self._allow = list(allow)
-        self._reader = StateReader(lambda: ToolSession.start().aws(region, role))
+        self._aws = lambda: ToolSession.start().aws(region, role)
         self._values: Memo[str, Json] = Memo()
         self._states: Memo[str, TerraformStates] = Memo()
 
@@ -185,7 +185,7 @@ class CdkTfResolver(CloudResolver):
     def _in(self, where: str, reference: TerraformReference) -> Json:
         states = self._states.get(
             where,
-            lambda: TerraformStates([f"{_ONE}={where}"], self._reader, sensitive=self._sensitive, allow=self._allow),
+            lambda: TerraformStates([f"{_ONE}={where}"], self._aws, sensitive=self._sensitive, allow=self._allow),
         )
         return states.value(reference, _ONE)
 

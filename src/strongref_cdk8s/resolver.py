@@ -13,7 +13,7 @@ from strongref_cdk8s.dry_run import AppRun, FieldPath
 from strongref_cdk8s.errors import ConstructGivenError
 from strongref_cdk8s.pieces import Piece, text_of, with_values
 from strongref_manifests.errors import SeveralError, TokenInKeyError
-from strongref_manifests.resolution.resolvers import as_text
+from strongref_manifests.resolution.run import as_text
 
 if TYPE_CHECKING:
     import re

@@ -77,11 +77,11 @@ class TokenSource(Protocol):
     scheme: str  # one of `tokens.FORMS`
 
     def prefetch(self, tokens: Iterable[Token]) -> None:
-        """Read all values that a run needs in batches, before any `fetch`, where the service allows it.
+        """Read all values that a run needs in batches, before any `fetch`; nothing where the service has no batches.
 
         It raises nothing: `fetch` reports every error.
         """
-        ...
+        del tokens
 
     def fetch(self, token: Token) -> Json:
         """The value.

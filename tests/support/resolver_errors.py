@@ -12,7 +12,7 @@ from strongref_manifests import errors
 from strongref_manifests.ledger import UnreadableLedgerError
 from strongref_manifests.leftovers import leftover
 from strongref_manifests.manifest_set import ManifestSetBusyError, NothingUsedError
-from strongref_manifests.resolution.resolvers import INSIDE
+from strongref_manifests.resolution.run import INSIDE
 from strongref_manifests.text.manifests import YAML, read
 from strongref_manifests.tokens import Token, malformed
 from strongref_toolkit import errors as toolkit_errors

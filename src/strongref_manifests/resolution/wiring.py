@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from strongref_manifests.sources.attributes import StackAttributes
 from strongref_manifests.sources.environment import EnvironmentSource
 from strongref_manifests.sources.exports import ExportSource
-from strongref_manifests.sources.nested import StackResources
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.sources.parameters import ParameterSource
 from strongref_manifests.sources.secretsmanager import SecretSource
-from strongref_manifests.terraform.source import StateReader, TerraformStates
+from strongref_manifests.terraform.source import TerraformStates
 from strongref_manifests.tokens import ENV, EXPORT, ON_DEMAND, SECRET, SSM
 from strongref_toolkit.session import ToolSession, regions
 
@@ -49,8 +48,7 @@ def sources(  # noqa: PLR0913 (as the command's options)
     """
     session = session or ToolSession.start()
     called = session.aws(region, role)
-    resources = StackResources(called)
-    outputs = StackOutputs(called, resources)
+    outputs = StackOutputs(called)
 
     def exports() -> TokenSource:
         ports = session.ports()
@@ -63,8 +61,8 @@ def sources(  # noqa: PLR0913 (as the command's options)
         SECRET: lambda: SecretSource(called),
         ENV: EnvironmentSource,
     }
-    made: list[TokenSource] = [outputs, StackAttributes(called, resources, outputs)]
+    made: list[TokenSource] = [outputs, StackAttributes(outputs)]
     made += [on_demand[scheme]() for scheme in ON_DEMAND if scheme in schemes]
     if tf:
-        made.append(TerraformStates(tf, StateReader(lambda: called), sensitive=sensitive, allow=allow))
+        made.append(TerraformStates(tf, lambda: called, sensitive=sensitive, allow=allow))
     return made

@@ -23,13 +23,13 @@ from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import resource_type_of
 from strongref.text import some
 from strongref_manifests.errors import UnknownAttributeError
-from strongref_manifests.sources.nested import NESTED_STACK, StackResources
+from strongref_manifests.sources.nested import NESTED_STACK
 from strongref_manifests.sources.templates import StackTemplates
-from strongref_manifests.tokens import CFN_ATTR, malformed
+from strongref_manifests.tokens import CFN_ATTR, TokenSource, malformed
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from strongref.aws.cloud_control import Resource
     from strongref_manifests.sources.nested import StackResource
@@ -51,36 +51,25 @@ class _Location(NamedTuple):
     logical_id: str
 
 
-class StackAttributes:
+class StackAttributes(TokenSource):
     """The source of `cfn-attr` tokens."""
 
     scheme = CFN_ATTR
 
-    def __init__(
-        self,
-        aws: Aws,
-        resources: StackResources,
-        outputs: StackOutputs,
-        finder: Callable[[Aws, Where], Finder] | None = None,
-    ) -> None:
+    def __init__(self, outputs: StackOutputs, finder: Callable[[Aws, Where], Finder] | None = None) -> None:
         """Make one, for one run.
 
         Args:
-            aws: what calls go through.
-            resources: those of stacks.
-            outputs: those of stacks.
+            outputs: those of stacks; calls go through the same `Aws`.
             finder: looks resources up in an account and region; over Cloud Control by default.
         """
-        self._aws = aws
-        self._resources = resources
+        self._aws = outputs.aws
+        self._resources = outputs.resources
         self._outputs = outputs
-        self._templates = StackTemplates(aws, resources)
+        self._templates = StackTemplates(outputs.aws, outputs.resources)
         self._make_finder = finder or finder_in
         self._finders: Memo[Where, Finder] = Memo()
         self._found: Memo[_Location, Resource] = Memo()  # physical IDs are unique within their parents only
-
-    def prefetch(self, tokens: Iterable[Token]) -> None:
-        """Nothing: resources are described one by one."""
 
     def fetch(self, token: Token) -> Json:
         """The attribute, as CloudFormation or Cloud Control has it: text, a number, a list, a map.

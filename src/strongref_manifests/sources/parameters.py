@@ -15,7 +15,7 @@ from strongref.errors import StrongRefError
 from strongref.protocol.ports import BATCH
 from strongref.text import some
 from strongref_manifests.errors import NoSuchParameterError
-from strongref_manifests.tokens import SSM, malformed
+from strongref_manifests.tokens import SSM, TokenSource, malformed
 from strongref_toolkit.errors import FetchFailedError, SecureValueError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _DENIED = frozenset({"AccessDeniedException", "AccessDenied", "InvalidKeyId"})
 """Codes by which one parameter that may not be read, or not decrypted, fails a whole call."""
 
 
-class ParameterSource:
+class ParameterSource(TokenSource):
     """The source of `ssm` tokens."""
 
     scheme = SSM

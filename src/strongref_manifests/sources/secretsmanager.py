@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref_manifests.errors import SecretNotReadError
-from strongref_manifests.tokens import SECRET, malformed
+from strongref_manifests.tokens import SECRET, TokenSource, malformed
 from strongref_toolkit.errors import FetchFailedError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from strongref_manifests.tokens import Token
     from strongref_toolkit.aws import Aws, Where
     from strongref_toolkit.json_values import Json
@@ -37,7 +35,7 @@ _DEEPEST = 100
 _TOO_DEEP = "its JSON is nested too deeply"
 
 
-class SecretSource:
+class SecretSource(TokenSource):
     """The source of `secret` tokens."""
 
     scheme = SECRET
@@ -45,9 +43,6 @@ class SecretSource:
     def __init__(self, aws: Aws) -> None:
         self._aws = aws
         self._texts: Memo[tuple[Where, str], str] = Memo()
-
-    def prefetch(self, tokens: Iterable[Token]) -> None:
-        """Nothing: secrets are read one by one, each once."""
 
     def fetch(self, token: Token) -> Json:
         """The secret's text, or what its JSON has under the key.
