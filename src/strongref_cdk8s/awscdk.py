@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from strongref_cdk8s.cdk_outputs import AppOutputs
 from strongref_cdk8s.cdk_tokens import TokenReader
-from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError
-from strongref_cdk8s.pieces import leaves
-from strongref_cdk8s.redaction import shown_tree
+from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError, shown_tree
 from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_of_library, split_at
 from strongref_manifests.leftovers import leftover
 from strongref_toolkit.intrinsics import Unknown, evaluate, intrinsic, text
-from strongref_toolkit.json_values import number
+from strongref_toolkit.json_values import number, texts_in
 from strongref_toolkit.memo import Memo
 from strongref_toolkit.session import ToolSession
 
@@ -101,7 +99,7 @@ class AwsCdkResolver(CloudResolver):
     def _value(self, value: Any) -> Json:  # noqa: ANN401 (as above)
         reading = self._reader.read(value)
         self._outputs.add_references(reading)
-        for _, literal in leaves(reading.tree):
+        for _, literal in texts_in(reading.tree):
             found = leftover(literal)
             if found and found[0].startswith("{{"):  # as in SecretValue.unsafe_unwrap()
                 raise LeftOverError(*found)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aws_cdk
 
-from strongref_cdk8s.errors import SeveralStacksError, UnreadableTokenError
-from strongref_cdk8s.redaction import shown_tree
+from strongref_cdk8s.errors import SeveralStacksError, UnreadableTokenError, shown_tree
 from strongref_manifests.errors import OutputNotFetchedError
 from strongref_manifests.sources.attributes import REF, StackAttributes
 from strongref_manifests.sources.outputs import StackOutputs

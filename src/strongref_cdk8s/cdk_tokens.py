@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aws_cdk
 
-from strongref_cdk8s.errors import UnreadableTokenError
-from strongref_cdk8s.redaction import shown_tokens
+from strongref_cdk8s.errors import UnreadableTokenError, shown_tokens
 from strongref_cdk8s.resolver import check_is_value
 from strongref_toolkit.cdk_trees import TreeTokenResolver
 from strongref_toolkit.intrinsics import REFERENCE, Unknown

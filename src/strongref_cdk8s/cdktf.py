@@ -18,15 +18,15 @@ from strongref_cdk8s.errors import (
     OneStateError,
     SeveralStacksError,
     StackNotGivenError,
+    shown_expression,
+    shown_tokens,
 )
-from strongref_cdk8s.pieces import leaves
-from strongref_cdk8s.redaction import shown_expression, shown_tokens
 from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_of_library, split_at
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource
 from strongref_manifests.terraform.source import TerraformStates
 from strongref_toolkit.jsii_objects import same
-from strongref_toolkit.json_values import EXACT, number
+from strongref_toolkit.json_values import EXACT, number, texts_in
 from strongref_toolkit.memo import Memo
 from strongref_toolkit.session import ToolSession
 
@@ -128,7 +128,7 @@ class CdkTfResolver(CloudResolver):
         given = self._expressions.expression(value)
         expression = in_braces(given)
         if expression is None:
-            for _, each in leaves(given):
+            for _, each in texts_in(given):
                 if _INTERPOLATION.search(each):
                     raise NotAReferenceError(shown_expression(shown_tokens(value)))
             return given

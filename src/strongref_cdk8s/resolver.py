@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import cdk8s
 import jsii
 
 from strongref.errors import StrongRefError
-from strongref_cdk8s.dry_run import AppRun, FieldPath
+from strongref_cdk8s.dry_run import AppRun, FieldPath, Participant
 from strongref_cdk8s.errors import ConstructGivenError
 from strongref_cdk8s.pieces import Piece, text_of, with_values
 from strongref_manifests.errors import SeveralError, TokenInKeyError
@@ -34,7 +34,7 @@ class NotWhole(Exception):  # noqa: N818 (it is an answer)
 
 
 @jsii.implements(cdk8s.IResolver)
-class CloudResolver(ABC):
+class CloudResolver(Participant):
     """Resolves tokens of one kind, for one app and one run of its program; each value is fetched once.
 
     cdk8s asks from the outside in: about a map first, then about its values. It asks again about each replacement
@@ -70,14 +70,6 @@ class CloudResolver(ABC):
         for key in keys:
             error = TokenInKeyError(str(self.token_in(key)))
             run.fail(FieldPath(at.construct, (*at.key, key)), key, error, context.obj)
-
-    @abstractmethod
-    def begin(self) -> None:
-        """A dry run begins: apps may define other outputs than in the last one."""
-
-    @abstractmethod
-    def token_in(self, value: object) -> str | None:
-        """The token of this resolver in a single value; None if there is none."""
 
     @abstractmethod
     def concerns(self, value: object) -> bool:

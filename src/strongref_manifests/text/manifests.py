@@ -12,9 +12,10 @@ from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, styles, yaml_reader
 from strongref_manifests.text.nodes import Document, Parsed, TextEdit, line_of, spliced
 from strongref_manifests.tokens import FORMS
+from strongref_toolkit.json_values import keys_and_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from strongref_manifests.text.nodes import Scalar
     from strongref_toolkit.json_values import Json
@@ -80,7 +81,8 @@ class Manifest:
             if scalar in values:
                 value = values[scalar]
                 is_number = isinstance(value, bool | int | float)
-                wanted += [json.dumps(value)] if scalar.text_only and is_number else _leaves(value)
+                as_text = scalar.text_only and is_number
+                wanted += [json.dumps(value)] if as_text else [each for _, each in keys_and_values(value)]
             else:
                 wanted.append(scalar.value)
         found = [scalar.value for scalar in parsed.scalars]
@@ -123,19 +125,6 @@ def _unread_documents(text: str) -> list[Document]:
     before, *others = _MARKER.split(text)
     first = [before] if re.search(r"^[^#%\s]", before.replace("\ufeff", ""), re.MULTILINE) else []
     return [Document(number) for number, _ in enumerate([*first, *others], 1)]
-
-
-def _leaves(value: Json) -> Iterator[Json]:
-    """The single values of a value, and its keys, in the order in which they are written."""
-    if isinstance(value, dict):
-        for key, below in value.items():
-            yield key
-            yield from _leaves(below)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    else:
-        yield value
 
 
 def _explain(text: str, at: int) -> str:
