@@ -132,13 +132,7 @@ class AppRun:
         return known if known and text_of(known) == text else (Piece(text),)
 
     def write(self, at: FieldPath, value: Json, text: Text | None = None) -> None:
-        """Record what replaces a value.
-
-        Args:
-            at: its location.
-            value: the replacement.
-            text: the replacement in pieces, if some may still hold tokens.
-        """
+        """Record what replaces a value: in pieces, if it is a text some of which may still hold tokens."""
         written = self.written.setdefault(at.construct, {})
         if text is not None:
             written[at.key] = text

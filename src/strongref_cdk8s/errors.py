@@ -91,8 +91,6 @@ class UnresolvedValuesError(ResolveError):
 
 
 class OutputNotDefinedError(ResolveError):
-    """No output of the app has the value of a token of the AWS CDK."""
-
     token: str  # what CloudFormation would get in its place, as JSON
     # it refers to no resource of an app, and the resolver was given no app to search for its output
     needs_app: bool = field(default=False, kw_only=True)
@@ -108,8 +106,6 @@ class OutputNotDefinedError(ResolveError):
 
 
 class UnreadableTokenError(ResolveError):
-    """The CDK itself cannot resolve a token."""
-
     token: str  # as the program has it
     problem: str  # the CDK's error
 
@@ -121,15 +117,11 @@ class UnreadableTokenError(ResolveError):
 
 
 class ConstructGivenError(ResolveError):
-    """A construct of a CDK is given where a value is needed."""
-
     path: str  # the construct's, in its app
     sentence = "The construct {path:300} is not a value. Use one of its attributes, such as its name or its ARN."
 
 
 class NotANumberError(ResolveError):
-    """The value of a token for a number is not a number."""
-
     token: str  # as the program has it
     source: str  # what CloudFormation or Terraform would get in its place
     sentence = (
@@ -139,8 +131,6 @@ class NotANumberError(ResolveError):
 
 
 class SeveralStacksError(ResolveError):
-    """A token may belong to several stacks."""
-
     token: str  # as JSON, or as the program has it
     stacks: Sequence[str]
     sentence = (
@@ -150,8 +140,6 @@ class SeveralStacksError(ResolveError):
 
 
 class UnknownSchemeError(ResolveError):
-    """A scheme of tokens does not exist."""
-
     scheme: str  # as the program has it
     allowed: Sequence[str]
 
@@ -161,8 +149,6 @@ class UnknownSchemeError(ResolveError):
 
 
 class NotAReferenceError(ResolveError):
-    """A token of the CDK for Terraform does not refer to an attribute, and no output has its value."""
-
     expression: str  # what Terraform would get in its place
     sentence = (
         "{expression:300} is not a reference to an attribute of a given stack, and only Terraform can evaluate it. "
@@ -171,14 +157,10 @@ class NotAReferenceError(ResolveError):
 
 
 class NoStateGivenError(ResolveError):
-    """A resolver is given neither stacks nor a state."""
-
     sentence = "CdkTfResolver needs the stacks that the app has tokens of, or state='FILE'. Give one of them."
 
 
 class UnknownBackendError(ResolveError):
-    """The backend of a stack of the CDK for Terraform is of a kind that strongref cannot read."""
-
     stack: str
     backend: str  # the kind, as in `remote`
     sentence = (
@@ -188,8 +170,6 @@ class UnknownBackendError(ResolveError):
 
 
 class StackNotGivenError(ResolveError):
-    """A token of the CDK for Terraform belongs to a stack that the resolver was not given."""
-
     expression: str  # what Terraform would get in its place
     stack: str  # the stack's path in its app
     sentence = (
@@ -199,8 +179,6 @@ class StackNotGivenError(ResolveError):
 
 
 class OneStateError(ResolveError):
-    """Several stacks are given, and one state for all of them."""
-
     stacks: Sequence[str]
     sentence = (
         "One state is given for the stacks {stacks:5}, but each has its own. Give state={{'STACK': 'FILE', …}}, or "
@@ -230,8 +208,6 @@ class LeftOverError(ResolveError):
 
 
 class NothingResolvedError(ResolveError):
-    """A token is in a place that cdk8s asks no resolver about."""
-
     token: str
     sentence = (
         "{token:300} is in a place that cdk8s does not resolve, such as a JSON patch. Set that value on the object "

@@ -46,9 +46,6 @@ class CloudResolver(Participant):
     def resolve(self, context: Any) -> None:  # noqa: ANN401 (a cdk8s.ResolutionContext)
         """Replace a value that holds tokens of this resolver.
 
-        Args:
-            context: cdk8s's question.
-
         Raises:
             UnresolvedValuesError: naming every value of the app that cannot be resolved; cdk8s turns it into a
                 RuntimeError.
@@ -154,11 +151,7 @@ def _is_an_object(value: object) -> bool:
 
 
 def check_is_value(value: Any) -> None:  # noqa: ANN401 (what a CDK is to resolve)
-    """Refuse a construct that is not also a token: the CDK would follow its tree without end.
-
-    Raises:
-        ConstructGivenError: it is one.
-    """
+    """Refuse, by `ConstructGivenError`, a construct that is no token: the CDK would follow its tree without end."""
     if hasattr(value, "node") and not (hasattr(value, "resolve") and hasattr(value, "creation_stack")):  # IResolvable
         raise ConstructGivenError(str(value.node.path) or "App")
 

@@ -42,15 +42,10 @@ class ClaimLedger:
     token: Callable[[], str]  # returns a unique name for a page
 
     def read(self) -> frozenset[str]:
-        """All names in it.
-
-        Raises:
-            UnreadableLedgerError: naming the parameter.
-        """
+        """All names in it; `UnreadableLedgerError` if a parameter of it was changed by hand."""
         return frozenset(name for page in self._pages().values() for name in page)
 
     def add(self, names: Collection[str]) -> None:
-        """Add names to it."""
         for page in _paged(sorted(names)):
             self.store.create(
                 f"{self.path}/{self.token()}", ParameterType.STRING, json.dumps(page, separators=(",", ":")), {}

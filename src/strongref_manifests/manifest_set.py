@@ -35,8 +35,6 @@ T = TypeVar("T")
 
 
 class ManifestSetBusyError(StrongRefError):
-    """Another run is working on the same set of manifests."""
-
     counted = ErrorMetric.REJECTED
     name: str
     by: str
@@ -47,8 +45,6 @@ class ManifestSetBusyError(StrongRefError):
 
 
 class NothingUsedError(StrongRefError):
-    """Manifests use no exports, and their set still claims some."""
-
     counted = ErrorMetric.REJECTED
     name: str
     claimed: int
@@ -95,14 +91,7 @@ class ManifestSetClaims:
         self._alone(lambda alone: alone._hold(frozenset(used), write))  # noqa: SLF001 (its own, behind a fence)
 
     def release_all(self) -> list[Use]:
-        """Release all claims of the set.
-
-        Returns:
-            The exports that were claimed.
-
-        Raises:
-            ManifestSetBusyError: as `hold`.
-        """
+        """Release all claims of the set, and return what was claimed; `ManifestSetBusyError` as `hold`."""
         return self._alone(lambda alone: alone._release_all())  # noqa: SLF001 (as above)
 
     def _alone(self, work: Callable[[ManifestSetClaims], T]) -> T:

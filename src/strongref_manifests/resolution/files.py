@@ -73,11 +73,7 @@ def _below(folder: Path, avoided: frozenset[Path]) -> Iterator[Path]:
 
 
 def _is_folder(path: Path) -> bool | None:
-    """Whether a path is a folder; None if it does not exist.
-
-    Raises:
-        InputError: the system does not say.
-    """
+    """Whether a path is a folder; None if it does not exist; `InputError` if the system does not say."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except OSError as error:

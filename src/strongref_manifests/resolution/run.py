@@ -121,11 +121,7 @@ def _readable(value: str) -> list[Token]:
 
 
 def as_text(token: str, value: Json) -> str:
-    """What a token's value is within text.
-
-    Raises:
-        TokenNotTextError: it is a list, a map or null.
-    """
+    """What a token's value is within text; `TokenNotTextError` if it is a list, a map or null."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool | int | float):

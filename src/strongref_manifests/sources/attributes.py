@@ -25,7 +25,7 @@ from strongref.text import some
 from strongref_manifests.errors import UnknownAttributeError
 from strongref_manifests.sources.nested import NESTED_STACK
 from strongref_manifests.sources.templates import StackTemplates
-from strongref_manifests.tokens import CFN_ATTR, TokenSource, malformed
+from strongref_manifests.tokens import CFN_ATTR, TokenSource, matched
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
@@ -72,16 +72,9 @@ class StackAttributes(TokenSource):
         self._found: Memo[_Location, Resource] = Memo()  # physical IDs are unique within their parents only
 
     def fetch(self, token: Token) -> Json:
-        """The attribute, as CloudFormation or Cloud Control has it: text, a number, a list, a map.
-
-        Raises:
-            BadTokenError: the reference is no stack, resource and attribute.
-            StrongRefError: there is no such attribute, or it cannot be read.
-        """
-        given = _REFERENCE.fullmatch(token.reference)
-        if not given:
-            raise malformed(token)
-        stack, path = given[1], given[2].split(".")
+        """The attribute, as CloudFormation or Cloud Control has it: text, a number, a list, a map."""
+        stack, names = matched(token, _REFERENCE).groups()
+        path = names.split(".")
         where = self._aws.where(token.region, token.account)
         at, leading = stack, [stack]
         while True:
@@ -150,10 +143,6 @@ class StackAttributes(TokenSource):
 
 
 def finder_in(aws: Aws, where: Where) -> Finder:
-    """A finder over Cloud Control in an account and region.
-
-    Raises:
-        NoWayInError: there is no role to assume in that account.
-    """
+    """A finder over Cloud Control in an account and region; `NoWayInError` if there is no role to assume there."""
     clients = aws.clients(where)
     return Finder(CloudControlApi(clients.cloudcontrol, where.region, aws.limiter, aws.clock))

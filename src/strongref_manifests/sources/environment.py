@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref_manifests.errors import NoSuchVariableError
-from strongref_manifests.tokens import ENV, TokenSource, malformed
+from strongref_manifests.tokens import ENV, TokenSource, matched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,15 +26,8 @@ class EnvironmentSource(TokenSource):
         self._variables = variables
 
     def fetch(self, token: Token) -> str:
-        """The variable's value, which may be empty.
-
-        Raises:
-            BadTokenError: the reference is no variable's name.
-            NoSuchVariableError: it is not set, or is no text.
-        """
-        name = token.reference
-        if not _NAME.fullmatch(name):
-            raise malformed(token)
+        """The variable's value, which may be empty."""
+        name = matched(token, _NAME)[0]
         if name not in self._variables:
             raise NoSuchVariableError(name)
         value = self._variables[name]

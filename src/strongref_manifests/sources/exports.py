@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, Producer
-from strongref_manifests.tokens import EXPORT, TokenSource, malformed
+from strongref_manifests.tokens import EXPORT, TokenSource, matched
 from strongref_toolkit.published_exports import PublishedExports
 
 if TYPE_CHECKING:
@@ -43,16 +43,7 @@ class ExportSource(PublishedExports, TokenSource):
         self._aws = aws
 
     def fetch(self, token: Token) -> Json:
-        """The export's value, as `PublishedExports.value`.
-
-        Raises:
-            BadTokenError: the reference is no stack and key.
-            UnknownCallerError: the caller's own account cannot be found out.
-            StrongRefError: as `PublishedExports.value`.
-        """
-        found = _REFERENCE.fullmatch(token.reference)
-        if not found:
-            raise malformed(token)
-        account = token.account or self._aws.accounts.own
-        producer = Producer(account, token.region or self._store.region, found[1])
-        return self.value(producer, found[2].replace(".", "/"), str(token))
+        """The export's value, as `PublishedExports.value`."""
+        stack, key = matched(token, _REFERENCE).groups()
+        producer = Producer(token.account or self._aws.accounts.own, token.region or self._store.region, stack)
+        return self.value(producer, key.replace(".", "/"), str(token))

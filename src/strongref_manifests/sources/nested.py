@@ -52,12 +52,7 @@ class StackResources:
         return self._stacks.get((where, stack), lambda: self._described(where, stack, called or stack))
 
     def resource(self, where: Where, stack: str, logical_id: str) -> StackResource:
-        """A resource of a stack.
-
-        Args:
-            where: the stack is.
-            stack: its name or ARN.
-            logical_id: the resource's.
+        """A resource of the stack with this name or ARN.
 
         Raises:
             ResourceNotFoundError: it, or the stack, is not there.
@@ -70,8 +65,7 @@ class StackResources:
 
         Raises:
             NotAStackError: a resource on the path is not a stack.
-            ResourceNotFoundError: as `resource`.
-            FetchFailedError: the same.
+            StrongRefError: as `resource`.
         """
         for logical_id in logical_ids:
             found = self.resource(where, stack, logical_id)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from strongref_manifests.errors import NotAStackError, OutputNotFetchedError, ResourceNotFoundError, StackNotFoundError
 from strongref_manifests.sources.nested import StackResources
-from strongref_manifests.tokens import CFN, TokenSource, malformed
+from strongref_manifests.tokens import CFN, TokenSource, matched
 from strongref_toolkit.errors import FetchFailedError
 from strongref_toolkit.memo import Memo
 
@@ -44,8 +44,8 @@ class StackOutputs(TokenSource):
         Args:
             stack: the stack's name; for a nested one its root's, and the logical ids that lead to it, with dots.
             key: the output's logical id.
-            region: the stack's, if it is not the run's own.
-            account: the stack's, if it is not the caller's own.
+            region: the stack's; by default the run's own.
+            account: the stack's; by default the caller's own.
 
         Raises:
             OutputNotFetchedError: there is no such output or stack, or the call to CloudFormation fails.
@@ -64,11 +64,8 @@ class StackOutputs(TokenSource):
         return outputs[key]
 
     def fetch(self, token: Token) -> str:
-        """As `value`; `BadTokenError` if the reference is no stack and output."""
-        found = _REFERENCE.fullmatch(token.reference)
-        if not found:
-            raise malformed(token)
-        return self.value(found[1], found[2], token.region, token.account)
+        stack, key = matched(token, _REFERENCE).groups()
+        return self.value(stack, key, token.region, token.account)
 
     def _outputs(self, where: Where, stack: str) -> Mapping[str, str]:
         name, *logical_ids = stack.split(".")

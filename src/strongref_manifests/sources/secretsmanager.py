@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref_manifests.errors import SecretNotReadError
-from strongref_manifests.tokens import SECRET, TokenSource, malformed
+from strongref_manifests.tokens import SECRET, TokenSource, matched
 from strongref_toolkit.errors import FetchFailedError
 from strongref_toolkit.memo import Memo
 
@@ -45,16 +45,8 @@ class SecretSource(TokenSource):
         self._texts: Memo[tuple[Where, str], str] = Memo()
 
     def fetch(self, token: Token) -> Json:
-        """The secret's text, or what its JSON has under the key.
-
-        Raises:
-            BadTokenError: the reference is no secret's name.
-            SecretNotReadError: there is none, or it does not hold what is asked for.
-            FetchFailedError: the call to Secrets Manager fails.
-        """
-        given = _REFERENCE.fullmatch(token.reference)
-        if not given:
-            raise malformed(token)
+        """The secret's text, or what its JSON has under the key."""
+        given = matched(token, _REFERENCE)
         name, key = _unquoted(given["name"]), given["key"]
         arn = Arn.parse(name)
         where = self._aws.where(token.region or (arn.region if arn else None), token.account)

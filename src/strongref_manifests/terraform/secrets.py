@@ -52,13 +52,7 @@ _OTHERWISE = frozenset({"http_tokens", "token_validity_units"})
 
 
 def secrets_in(type_name: str, attributes: Json, above: Path = ()) -> Iterator[Path]:
-    """The paths of what is called like a secret.
-
-    Args:
-        type_name: the resource's.
-        attributes: of the resource, or what stands in them.
-        above: what leads there.
-    """
+    """The paths of what is called like a secret in a resource's attributes, or in the part that `above` leads to."""
     if isinstance(attributes, dict):
         for name, value in attributes.items():
             path = (*above, name)

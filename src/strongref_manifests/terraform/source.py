@@ -79,25 +79,12 @@ class TerraformStates(TokenSource):
         self._states: Memo[str, TerraformState] = Memo()
 
     def fetch(self, token: Token) -> Json:
-        """What an output or an attribute is.
-
-        Args:
-            token: as in `output.NAME` or `module.x.aws_s3_bucket.b[0].arn`; with `NAME/` before it, in that state.
-
-        Raises:
-            BadAddressError: it is no reference.
-            ResolveError: as `value`.
-        """
+        """What `output.NAME` or `module.x.aws_s3_bucket.b[0].arn` is; with `NAME/` before it, in that state."""
         name, asked = _named(token.reference, "/")
         return self.value(TerraformReference.parse(asked), name)
 
     def value(self, reference: TerraformReference, name: str = "") -> Json:
-        """What a reference means in the state of that name.
-
-        Raises:
-            NoSuchStateError: no state of that name was given.
-            ResolveError: as `read_at` and `values.value_of`.
-        """
+        """What a reference means in the state of that name; errors as `read_at` and `values.value_of`."""
         if name not in self._given:
             raise NoSuchStateError(name, list(self._given))
         where = self._given[name]

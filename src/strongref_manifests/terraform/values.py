@@ -30,7 +30,7 @@ def value_of(
 
     Raises:
         NoSuchAddressError: the state holds nothing there.
-        NoSuchAttributeError: the path leads to nothing.
+        NoSuchStateAttributeError: the path leads to nothing.
         SensitiveError: the value is sensitive, or part of it is, and such values are not allowed.
         UnsetError: it is null.
     """

@@ -204,11 +204,7 @@ class TreeBuilder:
             self._scalars.append(node)
 
     def add_alias(self, anchor: str, start: int, end: int) -> None:
-        """Put a node there that stands for another one.
-
-        Raises:
-            ManifestError: there is no such anchor.
-        """
+        """Put a node there that stands for another one; `ManifestError` if there is no such anchor."""
         target = self._anchors.get(anchor)
         if not target:
             raise self._error(start, f"no anchor {anchor} stands before the alias *{anchor}")
