@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import struct
 from typing import TYPE_CHECKING, Any
 
 from strongref_cdk8s.cdk_outputs import AppOutputs
 from strongref_cdk8s.cdk_tokens import TokenReader
 from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError, shown_tree
-from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_of_library, split_at
+from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_marked, is_of_library, split_at
 from strongref_manifests.leftovers import leftover
 from strongref_toolkit.intrinsics import Unknown, evaluate, intrinsic, text
 from strongref_toolkit.json_values import number, texts_in
@@ -67,14 +66,14 @@ class AwsCdkResolver(CloudResolver):
         if isinstance(value, str):
             found = _MARK.search(value)
             return found[0] if found else None
-        return repr(value) if _is_number_token(value) else None
+        return repr(value) if is_marked(value, _NUMBER) else None
 
     def concerns(self, value: object) -> bool:
         if isinstance(value, str):
             return "{Token[" in value
         if isinstance(value, list):
             return len(value) == 1 and isinstance(value[0], str) and value[0].startswith("#{Token[")
-        return _is_number_token(value) or is_of_library("aws_cdk", value)
+        return is_marked(value, _NUMBER) or is_of_library("aws_cdk", value)
 
     def split(self, text: str) -> Iterator[str]:
         return split_at(_MARK, text)
@@ -120,7 +119,3 @@ class AwsCdkResolver(CloudResolver):
 
     def _shown(self, tree: Tree) -> str:
         return text(shown_tree(self._outputs.as_in_its_stack(tree)))
-
-
-def _is_number_token(value: object) -> bool:
-    return isinstance(value, float) and struct.pack(">d", value)[:2] == _NUMBER

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from strongref_cdk8s.errors import (
     shown_expression,
     shown_tokens,
 )
-from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_of_library, split_at
+from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_marked, is_of_library, split_at
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource
 from strongref_manifests.terraform.source import TerraformStates
@@ -103,16 +102,16 @@ class CdkTfResolver(CloudResolver):
         if isinstance(value, str):
             found = _ANY_MARK.search(value)
             return found[0] if found else None
-        return repr(value) if _marked(value, _NUMBER) else None
+        return repr(value) if is_marked(value, _NUMBER) else None
 
     def concerns(self, value: object) -> bool:
         if isinstance(value, str):
             return "{TfToken[" in value
         if isinstance(value, list) and len(value) == 1:
-            return _starts(value[0], "#{TfToken[") or (_marked(value[0], _NUMBERS) and _is_list_of_numbers(value))
+            return _starts(value[0], "#{TfToken[") or (is_marked(value[0], _NUMBERS) and _is_list_of_numbers(value))
         if isinstance(value, dict):
             return len(value) == 1 and _starts(next(iter(value)), "&{TfToken[")
-        return _marked(value, _NUMBER) or is_of_library("cdktf", value)
+        return is_marked(value, _NUMBER) or is_of_library("cdktf", value)
 
     def split(self, text: str) -> Iterator[str]:
         return split_at(_MARK, text)
@@ -210,10 +209,6 @@ def _as_asked(value: object, found: Json, expression: str) -> Json:
 
 def _starts(value: object, mark: str) -> bool:
     return isinstance(value, str) and value.startswith(mark)
-
-
-def _marked(value: object, mark: bytes) -> bool:
-    return isinstance(value, float) and struct.pack(">d", value)[:2] == mark
 
 
 def _is_list_of_numbers(value: list[float]) -> bool:

@@ -74,12 +74,8 @@ class AppRun:
         """The run of an API object's app; the resolver takes part in it from now on.
 
         An object that the last dry run has not seen, or that is asked about again, means that the app is written again.
-        The program may have changed anything, so there is another dry run first.
-
-        Args:
-            obj: the object.
-            resolver: the one that is asked.
-            question: identifies a question about the whole object; None if it is about a part.
+        The program may have changed anything, so there is another dry run first. The question identifies one about the
+        whole object; it is None if the resolver is asked about a part.
 
         Raises:
             UnresolvedValuesError: something in the app cannot be resolved.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,11 @@ def split_at(token: re.Pattern[str], text: str) -> Iterator[str]:
     for position, part in enumerate(token.split(text)):
         if part:
             yield Mark(part) if position % 2 else part
+
+
+def is_marked(value: object, mark: bytes) -> bool:
+    """Whether a value is a number that a CDK uses as a token: its two highest bytes say so."""
+    return isinstance(value, float) and struct.pack(">d", value)[:2] == mark
 
 
 def _asked(context: Any) -> tuple[Any, str]:  # noqa: ANN401 (a cdk8s.ResolutionContext)

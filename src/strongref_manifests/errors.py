@@ -153,9 +153,7 @@ class InputError(ResolveError):
     """The manifests to read, or the place to write to, are not valid. Nothing was read or written."""
 
     problem: str
-
-    def __str__(self) -> str:
-        return cut(self.problem, 990)
+    sentence = "{problem:990}"
 
 
 class BadAddressError(ResolveError):

@@ -28,11 +28,8 @@ class InputFile(NamedTuple):
 def find(given: Iterable[str], out: Path | None) -> list[InputFile]:
     """The files that were given, and those of folders: by their ending, in order, hidden ones and folders apart.
 
-    Each is found once, however often it was given. Links are followed, and a folder within itself is left out.
-
-    Args:
-        given: files and folders.
-        out: the folder that is written to, which is not read if it is below one of them.
+    Each is found once, however often it was given. Links are followed. A folder within itself is left out, and so is
+    the one that is written to.
 
     Raises:
         InputError: something is not there, cannot be looked into, or is of no known kind; or a folder has no manifest.

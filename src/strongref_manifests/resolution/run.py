@@ -45,12 +45,7 @@ class SchemeResolver:
     """
 
     def __init__(self, sources: Iterable[TokenSource], *, strict: bool = False) -> None:
-        """Make one.
-
-        Args:
-            sources: of the schemes that are resolved; a token of another one is an error.
-            strict: whether text that looks like another tool's token is an error.
-        """
+        """Resolve the schemes of these sources; a strict run refuses text that looks like another tool's token."""
         self._sources: Mapping[str, TokenSource] = {source.scheme: source for source in sources}
         self._strict = strict
 
@@ -90,13 +85,7 @@ class SchemeResolver:
         return "".join(texts)
 
     def check_key(self, key: str) -> None:
-        """Check that a key has no tokens: keys are not resolved.
-
-        Raises:
-            BadTokenError: a token in it cannot be understood.
-            TokenInKeyError: there is a token in it.
-            LooksUnresolvedError: in a strict run, there is something like one in it.
-        """
+        """Check that a key has no tokens, and in a strict run nothing like one: keys are not resolved."""
         for token in tokens_in(key):
             raise TokenInKeyError(str(token))
         self._check_strictly(text_around(key))

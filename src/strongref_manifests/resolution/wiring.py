@@ -31,17 +31,9 @@ def sources(  # noqa: PLR0913 (as the command's options)
     role: str | None,
     session: ToolSession | None = None,
 ) -> list[TokenSource]:
-    """A source for each enabled scheme: those `BY_DEFAULT`, and the given ones.
+    """A source for each enabled scheme: those `BY_DEFAULT`, the given ones of `ON_DEMAND`, and `tf` if it has states.
 
-    Args:
-        schemes: of `ON_DEMAND`.
-        tf: states of Terraform's, as `TerraformStates` has them.
-        consumer: for whom the exports are.
-        sensitive: whether secrets are given.
-        allow: addresses of sensitive values of Terraform's, as `TerraformStates` has them.
-        region: as `ToolSession.aws`.
-        role: as `ToolSession.aws`.
-        session: what AWS is called with; that of this process by default.
+    The arguments are as `TerraformStates`, `PublishedExports` and `ToolSession.aws` have them.
 
     Raises:
         UsageError: exports are asked for, and there is no region to read them in.

@@ -57,12 +57,7 @@ class StackAttributes(TokenSource):
     scheme = CFN_ATTR
 
     def __init__(self, outputs: StackOutputs, finder: Callable[[Aws, Where], Finder] | None = None) -> None:
-        """Make one, for one run.
-
-        Args:
-            outputs: those of stacks; calls go through the same `Aws`.
-            finder: looks resources up in an account and region; over Cloud Control by default.
-        """
+        """Make one, for one run: the finder looks resources up in an account and region; by default `finder_in`."""
         self._aws = outputs.aws
         self._resources = outputs.resources
         self._outputs = outputs

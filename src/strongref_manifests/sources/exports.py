@@ -38,7 +38,7 @@ class ExportSource(PublishedExports, TokenSource):
         *,
         sensitive: bool = False,
     ) -> None:
-        """Make one, for one run: `aws` knows the caller's own account, the rest is as `PublishedExports` has it."""
+        """As `PublishedExports`; `aws` knows the caller's own account."""
         super().__init__(store, clock, patience, consumer, sensitive=sensitive)
         self._aws = aws
 

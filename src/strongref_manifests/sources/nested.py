@@ -38,12 +38,7 @@ class StackResources:
         self._known: Memo[tuple[Where, str, str], StackResource] = Memo()
 
     def description(self, where: Where, stack: str, called: str | None = None) -> Mapping[str, Any]:
-        """What DescribeStacks returns for a stack: its outputs and parameters, among others.
-
-        Args:
-            where: the stack is.
-            stack: its name or ARN.
-            called: what errors call it, if not that.
+        """What DescribeStacks returns for the stack with this name or ARN: its outputs and parameters, among others.
 
         Raises:
             StackNotFoundError: it is not there.

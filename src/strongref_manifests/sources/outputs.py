@@ -39,13 +39,9 @@ class StackOutputs(TokenSource):
         self._stacks: Memo[tuple[Where, str], Mapping[str, str]] = Memo()
 
     def value(self, stack: str, key: str, region: str | None = None, account: str | None = None) -> str:
-        """An output's value.
+        """The value of an output of a stack.
 
-        Args:
-            stack: the stack's name; for a nested one its root's, and the logical ids that lead to it, with dots.
-            key: the output's logical id.
-            region: the stack's; by default the run's own.
-            account: the stack's; by default the caller's own.
+        A nested stack is named by its root's name and the logical ids that lead to it, with dots.
 
         Raises:
             OutputNotFetchedError: there is no such output or stack, or the call to CloudFormation fails.

@@ -98,9 +98,7 @@ def read_at(where: str, aws: Callable[[], Aws]) -> TerraformState:
 
     A workspace's state is at `env:/WORKSPACE/KEY` of its bucket (Terraform: backend type s3, Data Storage).
 
-    Args:
-        where: the state is.
-        aws: what calls go through; made only if the state is in S3.
+    AWS is made only if the state is in S3.
 
     Raises:
         NotAStateError: what is there is none.

@@ -57,11 +57,7 @@ class _MalformedError(Exception):
 
 
 def read_state(content: bytes, where: str) -> TerraformState:
-    """A state from either of its forms.
-
-    Args:
-        content: of a state file, or what `terraform show -json` prints.
-        where: it comes from, for errors.
+    """A state from a state file's content, or from what `terraform show -json` prints.
 
     Raises:
         NotAStateError: it is in neither form, or in a version that is not known here.
@@ -102,7 +98,6 @@ def _held(given: object) -> dict[TerraformOutput | TerraformResource, StateValue
 
 
 def _stored(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | TerraformResource, StateValue]]:
-    """A state file's content."""
     yield from _outputs(_of(dict, given, "outputs", {}))
     for number, resource in enumerate(_of(list, given, "resources", [])):
         at = f"resources[{number}]"

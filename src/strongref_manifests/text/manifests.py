@@ -90,14 +90,10 @@ class Manifest:
 
 
 def read(file: str, data: bytes, form: Format | None = None, *, tokens_only: bool = False) -> Manifest:
-    """A file's content.
+    """A file's content; without a given form JSON if it begins as JSON does and can be read as such, else YAML.
 
-    Args:
-        file: its name, for people.
-        data: all of it.
-        form: how it is written; by default JSON if it begins as JSON does and can be read as such, else YAML.
-        tokens_only: whether only tokens matter: a file without any is not read any further, since YAML takes seconds
-            for each MB, and nothing in such a file changes, whatever it is: JSON may have comments.
+    Where tokens alone matter, a file without any is not read any further, since YAML takes seconds for each MB, and
+    nothing in such a file changes, whatever it is: JSON may have comments.
 
     Raises:
         ManifestError: it is not written so.

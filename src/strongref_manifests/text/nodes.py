@@ -178,12 +178,7 @@ class TreeBuilder:
         self._anchors = {}
 
     def add(self, node: Node, name: str = COMPLEX, anchor: str | None = None) -> None:
-        """Put a node where the next one belongs; a map or list stays open for what is in it, up to `close`.
-
-        Args:
-            node: without its document and path.
-            name: its name if it is a key.
-            anchor: its anchor's name.
+        """Put a node where the next one belongs, under its name if it is a key; a map or list stays open up to `close`.
 
         Raises:
             ManifestError: a map has this key already.
