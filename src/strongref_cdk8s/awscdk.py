@@ -86,35 +86,31 @@ class AwsCdkResolver(CloudResolver):
         return self._value(value)
 
     def _as_output(self, value: str) -> Json:
-        reading = self._reader.read(value)
-        self._outputs.add_references(reading)
+        tree = self._reader.read(value)
         try:
-            if intrinsic(reading.tree):
-                return self._outputs.value(reading.tree)
+            if intrinsic(tree):
+                return self._outputs.value(tree)
         except Unknown:
             pass
         raise NotWhole
 
     def _value(self, value: Any) -> Json:  # noqa: ANN401 (as above)
-        reading = self._reader.read(value)
-        self._outputs.add_references(reading)
-        for _, literal in texts_in(reading.tree):
+        tree = self._reader.read(value)
+        for _, literal in texts_in(tree):
             found = leftover(literal)
             if found and found[0].startswith("{{"):  # as in SecretValue.unsafe_unwrap()
                 raise LeftOverError(*found)
         try:
-            result = evaluate(reading.tree, self._outputs)
+            result = evaluate(tree, self._outputs)
         except Unknown:
             raise OutputNotDefinedError(
-                self._shown(reading.tree),
-                is_list=isinstance(value, list),
-                needs_app=self._outputs.needs_app(reading.tree),
+                self._shown(tree), is_list=isinstance(value, list), needs_app=self._outputs.needs_app(tree)
             ) from None
         if not isinstance(value, float):
             return result
         made = number(str(result))  # CloudFormation's outputs are text.
         if made is None:
-            raise NotANumberError(repr(value), self._shown(reading.tree))
+            raise NotANumberError(repr(value), self._shown(tree))
         return made
 
     def _shown(self, tree: Tree) -> str:

@@ -183,8 +183,7 @@ class CdkTfResolver(CloudResolver):
 
     def _in(self, where: str, reference: TerraformReference) -> Json:
         states = self._states.get(
-            where,
-            lambda: TerraformStates([f"{_ONE}={where}"], self._aws, sensitive=self._sensitive, allow=self._allow),
+            where, lambda: TerraformStates([f"{_ONE}={where}"], self._aws, sensitive=self._sensitive, allow=self._allow)
         )
         return states.value(reference, _ONE)
 

@@ -112,11 +112,6 @@ def text_around(text: str) -> str:
     return "".join(" " if isinstance(part, Token) else written for written, part in _pieces(text))
 
 
-def render(parts: Iterable[Part]) -> str:
-    """The text that `parse` reads as these parts. No `$` can stand right before a token: it would escape it."""
-    return "".join(str(part) if isinstance(part, Token) else part.replace("${", "$${") for part in parts)
-
-
 def tokens_in(text: str) -> list[Token]:
     """A text's tokens alone. Errors as `parse`."""
     return [part for part in parse(text) if isinstance(part, Token)]

@@ -37,7 +37,7 @@ class ParameterSource(TokenSource):
     scheme = SSM
 
     def __init__(self, aws: Aws, *, sensitive: bool = False) -> None:
-        """Make one, for one run: SecureStrings are decrypted if it is `sensitive`, and refused otherwise."""
+        """Make one, for one run: SecureStrings are refused unless `sensitive` values may be read."""
         self._aws = aws
         self._sensitive = sensitive
         self._known: dict[tuple[Where, str], Value | StrongRefError] = {}

@@ -122,7 +122,7 @@ _Step: TypeAlias = "str | _Index"
 
 
 def modules_in(text: str) -> tuple[TerraformModule, ...]:
-    """The levels of a module's own address, none in the root's, which is empty. `BadAddressError` if it is none."""
+    """The levels of a module's own address, which is empty for the root; `BadAddressError` if it is no module's."""
     modules, rest = _modules(text, _steps(text, text)) if text else ((), ())
     if rest:
         raise BadAddressError(text, "only modules may stand in a module's address")

@@ -96,9 +96,8 @@ class TerraformStates(TokenSource):
 def read_at(where: str, aws: Callable[[], Aws]) -> TerraformState:
     """The state at `terraform.tfstate`, or at `s3://BUCKET/KEY[@REGION][#ACCOUNT]` as Terraform's S3 backend keeps it.
 
-    A workspace's state is at `env:/WORKSPACE/KEY` of its bucket (Terraform: backend type s3, Data Storage).
-
-    AWS is made only if the state is in S3.
+    A workspace's state is at `env:/WORKSPACE/KEY` of its bucket (Terraform: backend type s3, Data Storage). `aws`,
+    which calls go through, is made only for a state in S3.
 
     Raises:
         NotAStateError: what is there is none.

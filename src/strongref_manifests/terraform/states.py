@@ -104,8 +104,7 @@ def _stored(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | Terraf
         for each in _of(list, resource, "instances", [], at):
             if _of(str, each, "deposed", "", at):
                 continue
-            flat = "attributes" not in each and bool(_of(dict, each, "attributes_flat", {}, at))
-            if flat:
+            if "attributes" not in each and _of(dict, each, "attributes_flat", {}, at):
                 raise _MalformedError(f"{at} was written by Terraform 0.11; terraform apply rewrites it")
             attributes = {name: _untyped(value) for name, value in _of(dict, each, "attributes", {}, at).items()}
             paths = _of(list, each, "sensitive_attributes", [], at)

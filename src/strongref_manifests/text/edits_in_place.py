@@ -77,7 +77,7 @@ class EditsInPlace:
     def removal(self, path: Path, *, moves: bool = False) -> TextEdit:
         """A key with what stands under it, or an item of a list, taken out: with its lines, or with a comma.
 
-        Its comments stay, unless it is not between brackets and moves: then they move too.
+        Its comments stay, unless it moves: then they move too, if it is not between brackets.
         """
         entry = self._found(path).entry
         if entry.flow:
