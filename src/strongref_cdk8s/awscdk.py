@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-import struct
 from typing import TYPE_CHECKING, Any
 
 from strongref_cdk8s.cdk_outputs import AppOutputs
 from strongref_cdk8s.cdk_tokens import TokenReader
-from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError
-from strongref_cdk8s.pieces import leaves
-from strongref_cdk8s.redaction import shown_tree
-from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_of_library, split_at
+from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError, shown_tree
+from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_marked, is_of_library, split_at
 from strongref_manifests.leftovers import leftover
 from strongref_toolkit.intrinsics import Unknown, evaluate, intrinsic, text
-from strongref_toolkit.json_values import number
+from strongref_toolkit.json_values import number, texts_in
 from strongref_toolkit.memo import Memo
 from strongref_toolkit.session import ToolSession
 
@@ -69,14 +66,14 @@ class AwsCdkResolver(CloudResolver):
         if isinstance(value, str):
             found = _MARK.search(value)
             return found[0] if found else None
-        return repr(value) if _is_number_token(value) else None
+        return repr(value) if is_marked(value, _NUMBER) else None
 
     def concerns(self, value: object) -> bool:
         if isinstance(value, str):
             return "{Token[" in value
         if isinstance(value, list):
             return len(value) == 1 and isinstance(value[0], str) and value[0].startswith("#{Token[")
-        return _is_number_token(value) or is_of_library("aws_cdk", value)
+        return is_marked(value, _NUMBER) or is_of_library("aws_cdk", value)
 
     def split(self, text: str) -> Iterator[str]:
         return split_at(_MARK, text)
@@ -89,40 +86,32 @@ class AwsCdkResolver(CloudResolver):
         return self._value(value)
 
     def _as_output(self, value: str) -> Json:
-        reading = self._reader.read(value)
-        self._outputs.add_references(reading)
+        tree = self._reader.read(value)
         try:
-            if intrinsic(reading.tree):
-                return self._outputs.value(reading.tree)
+            if intrinsic(tree):
+                return self._outputs.value(tree)
         except Unknown:
             pass
         raise NotWhole
 
     def _value(self, value: Any) -> Json:  # noqa: ANN401 (as above)
-        reading = self._reader.read(value)
-        self._outputs.add_references(reading)
-        for _, literal in leaves(reading.tree):
+        tree = self._reader.read(value)
+        for _, literal in texts_in(tree):
             found = leftover(literal)
             if found and found[0].startswith("{{"):  # as in SecretValue.unsafe_unwrap()
                 raise LeftOverError(*found)
         try:
-            result = evaluate(reading.tree, self._outputs)
+            result = evaluate(tree, self._outputs)
         except Unknown:
             raise OutputNotDefinedError(
-                self._shown(reading.tree),
-                is_list=isinstance(value, list),
-                needs_app=self._outputs.needs_app(reading.tree),
+                self._shown(tree), is_list=isinstance(value, list), needs_app=self._outputs.needs_app(tree)
             ) from None
         if not isinstance(value, float):
             return result
         made = number(str(result))  # CloudFormation's outputs are text.
         if made is None:
-            raise NotANumberError(repr(value), self._shown(reading.tree))
+            raise NotANumberError(repr(value), self._shown(tree))
         return made
 
     def _shown(self, tree: Tree) -> str:
         return text(shown_tree(self._outputs.as_in_its_stack(tree)))
-
-
-def _is_number_token(value: object) -> bool:
-    return isinstance(value, float) and struct.pack(">d", value)[:2] == _NUMBER

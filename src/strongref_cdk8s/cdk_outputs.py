@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aws_cdk
 
-from strongref_cdk8s.errors import SeveralStacksError, UnreadableTokenError
-from strongref_cdk8s.redaction import shown_tree
+from strongref_cdk8s.errors import SeveralStacksError, UnreadableTokenError, shown_tree
 from strongref_manifests.errors import OutputNotFetchedError
 from strongref_manifests.sources.attributes import REF, StackAttributes
-from strongref_manifests.sources.nested import StackResources
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.tokens import CFN_ATTR, Token
 from strongref_toolkit.intrinsics import IMPORT, REFERENCE, Unknown, intrinsic, is_of_its_stack, references, text
@@ -20,7 +18,7 @@ from strongref_toolkit.memo import Memo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from strongref_cdk8s.cdk_tokens import TokenReader, TokenTree
+    from strongref_cdk8s.cdk_tokens import TokenReader
     from strongref_toolkit.aws import Aws
     from strongref_toolkit.intrinsics import Tree
     from strongref_toolkit.json_values import Json
@@ -68,7 +66,7 @@ class DefinedOutput:
 
     def _read(self, value: str) -> Tree:
         try:
-            return self._reader.read(value).tree
+            return self._reader.read(value)
         except UnreadableTokenError:
             return None
 
@@ -90,11 +88,6 @@ class AppOutputs:
         self._given = given
         self._attributes = attributes
         self._defined: Memo[int, list[DefinedOutput]] = Memo()
-        self._references: dict[tuple[str, str], Any] = {}
-
-    def add_references(self, reading: TokenTree) -> None:
-        """Add the references of a token; has to be called before any other method gets its tree."""
-        self._references |= reading.references
 
     def forget(self) -> None:
         """Read the apps' outputs again; fetched values are kept."""
@@ -127,7 +120,7 @@ class AppOutputs:
         function = intrinsic(tree)
         if function and function[0] == REFERENCE:
             (found,) = references(tree)
-            reference = self._references[found]
+            reference = self._reader.references[found]
             resolved: Tree = aws_cdk.Stack.of(reference.target).resolve(reference)
             return resolved
         if isinstance(tree, dict):
@@ -169,13 +162,12 @@ class AppOutputs:
             yield from (each for each in everywhere if each.stack_path not in own)
 
     def _stacks_of(self, tree: Tree) -> set[str]:
-        return {str(aws_cdk.Stack.of(self._references[each].target).node.path) for each in references(tree)}
+        return {str(aws_cdk.Stack.of(self._reader.references[each].target).node.path) for each in references(tree)}
 
     def _outputs(self, number: int) -> list[DefinedOutput]:
         def defined() -> list[DefinedOutput]:
             constructs = self._reader.apps[number].node.find_all()
-            outputs = [each for each in constructs if isinstance(each, aws_cdk.CfnOutput)]
-            return [DefinedOutput(each, self._reader) for each in outputs]
+            return [DefinedOutput(each, self._reader) for each in constructs if isinstance(each, aws_cdk.CfnOutput)]
 
         return self._defined.get(number, defined)
 
@@ -188,7 +180,7 @@ class AppOutputs:
         if not self._attributes or not function or function[0] != REFERENCE:
             raise Unknown
         (found,) = references(tree)
-        stack = _deployed(aws_cdk.Stack.of(self._references[found].target))
+        stack = _deployed(aws_cdk.Stack.of(self._reader.references[found].target))
         match self.as_in_its_stack(tree):
             case {"Ref": str(logical_id)} if "::" not in logical_id:
                 attribute = REF
@@ -200,20 +192,12 @@ class AppOutputs:
         return self._stack_attributes.fetch(Token(CFN_ATTR, reference, stack.region, stack.account))
 
     @cached_property
-    def _aws(self) -> Aws:
-        return self._make_aws()
-
-    @cached_property
-    def _resources(self) -> StackResources:
-        return StackResources(self._aws)
-
-    @cached_property
     def _stack_outputs(self) -> StackOutputs:
-        return StackOutputs(self._aws, self._resources)
+        return StackOutputs(self._make_aws())
 
     @cached_property
     def _stack_attributes(self) -> StackAttributes:
-        return StackAttributes(self._aws, self._resources, self._stack_outputs)
+        return StackAttributes(self._stack_outputs)
 
 
 def _deployed(stack: Any) -> DeployedStack:  # noqa: ANN401 (an aws_cdk.Stack)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +17,15 @@ from strongref_cdk8s.errors import (
     OneStateError,
     SeveralStacksError,
     StackNotGivenError,
+    shown_expression,
+    shown_tokens,
 )
-from strongref_cdk8s.pieces import leaves
-from strongref_cdk8s.redaction import shown_expression, shown_tokens
-from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_of_library, split_at
+from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_marked, is_of_library, split_at
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource
-from strongref_manifests.terraform.source import StateReader, TerraformStates
+from strongref_manifests.terraform.source import TerraformStates
 from strongref_toolkit.jsii_objects import same
-from strongref_toolkit.json_values import EXACT, number
+from strongref_toolkit.json_values import EXACT, number, texts_in
 from strongref_toolkit.memo import Memo
 from strongref_toolkit.session import ToolSession
 
@@ -90,7 +89,7 @@ class CdkTfResolver(CloudResolver):
         self._state = state
         self._sensitive = sensitive
         self._allow = list(allow)
-        self._reader = StateReader(lambda: ToolSession.start().aws(region, role))
+        self._aws = lambda: ToolSession.start().aws(region, role)
         self._values: Memo[str, Json] = Memo()
         self._states: Memo[str, TerraformStates] = Memo()
 
@@ -103,16 +102,16 @@ class CdkTfResolver(CloudResolver):
         if isinstance(value, str):
             found = _ANY_MARK.search(value)
             return found[0] if found else None
-        return repr(value) if _marked(value, _NUMBER) else None
+        return repr(value) if is_marked(value, _NUMBER) else None
 
     def concerns(self, value: object) -> bool:
         if isinstance(value, str):
             return "{TfToken[" in value
         if isinstance(value, list) and len(value) == 1:
-            return _starts(value[0], "#{TfToken[") or (_marked(value[0], _NUMBERS) and _is_list_of_numbers(value))
+            return _starts(value[0], "#{TfToken[") or (is_marked(value[0], _NUMBERS) and _is_list_of_numbers(value))
         if isinstance(value, dict):
             return len(value) == 1 and _starts(next(iter(value)), "&{TfToken[")
-        return _marked(value, _NUMBER) or is_of_library("cdktf", value)
+        return is_marked(value, _NUMBER) or is_of_library("cdktf", value)
 
     def split(self, text: str) -> Iterator[str]:
         return split_at(_MARK, text)
@@ -128,7 +127,7 @@ class CdkTfResolver(CloudResolver):
         given = self._expressions.expression(value)
         expression = in_braces(given)
         if expression is None:
-            for _, each in leaves(given):
+            for _, each in texts_in(given):
                 if _INTERPOLATION.search(each):
                     raise NotAReferenceError(shown_expression(shown_tokens(value)))
             return given
@@ -184,8 +183,7 @@ class CdkTfResolver(CloudResolver):
 
     def _in(self, where: str, reference: TerraformReference) -> Json:
         states = self._states.get(
-            where,
-            lambda: TerraformStates([f"{_ONE}={where}"], self._reader, sensitive=self._sensitive, allow=self._allow),
+            where, lambda: TerraformStates([f"{_ONE}={where}"], self._aws, sensitive=self._sensitive, allow=self._allow)
         )
         return states.value(reference, _ONE)
 
@@ -210,10 +208,6 @@ def _as_asked(value: object, found: Json, expression: str) -> Json:
 
 def _starts(value: object, mark: str) -> bool:
     return isinstance(value, str) and value.startswith(mark)
-
-
-def _marked(value: object, mark: bytes) -> bool:
-    return isinstance(value, float) and struct.pack(">d", value)[:2] == mark
 
 
 def _is_list_of_numbers(value: list[float]) -> bool:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cdktf
 
-from strongref_cdk8s.errors import UnknownBackendError, UnreadableTokenError
-from strongref_cdk8s.redaction import shown_tokens
+from strongref_cdk8s.errors import UnknownBackendError, UnreadableTokenError, shown_tokens
 from strongref_cdk8s.resolver import check_is_value
 from strongref_toolkit.errors import ResolveError
 

@@ -8,20 +8,22 @@ the question is answered, and cdk8s continues.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cdk8s
 
 from strongref.text import cut
 from strongref_cdk8s.errors import LeftOverError, NothingResolvedError, UnresolvedValuesError, in_program_terms
-from strongref_cdk8s.pieces import Piece, leaves, text_of
+from strongref_cdk8s.pieces import Piece, text_of
 from strongref_manifests.errors import SeveralError
 from strongref_manifests.leftovers import leftover
 from strongref_toolkit.jsii_objects import reference
+from strongref_toolkit.json_values import keys_and_values, texts_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from strongref.errors import StrongRefError
     from strongref_cdk8s.pieces import Text
@@ -40,16 +42,16 @@ class FieldPath(NamedTuple):
         return f"{cut(self.construct, 300)}, {cut(steps.removeprefix('.'), 300)}"
 
 
-class Participant(Protocol):
+class Participant(ABC):
     """A resolver of an app."""
 
+    @abstractmethod
     def begin(self) -> None:
         """A dry run begins: apps may define other outputs than in the last one."""
-        ...
 
+    @abstractmethod
     def token_in(self, value: object) -> str | None:
-        """The token of this resolver in a value; None if there is none."""
-        ...
+        """The token of this resolver in a single value; None if there is none."""
 
 
 @dataclass(eq=False)
@@ -72,12 +74,8 @@ class AppRun:
         """The run of an API object's app; the resolver takes part in it from now on.
 
         An object that the last dry run has not seen, or that is asked about again, means that the app is written again.
-        The program may have changed anything, so there is another dry run first.
-
-        Args:
-            obj: the object.
-            resolver: the one that is asked.
-            question: identifies a question about the whole object; None if it is about a part.
+        The program may have changed anything, so there is another dry run first. The question identifies one about the
+        whole object; it is None if the resolver is asked about a part.
 
         Raises:
             UnresolvedValuesError: something in the app cannot be resolved.
@@ -130,21 +128,15 @@ class AppRun:
         return known if known and text_of(known) == text else (Piece(text),)
 
     def write(self, at: FieldPath, value: Json, text: Text | None = None) -> None:
-        """Record what replaces a value.
-
-        Args:
-            at: its location.
-            value: the replacement.
-            text: the replacement in pieces, if some may still hold tokens.
-        """
+        """Record what replaces a value: in pieces, if it is a text some of which may still hold tokens."""
         written = self.written.setdefault(at.construct, {})
         if text is not None:
             written[at.key] = text
             return
-        for path, each in leaves(value):
-            written[(*at.key, *path)] = (Piece(each, None),)
+        for path, each in texts_in(value):
+            written[(*at.key, *map(str, path))] = (Piece(each, None),)
 
-    def fail(self, at: FieldPath, value: object, error: StrongRefError, obj: Any) -> None:  # noqa: ANN401 (an ApiObject)
+    def fail(self, at: FieldPath, value: Any, error: StrongRefError, obj: Any) -> None:  # noqa: ANN401 (an ApiObject)
         """Collect the failure of a value. Outside of a dry run, start one first, so that all are reported together.
 
         Raises:
@@ -156,7 +148,7 @@ class AppRun:
             self.dry_run(obj.node.root)
             self.checked.clear()
             raise UnresolvedValuesError([f"{at}: {why}" for why in problems])  # It did not fail in the dry run.
-        self._failed |= {str(each) for _, each in _each(value, ())}  # cdk8s may write them under other keys
+        self._failed |= {str(each) for _, each in keys_and_values(value)}  # cdk8s may write them under other keys
         self.problems[at] = problems
 
     def has_failed(self, at: FieldPath) -> bool:
@@ -173,8 +165,8 @@ class AppRun:
             self._of_others = self._of_others or error
             return
         written = {text_of(text): text for text in self.written.get(construct, {}).values()}
-        for key, value in _each(content, ()):
-            at = FieldPath(construct, key)
+        for path, value in keys_and_values(content):
+            at = FieldPath(construct, tuple(map(str, path)))
             if str(value) in self._failed or self.has_failed(at):
                 continue
             known = written.get(value) if isinstance(value, str) else None
@@ -204,16 +196,3 @@ def _foreign(parts: Iterable[Piece]) -> StrongRefError | None:
         if found and ("token[" in found[0].lower() or not found[0].startswith("${")):
             return LeftOverError(*found)
     return None
-
-
-def _each(content: object, key: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Every single value of an object, and every key as if it were a value."""
-    if isinstance(content, dict):
-        for name, below in content.items():
-            yield (*key, name), name
-            yield from _each(below, (*key, name))
-    elif isinstance(content, list):
-        for number, below in enumerate(content):
-            yield from _each(below, (*key, str(number)))
-    else:
-        yield key, content

@@ -1,17 +1,23 @@
-"""Errors of resolvers in cdk8s apps. Texts name constructs, keys and tokens, never values."""
+"""Errors of resolvers in cdk8s apps. Texts name constructs, keys and tokens, never values.
+
+Tokens are shown without the program's own text around them, which may hold a secret.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from strongref.text import cut
+from strongref.text import cut, some
 from strongref_toolkit.errors import ResolveError
+from strongref_toolkit.intrinsics import intrinsic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from strongref.errors import StrongRefError
+    from strongref_toolkit.intrinsics import Tree
 
 _SHOWN = 300
 """Characters of a token in a text."""
@@ -28,6 +34,42 @@ _AS_OPTIONS = (
     ("--tf ", "tf="),
 )
 """Options of the command, and the same in programs."""
+
+_LEFT_OUT = "…"
+_SHORT = 4
+"""Characters of text that is shown: most often a separator of joined parts."""
+
+_TOKEN = re.compile(r"[$#&]\{(?:Tf)?Token\[[^\]\n]*\]\}")
+_QUOTED = re.compile(r'[\w\])]\["(?:[^"\\]|\\.)*"\]|"((?:[^"\\]|\\.)*)"')
+"""A key, as in `a.b["key"]`, or a string in a Terraform expression."""
+
+_NAMING = frozenset({"Ref", "Condition", "Fn::GetAtt", "Fn::FindInMap", "Fn::ImportValue"})
+"""Functions whose text arguments are names."""
+
+
+def shown_tokens(value: object) -> str:
+    """The tokens in a value."""
+    if isinstance(value, float):
+        return repr(value)
+    found = _TOKEN.findall(str(value))
+    return some(found, 3) if found else f"a {type(value).__name__}"
+
+
+def shown_tree(tree: Tree) -> Tree:
+    """A tree without its longer texts."""
+    function = intrinsic(tree)
+    if function and function[0] in _NAMING:
+        return tree
+    if isinstance(tree, dict):
+        return {key: shown_tree(below) for key, below in tree.items()}
+    if isinstance(tree, list):
+        return [shown_tree(item) for item in tree]
+    return _LEFT_OUT if isinstance(tree, str) and len(tree) > _SHORT else tree
+
+
+def shown_expression(text: str) -> str:
+    """A Terraform expression without its longer strings."""
+    return _QUOTED.sub(lambda found: f'"{_LEFT_OUT}"' if found[1] and len(found[1]) > _SHORT else found[0], text)
 
 
 def in_program_terms(error: StrongRefError) -> str:
@@ -49,8 +91,6 @@ class UnresolvedValuesError(ResolveError):
 
 
 class OutputNotDefinedError(ResolveError):
-    """No output of the app has the value of a token of the AWS CDK."""
-
     token: str  # what CloudFormation would get in its place, as JSON
     # it refers to no resource of an app, and the resolver was given no app to search for its output
     needs_app: bool = field(default=False, kw_only=True)
@@ -66,8 +106,6 @@ class OutputNotDefinedError(ResolveError):
 
 
 class UnreadableTokenError(ResolveError):
-    """The CDK itself cannot resolve a token."""
-
     token: str  # as the program has it
     problem: str  # the CDK's error
 
@@ -79,15 +117,11 @@ class UnreadableTokenError(ResolveError):
 
 
 class ConstructGivenError(ResolveError):
-    """A construct of a CDK is given where a value is needed."""
-
     path: str  # the construct's, in its app
     sentence = "The construct {path:300} is not a value. Use one of its attributes, such as its name or its ARN."
 
 
 class NotANumberError(ResolveError):
-    """The value of a token for a number is not a number."""
-
     token: str  # as the program has it
     source: str  # what CloudFormation or Terraform would get in its place
     sentence = (
@@ -97,8 +131,6 @@ class NotANumberError(ResolveError):
 
 
 class SeveralStacksError(ResolveError):
-    """A token may belong to several stacks."""
-
     token: str  # as JSON, or as the program has it
     stacks: Sequence[str]
     sentence = (
@@ -108,8 +140,6 @@ class SeveralStacksError(ResolveError):
 
 
 class UnknownSchemeError(ResolveError):
-    """A scheme of tokens does not exist."""
-
     scheme: str  # as the program has it
     allowed: Sequence[str]
 
@@ -119,8 +149,6 @@ class UnknownSchemeError(ResolveError):
 
 
 class NotAReferenceError(ResolveError):
-    """A token of the CDK for Terraform does not refer to an attribute, and no output has its value."""
-
     expression: str  # what Terraform would get in its place
     sentence = (
         "{expression:300} is not a reference to an attribute of a given stack, and only Terraform can evaluate it. "
@@ -129,14 +157,10 @@ class NotAReferenceError(ResolveError):
 
 
 class NoStateGivenError(ResolveError):
-    """A resolver is given neither stacks nor a state."""
-
     sentence = "CdkTfResolver needs the stacks that the app has tokens of, or state='FILE'. Give one of them."
 
 
 class UnknownBackendError(ResolveError):
-    """The backend of a stack of the CDK for Terraform is of a kind that strongref cannot read."""
-
     stack: str
     backend: str  # the kind, as in `remote`
     sentence = (
@@ -146,8 +170,6 @@ class UnknownBackendError(ResolveError):
 
 
 class StackNotGivenError(ResolveError):
-    """A token of the CDK for Terraform belongs to a stack that the resolver was not given."""
-
     expression: str  # what Terraform would get in its place
     stack: str  # the stack's path in its app
     sentence = (
@@ -157,8 +179,6 @@ class StackNotGivenError(ResolveError):
 
 
 class OneStateError(ResolveError):
-    """Several stacks are given, and one state for all of them."""
-
     stacks: Sequence[str]
     sentence = (
         "One state is given for the stacks {stacks:5}, but each has its own. Give state={{'STACK': 'FILE', …}}, or "
@@ -188,8 +208,6 @@ class LeftOverError(ResolveError):
 
 
 class NothingResolvedError(ResolveError):
-    """A token is in a place that cdk8s asks no resolver about."""
-
     token: str
     sentence = (
         "{token:300} is in a place that cdk8s does not resolve, such as a JSON patch. Set that value on the object "

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from strongref_toolkit.json_values import Json
-
 
 class Piece(NamedTuple):
     """A piece of a text."""
@@ -43,15 +41,3 @@ def with_values(pieces: Text, resolver: object, split: Callable[[str], Iterable[
         done = piece.done | {resolver}
         made += [part if part.done is None else Piece(part.text, done) for part in split(piece.text)]
     return tuple(made)
-
-
-def leaves(value: Json, path: tuple[str, ...] = ()) -> Iterable[tuple[tuple[str, ...], str]]:
-    """Every text in a value, with its path; list indices are text, as in cdk8s."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, below in value.items():
-            yield from leaves(below, (*path, key))
-    elif isinstance(value, list):
-        for number, below in enumerate(value):
-            yield from leaves(below, (*path, str(number)))

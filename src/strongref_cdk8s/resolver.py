@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import struct
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import cdk8s
 import jsii
 
 from strongref.errors import StrongRefError
-from strongref_cdk8s.dry_run import AppRun, FieldPath
+from strongref_cdk8s.dry_run import AppRun, FieldPath, Participant
 from strongref_cdk8s.errors import ConstructGivenError
 from strongref_cdk8s.pieces import Piece, text_of, with_values
 from strongref_manifests.errors import SeveralError, TokenInKeyError
-from strongref_manifests.resolution.resolvers import as_text
+from strongref_manifests.resolution.run import as_text
 
 if TYPE_CHECKING:
     import re
@@ -34,7 +35,7 @@ class NotWhole(Exception):  # noqa: N818 (it is an answer)
 
 
 @jsii.implements(cdk8s.IResolver)
-class CloudResolver(ABC):
+class CloudResolver(Participant):
     """Resolves tokens of one kind, for one app and one run of its program; each value is fetched once.
 
     cdk8s asks from the outside in: about a map first, then about its values. It asks again about each replacement
@@ -45,9 +46,6 @@ class CloudResolver(ABC):
 
     def resolve(self, context: Any) -> None:  # noqa: ANN401 (a cdk8s.ResolutionContext)
         """Replace a value that holds tokens of this resolver.
-
-        Args:
-            context: cdk8s's question.
 
         Raises:
             UnresolvedValuesError: naming every value of the app that cannot be resolved; cdk8s turns it into a
@@ -70,14 +68,6 @@ class CloudResolver(ABC):
         for key in keys:
             error = TokenInKeyError(str(self.token_in(key)))
             run.fail(FieldPath(at.construct, (*at.key, key)), key, error, context.obj)
-
-    @abstractmethod
-    def begin(self) -> None:
-        """A dry run begins: apps may define other outputs than in the last one."""
-
-    @abstractmethod
-    def token_in(self, value: object) -> str | None:
-        """The token of this resolver in a single value; None if there is none."""
 
     @abstractmethod
     def concerns(self, value: object) -> bool:
@@ -141,6 +131,11 @@ def split_at(token: re.Pattern[str], text: str) -> Iterator[str]:
             yield Mark(part) if position % 2 else part
 
 
+def is_marked(value: object, mark: bytes) -> bool:
+    """Whether a value is a number that a CDK uses as a token: its two highest bytes say so."""
+    return isinstance(value, float) and struct.pack(">d", value)[:2] == mark
+
+
 def _asked(context: Any) -> tuple[Any, str]:  # noqa: ANN401 (a cdk8s.ResolutionContext)
     """The value that cdk8s asks about, and an ID of the question: jsii's reference of the context.
 
@@ -162,11 +157,7 @@ def _is_an_object(value: object) -> bool:
 
 
 def check_is_value(value: Any) -> None:  # noqa: ANN401 (what a CDK is to resolve)
-    """Refuse a construct that is not also a token: the CDK would follow its tree without end.
-
-    Raises:
-        ConstructGivenError: it is one.
-    """
+    """Refuse, by `ConstructGivenError`, a construct that is no token: the CDK would follow its tree without end."""
     if hasattr(value, "node") and not (hasattr(value, "resolve") and hasattr(value, "creation_stack")):  # IResolvable
         raise ConstructGivenError(str(value.node.path) or "App")
 

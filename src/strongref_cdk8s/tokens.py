@@ -50,18 +50,10 @@ class TokenResolver(CloudResolver):
         for scheme in schemes:
             if scheme not in (*BY_DEFAULT, *ON_DEMAND):
                 raise UnknownSchemeError(scheme, ON_DEMAND)
-        self._sources: Mapping[str, TokenSource] = {
-            source.scheme: source
-            for source in sources(
-                schemes,
-                tf=list(tf),
-                consumer=consumer,
-                sensitive=sensitive,
-                allow=list(allow),
-                region=region,
-                role=role,
-            )
-        }
+        given = sources(
+            schemes, tf=list(tf), consumer=consumer, sensitive=sensitive, allow=list(allow), region=region, role=role
+        )
+        self._sources: Mapping[str, TokenSource] = {source.scheme: source for source in given}
 
     def begin(self) -> None:
         """Do nothing: values do not depend on the app."""

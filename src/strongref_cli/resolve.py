@@ -17,8 +17,7 @@ from strongref_cli.manifests import (
     read_manifests,
 )
 from strongref_manifests.errors import InputError
-from strongref_manifests.resolution.resolvers import SchemeResolver
-from strongref_manifests.resolution.run import resolve
+from strongref_manifests.resolution.run import SchemeResolver, resolve
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.tokens import BY_DEFAULT, EXPORT, ON_DEMAND

@@ -22,31 +22,23 @@ _SHOWN = 250
 
 
 class BadTokenError(ResolveError):
-    """A token that cannot be understood."""
-
     token: str
     problem: str
     sentence = "{token:250} is not a valid token: {problem}. To keep the text as it is, write $${{ for ${{."
 
 
 class NotEnabledError(ResolveError):
-    """A token of a scheme that is not enabled."""
-
     token: str
     how: str  # the option that enables it
     sentence = "{token:250} is not resolved by default: add {how}. To keep the text as it is, write $${{ for ${{."
 
 
 class TokenInKeyError(ResolveError):
-    """A token is in a key, and keys are not resolved."""
-
     token: str
     sentence = "{token:250} stands in a key, and only values are resolved. Write that key out."
 
 
 class TokenNotTextError(ResolveError):
-    """The value of a token is not text, and only text can stand in its place."""
-
     token: str
     kind: str  # what it is instead, as in `a list`
     where: str  # where it stands, as in `inside a longer text`
@@ -56,8 +48,6 @@ class TokenNotTextError(ResolveError):
 
 
 class LooksUnresolvedError(ResolveError):
-    """A strict run found what looks like an unresolved token."""
-
     what: str
     origin: str  # what kind of token it looks like
     sentence = (
@@ -67,8 +57,6 @@ class LooksUnresolvedError(ResolveError):
 
 
 class OutputNotFetchedError(ResolveError):
-    """An output of a stack has no value."""
-
     key: str  # the output's logical id
     stack: str  # the stack's name, and the logical ids of the nested stacks that lead to it
     why: str = ""  # what failed; by default, the stack or the output is not there
@@ -81,8 +69,6 @@ class OutputNotFetchedError(ResolveError):
 
 
 class StackNotFoundError(ResolveError):
-    """There is no such stack."""
-
     stack: str
     region: str
     sentence = "There is no stack {stack:250} in {region}."
@@ -97,8 +83,6 @@ class NotAStackError(ResolveError):
 
 
 class ResourceNotFoundError(ResolveError):
-    """A stack has no such resource, or none that exists now."""
-
     logical_id: str
     stack: str
     region: str
@@ -126,16 +110,12 @@ class UnknownAttributeError(ResolveError):
 
 
 class NoSuchParameterError(ResolveError):
-    """Parameter Store has no parameter of that name."""
-
     name: str
     region: str
     sentence = "There is no parameter {name:250} in {region}. Check its name, region and account."
 
 
 class SecretNotReadError(ResolveError):
-    """Secrets Manager has no such secret, or the secret lacks the requested field."""
-
     name: str  # the secret's name or ARN
     region: str
     problem: str  # what is missing; never anything of the secret itself
@@ -143,8 +123,6 @@ class SecretNotReadError(ResolveError):
 
 
 class NoSuchVariableError(ResolveError):
-    """The environment has no such variable, or it holds no text."""
-
     name: str
     problem: str = "is not set"
     sentence = "The environment variable {name:250} {problem}. Set it, or remove the token."
@@ -175,14 +153,10 @@ class InputError(ResolveError):
     """The manifests to read, or the place to write to, are not valid. Nothing was read or written."""
 
     problem: str
-
-    def __str__(self) -> str:
-        return cut(self.problem, 990)
+    sentence = "{problem:990}"
 
 
 class BadAddressError(ResolveError):
-    """Text that is no address of a value."""
-
     text: str
     problem: str
     sentence = (
@@ -192,8 +166,6 @@ class BadAddressError(ResolveError):
 
 
 class NotAStateError(ResolveError):
-    """What should be a state cannot be read as one."""
-
     where: str  # its file or S3 address
     problem: str  # what it is instead; nothing of its content is in it
     sentence = (
@@ -203,8 +175,6 @@ class NotAStateError(ResolveError):
 
 
 class StateNotReadError(ResolveError):
-    """A state's file or object cannot be read."""
-
     where: str  # its file or S3 address
     problem: str
     sentence = "The Terraform state {where:250} cannot be read: {problem:400}."
@@ -226,8 +196,6 @@ class NoSuchStateError(ResolveError):
 
 
 class StateTwiceError(ResolveError):
-    """Two states are given under one name, or both without one."""
-
     name: str  # theirs; empty where they have none
 
     def __str__(self) -> str:
@@ -256,8 +224,6 @@ class NoSuchAddressError(ResolveError):
 
 
 class NoSuchStateAttributeError(ResolveError):
-    """What an address leads to is not there."""
-
     address: str  # as far as there is something
     step: str  # what is not there, as in `.arn` or `[3]`
     there: str  # what is, as in `attributes arn, bucket and id`
@@ -265,8 +231,6 @@ class NoSuchStateAttributeError(ResolveError):
 
 
 class UnsetError(ResolveError):
-    """An attribute or output is null: Terraform knows no value."""
-
     address: str
     sentence = "{address:250} is null in the Terraform state. Set it there, or take the reference out."
 

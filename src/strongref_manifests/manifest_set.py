@@ -2,26 +2,31 @@
 
 No stack shows whether the set still exists, so its claims stay until a run releases them. No Delete event arrives, so a
 ledger records the claims. A fence of the set protects both: one run at a time works on a set.
+
+The ledger has the names of all claimed exports, in as many parameters as they need. An extra name does no harm, but a
+missing one leaves its claim forever. So names are added before they are claimed, and removed after their claims are
+released.
 """
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.names import ExportScope
+from strongref.contract.values import ParameterType
 from strongref.errors import ErrorMetric, StrongRefError
 from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.missing import ImportingAccount
 from strongref.protocol.time import Sooner
-from strongref_manifests.ledger import ClaimLedger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from strongref.contract.fence import Fence
     from strongref.contract.names import Key, ManifestSet
@@ -33,10 +38,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+PAGE_BYTES = 4096
+"""The size of a parameter value in the free standard tier (AWS: Parameter Store)."""
+
 
 class ManifestSetBusyError(StrongRefError):
-    """Another run is working on the same set of manifests."""
-
     counted = ErrorMetric.REJECTED
     name: str
     by: str
@@ -47,8 +53,6 @@ class ManifestSetBusyError(StrongRefError):
 
 
 class NothingUsedError(StrongRefError):
-    """Manifests use no exports, and their set still claims some."""
-
     counted = ErrorMetric.REJECTED
     name: str
     claimed: int
@@ -62,9 +66,47 @@ class HalfWrittenError(StrongRefError):
     """Only some of the manifests were written: the set keeps its old claims and its new ones."""
 
     error: StrongRefError
+    sentence = "{error}"
 
-    def __str__(self) -> str:
-        return str(self.error)
+
+class UnreadableLedgerError(StrongRefError):
+    """A ledger was changed by hand, so its claims are unknown."""
+
+    name: str
+    sentence = (
+        "{name} cannot be read: it must be a JSON list of parameter names. Correct it, or delete it and the claims "
+        "that it named."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimLedger:
+    """The claim ledger of one set of manifests."""
+
+    store: Store  # where it is stored
+    path: str  # the path of its parameters
+    token: Callable[[], str]  # returns a unique name for a page
+
+    def read(self) -> frozenset[str]:
+        """All names in it; `UnreadableLedgerError` if a parameter of it was changed by hand."""
+        return frozenset(name for page in self._pages().values() for name in page)
+
+    def add(self, names: Collection[str]) -> None:
+        for page in _paged(sorted(names)):
+            self.store.create(
+                f"{self.path}/{self.token()}", ParameterType.STRING, json.dumps(page, separators=(",", ":")), {}
+            )
+
+    def replace(self, names: Collection[str]) -> None:
+        """Make these its only names; none of them is missing at any moment."""
+        pages = self._pages()
+        stored = [name for page in pages.values() for name in page]
+        if sorted(stored) != sorted(names) or len(pages) > len(list(_paged(sorted(names)))):
+            self.add(names)
+            self.store.delete(pages)
+
+    def _pages(self) -> dict[str, list[str]]:
+        return {name: _read(name, parameter.text) for name, parameter in self.store.under(self.path).items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +137,7 @@ class ManifestSetClaims:
         self._alone(lambda alone: alone._hold(frozenset(used), write))  # noqa: SLF001 (its own, behind a fence)
 
     def release_all(self) -> list[Use]:
-        """Release all claims of the set.
-
-        Returns:
-            The exports that were claimed.
-
-        Raises:
-            ManifestSetBusyError: as `hold`.
-        """
+        """Release all claims of the set, and return what was claimed; `ManifestSetBusyError` as `hold`."""
         return self._alone(lambda alone: alone._release_all())  # noqa: SLF001 (as above)
 
     def _alone(self, work: Callable[[ManifestSetClaims], T]) -> T:
@@ -173,6 +208,30 @@ class ManifestSetClaims:
         release = ClaimRelease(self.ports, self.clock, self.region, self.manifests.generation, self._holder)
         for scope, keys in _by_scope(uses).items():
             release.release(scope, keys)
+
+
+def _read(name: str, text: str) -> list[str]:
+    try:
+        names = json.loads(text)
+    except ValueError:
+        names = None
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise UnreadableLedgerError(name)
+    return names
+
+
+def _paged(names: list[str]) -> Iterator[list[str]]:
+    """The names of each page; JSON adds quotes, commas and brackets to them."""
+    page: list[str] = []
+    size = 2
+    for name in names:
+        if size + len(name) + 3 > PAGE_BYTES:
+            yield page
+            page, size = [], 2
+        page.append(name)
+        size += len(name) + 3
+    if page:
+        yield page
 
 
 def _by_scope(uses: Collection[Use]) -> dict[ExportScope, list[Key]]:

@@ -77,11 +77,11 @@ class TokenSource(Protocol):
     scheme: str  # one of `tokens.FORMS`
 
     def prefetch(self, tokens: Iterable[Token]) -> None:
-        """Read all values that a run needs in batches, before any `fetch`, where the service allows it.
+        """Read all values that a run needs in batches, before any `fetch`; nothing where the service has no batches.
 
         It raises nothing: `fetch` reports every error.
         """
-        ...
+        del tokens
 
     def fetch(self, token: Token) -> Json:
         """The value.
@@ -108,25 +108,12 @@ def parse(text: str) -> list[Part]:
 
 
 def text_around(text: str) -> str:
-    """The text around the tokens, as it is written, with escapes; a space stands for each token.
-
-    Raises:
-        BadTokenError: as `parse`.
-    """
+    """The text around the tokens, as it is written, with escapes; a space stands for each token. Errors as `parse`."""
     return "".join(" " if isinstance(part, Token) else written for written, part in _pieces(text))
 
 
-def render(parts: Iterable[Part]) -> str:
-    """The text that `parse` reads as these parts. No `$` can stand right before a token: it would escape it."""
-    return "".join(str(part) if isinstance(part, Token) else part.replace("${", "$${") for part in parts)
-
-
 def tokens_in(text: str) -> list[Token]:
-    """A text's tokens alone.
-
-    Raises:
-        BadTokenError: as `parse`.
-    """
+    """A text's tokens alone. Errors as `parse`."""
     return [part for part in parse(text) if isinstance(part, Token)]
 
 
@@ -157,6 +144,14 @@ def _token(scheme: str, body: str) -> Token:
     if not reference:
         raise malformed(token)
     return token
+
+
+def matched(token: Token, form: re.Pattern[str]) -> re.Match[str]:
+    """A token's reference in the form that its source understands; `BadTokenError` if it is in another one."""
+    found = form.fullmatch(token.reference)
+    if not found:
+        raise malformed(token)
+    return found
 
 
 def malformed(token: Token) -> BadTokenError:

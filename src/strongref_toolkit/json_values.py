@@ -1,4 +1,4 @@
-"""JSON values: their types, and numbers read from text."""
+"""JSON values: their types, what stands in them, and numbers read from text."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 Primitive: TypeAlias = "str | int | float | bool | None"
+Path: TypeAlias = "tuple[str | int, ...]"
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
 """A number in JSON (RFC 8259, 6)."""
@@ -30,3 +31,25 @@ def number(text: str) -> int | float | None:
     digits = len(str(EXACT)) + 1
     whole = int(text) if len(text) <= digits else EXACT + 1
     return whole if abs(whole) <= EXACT else None
+
+
+def texts_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Every text in a value, with the keys and positions that lead to it."""
+    if isinstance(value, str):
+        yield path, value
+    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, each in below:
+        yield from texts_in(each, (*path, step))
+
+
+def keys_and_values(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
+    """Every key in a value and every single value, in the order in which they are written, with what leads to it."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield (*path, key), key
+            yield from keys_and_values(below, (*path, key))
+    elif isinstance(value, list):
+        for number, below in enumerate(value):
+            yield from keys_and_values(below, (*path, number))
+    else:
+        yield path, value

@@ -25,7 +25,7 @@ from strongref_cdk8s.errors import (
     SeveralStacksError,
 )
 from strongref_manifests.errors import SensitiveError
-from strongref_manifests.terraform.source import StateReader
+from strongref_manifests.terraform import source
 from strongref_manifests.terraform.states import TerraformState, read_state
 from strongref_toolkit.errors import ResolveError
 from tests.support.cdk8s_apps import Manifests
@@ -181,11 +181,11 @@ def test_a_state_is_where_the_stack_s_own_backend_keeps_it(
 ) -> None:
     read: list[str] = []
 
-    def reading(_reader: StateReader, where: str) -> TerraformState:
+    def reading(where: str, _aws: object) -> TerraformState:
         read.append(where)
         return read_state(STATE.read_bytes(), where)
 
-    monkeypatch.setattr(StateReader, "read", reading)
+    monkeypatch.setattr(source, "read_at", reading)
 
     def resolved(stack: Any) -> dict[str, Any]:  # noqa: ANN401
         data = {"name": resource(stack, "aws_s3_bucket", "site").get_string_attribute("bucket")}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref_cdk8s.pieces import Piece, leaves, text_of, with_values
-from strongref_cdk8s.redaction import shown_expression, shown_tokens, shown_tree
+from strongref_cdk8s.errors import shown_expression, shown_tokens, shown_tree
+from strongref_cdk8s.pieces import Piece, text_of, with_values
 from strongref_toolkit.errors import SelectError
 from strongref_toolkit.intrinsics import (
     REFERENCE,
@@ -22,10 +22,7 @@ from strongref_toolkit.intrinsics import (
     simplified,
     text,
 )
-from strongref_toolkit.json_values import (
-    EXACT,
-    number,
-)
+from strongref_toolkit.json_values import EXACT, number, texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +56,7 @@ def test_a_value_is_never_read_for_tokens_by_anybody(given_text: str) -> None:
 
 def test_every_text_in_a_value_has_a_path() -> None:
     value: Json = {"a": ["x", {"b": "y"}], "c": 1, "d": "z"}
-    assert list(leaves(value)) == [(("a", "0"), "x"), (("a", "1", "b"), "y"), (("d",), "z")]
+    assert list(texts_in(value)) == [(("a", 0), "x"), (("a", 1, "b"), "y"), (("d",), "z")]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The chain of resolvers, our tokens' resolver, and a run over several manifests."""
+"""The resolver of tokens, and a run over several manifests."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from strongref_manifests.errors import (
     TokenInKeyError,
     TokenNotTextError,
 )
-from strongref_manifests.resolution.resolvers import ResolutionContext, ResolverChain, SchemeResolver
-from strongref_manifests.resolution.run import resolve
+from strongref_manifests.resolution.run import SchemeResolver, path_text, resolve
 from strongref_manifests.text.manifests import JSON, YAML, read
 from strongref_toolkit.errors import ResolveError
 from strongref_toolkit.memo import Memo
@@ -24,12 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from strongref_manifests.tokens import Token
-    from strongref_toolkit.json_values import (
-        Json,
-        Primitive,
-    )
-
-CONTEXT = ResolutionContext({}, ("spec", "env", 0, "value"))
+    from strongref_toolkit.json_values import Json
 
 
 class Absent(ResolveError):  # noqa: N818 (a test's)
@@ -56,28 +50,21 @@ class Values:
         return self.values[token.reference]
 
 
-class Louder:
-    """A resolver that is none of ours."""
-
-    def resolve(self, context: ResolutionContext, value: Primitive) -> Json:
-        return f"{value}! ({context.path})" if isinstance(value, str) else value
-
-
 def resolver(strict: bool = False, **values: Json) -> SchemeResolver:
     return SchemeResolver([Values({f"s.{name}": value for name, value in values.items()})], strict=strict)
 
 
 @pytest.mark.parametrize("value", ["text", 8080, 1.5, True, None, ["a", "b"], {"a": {"b": "c"}}, "${cfn:s.Other}", ""])
 def test_a_token_that_is_the_whole_value_gives_a_value_of_its_own_type(value: Json) -> None:
-    assert resolver(V=value).resolve(CONTEXT, "${cfn:s.V}") == value
+    assert resolver(V=value).resolve("${cfn:s.V}") == value
 
 
 def test_tokens_within_text_give_text() -> None:
     made = resolver(A="a", B=8080, C=True, D=1.5, E="$${x} ${cfn:s.A}")
-    assert made.resolve(CONTEXT, "${cfn:s.A}:${cfn:s.B}/${cfn:s.C}-${cfn:s.D} ${HOME} $${cfn:s.A}") == (
+    assert made.resolve("${cfn:s.A}:${cfn:s.B}/${cfn:s.C}-${cfn:s.D} ${HOME} $${cfn:s.A}") == (
         "a:8080/true-1.5 ${HOME} ${cfn:s.A}"
     )
-    assert made.resolve(CONTEXT, "<${cfn:s.E}>") == "<$${x} ${cfn:s.A}>"
+    assert made.resolve("<${cfn:s.E}>") == "<$${x} ${cfn:s.A}>"
 
 
 @pytest.mark.parametrize(
@@ -85,37 +72,35 @@ def test_tokens_within_text_give_text() -> None:
 )
 def test_what_is_no_single_value_cannot_stand_within_text(value: Json, came: str) -> None:
     with pytest.raises(TokenNotTextError) as refused:
-        resolver(V=value).resolve(CONTEXT, "x ${cfn:s.V}")
+        resolver(V=value).resolve("x ${cfn:s.V}")
     assert str(refused.value).startswith(f"${{cfn:s.V}} is {came}, which cannot stand inside a longer text.")
 
 
 def test_every_error_of_a_value_is_reported() -> None:
     with pytest.raises(SeveralError) as refused:
-        resolver().resolve(CONTEXT, "${cfn:s.A} ${cfn:s.B}")
+        resolver().resolve("${cfn:s.A} ${cfn:s.B}")
     assert str(refused.value) == "${cfn:s.A} is not there. ${cfn:s.B} is not there."
     with pytest.raises(Absent):
-        resolver(A="a").resolve(CONTEXT, "${cfn:s.A} ${cfn:s.B}")
+        resolver(A="a").resolve("${cfn:s.A} ${cfn:s.B}")
 
 
 @pytest.mark.parametrize(("token", "how"), [("${ssm:/a}", "add --with ssm"), ("${tf:a.b.c}", "add --tf STATE")])
 def test_a_scheme_that_is_not_enabled_is_never_left_alone(token: str, how: str) -> None:
     with pytest.raises(NotEnabledError, match=how):
-        resolver().resolve(CONTEXT, token)
+        resolver().resolve(token)
 
 
 @pytest.mark.parametrize("value", ["${Token[TOKEN.1]} ${cfn:s.A}", "${foo:bar}", -1.8881545897087503e289])
 def test_only_a_strict_run_refuses_what_others_have_left(value: str | float) -> None:
-    assert resolver(A="a").resolve(CONTEXT, value) == (
-        str(value).replace("${cfn:s.A}", "a") if value == str(value) else value
-    )
+    assert resolver(A="a").resolve(value) == (str(value).replace("${cfn:s.A}", "a") if value == str(value) else value)
     with pytest.raises(LooksUnresolvedError):
-        resolver(strict=True, A="a").resolve(CONTEXT, value)
+        resolver(strict=True, A="a").resolve(value)
 
 
 def test_a_strict_run_takes_values_as_they_come_and_leaves_escapes_and_shells_alone() -> None:
     made = resolver(strict=True, A="${Token[TOKEN.1]}")
-    assert made.resolve(CONTEXT, "${cfn:s.A} $${Token[x]} ${HOME}") == "${Token[TOKEN.1]} ${Token[x]} ${HOME}"
-    assert made.resolve(CONTEXT, 7) == 7
+    assert made.resolve("${cfn:s.A} $${Token[x]} ${HOME}") == "${Token[TOKEN.1]} ${Token[x]} ${HOME}"
+    assert made.resolve(7) == 7
 
 
 def test_nothing_is_resolved_in_keys_and_nothing_in_them_is_overlooked() -> None:
@@ -125,14 +110,6 @@ def test_nothing_is_resolved_in_keys_and_nothing_in_them_is_overlooked() -> None
             resolver().check_key(key)
     with pytest.raises(LooksUnresolvedError, match="a token of the CDK that was not resolved"):
         resolver(strict=True).check_key("${Token[x]}")
-
-
-def test_resolvers_are_asked_in_order_until_there_is_no_single_value() -> None:
-    chain = ResolverChain([resolver(A="a", L=["x"]), Louder()])
-    assert chain.resolve(CONTEXT, "${cfn:s.A}") == "a! (spec.env[0].value)"
-    assert chain.resolve(CONTEXT, "${cfn:s.L}") == ["x"]
-    assert ResolverChain([Louder(), resolver(A="a")]).resolve(CONTEXT, "${cfn:s.A}") == "a! (spec.env[0].value)"
-    assert chain.resolve(CONTEXT, None) is None
 
 
 def test_a_run_tells_its_sources_all_tokens_once_before_it_asks_for_the_first() -> None:
@@ -166,13 +143,6 @@ def test_every_failing_path_of_every_file_is_listed() -> None:
     assert (outcome.documents, outcome.values) == (4, 1)
 
 
-def test_other_resolvers_come_after_ours_and_see_where_they_are() -> None:
-    manifest = read("a.yaml", b"kind: X\nspec:\n  a: ${cfn:s.A}\n  b: 1\n", YAML)
-    outcome = resolve([manifest], resolver(A="a"), [Louder()])
-    assert outcome.texts == ['kind: "X! (kind)"\nspec:\n  a: "a! (spec.a)"\n  b: 1\n']
-    assert outcome.values == 2
-
-
 def test_a_list_behind_a_tag_is_a_failure_of_its_path() -> None:
     outcome = resolve([read("a.yaml", b"a: !!str ${cfn:s.L}", YAML)], resolver(L=["x"]))
     (failure,) = outcome.failures
@@ -190,7 +160,7 @@ def test_a_list_behind_a_tag_is_a_failure_of_its_path() -> None:
     ],
 )
 def test_a_path_tells_keys_with_dots_from_keys_in_keys(key: tuple[str | int, ...], path: str) -> None:
-    assert ResolutionContext({}, key).path == path
+    assert path_text(key) == path
 
 
 def test_a_token_in_a_complex_key_is_an_error_as_in_any_key() -> None:

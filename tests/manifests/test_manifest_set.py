@@ -24,8 +24,15 @@ from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.missing import ImportingAccount
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
-from strongref_manifests.ledger import PAGE_BYTES, ClaimLedger, UnreadableLedgerError
-from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetBusyError, ManifestSetClaims, NothingUsedError
+from strongref_manifests.manifest_set import (
+    PAGE_BYTES,
+    ClaimLedger,
+    HalfWrittenError,
+    ManifestSetBusyError,
+    ManifestSetClaims,
+    NothingUsedError,
+    UnreadableLedgerError,
+)
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 

@@ -13,7 +13,6 @@ from botocore.exceptions import ClientError
 from strongref_manifests.errors import BadTokenError, NoSuchParameterError, NoSuchVariableError, SecretNotReadError
 from strongref_manifests.sources.attributes import StackAttributes
 from strongref_manifests.sources.environment import EnvironmentSource
-from strongref_manifests.sources.nested import StackResources
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.sources.parameters import ParameterSource
 from strongref_manifests.sources.secretsmanager import SecretSource
@@ -230,11 +229,10 @@ def test_a_variable_is_read_and_a_missing_one_reported() -> None:
 )
 def test_a_reference_that_a_source_does_not_understand_is_reported(clients: Watched, text: str) -> None:
     aws = aws_of(clients)
-    resources = StackResources(aws)
-    outputs = StackOutputs(aws, resources)
+    outputs = StackOutputs(aws)
     sources = (
         outputs,
-        StackAttributes(aws, resources, outputs),
+        StackAttributes(outputs),
         ParameterSource(aws),
         SecretSource(aws),
         EnvironmentSource({}),

@@ -172,9 +172,7 @@ class Resources:
 
 
 def attributes(clients: Watched, control: Resources) -> StackAttributes:
-    aws = aws_of(clients)
-    resources = StackResources(aws)
-    return StackAttributes(aws, resources, StackOutputs(aws, resources), lambda *_: Finder(control))
+    return StackAttributes(StackOutputs(aws_of(clients)), lambda *_: Finder(control))
 
 
 def test_ref_is_the_physical_id_and_all_else_is_asked_of_cloud_control_once(clients: Watched) -> None:
@@ -239,10 +237,9 @@ def test_a_resource_that_is_being_made_or_is_gone_has_no_attributes(
 def test_what_only_cloudformation_knows_is_reported(
     clients: Watched, type_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    aws = aws_of(clients)
-    resources = StackResources(aws)
-    monkeypatch.setattr(resources, "resource", lambda *_: StackResource(type_name, "id"))
-    source = StackAttributes(aws, resources, StackOutputs(aws, resources))
+    outputs = StackOutputs(aws_of(clients))
+    monkeypatch.setattr(outputs.resources, "resource", lambda *_: StackResource(type_name, "id"))
+    source = StackAttributes(outputs)
     assert source.fetch(Token("cfn-attr", "aws.Thing.Ref")) == "id"
     with pytest.raises(UnknownAttributeError, match="Make it an output of its stack"):
         source.fetch(Token("cfn-attr", "aws.Thing.Arn"))
@@ -314,9 +311,9 @@ def test_a_stack_is_described_once_for_its_outputs_and_for_its_parameters(client
     template["Resources"] = {"Topic": TOPIC, "Stage": {**TOPIC, "Properties": {"DisplayName": {"Ref": "Given"}}}}
     deploy("api", template=template)
     aws = aws_of(clients)
-    resources = StackResources(aws)
-    assert StackOutputs(aws, resources).value("api", "A") == "a"
-    known = StackTemplates(aws, resources).properties(aws.where(EU, None), "api", "Stage")
+    outputs = StackOutputs(aws)
+    assert outputs.value("api", "A") == "a"
+    known = StackTemplates(aws, outputs.resources).properties(aws.where(EU, None), "api", "Stage")
     assert known == {"DisplayName": "by-parameter"}
     assert clients.calls == {"DescribeStacks": 1, "GetTemplate": 1}
 
@@ -396,11 +393,11 @@ def described(
     monkeypatch: pytest.MonkeyPatch,
 ) -> StackAttributes:
     """Of a stack with one resource, `It`."""
-    resources = StackResources(aws)
-    monkeypatch.setattr(resources, "resource", lambda *_: resource)
+    outputs = StackOutputs(aws)
+    monkeypatch.setattr(outputs.resources, "resource", lambda *_: resource)
     template = {"Resources": {"It": {"Properties": properties}}}
     monkeypatch.setattr(aws, "call", lambda *_, **__: {"TemplateBody": template})
-    return StackAttributes(aws, resources, StackOutputs(aws, resources), lambda *_: looking)
+    return StackAttributes(outputs, lambda *_: looking)
 
 
 FILTER = "AWS::Logs::MetricFilter"
@@ -440,15 +437,15 @@ def test_two_of_one_type_and_physical_id_are_distinguished_by_their_stack_and_lo
     for group in groups.values():
         cloud.add(FILTER, f"{group}|errors", FilterName="errors", LogGroupName=group, FilterPattern=f"in {group}")
     aws = aws_of(clients)
-    resources = StackResources(aws)
-    monkeypatch.setattr(resources, "resource", lambda *_: StackResource(FILTER, "errors"))
+    outputs = StackOutputs(aws)
+    monkeypatch.setattr(outputs.resources, "resource", lambda *_: StackResource(FILTER, "errors"))
 
     def call(*_: object, StackName: str, **__: object) -> Any:  # noqa: ANN401, N803 (botocore's)
         own = {logical_id: group for (stack, logical_id), group in groups.items() if stack == StackName}
         return {"TemplateBody": {"Resources": {at: {"Properties": {"LogGroupName": own[at]}} for at in own}}}
 
     monkeypatch.setattr(aws, "call", call)
-    source = StackAttributes(aws, resources, StackOutputs(aws, resources), lambda *_: finder(cloud))
+    source = StackAttributes(outputs, lambda *_: finder(cloud))
     for _ in range(2):
         for (stack, logical_id), group in groups.items():
             assert source.fetch(Token("cfn-attr", f"{stack}.{logical_id}.FilterPattern")) == f"in {group}"
@@ -494,9 +491,9 @@ def test_what_is_not_to_be_found_even_so_is_to_be_an_output(
     clients: Watched, error: StrongRefError, reported: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aws = aws_of(clients)
-    resources = StackResources(aws)
-    source = StackAttributes(aws, resources, StackOutputs(aws, resources), lambda *_: Unsure(error))
-    monkeypatch.setattr(resources, "resource", lambda *_: StackResource(STAGE, "prod"))
+    outputs = StackOutputs(aws)
+    source = StackAttributes(outputs, lambda *_: Unsure(error))
+    monkeypatch.setattr(outputs.resources, "resource", lambda *_: StackResource(STAGE, "prod"))
     with pytest.raises(UnknownAttributeError) as refused:
         source.fetch(Token("cfn-attr", "aws.Stage.DeploymentId"))
     assert str(refused.value).startswith(f"DeploymentId of Stage cannot be read: {reported}")
@@ -507,9 +504,9 @@ def test_what_could_not_be_read_is_reported_and_not_that_it_is_hidden(
     clients: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aws = aws_of(clients)
-    resources = StackResources(aws)
-    source = StackAttributes(aws, resources, StackOutputs(aws, resources), lambda *_: Unsure(MISSING))
-    monkeypatch.setattr(resources, "resource", lambda *_: StackResource(STAGE, "prod"))
+    outputs = StackOutputs(aws)
+    source = StackAttributes(outputs, lambda *_: Unsure(MISSING))
+    monkeypatch.setattr(outputs.resources, "resource", lambda *_: StackResource(STAGE, "prod"))
     denied(clients, "GetTemplate")
     with pytest.raises(UnknownAttributeError) as refused:
         source.fetch(Token("cfn-attr", "aws.Stage.DeploymentId"))

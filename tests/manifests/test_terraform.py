@@ -31,7 +31,7 @@ from strongref_manifests.errors import (
     UnsetError,
 )
 from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource
-from strongref_manifests.terraform.source import StateReader, TerraformStates
+from strongref_manifests.terraform.source import TerraformStates
 from strongref_manifests.terraform.states import TerraformState, read_state
 from strongref_manifests.terraform.values import value_of
 from strongref_manifests.tokens import TF, Token
@@ -627,7 +627,7 @@ def nobody() -> Aws:
 def source(
     *given: str, sensitive: bool = False, allow: Iterable[str] = (), through: Callable[[], Aws] = nobody
 ) -> TerraformStates:
-    return TerraformStates(given, StateReader(through), sensitive=sensitive, allow=allow)
+    return TerraformStates(given, through, sensitive=sensitive, allow=allow)
 
 
 def fetched(states: TerraformStates, reference: str) -> Json:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref_manifests.errors import ManifestError, TokenNotTextError
-from strongref_manifests.resolution.resolvers import ResolutionContext
+from strongref_manifests.resolution.run import path_text
 from strongref_manifests.text.manifests import JSON, YAML, Format, Manifest, read
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def yaml_of(text: str) -> Manifest:
 
 
 def path(scalar: Scalar) -> str:
-    return ResolutionContext({}, scalar.path).path
+    return path_text(scalar.path)
 
 
 def _no_second_try(*_: object) -> str:

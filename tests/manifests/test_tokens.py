@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from strongref_manifests.errors import BadTokenError
 from strongref_manifests.leftovers import leftover
-from strongref_manifests.tokens import FORMS, NOWHERE, Part, Token, parse, render, text_around, tokens_in
+from strongref_manifests.tokens import FORMS, NOWHERE, Part, Token, parse, text_around, tokens_in
 
 REFERENCES = st.lists(
     st.from_regex(r'[A-Za-z0-9_./:]{1,8}|\["([^"\\\n]|\\.){0,6}"\]', fullmatch=True), min_size=1, max_size=4
@@ -36,6 +36,10 @@ def texts(draw: st.DrawFn) -> list[Part]:
             parts[-1] = f"{parts[-1].rstrip('$')} "
         parts.append(part)
     return parts
+
+
+def render(parts: list[Part]) -> str:
+    return "".join(str(part) if isinstance(part, Token) else part.replace("${", "$${") for part in parts)
 
 
 @given(texts())

@@ -9,10 +9,9 @@ from strongref.contract.fence import Fence
 from strongref.contract.names import ManifestSet
 from strongref.errors import ExportsInUseError, InUse
 from strongref_manifests import errors
-from strongref_manifests.ledger import UnreadableLedgerError
 from strongref_manifests.leftovers import leftover
-from strongref_manifests.manifest_set import ManifestSetBusyError, NothingUsedError
-from strongref_manifests.resolution.resolvers import INSIDE
+from strongref_manifests.manifest_set import ManifestSetBusyError, NothingUsedError, UnreadableLedgerError
+from strongref_manifests.resolution.run import INSIDE
 from strongref_manifests.text.manifests import YAML, read
 from strongref_manifests.tokens import Token, malformed
 from strongref_toolkit import errors as toolkit_errors

@@ -28,11 +28,8 @@ class InputFile(NamedTuple):
 def find(given: Iterable[str], out: Path | None) -> list[InputFile]:
     """The files that were given, and those of folders: by their ending, in order, hidden ones and folders apart.
 
-    Each is found once, however often it was given. Links are followed, and a folder within itself is left out.
-
-    Args:
-        given: files and folders.
-        out: the folder that is written to, which is not read if it is below one of them.
+    Each is found once, however often it was given. Links are followed. A folder within itself is left out, and so is
+    the one that is written to.
 
     Raises:
         InputError: something is not there, cannot be looked into, or is of no known kind; or a folder has no manifest.
@@ -73,11 +70,7 @@ def _below(folder: Path, avoided: frozenset[Path]) -> Iterator[Path]:
 
 
 def _is_folder(path: Path) -> bool | None:
-    """Whether a path is a folder; None if it does not exist.
-
-    Raises:
-        InputError: the system does not say.
-    """
+    """Whether a path is a folder; None if it does not exist; `InputError` if the system does not say."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except OSError as error:

@@ -2,25 +2,121 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from strongref.errors import StrongRefError
 from strongref.text import cut
-from strongref_manifests.errors import SeveralError
-from strongref_manifests.resolution.resolvers import ResolutionContext, ResolverChain
+from strongref_manifests.errors import (
+    LooksUnresolvedError,
+    NotEnabledError,
+    SeveralError,
+    TokenInKeyError,
+    TokenNotTextError,
+)
+from strongref_manifests.leftovers import leftover
+from strongref_manifests.tokens import TF, Token, parse, text_around, tokens_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from strongref_manifests.resolution.resolvers import Resolver, SchemeResolver
     from strongref_manifests.text.manifests import Manifest
-    from strongref_manifests.text.nodes import Scalar
-    from strongref_toolkit.json_values import Json
+    from strongref_manifests.text.nodes import Path, Scalar
+    from strongref_manifests.tokens import TokenSource
+    from strongref_toolkit.json_values import Json, Primitive
 
+INSIDE = "inside a longer text"
 
 WHOLE = "the whole document"
 """The path of a value that is not in anything."""
+
+_HOW = {TF: "--tf STATE"}
+
+_PLAIN = re.compile(r'[^\s."\[\]]+')
+"""A key that needs no quotes in a path."""
+
+
+class SchemeResolver:
+    """Resolves `${cfn:…}` and its like, by a source for each scheme. It lives for one run.
+
+    What a token stands for is written as it is: nothing in it is taken for a token again.
+    """
+
+    def __init__(self, sources: Iterable[TokenSource], *, strict: bool = False) -> None:
+        """Resolve the schemes of these sources; a strict run refuses text that looks like another tool's token."""
+        self._sources: Mapping[str, TokenSource] = {source.scheme: source for source in sources}
+        self._strict = strict
+
+    def prefetch(self, values: Iterable[Primitive]) -> None:
+        """Let the sources read what a run needs in batches."""
+        wanted: dict[str, dict[Token, None]] = {}
+        for value in values:
+            if isinstance(value, str):
+                for token in _readable(value):
+                    wanted.setdefault(token.scheme, {})[token] = None
+        for scheme, tokens in wanted.items():
+            if scheme in self._sources:
+                self._sources[scheme].prefetch(tokens)
+
+    def resolve(self, value: Primitive) -> Json:
+        """What a value stands for: of any type if it is one token as a whole; tokens within text give text.
+
+        Raises:
+            StrongRefError: a token cannot be resolved; `SeveralError` if it is more than one.
+        """
+        if not isinstance(value, str):
+            self._check_strictly(value)
+            return value
+        parts = parse(value)
+        self._check_strictly(text_around(value))
+        if len(parts) == 1 and isinstance(parts[0], Token):
+            return self._fetch(parts[0])
+        texts: list[str] = []
+        errors: list[StrongRefError] = []
+        for part in parts:
+            try:
+                texts.append(as_text(str(part), self._fetch(part)) if isinstance(part, Token) else part)
+            except StrongRefError as error:
+                errors.append(error)
+        if errors:
+            raise errors[0] if len(errors) == 1 else SeveralError(errors)
+        return "".join(texts)
+
+    def check_key(self, key: str) -> None:
+        """Check that a key has no tokens, and in a strict run nothing like one: keys are not resolved."""
+        for token in tokens_in(key):
+            raise TokenInKeyError(str(token))
+        self._check_strictly(text_around(key))
+
+    def _check_strictly(self, value: Primitive) -> None:
+        found = leftover(value) if self._strict else None
+        if found:
+            raise LooksUnresolvedError(*found)
+
+    def _fetch(self, token: Token) -> Json:
+        if token.scheme not in self._sources:
+            raise NotEnabledError(str(token), _HOW.get(token.scheme, f"--with {token.scheme}"))
+        return self._sources[token.scheme].fetch(token)
+
+
+def _readable(value: str) -> list[Token]:
+    """The tokens of a value; none if one is not valid: `resolve` reports that."""
+    try:
+        return tokens_in(value)
+    except StrongRefError:
+        return []
+
+
+def as_text(token: str, value: Json) -> str:
+    """What a token's value is within text; `TokenNotTextError` if it is a list, a map or null."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    kind = "nothing (null)" if value is None else "a list" if isinstance(value, list) else "a map"
+    raise TokenNotTextError(token, kind, INSIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +143,26 @@ class ResolveResult:
     values: int = 0  # how many are other ones than before
 
 
-def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver, others: Sequence[Resolver] = ()) -> ResolveResult:
-    """Resolve every value of every manifest.
-
-    Args:
-        manifests: all of the run's.
-        tokens: resolves our own tokens; it is asked first.
-        others: resolvers that come after it.
-    """
+def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver) -> ResolveResult:
+    """Resolve every value of every manifest of the run."""
     tokens.prefetch(each.value for manifest in manifests for each in manifest.parsed.scalars if not each.is_key)
-    chain = ResolverChain([tokens, *others])
     outcome = ResolveResult()
     for manifest in manifests:
         values: dict[Scalar, Json] = {}
         failures: list[Failure] = []
         for scalar in manifest.parsed.scalars:
-            context = _context(manifest, scalar)
             try:
                 if scalar.is_key:
                     tokens.check_key(str(scalar.value))
                     continue
-                value = chain.resolve(context, scalar.value)
+                value = tokens.resolve(scalar.value)
                 if (type(value), value) != (type(scalar.value), scalar.value):
                     manifest.format.in_style(scalar, manifest.text, value)  # or raise that it cannot be
                     values[scalar] = value
             except StrongRefError as error:
-                path = context.path or WHOLE
-                failures += [Failure(manifest.file, scalar.document, path, each) for each in _each(error)]
+                errors = error.errors if isinstance(error, SeveralError) else [error]
+                path = path_text(scalar.path) or WHOLE
+                failures += [Failure(manifest.file, scalar.document, path, each) for each in errors]
         outcome.documents += len(manifest.parsed.documents)
         outcome.values += len(values)
         outcome.failures += failures
@@ -81,13 +170,10 @@ def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver, others: Seque
     return outcome
 
 
-def _context(manifest: Manifest, scalar: Scalar) -> ResolutionContext:
-    content = manifest.parsed.documents[scalar.document - 1].content
-    return ResolutionContext(cast("Mapping[str, Json]", content), scalar.path)
-
-
-def _each(error: StrongRefError) -> Iterator[StrongRefError]:
-    if isinstance(error, SeveralError):
-        yield from error.errors
-    else:
-        yield error
+def path_text(path: Path) -> str:
+    """`spec.containers[0].image`, `metadata.annotations["example.com/queue"]`."""
+    steps = (
+        f".{step}" if isinstance(step, str) and _PLAIN.fullmatch(step) else f"[{json.dumps(step, ensure_ascii=False)}]"
+        for step in path
+    )
+    return "".join(steps).removeprefix(".")

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from strongref_manifests.sources.attributes import StackAttributes
 from strongref_manifests.sources.environment import EnvironmentSource
 from strongref_manifests.sources.exports import ExportSource
-from strongref_manifests.sources.nested import StackResources
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.sources.parameters import ParameterSource
 from strongref_manifests.sources.secretsmanager import SecretSource
-from strongref_manifests.terraform.source import StateReader, TerraformStates
+from strongref_manifests.terraform.source import TerraformStates
 from strongref_manifests.tokens import ENV, EXPORT, ON_DEMAND, SECRET, SSM
 from strongref_toolkit.session import ToolSession, regions
 
@@ -32,25 +31,16 @@ def sources(  # noqa: PLR0913 (as the command's options)
     role: str | None,
     session: ToolSession | None = None,
 ) -> list[TokenSource]:
-    """A source for each enabled scheme: those `BY_DEFAULT`, and the given ones.
+    """A source for each enabled scheme: those `BY_DEFAULT`, the given ones of `ON_DEMAND`, and `tf` if it has states.
 
-    Args:
-        schemes: of `ON_DEMAND`.
-        tf: states of Terraform's, as `TerraformStates` has them.
-        consumer: for whom the exports are.
-        sensitive: whether secrets are given.
-        allow: addresses of sensitive values of Terraform's, as `TerraformStates` has them.
-        region: as `ToolSession.aws`.
-        role: as `ToolSession.aws`.
-        session: what AWS is called with; that of this process by default.
+    The arguments are as `TerraformStates`, `PublishedExports` and `ToolSession.aws` have them.
 
     Raises:
         UsageError: exports are asked for, and there is no region to read them in.
     """
     session = session or ToolSession.start()
     called = session.aws(region, role)
-    resources = StackResources(called)
-    outputs = StackOutputs(called, resources)
+    outputs = StackOutputs(called)
 
     def exports() -> TokenSource:
         ports = session.ports()
@@ -63,8 +53,8 @@ def sources(  # noqa: PLR0913 (as the command's options)
         SECRET: lambda: SecretSource(called),
         ENV: EnvironmentSource,
     }
-    made: list[TokenSource] = [outputs, StackAttributes(called, resources, outputs)]
+    made: list[TokenSource] = [outputs, StackAttributes(outputs)]
     made += [on_demand[scheme]() for scheme in ON_DEMAND if scheme in schemes]
     if tf:
-        made.append(TerraformStates(tf, StateReader(lambda: called), sensitive=sensitive, allow=allow))
+        made.append(TerraformStates(tf, lambda: called, sensitive=sensitive, allow=allow))
     return made

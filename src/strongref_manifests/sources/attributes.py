@@ -23,13 +23,13 @@ from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import resource_type_of
 from strongref.text import some
 from strongref_manifests.errors import UnknownAttributeError
-from strongref_manifests.sources.nested import NESTED_STACK, StackResources
+from strongref_manifests.sources.nested import NESTED_STACK
 from strongref_manifests.sources.templates import StackTemplates
-from strongref_manifests.tokens import CFN_ATTR, malformed
+from strongref_manifests.tokens import CFN_ATTR, TokenSource, matched
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from strongref.aws.cloud_control import Resource
     from strongref_manifests.sources.nested import StackResource
@@ -51,48 +51,25 @@ class _Location(NamedTuple):
     logical_id: str
 
 
-class StackAttributes:
+class StackAttributes(TokenSource):
     """The source of `cfn-attr` tokens."""
 
     scheme = CFN_ATTR
 
-    def __init__(
-        self,
-        aws: Aws,
-        resources: StackResources,
-        outputs: StackOutputs,
-        finder: Callable[[Aws, Where], Finder] | None = None,
-    ) -> None:
-        """Make one, for one run.
-
-        Args:
-            aws: what calls go through.
-            resources: those of stacks.
-            outputs: those of stacks.
-            finder: looks resources up in an account and region; over Cloud Control by default.
-        """
-        self._aws = aws
-        self._resources = resources
+    def __init__(self, outputs: StackOutputs, finder: Callable[[Aws, Where], Finder] | None = None) -> None:
+        """Make one, for one run: the finder looks resources up in an account and region; by default `finder_in`."""
+        self._aws = outputs.aws
+        self._resources = outputs.resources
         self._outputs = outputs
-        self._templates = StackTemplates(aws, resources)
+        self._templates = StackTemplates(outputs.aws, outputs.resources)
         self._make_finder = finder or finder_in
         self._finders: Memo[Where, Finder] = Memo()
         self._found: Memo[_Location, Resource] = Memo()  # physical IDs are unique within their parents only
 
-    def prefetch(self, tokens: Iterable[Token]) -> None:
-        """Nothing: resources are described one by one."""
-
     def fetch(self, token: Token) -> Json:
-        """The attribute, as CloudFormation or Cloud Control has it: text, a number, a list, a map.
-
-        Raises:
-            BadTokenError: the reference is no stack, resource and attribute.
-            StrongRefError: there is no such attribute, or it cannot be read.
-        """
-        given = _REFERENCE.fullmatch(token.reference)
-        if not given:
-            raise malformed(token)
-        stack, path = given[1], given[2].split(".")
+        """The attribute, as CloudFormation or Cloud Control has it: text, a number, a list, a map."""
+        stack, names = matched(token, _REFERENCE).groups()
+        path = names.split(".")
         where = self._aws.where(token.region, token.account)
         at, leading = stack, [stack]
         while True:
@@ -161,10 +138,6 @@ class StackAttributes:
 
 
 def finder_in(aws: Aws, where: Where) -> Finder:
-    """A finder over Cloud Control in an account and region.
-
-    Raises:
-        NoWayInError: there is no role to assume in that account.
-    """
+    """A finder over Cloud Control in an account and region; `NoWayInError` if there is no role to assume there."""
     clients = aws.clients(where)
     return Finder(CloudControlApi(clients.cloudcontrol, where.region, aws.limiter, aws.clock))

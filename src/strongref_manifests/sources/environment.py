@@ -7,17 +7,17 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref_manifests.errors import NoSuchVariableError
-from strongref_manifests.tokens import ENV, malformed
+from strongref_manifests.tokens import ENV, TokenSource, matched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from strongref_manifests.tokens import Token
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class EnvironmentSource:
+class EnvironmentSource(TokenSource):
     """The source of `env` tokens."""
 
     scheme = ENV
@@ -25,19 +25,9 @@ class EnvironmentSource:
     def __init__(self, variables: Mapping[str, str] = os.environ) -> None:
         self._variables = variables
 
-    def prefetch(self, tokens: Iterable[Token]) -> None:
-        """Nothing: it is all here."""
-
     def fetch(self, token: Token) -> str:
-        """The variable's value, which may be empty.
-
-        Raises:
-            BadTokenError: the reference is no variable's name.
-            NoSuchVariableError: it is not set, or is no text.
-        """
-        name = token.reference
-        if not _NAME.fullmatch(name):
-            raise malformed(token)
+        """The variable's value, which may be empty."""
+        name = matched(token, _NAME)[0]
         if name not in self._variables:
             raise NoSuchVariableError(name)
         value = self._variables[name]

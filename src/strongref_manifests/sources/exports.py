@@ -9,13 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import SHARED, ExportScope, Producer
-from strongref_manifests.tokens import EXPORT, malformed
+from strongref.contract.names import SHARED, Producer
+from strongref_manifests.tokens import EXPORT, TokenSource, matched
 from strongref_toolkit.published_exports import PublishedExports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock, Patience
     from strongref_manifests.tokens import Token
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 _REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\.([A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*)")
 
 
-class ExportSource(PublishedExports):
+class ExportSource(PublishedExports, TokenSource):
     """The source of `export` tokens."""
 
     scheme = EXPORT
@@ -40,47 +38,12 @@ class ExportSource(PublishedExports):
         *,
         sensitive: bool = False,
     ) -> None:
-        """Make one, for one run.
-
-        Args:
-            aws: knows the caller's own account.
-            store: as `PublishedExports`, like all that follow.
-            clock: the same.
-            patience: the same.
-            consumer: the same.
-            sensitive: the same.
-        """
+        """As `PublishedExports`; `aws` knows the caller's own account."""
         super().__init__(store, clock, patience, consumer, sensitive=sensitive)
         self._aws = aws
 
-    def prefetch(self, tokens: Iterable[Token]) -> None:
-        """Nothing: all that a stack exports to a consumer is read at once, whichever key is asked for first."""
-
-    def scope(self, token: Token) -> ExportScope:
-        """Where a token's export is to be found.
-
-        Raises:
-            BadTokenError: the reference is no stack and key.
-            UnknownCallerError: the caller's own account cannot be found out.
-        """
-        stack, _ = _taken_apart(token)
-        account = token.account or self._aws.accounts.own
-        return ExportScope(self.consumer, Producer(account, token.region or self._store.region, stack))
-
     def fetch(self, token: Token) -> Json:
-        """The export's value, as `PublishedExports.value`.
-
-        Raises:
-            BadTokenError: the reference is no stack and key.
-            StrongRefError: as `PublishedExports.value`.
-        """
-        _, name = _taken_apart(token)
-        return self.value(self.scope(token).producer, name, str(token))
-
-
-def _taken_apart(token: Token) -> tuple[str, str]:
-    """The stack, and the key or name of a map with `/` between levels."""
-    found = _REFERENCE.fullmatch(token.reference)
-    if not found:
-        raise malformed(token)
-    return found[1], found[2].replace(".", "/")
+        """The export's value, as `PublishedExports.value`."""
+        stack, key = matched(token, _REFERENCE).groups()
+        producer = Producer(token.account or self._aws.accounts.own, token.region or self._store.region, stack)
+        return self.value(producer, key.replace(".", "/"), str(token))

@@ -38,12 +38,7 @@ class StackResources:
         self._known: Memo[tuple[Where, str, str], StackResource] = Memo()
 
     def description(self, where: Where, stack: str, called: str | None = None) -> Mapping[str, Any]:
-        """What DescribeStacks returns for a stack: its outputs and parameters, among others.
-
-        Args:
-            where: the stack is.
-            stack: its name or ARN.
-            called: what errors call it, if not that.
+        """What DescribeStacks returns for the stack with this name or ARN: its outputs and parameters, among others.
 
         Raises:
             StackNotFoundError: it is not there.
@@ -52,12 +47,7 @@ class StackResources:
         return self._stacks.get((where, stack), lambda: self._described(where, stack, called or stack))
 
     def resource(self, where: Where, stack: str, logical_id: str) -> StackResource:
-        """A resource of a stack.
-
-        Args:
-            where: the stack is.
-            stack: its name or ARN.
-            logical_id: the resource's.
+        """A resource of the stack with this name or ARN.
 
         Raises:
             ResourceNotFoundError: it, or the stack, is not there.
@@ -70,8 +60,7 @@ class StackResources:
 
         Raises:
             NotAStackError: a resource on the path is not a stack.
-            ResourceNotFoundError: as `resource`.
-            FetchFailedError: the same.
+            StrongRefError: as `resource`.
         """
         for logical_id in logical_ids:
             found = self.resource(where, stack, logical_id)

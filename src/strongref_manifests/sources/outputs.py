@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from strongref_manifests.errors import NotAStackError, OutputNotFetchedError, ResourceNotFoundError, StackNotFoundError
 from strongref_manifests.sources.nested import StackResources
-from strongref_manifests.tokens import CFN, malformed
+from strongref_manifests.tokens import CFN, TokenSource, matched
 from strongref_toolkit.errors import FetchFailedError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from strongref_manifests.tokens import Token
     from strongref_toolkit.aws import Aws, Where
@@ -23,30 +23,25 @@ if TYPE_CHECKING:
 _REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9-]*(?:\.[A-Za-z0-9]+)*)\.([A-Za-z0-9]+)")
 
 
-class StackOutputs:
-    """The outputs of stacks, and the source of `cfn` tokens."""
+class StackOutputs(TokenSource):
+    """The outputs of stacks, and the source of `cfn` tokens.
+
+    Attributes:
+        aws: what calls go through.
+        resources: those of stacks.
+    """
 
     scheme = CFN
 
-    def __init__(self, aws: Aws, resources: StackResources | None = None) -> None:
-        """Make one, for one run.
-
-        Args:
-            aws: what calls go through.
-            resources: those of stacks, if others ask for them too.
-        """
-        self._aws = aws
-        self._resources = resources or StackResources(aws)
+    def __init__(self, aws: Aws) -> None:
+        self.aws = aws
+        self.resources = StackResources(aws)
         self._stacks: Memo[tuple[Where, str], Mapping[str, str]] = Memo()
 
     def value(self, stack: str, key: str, region: str | None = None, account: str | None = None) -> str:
-        """An output's value.
+        """The value of an output of a stack.
 
-        Args:
-            stack: the stack's name; for a nested one its root's, and the logical ids that lead to it, with dots.
-            key: the output's logical id.
-            region: the stack's, if it is not the run's own.
-            account: the stack's, if it is not the caller's own.
+        A nested stack is named by its root's name and the logical ids that lead to it, with dots.
 
         Raises:
             OutputNotFetchedError: there is no such output or stack, or the call to CloudFormation fails.
@@ -54,7 +49,7 @@ class StackOutputs:
             UnknownCallerError: STS does not say whose credentials these are.
         """
         try:
-            where = self._aws.where(region, account)
+            where = self.aws.where(region, account)
             outputs = self._stacks.get((where, stack), lambda: self._outputs(where, stack))
         except StackNotFoundError as error:
             raise OutputNotFetchedError(key, stack, hint=str(error)) from None
@@ -64,18 +59,12 @@ class StackOutputs:
             raise OutputNotFetchedError(key, stack)
         return outputs[key]
 
-    def prefetch(self, tokens: Iterable[Token]) -> None:
-        """Nothing: a stack's outputs come in one call, whichever of them is asked for first."""
-
     def fetch(self, token: Token) -> str:
-        """As `value`; `BadTokenError` if the reference is no stack and output."""
-        found = _REFERENCE.fullmatch(token.reference)
-        if not found:
-            raise malformed(token)
-        return self.value(found[1], found[2], token.region, token.account)
+        stack, key = matched(token, _REFERENCE).groups()
+        return self.value(stack, key, token.region, token.account)
 
     def _outputs(self, where: Where, stack: str) -> Mapping[str, str]:
         name, *logical_ids = stack.split(".")
-        found = self._resources.nested(where, name, logical_ids)
-        described = self._resources.description(where, found, stack)
+        found = self.resources.nested(where, name, logical_ids)
+        described = self.resources.description(where, found, stack)
         return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())}

@@ -15,7 +15,7 @@ from strongref.errors import StrongRefError
 from strongref.protocol.ports import BATCH
 from strongref.text import some
 from strongref_manifests.errors import NoSuchParameterError
-from strongref_manifests.tokens import SSM, malformed
+from strongref_manifests.tokens import SSM, TokenSource, matched
 from strongref_toolkit.errors import FetchFailedError, SecureValueError
 
 if TYPE_CHECKING:
@@ -31,18 +31,13 @@ _DENIED = frozenset({"AccessDeniedException", "AccessDenied", "InvalidKeyId"})
 """Codes by which one parameter that may not be read, or not decrypted, fails a whole call."""
 
 
-class ParameterSource:
+class ParameterSource(TokenSource):
     """The source of `ssm` tokens."""
 
     scheme = SSM
 
     def __init__(self, aws: Aws, *, sensitive: bool = False) -> None:
-        """Make one, for one run.
-
-        Args:
-            aws: what calls go through.
-            sensitive: whether SecureStrings are decrypted; they are refused otherwise.
-        """
+        """Make one, for one run: SecureStrings are refused unless `sensitive` values may be read."""
         self._aws = aws
         self._sensitive = sensitive
         self._known: dict[tuple[Where, str], Value | StrongRefError] = {}
@@ -67,18 +62,9 @@ class ParameterSource:
                     self._read(where, [name])
 
     def fetch(self, token: Token) -> Json:
-        """The parameter's value.
-
-        Raises:
-            BadTokenError: the reference is no parameter's name.
-            NoSuchParameterError: there is none of that name.
-            SecureValueError: it is a SecureString, and those were not asked for.
-            FetchFailedError: the call to Parameter Store fails.
-        """
-        if not _REFERENCE.fullmatch(token.reference):
-            raise malformed(token)
+        name = matched(token, _REFERENCE)[0]
         self.prefetch([token])
-        found = self._known[self._aws.where(token.region, token.account), token.reference]
+        found = self._known[self._aws.where(token.region, token.account), name]
         if isinstance(found, StrongRefError):
             raise found
         if found.is_secure and not self._sensitive:
@@ -86,7 +72,6 @@ class ParameterSource:
         return found.attribute
 
     def _read(self, where: Where, names: list[str]) -> None:
-        """Take down what there is of up to ten parameters."""
         try:
             answer = self._aws.call(
                 where,

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref_manifests.errors import SecretNotReadError
-from strongref_manifests.tokens import SECRET, malformed
+from strongref_manifests.tokens import SECRET, TokenSource, matched
 from strongref_toolkit.errors import FetchFailedError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from strongref_manifests.tokens import Token
     from strongref_toolkit.aws import Aws, Where
     from strongref_toolkit.json_values import Json
@@ -37,7 +35,7 @@ _DEEPEST = 100
 _TOO_DEEP = "its JSON is nested too deeply"
 
 
-class SecretSource:
+class SecretSource(TokenSource):
     """The source of `secret` tokens."""
 
     scheme = SECRET
@@ -46,20 +44,9 @@ class SecretSource:
         self._aws = aws
         self._texts: Memo[tuple[Where, str], str] = Memo()
 
-    def prefetch(self, tokens: Iterable[Token]) -> None:
-        """Nothing: secrets are read one by one, each once."""
-
     def fetch(self, token: Token) -> Json:
-        """The secret's text, or what its JSON has under the key.
-
-        Raises:
-            BadTokenError: the reference is no secret's name.
-            SecretNotReadError: there is none, or it does not hold what is asked for.
-            FetchFailedError: the call to Secrets Manager fails.
-        """
-        given = _REFERENCE.fullmatch(token.reference)
-        if not given:
-            raise malformed(token)
+        """The secret's text, or what its JSON has under the key."""
+        given = matched(token, _REFERENCE)
         name, key = _unquoted(given["name"]), given["key"]
         arn = Arn.parse(name)
         where = self._aws.where(token.region or (arn.region if arn else None), token.account)

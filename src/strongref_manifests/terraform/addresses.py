@@ -95,14 +95,9 @@ class TerraformReference:
 
     @classmethod
     def parse(cls, text: str, *, whole: bool = False) -> TerraformReference:
-        """Read a reference.
+        """Read a reference; `BadAddressError` if it is none.
 
-        Args:
-            text: the reference.
-            whole: whether a resource may be named without an attribute, which means the map of all of them.
-
-        Raises:
-            BadAddressError: it is none.
+        Only if it may be `whole`, a resource may be named without an attribute: that means the map of all of them.
         """
         steps = _steps(text, text)
         if steps[0] == "output":
@@ -127,11 +122,7 @@ _Step: TypeAlias = "str | _Index"
 
 
 def modules_in(text: str) -> tuple[TerraformModule, ...]:
-    """The levels of a module's own address; none for the root module's, which is empty.
-
-    Raises:
-        BadAddressError: it is no module's.
-    """
+    """The levels of a module's own address, which is empty for the root; `BadAddressError` if it is no module's."""
     modules, rest = _modules(text, _steps(text, text)) if text else ((), ())
     if rest:
         raise BadAddressError(text, "only modules may stand in a module's address")

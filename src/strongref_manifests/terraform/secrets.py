@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref.arns import is_arn
+from strongref_toolkit.json_values import texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,13 +52,7 @@ _OTHERWISE = frozenset({"http_tokens", "token_validity_units"})
 
 
 def secrets_in(type_name: str, attributes: Json, above: Path = ()) -> Iterator[Path]:
-    """The paths of what is called like a secret.
-
-    Args:
-        type_name: the resource's.
-        attributes: of the resource, or what stands in them.
-        above: what leads there.
-    """
+    """The paths of what is called like a secret in a resource's attributes, or in the part that `above` leads to."""
     if isinstance(attributes, dict):
         for name, value in attributes.items():
             path = (*above, name)
@@ -66,7 +61,7 @@ def secrets_in(type_name: str, attributes: Json, above: Path = ()) -> Iterator[P
             if not above and name in _OF_TYPES.get(type_name, ()):
                 yield path
             elif isinstance(value, str | list | dict) and _is_like_a_secret(name):
-                texts = list(_texts(value, path))
+                texts = [(each, text) for each, text in texts_in(value, path) if text]
                 others = [each for each, text in texts if not is_arn(text)]  # An ARN only says where a secret is.
                 yield from others if len(others) < len(texts) else [path]
             else:
@@ -74,15 +69,6 @@ def secrets_in(type_name: str, attributes: Json, above: Path = ()) -> Iterator[P
     elif isinstance(attributes, list):
         for number, value in enumerate(attributes):
             yield from secrets_in(type_name, value, (*above, number))
-
-
-def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
-    """Every text in a value, with what leads to it."""
-    if isinstance(value, str) and value:
-        yield path, value
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, below in items:
-        yield from _texts(below, (*path, key))
 
 
 def _is_like_a_secret(name: str) -> bool:

@@ -17,7 +17,7 @@ from strongref_manifests.errors import NoSuchStateError, StateNotReadError, Stat
 from strongref_manifests.terraform.addresses import TerraformReference
 from strongref_manifests.terraform.states import read_state
 from strongref_manifests.terraform.values import value_of
-from strongref_manifests.tokens import TF
+from strongref_manifests.tokens import TF, TokenSource
 from strongref_toolkit.errors import FetchFailedError
 from strongref_toolkit.memo import Memo
 
@@ -36,51 +36,6 @@ _S3 = re.compile(
 )
 
 
-class StateReader:
-    """Reads states: `terraform.tfstate`, or `s3://BUCKET/KEY[@REGION][#ACCOUNT]` as Terraform's S3 backend keeps them.
-
-    A workspace's state is at `env:/WORKSPACE/KEY` of its bucket (Terraform: backend type s3, Data Storage).
-    """
-
-    def __init__(self, aws: Callable[[], Aws]) -> None:
-        """Make one.
-
-        Args:
-            aws: what calls go through; made only if a state is in S3.
-        """
-        self._aws = aws
-
-    def read(self, where: str) -> TerraformState:
-        """The state that is there.
-
-        Raises:
-            NotAStateError: what is there is none.
-            StateNotReadError: there is nothing, or it may not be read.
-            NoWayInError: there is no role to assume in that account.
-            UnknownCallerError: STS does not say whose credentials these are.
-        """
-        return read_state(self._object(where) if where.startswith("s3://") else _file(where), where)
-
-    def _object(self, where: str) -> bytes:
-        found = _S3.fullmatch(where)
-        if not found:
-            raise StateNotReadError(where, "it should look like s3://BUCKET/KEY, with @REGION and #ACCOUNT if need be")
-        bucket, key, region, account = found.group("bucket", "key", "region", "account")
-        aws = self._aws()
-        try:
-            answer = aws.call(
-                aws.where(region, account), "GetObject", where, Clients.s3, "get_object", Bucket=bucket, Key=key
-            )
-            content: bytes = answer["Body"].read()
-        except FetchFailedError as error:
-            problem = _WHY.get(error.code) or f"GetObject in {error.region} failed: {error.code}"
-        except BotoCoreError as error:  # it broke off in the middle
-            problem = type(error).__name__
-        else:
-            return content
-        raise StateNotReadError(where, problem)
-
-
 _WHY = {
     "NoSuchKey": "there is no such object in the bucket; a workspace's is at env:/WORKSPACE/KEY",
     "NoSuchBucket": "there is no such bucket",
@@ -91,19 +46,19 @@ _WHY = {
 }
 
 
-class TerraformStates:
+class TerraformStates(TokenSource):
     """The source of `tf` tokens. A state is read once, when it is first asked for a value."""
 
     scheme = TF
 
     def __init__(
-        self, given: Iterable[str], reader: StateReader, *, sensitive: bool = False, allow: Iterable[str] = ()
+        self, given: Iterable[str], aws: Callable[[], Aws], *, sensitive: bool = False, allow: Iterable[str] = ()
     ) -> None:
         """Make one, for one run.
 
         Args:
-            given: where states are, as `StateReader` reads them; all but one with a name before them: `NAME=WHERE`.
-            reader: of states.
+            given: where states are, as for `read_at`; all but one with a name before them: `NAME=WHERE`.
+            aws: as for `read_at`.
             sensitive: whether sensitive values may be given out.
             allow: addresses of sensitive values that may be given out in any case; with `NAME/`, in that state only.
 
@@ -117,47 +72,60 @@ class TerraformStates:
             if name in self._given:
                 raise StateTwiceError(name)
             self._given[name] = where
-        self._reader = reader
+        self._aws = aws
         self._sensitive = sensitive
         named = [_named(each, "/") for each in allow]
         self._allowed = [(name, TerraformReference.parse(address, whole=True)) for name, address in named]
         self._states: Memo[str, TerraformState] = Memo()
 
-    def prefetch(self, tokens: Iterable[Token]) -> None:
-        """Nothing: a state comes as a whole."""
-
     def fetch(self, token: Token) -> Json:
-        """What an output or an attribute is.
-
-        Args:
-            token: as in `output.NAME` or `module.x.aws_s3_bucket.b[0].arn`; with `NAME/` before it, in that state.
-
-        Raises:
-            BadAddressError: it is no reference.
-            ResolveError: as `value`.
-        """
+        """What `output.NAME` or `module.x.aws_s3_bucket.b[0].arn` is; with `NAME/` before it, in that state."""
         name, asked = _named(token.reference, "/")
         return self.value(TerraformReference.parse(asked), name)
 
     def value(self, reference: TerraformReference, name: str = "") -> Json:
-        """What a reference means in the state of that name.
-
-        Raises:
-            NoSuchStateError: no state of that name was given.
-            ResolveError: as `StateReader.read` and `values.value_of`.
-        """
+        """What a reference means in the state of that name; errors as `read_at` and `values.value_of`."""
         if name not in self._given:
             raise NoSuchStateError(name, list(self._given))
         where = self._given[name]
-        state = self._states.get(where, lambda: self._reader.read(where))
+        state = self._states.get(where, lambda: read_at(where, self._aws))
         allowed = [each for of, each in self._allowed if of in ("", name)]
         return value_of(state, reference, sensitive=self._sensitive, allowed=allowed)
 
 
-def _named(text: str, mark: str) -> tuple[str, str]:
-    """What stands before the mark, if that is a name, and the rest of the text."""
-    name, found, rest = text.partition(mark)
-    return (name, rest) if found and _NAME.fullmatch(name) else ("", text)
+def read_at(where: str, aws: Callable[[], Aws]) -> TerraformState:
+    """The state at `terraform.tfstate`, or at `s3://BUCKET/KEY[@REGION][#ACCOUNT]` as Terraform's S3 backend keeps it.
+
+    A workspace's state is at `env:/WORKSPACE/KEY` of its bucket (Terraform: backend type s3, Data Storage). `aws`,
+    which calls go through, is made only for a state in S3.
+
+    Raises:
+        NotAStateError: what is there is none.
+        StateNotReadError: there is nothing, or it may not be read.
+        NoWayInError: there is no role to assume in that account.
+        UnknownCallerError: STS does not say whose credentials these are.
+    """
+    return read_state(_object(where, aws) if where.startswith("s3://") else _file(where), where)
+
+
+def _object(where: str, aws: Callable[[], Aws]) -> bytes:
+    found = _S3.fullmatch(where)
+    if not found:
+        raise StateNotReadError(where, "it should look like s3://BUCKET/KEY, with @REGION and #ACCOUNT if need be")
+    bucket, key, region, account = found.group("bucket", "key", "region", "account")
+    called = aws()
+    try:
+        answer = called.call(
+            called.where(region, account), "GetObject", where, Clients.s3, "get_object", Bucket=bucket, Key=key
+        )
+        content: bytes = answer["Body"].read()
+    except FetchFailedError as error:
+        problem = _WHY.get(error.code) or f"GetObject in {error.region} failed: {error.code}"
+    except BotoCoreError as error:  # it broke off in the middle
+        problem = type(error).__name__
+    else:
+        return content
+    raise StateNotReadError(where, problem)
 
 
 def _file(where: str) -> bytes:
@@ -166,3 +134,9 @@ def _file(where: str) -> bytes:
     except OSError as error:
         problem = os_problem(error)
     raise StateNotReadError(where, problem)
+
+
+def _named(text: str, mark: str) -> tuple[str, str]:
+    """What stands before the mark, if that is a name, and the rest of the text."""
+    name, found, rest = text.partition(mark)
+    return (name, rest) if found and _NAME.fullmatch(name) else ("", text)

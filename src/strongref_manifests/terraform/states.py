@@ -57,11 +57,7 @@ class _MalformedError(Exception):
 
 
 def read_state(content: bytes, where: str) -> TerraformState:
-    """A state from either of its forms.
-
-    Args:
-        content: of a state file, or what `terraform show -json` prints.
-        where: it comes from, for errors.
+    """A state from a state file's content, or from what `terraform show -json` prints.
 
     Raises:
         NotAStateError: it is in neither form, or in a version that is not known here.
@@ -102,15 +98,13 @@ def _held(given: object) -> dict[TerraformOutput | TerraformResource, StateValue
 
 
 def _stored(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | TerraformResource, StateValue]]:
-    """A state file's content."""
     yield from _outputs(_of(dict, given, "outputs", {}))
     for number, resource in enumerate(_of(list, given, "resources", [])):
         at = f"resources[{number}]"
         for each in _of(list, resource, "instances", [], at):
             if _of(str, each, "deposed", "", at):
                 continue
-            flat = "attributes" not in each and bool(_of(dict, each, "attributes_flat", {}, at))
-            if flat:
+            if "attributes" not in each and _of(dict, each, "attributes_flat", {}, at):
                 raise _MalformedError(f"{at} was written by Terraform 0.11; terraform apply rewrites it")
             attributes = {name: _untyped(value) for name, value in _of(dict, each, "attributes", {}, at).items()}
             paths = _of(list, each, "sensitive_attributes", [], at)

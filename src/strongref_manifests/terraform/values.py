@@ -22,15 +22,11 @@ def value_of(
 ) -> Json:
     """The value that a reference means; a number, a boolean, a list or a map where it is one.
 
-    Args:
-        state: that it is about.
-        reference: to an output or an attribute, or into one.
-        sensitive: whether sensitive values may be given out.
-        allowed: what may be given out in any case, with all that is in it.
+    If sensitive values may not be given out, those that are allowed still may, with all that is in them.
 
     Raises:
         NoSuchAddressError: the state holds nothing there.
-        NoSuchAttributeError: the path leads to nothing.
+        NoSuchStateAttributeError: the path leads to nothing.
         SensitiveError: the value is sensitive, or part of it is, and such values are not allowed.
         UnsetError: it is null.
     """

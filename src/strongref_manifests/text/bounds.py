@@ -26,13 +26,12 @@ ALIASED_LIMIT = 20_000
 _TEXT = 100
 
 
+@dataclass(eq=False)
 class BoundsError(ValueError):
     """A file exceeds a bound."""
 
-    def __init__(self, problem: str, line: int) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.line = line
+    problem: str
+    line: int
 
 
 @dataclass(slots=True)
@@ -105,11 +104,7 @@ def bounded(events: Iterable[Event]) -> Iterator[Event]:
 
 
 def check_bounds(text: str) -> None:
-    """Check a text in YAML that is then read by a library.
-
-    Raises:
-        BoundsError: as for `bounded`.
-    """
+    """Check a text in YAML that is then read by a library. Errors as `bounded`."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Scanner = BoundedScanner
     for _ in bounded(yaml.parse(text)):

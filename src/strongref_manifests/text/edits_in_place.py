@@ -77,9 +77,7 @@ class EditsInPlace:
     def removal(self, path: Path, *, moves: bool = False) -> TextEdit:
         """A key with what stands under it, or an item of a list, taken out: with its lines, or with a comma.
 
-        Args:
-            path: of the key, or of the item.
-            moves: whether its comments move too, if it is not between brackets; they stay otherwise.
+        Its comments stay, unless it moves: then they move too, if it is not between brackets.
         """
         entry = self._found(path).entry
         if entry.flow:

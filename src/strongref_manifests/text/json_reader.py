@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s{}\[\],:"]+')
 """What has a meaning of its own: commas and colons have none in text that is known to be JSON."""
-_SPACE = re.compile(r"[ \t\r\n\ufeff]*")
+_BEGINNING = re.compile(r"[^ \t\r\n\ufeff]")
 
 
 def parse(file: str, text: str) -> Parsed:
@@ -51,10 +51,11 @@ def _add(builder: TreeBuilder, mark: str, start: int, end: int) -> None:
 def _documents(file: str, text: str) -> Iterator[tuple[int, int]]:
     """Where each document begins and ends."""
     decoder = json.JSONDecoder(parse_constant=_refuse_constant)
-    at = _after_space(text, 0)
-    while at < len(text):
+    at = 0
+    while beginning := _BEGINNING.search(text, at):
+        start = beginning.start()
         try:
-            _, end = decoder.raw_decode(text, at)
+            _, at = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             failed = ManifestError(file, error.lineno, error.msg)
         except RecursionError:
@@ -64,16 +65,10 @@ def _documents(file: str, text: str) -> Iterator[tuple[int, int]]:
                 file, None, "it has a number that JSON does not know, or that is too long to be read"
             )
         else:
-            yield at, end
-            at = _after_space(text, end)
+            yield start, at
             continue
         raise failed
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(name)
-
-
-def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at

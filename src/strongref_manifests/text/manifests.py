@@ -12,9 +12,10 @@ from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, styles, yaml_reader
 from strongref_manifests.text.nodes import Document, Parsed, TextEdit, line_of, spliced
 from strongref_manifests.tokens import FORMS
+from strongref_toolkit.json_values import keys_and_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from strongref_manifests.text.nodes import Scalar
     from strongref_toolkit.json_values import Json
@@ -80,7 +81,8 @@ class Manifest:
             if scalar in values:
                 value = values[scalar]
                 is_number = isinstance(value, bool | int | float)
-                wanted += [json.dumps(value)] if scalar.text_only and is_number else _leaves(value)
+                as_text = scalar.text_only and is_number
+                wanted += [json.dumps(value)] if as_text else [each for _, each in keys_and_values(value)]
             else:
                 wanted.append(scalar.value)
         found = [scalar.value for scalar in parsed.scalars]
@@ -88,14 +90,10 @@ class Manifest:
 
 
 def read(file: str, data: bytes, form: Format | None = None, *, tokens_only: bool = False) -> Manifest:
-    """A file's content.
+    """A file's content; without a given form JSON if it begins as JSON does and can be read as such, else YAML.
 
-    Args:
-        file: its name, for people.
-        data: all of it.
-        form: how it is written; by default JSON if it begins as JSON does and can be read as such, else YAML.
-        tokens_only: whether only tokens matter: a file without any is not read any further, since YAML takes seconds
-            for each MB, and nothing in such a file changes, whatever it is: JSON may have comments.
+    Where tokens alone matter, a file without any is not read any further, since YAML takes seconds for each MB, and
+    nothing in such a file changes, whatever it is: JSON may have comments.
 
     Raises:
         ManifestError: it is not written so.
@@ -123,19 +121,6 @@ def _unread_documents(text: str) -> list[Document]:
     before, *others = _MARKER.split(text)
     first = [before] if re.search(r"^[^#%\s]", before.replace("\ufeff", ""), re.MULTILINE) else []
     return [Document(number) for number, _ in enumerate([*first, *others], 1)]
-
-
-def _leaves(value: Json) -> Iterator[Json]:
-    """The single values of a value, and its keys, in the order in which they are written."""
-    if isinstance(value, dict):
-        for key, below in value.items():
-            yield key
-            yield from _leaves(below)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    else:
-        yield value
 
 
 def _explain(text: str, at: int) -> str:

@@ -178,12 +178,7 @@ class TreeBuilder:
         self._anchors = {}
 
     def add(self, node: Node, name: str = COMPLEX, anchor: str | None = None) -> None:
-        """Put a node where the next one belongs; a map or list stays open for what is in it, up to `close`.
-
-        Args:
-            node: without its document and path.
-            name: its name if it is a key.
-            anchor: its anchor's name.
+        """Put a node where the next one belongs, under its name if it is a key; a map or list stays open up to `close`.
 
         Raises:
             ManifestError: a map has this key already.
@@ -204,11 +199,7 @@ class TreeBuilder:
             self._scalars.append(node)
 
     def add_alias(self, anchor: str, start: int, end: int) -> None:
-        """Put a node there that stands for another one.
-
-        Raises:
-            ManifestError: there is no such anchor.
-        """
+        """Put a node there that stands for another one; `ManifestError` if there is no such anchor."""
         target = self._anchors.get(anchor)
         if not target:
             raise self._error(start, f"no anchor {anchor} stands before the alias *{anchor}")

@@ -31,16 +31,7 @@ _HEADER = re.compile(r"([|>])([-+]?)([ \t]+#[^\n]*)?")
 
 
 def in_style(scalar: Scalar, text: str, value: Json) -> str:
-    """A value in the style of the scalar that it replaces, if that style can hold it.
-
-    Args:
-        scalar: what is replaced, from its `text_start` to its `end`.
-        text: all of it.
-        value: the new one.
-
-    Raises:
-        TokenNotTextError: as `in_one_line`.
-    """
+    """A value in the style of the scalar of a text that it replaces, if that can hold it. Errors as `in_one_line`."""
     if isinstance(value, str):
         if scalar.style in BLOCKS:
             return _block(scalar, text, value) or in_one_line(scalar, text, value)

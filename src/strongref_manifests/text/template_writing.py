@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from strongref.macro.template import is_function
+from strongref_manifests.text.styles import NOT_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +19,6 @@ _WIDTH = 110
 """Columns that a value on one line may reach."""
 
 _PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./-]|:(?=[A-Za-z0-9_./:-]))*")
-_NOT_TEXT = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-"""Without quotes some reader takes these for something else (YAML 1.1 has more of them than 1.2)."""
 
 
 class Bare(str):
@@ -48,7 +47,7 @@ def scalar(node: Node) -> str:
     if isinstance(node, Bare):
         return str(node)
     if isinstance(node, str):
-        if _PLAIN.fullmatch(node) and node.lower() not in _NOT_TEXT:
+        if _PLAIN.fullmatch(node) and node.lower() not in NOT_TEXT:
             return node
         if node.isprintable():
             return "'{}'".format(node.replace("'", "''"))
@@ -63,14 +62,7 @@ def _escaped(character: str) -> str:
 
 
 def block(key: str, node: Node, indent: int, deep: int) -> Iterator[str]:
-    """The lines of a key and of what stands below it.
-
-    Args:
-        key: as it is to be read.
-        node: what stands below it.
-        indent: columns before the key.
-        deep: of how many levels each key is to have a line of its own.
-    """
+    """The lines of a key, behind so many columns, and of the node below it; a line for each key `deep` levels down."""
     begin = f"{' ' * indent}{scalar(key)}:"
     if lines := _literal(node):
         tag, *text = lines

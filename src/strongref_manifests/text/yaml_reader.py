@@ -80,12 +80,7 @@ class _PositionScanner(BoundedScanner):
 
 
 def parse(file: str, text: str, explain: Callable[[str, int], str] = lambda _text, _at: "") -> Parsed:
-    """The documents of a text.
-
-    Args:
-        file: its name, for errors.
-        text: all of it.
-        explain: what may lie behind a problem at a character of a text, as the end of a sentence.
+    """The documents of a text. What may lie behind a problem at a character, `explain` adds to the problem's sentence.
 
     Raises:
         ManifestError: it is not YAML, or a map has a key twice, or it exceeds a bound.
