@@ -21,13 +21,7 @@ _TRUE, _FALSE = ("y", "yes", "true", "on"), ("n", "no", "false", "off")
 
 
 def read_map(given: Mapping[Any, Any], table: Table, within: str, *, others: bool = False) -> dict[str, Any]:
-    """The values of a map. An empty value (null) counts as left out.
-
-    Args:
-        given: the map.
-        table: its keys.
-        within: its path, for errors.
-        others: whether it may have other keys too.
+    """The values of a map at the path `within`. An empty value (null) counts as left out; `others` allows other keys.
 
     Raises:
         BadRequestError: a key is missing, unknown, or not what it must be.
