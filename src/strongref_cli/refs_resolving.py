@@ -43,7 +43,45 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
     _check_given(asked)
     kinds = [kind for given in generators(asked.generator, asked.service, asked.crd) for kind in given.kinds]
     paths, others = ManifestPaths.of(asked), files.find(asked.others, None)
-    return _run(asked, paths, others, kinds, session)
+    stacks = StackSources(
+        consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, session=session
+    )
+    claims = None if asked.claim is None else claims_of(CLAIM, asked.claim, asked, session)
+    manifests, unread = read_manifests(paths.inputs)
+    given, unread_too = read_manifests(others) if others else ([], [])
+    unread += unread_too
+    objects, namespace = _objects(asked, manifests, given)
+    run = _Run(manifests, kinds, objects, stacks.values, namespace)
+    attempt = run.attempt()
+    if asked.conditions:
+        _print_conditions(attempt)
+    for each in attempt.ignored:
+        sys.stderr.write(f"{each} Ignored, since the object is read-only or to be adopted: it is left as it is.\n")
+    if unread or attempt.failures:
+        return failed(unread, attempt.failures, "problem")
+    writer = ManifestWriter(paths, asked.in_place)
+    if claims and not asked.check:
+
+        def write(held: Mapping[Use, Value]) -> None:
+            """Resolve again with the claimed values: they may have changed since they were read."""
+            stacks.exports.hold(held)
+            again = run.attempt()
+            if again.failures:
+                raise _UnresolvedError(again.failures)
+            writer.write(manifests, again.texts)
+
+        try:
+            claims.hold(stacks.exports.uses, write)
+        except _UnresolvedError as error:
+            return failed((), error.failures, "problem")
+    elif not asked.check:
+        writer.write(manifests, attempt.texts)
+    done = [count(len(manifests), "file"), count(len(attempt.conditions), "object", "with references")]
+    done.append(count(attempt.filled, "field", "filled in"))
+    if claims:
+        done.append(count(len(stacks.exports.uses), "export", f"used by manifests {asked.claim}"))
+    sys.stderr.write(f"strongref: {', '.join(done)}\n")
+    return 0
 
 
 def _check_given(asked: argparse.Namespace) -> None:
@@ -102,54 +140,6 @@ class _Run(NamedTuple):
                 f"{location(manifest.file, change.document)}: {error}" for change, error in written.problems
             ]
         return attempt
-
-
-def _run(
-    asked: argparse.Namespace,
-    paths: ManifestPaths,
-    others: Sequence[files.InputFile],
-    kinds: Sequence[Kind],
-    session: ToolSession,
-) -> int:
-    stacks = StackSources(
-        consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, session=session
-    )
-    claims = None if asked.claim is None else claims_of(CLAIM, asked.claim, asked, session)
-    manifests, unread = read_manifests(paths.inputs)
-    given, unread_too = read_manifests(others) if others else ([], [])
-    unread += unread_too
-    objects, namespace = _objects(asked, manifests, given)
-    run = _Run(manifests, kinds, objects, stacks.values, namespace)
-    attempt = run.attempt()
-    if asked.conditions:
-        _print_conditions(attempt)
-    for each in attempt.ignored:
-        sys.stderr.write(f"{each} Ignored, since the object is read-only or to be adopted: it is left as it is.\n")
-    if unread or attempt.failures:
-        return failed(unread, attempt.failures, "problem")
-    writer = ManifestWriter(paths, asked.in_place)
-    if claims and not asked.check:
-
-        def write(held: Mapping[Use, Value]) -> None:
-            """Resolve again with the claimed values: they may have changed since they were read."""
-            stacks.exports.hold(held)
-            again = run.attempt()
-            if again.failures:
-                raise _UnresolvedError(again.failures)
-            writer.write(manifests, again.texts)
-
-        try:
-            claims.hold(stacks.exports.uses, write)
-        except _UnresolvedError as error:
-            return failed((), error.failures, "problem")
-    elif not asked.check:
-        writer.write(manifests, attempt.texts)
-    done = [count(len(manifests), "file"), count(len(attempt.conditions), "object", "with references")]
-    done.append(count(attempt.filled, "field", "filled in"))
-    if claims:
-        done.append(count(len(stacks.exports.uses), "export", f"used by manifests {asked.claim}"))
-    sys.stderr.write(f"strongref: {', '.join(done)}\n")
-    return 0
 
 
 def _objects(

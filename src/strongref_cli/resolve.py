@@ -109,13 +109,9 @@ def _sources(args: argparse.Namespace, session: ToolSession) -> list[TokenSource
 
 
 class CountingLimiter(RateLimiter):
-    """A rate limiter that counts the calls it lets through.
+    """A rate limiter that counts the calls it lets through."""
 
-    Attributes:
-        calls: how many, retries included.
-    """
-
-    calls = 0
+    calls = 0  # retries included
 
     def take(self, action: str, region: str, now: datetime, within: float) -> float | None:
         wait = super().take(action, region, now, within)

@@ -21,11 +21,7 @@ FAILED, WRONG_USAGE = 1, 2
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Returns:
-        The exit status: 0 for success, 1 for a failure, 2 for usage errors.
-    """
+    """Run the command, and return its exit status."""
     args = None
     try:
         args = parser().parse_args(arguments)

@@ -86,14 +86,11 @@ def _check_parameters(template: TemplateText, target: DeploymentTarget) -> None:
 
 def _text(template: str, name: str) -> str:
     try:
-        raw = sys.stdin.buffer.read() if template == STANDARD else Path(template).read_bytes()
+        return (sys.stdin.buffer.read() if template == STANDARD else Path(template).read_bytes()).decode()
     except OSError as error:
         problem = os_problem(error)
-    else:
-        try:
-            return raw.decode()
-        except UnicodeDecodeError:
-            problem = "it is not text in UTF-8"
+    except UnicodeDecodeError:
+        problem = "it is not text in UTF-8"
     raise ManifestError(name, None, problem)
 
 

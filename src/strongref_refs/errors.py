@@ -100,7 +100,7 @@ class FieldError(RefsError):
     @property
     def is_upstream(self) -> bool:
         """Whether ACK's controllers fail with this error, too, when they resolve references."""
-        return bool(self.name)
+        return bool(self.acks)
 
     @property
     def upstream(self) -> str:
@@ -153,7 +153,6 @@ class ResourceReferenceOrIDRequiredError(FieldError):
 class NamelessReferenceError(FieldError):
     """A reference names nothing."""
 
-    is_upstream = True
     index: int | None = None  # of the item of a list; None if the field is not a list
     acks = "provided resource reference is nil or empty: {_upstream_reference}"
 

@@ -75,12 +75,12 @@ class Aws:
         """The response to one call.
 
         Args:
-            where: the account and region.
+            where: whose service is called.
             action: the API action, as in `DescribeStacks`.
             target: what the call is about, for errors.
             service: the client, as in `Clients.cloudformation`.
             method: the client's name for the action.
-            **request: the request's parameters.
+            **request: its parameters.
 
         Raises:
             FetchFailedError: the call failed; it has AWS's error code.
