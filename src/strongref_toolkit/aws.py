@@ -33,7 +33,7 @@ class Where(NamedTuple):
     region: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Aws:
     """AWS's services in any account and region."""
 
