@@ -13,10 +13,10 @@ from strongref import __version__
 from strongref.contract.names import SHARED
 from strongref_cli.permissions import Principal
 from strongref_manifests.tokens import ON_DEMAND
-from strongref_refs.rbac import NAME as ROLE_NAME
 from strongref_toolkit.errors import PLACEHOLDER, UsageError
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 (it has no other name)
+Options: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 (the same)
 
 JSON_LINES = "print one JSON object per line"
 ROLE = f"the role to assume in other accounts: arn:aws:iam::{PLACEHOLDER}:role/NAME; {PLACEHOLDER} stands for the ID"
@@ -25,13 +25,17 @@ CLAIM, UNCLAIM = "--claim", "--unclaim"
 CONTEXT_FILE = "strongref.context.json"
 """The same as in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
 
+ROLE_NAME = "strongref-references"
+"""The default name of the ClusterRole; different from a controller's own role, which it would replace."""
+
 
 class _Parser(argparse.ArgumentParser):
-    """Refuses empty options: they come from shell variables that are not set."""
+    """Refuses empty options and manifests: they come from shell variables that are not set."""
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:  # noqa: ANN401 (as argparse)
-        if "" in arg_strings and action.option_strings:
-            raise UsageError(f"{action.option_strings[0]} is empty: is a variable not set?")
+        names = ["a manifest"] if action.dest == "manifest" else action.option_strings
+        if "" in arg_strings and names:
+            raise UsageError(f"{names[0]} is empty: is a variable not set?")
         return super()._get_values(action, arg_strings)
 
 
@@ -55,9 +59,14 @@ def _add(commands: Commands, name: str, summary: str, **more: Any) -> argparse.A
     return commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", **more)
 
 
+def _repeatable(options: Options, flag: str, summary: str, **more: Any) -> None:  # noqa: ANN401 (as argparse)
+    """Add an option that may be given several times: its value is a list, which is empty without it."""
+    options.add_argument(flag, action="append", default=[], help=summary, **more)
+
+
 def _exports(commands: Commands) -> None:
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--region", action="append", help="the region of the values; repeatable")
+    _repeatable(common, "--region", "the region of the values; repeatable")
     common.add_argument("--consumer", help="only exports for this consumer (_shared: exports for all)")
     common.add_argument("--stack", help="only exports of this stack")
     ls = _add(commands, "ls", "list exports and the stacks that import them; never the values", parents=[common])
@@ -73,13 +82,9 @@ def _lookup(commands: Commands) -> None:
     lookup.add_argument("physical_id", metavar="PHYSICAL_ID", nargs="?", help="the physical ID in CloudFormation")
     lookup.add_argument("--arn", help="the ARN, instead of the physical ID")
     lookup.add_argument("--name", help="the name in its service, instead of the physical ID")
-    lookup.add_argument("--tag", action="append", metavar="KEY=VALUE", help="a tag, instead; repeatable")
-    lookup.add_argument(
-        "--property", action="append", metavar="NAME=VALUE", help="a property that must match; repeatable"
-    )
-    lookup.add_argument(
-        "--attribute", action="append", metavar="NAME", help="print this attribute; A.B is B in A; repeatable"
-    )
+    _repeatable(lookup, "--tag", "a tag, instead; repeatable", metavar="KEY=VALUE")
+    _repeatable(lookup, "--property", "a property that must match; repeatable", metavar="NAME=VALUE")
+    _repeatable(lookup, "--attribute", "print this attribute; A.B is B in A; repeatable", metavar="NAME")
     lookup.add_argument("--region", help="the resource's region")
     lookup.add_argument("--account", help="the resource's account, if it is not the caller's")
     lookup.add_argument("--role", help=ROLE)
@@ -121,7 +126,7 @@ def _channel(command: argparse.ArgumentParser) -> None:
         default="cloudformation",
         help="the channel; by default cloudformation",
     )
-    command.add_argument("--region", action="append", help="the objects' region; list accepts more than one")
+    _repeatable(command, "--region", "the objects' region; list accepts more than one")
     command.add_argument("--account", help="the objects' account, if it is not the caller's")
     command.add_argument("--role", help=ROLE)
     command.add_argument("--consumer", help="via strongref: only exports for this consumer (_shared: exports for all)")
@@ -145,17 +150,10 @@ def _refs(commands: Commands) -> None:
     refs = _add(commands, "refs", "reference fields of manifests, by the rules of ACK's controllers")
     below = refs.add_subparsers(required=True, metavar="COMMAND")
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument(
-        "--generator", action="append", metavar="FILE", help="generator.yaml of a controller; repeatable"
-    )
+    _repeatable(common, "--generator", "generator.yaml of a controller; repeatable", metavar="FILE")
     common.add_argument("--service", help="service of the controller, as in ec2; by default from its folder")
-    common.add_argument(
-        "--crd",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="files or folders with CRDs, which have the types of fields; repeatable",
-    )
+    crds = "files or folders with CRDs, which have the types of fields; repeatable"
+    _repeatable(common, "--crd", crds, metavar="FILE")
     _refs_resolve(below, common)
     fields = _add(below, "fields", "list all reference fields, and what they refer to", parents=[common])
     fields.add_argument("--json", action="store_true", help=JSON_LINES)
@@ -172,14 +170,8 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
     resolve = _add(commands, "resolve", "write manifests with values in place of their references", parents=[common])
     _manifests(resolve)
     source = resolve.add_mutually_exclusive_group()
-    source.add_argument(
-        "--from",
-        dest="others",
-        action="append",
-        default=[],
-        metavar="MANIFEST",
-        help="files or folders of referenced objects, as kubectl get -o yaml prints them; repeatable",
-    )
+    others = "files or folders of referenced objects, as kubectl get -o yaml prints them; repeatable"
+    _repeatable(source, "--from", others, dest="others", metavar="MANIFEST")
     source.add_argument("--cluster", action="store_true", help="read referenced objects from a live cluster")
     resolve.add_argument("--kubeconfig", metavar="FILE", help="the kubeconfig; by default the one that kubectl uses")
     resolve.add_argument("--context", help="a context of the kubeconfig; by default its current one")
@@ -199,31 +191,14 @@ def _resolve(commands: Commands) -> None:
     resolve = _add(commands, "resolve", "write manifests with the values that their tokens stand for")
     _manifests(resolve)
     resolve.add_argument("--strict", action="store_true", help="fail for other text that looks like a token, too")
-    resolve.add_argument(
-        "--with",
-        dest="schemes",
-        action="append",
-        default=[],
-        metavar="SCHEME",
-        help=f"also resolve {', '.join(ON_DEMAND)}; repeatable, or separated by commas",
-    )
-    resolve.add_argument(
-        "--tf",
-        action="append",
-        default=[],
-        metavar="STATE",
-        help="a Terraform state: a file or s3://…; NAME=… for more than one",
-    )
+    schemes = f"also resolve {', '.join(ON_DEMAND)}; repeatable, or separated by commas"
+    _repeatable(resolve, "--with", schemes, dest="schemes", metavar="SCHEME")
+    _repeatable(resolve, "--tf", "a Terraform state: a file or s3://…; NAME=… for more than one", metavar="STATE")
     resolve.add_argument(
         "--sensitive", action="store_true", help="also write secrets: SecureStrings, sensitive values of Terraform"
     )
-    resolve.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        metavar="ADDRESS",
-        help="also write this sensitive value of Terraform, and all that is in it; repeatable",
-    )
+    allow = "also write this sensitive value of Terraform, and all that is in it; repeatable"
+    _repeatable(resolve, "--allow", allow, metavar="ADDRESS")
     resolve.add_argument("--consumer", default=SHARED, help="the exports' consumer; by default exports for all")
     claims = resolve.add_mutually_exclusive_group()
     claims.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
@@ -249,11 +224,5 @@ def _transform(commands: Commands) -> None:
     transform.add_argument("--stack", help="for --iam: the stack's name")
     transform.add_argument("--partition", default="aws", help="for --iam: aws, aws-cn or aws-us-gov")
     transform.add_argument("--application", default="strongref", help="for --iam: the stack that strongref runs in")
-    transform.add_argument(
-        "--parameter",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="for --iam: a parameter of the template; repeatable",
-    )
+    _repeatable(transform, "--parameter", "for --iam: a parameter of the template; repeatable", metavar="NAME=VALUE")
     transform.set_defaults(run="transform:transform_template", extra="manifests")

@@ -73,9 +73,9 @@ def _names_account(text: str) -> bool:
     return any(arn.has_account_id for arn in map(Arn.parse, text.split(SEPARATOR)) if arn)
 
 
-def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
+def _pairs(option: str, given: list[str]) -> dict[str, str]:
     pairs: dict[str, str] = {}
-    for text in given or ():
+    for text in given:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise UsageError(f"{option} must be a name and a value with = between them")

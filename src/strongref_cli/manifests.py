@@ -33,25 +33,10 @@ STANDARD = "-"
 """Standard input, and then standard output."""
 
 
-def check_manifests(given: Sequence[str]) -> None:
-    """Refuse an empty argument: it comes from a shell variable that is not set.
-
-    Raises:
-        UsageError: one is empty.
-    """
-    if "" in given:
-        raise UsageError("a manifest is empty: is a variable not set?")
-
-
 def check_claims(args: argparse.Namespace, what: str) -> None:
-    """Refuse options that do not go with `--claim`, and names that no consumer can have.
+    """Raises `UsageError` if `--in-place` would remove the tokens or references that claims are for.
 
-    Args:
-        args: the command's.
-        what: the command resolves, as in `tokens`.
-
-    Raises:
-        UsageError: naming the option.
+    It also refuses names that no consumer can have.
     """
     if args.claim is not None and args.in_place:
         raise UsageError(
@@ -147,13 +132,7 @@ class ManifestWriter:
 
 
 def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSession) -> ManifestSetClaims:
-    """The claims of a set of manifests in the command's region.
-
-    Args:
-        option: that gave the name, for errors.
-        name: the set's.
-        args: the command's.
-        session: the command's.
+    """The claims of the set of manifests that an option names, in the command's region.
 
     Raises:
         UsageError: the name is not valid, or there is no region.
@@ -166,6 +145,16 @@ def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSes
         raise UsageError(str(error)) from None
     account = session.accounts(region, None).own
     return ManifestSetClaims(session.ports(account), session.clock, region, ManifestSet(account, name))
+
+
+def failed(unread: Sequence[ManifestError], failures: Sequence[object], what: str, done: str = "") -> int:
+    """Print every problem and how many there are; `what` and `done` describe a failure, as for `count`."""
+    for problem in (*unread, *failures):
+        sys.stderr.write(f"{problem}\n")
+    counts = [count(len(unread), "file", "could not be read")] if unread else []
+    counts += [count(len(failures), what, done)] if failures else []
+    sys.stderr.write(f"strongref: {' and '.join(counts)}. Nothing was written.\n")
+    return 1
 
 
 def count(number: int, what: str, done: str = "") -> str:

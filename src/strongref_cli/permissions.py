@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _CHANGE = ("ssm:PutParameter", "ssm:DeleteParameters")
 _TAG = ("ssm:ListTagsForResource", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource")
+_CLEAN_UP = ("ssm:GetParametersByPath", "ssm:DeleteParameters", "ssm:ListTagsForResource", "ssm:RemoveTagsFromResource")
 _READ_STACKS = ("cloudformation:DescribeStacks", "cloudformation:ListStackResources")
 
 _CALLED_BY_CLOUDFORMATION: dict[str, Node] = {
@@ -99,16 +100,7 @@ def _importer(facts: TemplateFacts) -> list[_Statement]:
         _Statement("PathsAndRecords", ("ssm:GetParametersByPath",), listed),
         _Statement("Fences", ("ssm:GetParametersByPath", *_CHANGE), [*fences, own_fences]),
         # When the stack is deleted: everything left below its prefix, unless another stack claims it.
-        _Statement(
-            "CleanUp",
-            (
-                "ssm:GetParametersByPath",
-                "ssm:DeleteParameters",
-                "ssm:ListTagsForResource",
-                "ssm:RemoveTagsFromResource",
-            ),
-            facts.below(region, consumer_prefix(stack)),
-        ),
+        _Statement("CleanUp", _CLEAN_UP, facts.below(region, consumer_prefix(stack))),
         _Statement("Producers", ("cloudformation:DescribeStacks",), producers),
         # Its own stack, and the stacks that claim what is to be cleaned up.
         _Statement("Stacks", _READ_STACKS, [facts.stack(region, ANY)]),

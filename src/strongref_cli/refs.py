@@ -14,7 +14,6 @@ from ruamel.yaml import YAML
 
 from strongref_cli.output import put_out
 from strongref_refs.crds import fragments
-from strongref_refs.names import plural
 from strongref_refs.rbac import cluster_role
 from strongref_refs.wiring import generators
 from strongref_toolkit.errors import UsageError
@@ -35,7 +34,7 @@ _HEAD = ("KIND", "FIELD", "REFERENCE", "REFERS TO", "GROUP", "PATH", "")
 
 def list_fields(asked: argparse.Namespace, _session: ToolSession) -> int:
     found = [(kind, field) for given in _generators(asked) for kind in given.kinds for field in kind.fields]
-    rows = [(*_row(kind, field), _note(field.why_not)) for kind, field in found]
+    rows = [(*_row(kind, field), field.why_not and f"refused: {field.why_not}") for kind, field in found]
     lines = (_as_json(*each) for each in found) if asked.json else _table([_HEAD, *rows])
     return _print("".join(f"{line}\n" for line in lines))
 
@@ -45,10 +44,6 @@ def _row(kind: Kind, field: Field) -> tuple[str, ...]:
     own = ".".join(field.steps)
     ref = ".".join(field.reference_steps)
     return kind.name, own, ref, reference.resource, reference.group, reference.path
-
-
-def _note(why_not: str) -> str:
-    return f"refused: {why_not}" if why_not else ""
 
 
 def _as_json(kind: Kind, field: Field) -> str:
@@ -76,14 +71,14 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def print_role(asked: argparse.Namespace, _session: ToolSession) -> int:
     if not _ROLE.fullmatch(asked.name):
         raise UsageError("--name must be letters and digits, with . : _ - after the first one")
-    return _print(cluster_role(_generators(asked), asked.name, plural, own=asked.all))
+    return _print(cluster_role(_generators(asked), asked.name, own=asked.all))
 
 
 def print_schema(asked: argparse.Namespace, _session: ToolSession) -> int:
     yaml = YAML()
     yaml.width = _WIDTH
     out = StringIO()
-    yaml.dump(fragments(_generators(asked), plural), out)
+    yaml.dump(fragments(_generators(asked)), out)
     return _print(out.getvalue())
 
 

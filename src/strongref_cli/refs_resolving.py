@@ -14,13 +14,12 @@ from strongref_cli.manifests import (
     ManifestPaths,
     ManifestWriter,
     check_claims,
-    check_manifests,
     claims_of,
     count,
+    failed,
     read_manifests,
 )
 from strongref_cli.output import put_out
-from strongref_manifests.errors import InputError
 from strongref_manifests.resolution import files
 from strongref_refs.manifests import DEFAULT_NAMESPACE, ManifestObject, ManifestObjects, location, objects_in
 from strongref_refs.manifests_writing import PlacedEdit, rewritten
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from strongref.contract.values import Value
-    from strongref_manifests.errors import ManifestError
     from strongref_manifests.text.manifests import Manifest
     from strongref_refs.base import Kind, ObjectSource, Subject, ValueSource
     from strongref_refs.resolution import Condition
@@ -44,20 +42,50 @@ if TYPE_CHECKING:
 def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
     _check_given(asked)
     kinds = [kind for given in generators(asked.generator, asked.service, asked.crd) for kind in given.kinds]
-    try:
-        paths, others = ManifestPaths.of(asked), files.find(asked.others, None)
-    except InputError as error:
-        raise UsageError(str(error)) from None
-    return _run(asked, paths, others, kinds, session)
+    paths, others = ManifestPaths.of(asked), files.find(asked.others, None)
+    stacks = StackSources(
+        consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, session=session
+    )
+    claims = None if asked.claim is None else claims_of(CLAIM, asked.claim, asked, session)
+    manifests, unread = read_manifests(paths.inputs)
+    given, unread_too = read_manifests(others) if others else ([], [])
+    unread += unread_too
+    objects, namespace = _objects(asked, manifests, given)
+    run = _Run(manifests, kinds, objects, stacks.values, namespace)
+    attempt = run.attempt()
+    if asked.conditions:
+        _print_conditions(attempt)
+    for each in attempt.ignored:
+        sys.stderr.write(f"{each} Ignored, since the object is read-only or to be adopted: it is left as it is.\n")
+    if unread or attempt.failures:
+        return failed(unread, attempt.failures, "problem")
+    writer = ManifestWriter(paths, asked.in_place)
+    if claims and not asked.check:
+
+        def write(held: Mapping[Use, Value]) -> None:
+            """Resolve again with the claimed values: they may have changed since they were read."""
+            stacks.exports.hold(held)
+            again = run.attempt()
+            if again.failures:
+                raise _UnresolvedError(again.failures)
+            writer.write(manifests, again.texts)
+
+        try:
+            claims.hold(stacks.exports.uses, write)
+        except _UnresolvedError as error:
+            return failed((), error.failures, "problem")
+    elif not asked.check:
+        writer.write(manifests, attempt.texts)
+    done = [count(len(manifests), "file"), count(len(attempt.conditions), "object", "with references")]
+    done.append(count(attempt.filled, "field", "filled in"))
+    if claims:
+        done.append(count(len(stacks.exports.uses), "export", f"used by manifests {asked.claim}"))
+    sys.stderr.write(f"strongref: {', '.join(done)}\n")
+    return 0
 
 
 def _check_given(asked: argparse.Namespace) -> None:
-    """Check that no manifest is empty and that the options go together.
-
-    Raises:
-        UsageError: they do not.
-    """
-    check_manifests(asked.manifest)
+    """Raises `UsageError` if the options do not go together."""
     if not asked.cluster and (asked.kubeconfig or asked.context):
         raise UsageError("--kubeconfig and --context require --cluster")
     check_claims(asked, "references")
@@ -68,17 +96,7 @@ def _check_given(asked: argparse.Namespace) -> None:
 class _UnresolvedError(StrongRefError):
     """With the claimed values, the manifests cannot be resolved any more."""
 
-    failures: Sequence[_Failure]
-
-
-class _Failure(NamedTuple):
-    """A problem, and the manifest and document that have it."""
-
-    where: str
-    error: StrongRefError
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.error}"
+    failures: Sequence[str]
 
 
 @dataclass
@@ -90,8 +108,8 @@ class _Attempt:
     # of each object that has references
     conditions: list[tuple[ManifestObject, Subject, Condition]] = field(default_factory=list)
     filled: int = 0  # the number of fields with a value in place of a reference
-    ignored: list[_Failure] = field(default_factory=list)  # problems of objects that are left as they are
-    failures: list[_Failure] = field(default_factory=list)  # all problems
+    ignored: list[str] = field(default_factory=list)  # problems of objects that are left as they are, and where
+    failures: list[str] = field(default_factory=list)  # all other problems
 
 
 class _Run(NamedTuple):
@@ -110,8 +128,8 @@ class _Run(NamedTuple):
             placed: list[PlacedEdit] = []
             for found in objects_in(manifest):
                 outcome = resolver.resolve(found.content)
-                attempt.failures += [_Failure(found.where, problem) for problem in outcome.problems]
-                attempt.ignored += [_Failure(found.where, problem) for problem in outcome.ignored]
+                attempt.failures += [f"{found.where}: {problem}" for problem in outcome.problems]
+                attempt.ignored += [f"{found.where}: {problem}" for problem in outcome.ignored]
                 placed += [PlacedEdit(found.document, found.path, edit, str(outcome.subject)) for edit in outcome.edits]
                 if outcome.condition:
                     attempt.conditions.append((found, outcome.subject, outcome.condition))
@@ -119,57 +137,9 @@ class _Run(NamedTuple):
             written = rewritten(manifest, placed)
             attempt.texts.append(written.text)
             attempt.failures += [
-                _Failure(location(manifest.file, each.change.document), each.error) for each in written.problems
+                f"{location(manifest.file, change.document)}: {error}" for change, error in written.problems
             ]
         return attempt
-
-
-def _run(
-    asked: argparse.Namespace,
-    paths: ManifestPaths,
-    others: Sequence[files.InputFile],
-    kinds: Sequence[Kind],
-    session: ToolSession,
-) -> int:
-    stacks = StackSources(
-        consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, session=session
-    )
-    claims = None if asked.claim is None else claims_of(CLAIM, asked.claim, asked, session)
-    manifests, unread = read_manifests(paths.inputs)
-    given, unread_too = read_manifests(others) if others else ([], [])
-    unread += unread_too
-    objects, namespace = _objects(asked, manifests, given)
-    run = _Run(manifests, kinds, objects, stacks.values, namespace)
-    attempt = run.attempt()
-    if asked.conditions:
-        _print_conditions(attempt)
-    for each in attempt.ignored:
-        sys.stderr.write(f"{each} Ignored, since the object is read-only or to be adopted: it is left as it is.\n")
-    if unread or attempt.failures:
-        return _failed(unread, attempt.failures)
-    writer = ManifestWriter(paths, asked.in_place)
-    if claims and not asked.check:
-
-        def write(held: Mapping[Use, Value]) -> None:
-            """Resolve again with the claimed values: they may have changed since they were read."""
-            stacks.exports.hold(held)
-            again = run.attempt()
-            if again.failures:
-                raise _UnresolvedError(again.failures)
-            writer.write(manifests, again.texts)
-
-        try:
-            claims.hold(stacks.exports.uses, write)
-        except _UnresolvedError as error:
-            return _failed((), error.failures)
-    elif not asked.check:
-        writer.write(manifests, attempt.texts)
-    done = [count(len(manifests), "file"), count(len(attempt.conditions), "object", "with references")]
-    done.append(count(attempt.filled, "field", "filled in"))
-    if claims:
-        done.append(count(len(stacks.exports.uses), "export", f"used by manifests {asked.claim}"))
-    sys.stderr.write(f"strongref: {', '.join(done)}\n")
-    return 0
 
 
 def _objects(
@@ -192,13 +162,3 @@ def _print_conditions(attempt: _Attempt) -> None:
         for found, subject, condition in attempt.conditions
     ]
     put_out("".join(f"{json.dumps(line)}\n" for line in lines).encode())
-
-
-def _failed(unread: Sequence[ManifestError], failures: Sequence[_Failure]) -> int:
-    for problem in (*unread, *failures):
-        sys.stderr.write(f"{problem}\n")
-    counts = [count(len(unread), "file", "could not be read")] if unread else []
-    if failures:
-        counts.append(count(len(failures), "problem"))
-    sys.stderr.write(f"strongref: {' and '.join(counts)}. Nothing was written.\n")
-    return 1

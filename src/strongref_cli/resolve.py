@@ -11,12 +11,11 @@ from strongref_cli.manifests import (
     ManifestPaths,
     ManifestWriter,
     check_claims,
-    check_manifests,
     claims_of,
     count,
+    failed,
     read_manifests,
 )
-from strongref_manifests.errors import InputError
 from strongref_manifests.resolution.run import SchemeResolver, resolve
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource
@@ -29,23 +28,18 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from strongref.contract.values import Value
-    from strongref_manifests.resolution.run import ResolveResult
     from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.published_exports import Use
     from strongref_toolkit.session import ToolSession
 
 
 def resolve_tokens(args: argparse.Namespace, session: ToolSession) -> int:
-    check_manifests(args.manifest)
     if args.unclaim is not None:
         if args.manifest:
             raise UsageError(f"{UNCLAIM} {args.unclaim} releases all claims: leave the manifests out")
         return _unclaim(args, session)
     check_claims(args, "tokens")
-    try:
-        paths = ManifestPaths.of(args)
-    except InputError as error:
-        raise UsageError(str(error)) from None
+    paths = ManifestPaths.of(args)
     limiter = CountingLimiter(RateLimits.from_environment())
     return _run(args, paths, session._replace(limiter=limiter), limiter)
 
@@ -68,12 +62,7 @@ def _run(args: argparse.Namespace, paths: ManifestPaths, session: ToolSession, l
     manifests, unread = read_manifests(paths.inputs, tokens_only=not args.strict)
     outcome = resolve(manifests, tokens)
     if unread or outcome.failures:
-        for problem in [*unread, *outcome.failures]:
-            sys.stderr.write(f"{problem}\n")
-        failed = [count(len(unread), "file", "could not be read")] if unread else []
-        failed += [count(len(outcome.failures), "value", "could not be resolved")] if outcome.failures else []
-        sys.stderr.write(f"strongref: {' and '.join(failed)}. Nothing was written.\n")
-        return 1
+        return failed(unread, outcome.failures, "value", "could not be resolved")
     exports = next((source for source in given if isinstance(source, ExportSource)), None)
     writer = ManifestWriter(paths, args.in_place)
     if claims and exports and not args.check:
@@ -90,7 +79,8 @@ def _run(args: argparse.Namespace, paths: ManifestPaths, session: ToolSession, l
         claims.hold(exports.uses, write)
     elif not args.check:
         writer.write(manifests, outcome.texts)
-    done = _counts(outcome, len(manifests), limiter.calls)
+    done = [count(len(manifests), "file"), count(outcome.documents, "document")]
+    done += [count(outcome.values, "value", "resolved"), count(limiter.calls, "call")]
     if claims and exports:
         done.append(count(len(exports.uses), "export", f"used by manifests {args.claim}"))
     sys.stderr.write(f"strongref: {', '.join(done)}\n")
@@ -117,23 +107,10 @@ def _sources(args: argparse.Namespace, session: ToolSession) -> list[TokenSource
     )
 
 
-def _counts(outcome: ResolveResult, files: int, calls: int) -> list[str]:
-    return [
-        count(files, "file"),
-        count(outcome.documents, "document"),
-        count(outcome.values, "value", "resolved"),
-        count(calls, "call"),
-    ]
-
-
 class CountingLimiter(RateLimiter):
-    """A rate limiter that counts the calls it lets through.
+    """A rate limiter that counts the calls it lets through."""
 
-    Attributes:
-        calls: how many, retries included.
-    """
-
-    calls = 0
+    calls = 0  # retries included
 
     def take(self, action: str, region: str, now: datetime, within: float) -> float | None:
         wait = super().take(action, region, now, within)

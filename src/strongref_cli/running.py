@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from strongref.errors import StrongRefError
 from strongref_cli.arguments import parser
 from strongref_cli.output import unwritten
+from strongref_manifests.errors import InputError
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.extras import missing_dependency
 
@@ -20,18 +21,14 @@ FAILED, WRONG_USAGE = 1, 2
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Returns:
-        The exit status: 0 for success, 1 for a failure, 2 for usage errors.
-    """
+    """Run the command, and return its exit status."""
     args = None
     try:
         args = parser().parse_args(arguments)
         return _run(args)
     except StrongRefError as error:
         sys.stderr.write(f"strongref: {error}\n")
-        return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+        return WRONG_USAGE if isinstance(error, UsageError | InputError) else FAILED
     except ModuleNotFoundError as error:
         problem = missing_dependency(args.command, error, args.extra) if args else None
         if not problem:

@@ -67,11 +67,8 @@ class TemplateFacts:
     def has_macro(self) -> bool:
         """Whether CloudFormation calls the macro for the template."""
         declared = self._template.get("Transform") or []
-        names = [
-            each.get("Name") if isinstance(each, Mapping) else each
-            for each in (declared if isinstance(declared, list) else [declared])
-        ]
-        return MACRO in names
+        listed = declared if isinstance(declared, list) else [declared]
+        return MACRO in [each.get("Name") if isinstance(each, Mapping) else each for each in listed]
 
     def of_type(self, type_name: str) -> list[Mapping[str, Node]]:
         """The properties of the resources of a type, those in loops included."""

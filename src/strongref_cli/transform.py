@@ -13,7 +13,7 @@ from strongref.errors import BadRequestError
 from strongref.macro.errors import TransformFailedError
 from strongref.macro.transform import Settings, plan
 from strongref.text import os_problem, some
-from strongref_cli.manifests import STANDARD, count
+from strongref_cli.manifests import STANDARD, count, failed
 from strongref_cli.output import put_out
 from strongref_cli.permissions import Principal, policy
 from strongref_cli.template_facts import DeploymentTarget
@@ -41,11 +41,9 @@ def transform_template(args: argparse.Namespace, _session: ToolSession) -> int:
     try:
         changes = plan(template.content, Settings.parse(parameters(template.content)))
     except TransformFailedError as error:
-        for problem in error.problems:
-            line = template.line(problem.path)
-            sys.stderr.write(f"{template.file}{f', line {line}' if line else ''}: {problem}\n")
-        sys.stderr.write(f"strongref: {count(len(error.problems), 'problem')}. Nothing was written.\n")
-        return 1
+        places = ((template.line(problem.path), problem) for problem in error.problems)
+        problems = [f"{template.file}{f', line {line}' if line else ''}: {problem}" for line, problem in places]
+        return failed((), problems, "problem")
     if args.iam:
         _check_parameters(template, target)
         document = policy(changes.apply(template.content), Principal(args.iam), target)
@@ -88,23 +86,15 @@ def _check_parameters(template: TemplateText, target: DeploymentTarget) -> None:
 
 def _text(template: str, name: str) -> str:
     try:
-        raw = sys.stdin.buffer.read() if template == STANDARD else Path(template).read_bytes()
+        return (sys.stdin.buffer.read() if template == STANDARD else Path(template).read_bytes()).decode()
     except OSError as error:
         problem = os_problem(error)
-    else:
-        try:
-            return raw.decode()
-        except UnicodeDecodeError:
-            problem = "it is not text in UTF-8"
+    except UnicodeDecodeError:
+        problem = "it is not text in UTF-8"
     raise ManifestError(name, None, problem)
 
 
 def _counts(changes: TemplateEdits) -> str:
     types = [each.value.get("Type") for each in changes.additions]
-    return ", ".join(
-        [
-            count(len(changes.replacements), "reference"),
-            count(types.count(IMPORT_TYPE), "Import"),
-            count(types.count(EXPORT_TYPE), "Export"),
-        ]
-    )
+    added = [count(types.count(IMPORT_TYPE), "Import"), count(types.count(EXPORT_TYPE), "Export")]
+    return ", ".join([count(len(changes.replacements), "reference"), *added])

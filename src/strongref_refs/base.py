@@ -33,11 +33,6 @@ def path_text(path: DocumentPath) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
-def ack_group(service: str) -> str:
-    """The API group of a service's controller, as in `ec2.services.k8s.aws`."""
-    return service + ACK_GROUPS
-
-
 @dataclass(frozen=True, slots=True)
 class FieldReference:
     """What a field may refer to: an entry `references` of generator.yaml."""
@@ -50,7 +45,7 @@ class FieldReference:
     @property
     def group(self) -> str:
         """The API group, as in `ec2.services.k8s.aws`."""
-        return ack_group(self.service)
+        return self.service + ACK_GROUPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +128,9 @@ class FieldShapes(Protocol):
             kind: as in generator.yaml: `VpcLink`.
             path: likewise; case does not matter.
         """
-        ...
 
     def lacks(self, kind: str, path: Sequence[str]) -> bool:
         """Whether a kind has no such field; False if that is not known. Arguments as for `shape`."""
-        ...
 
 
 class CombinedShapes:
@@ -207,7 +200,6 @@ class ObjectSource(Protocol):
         Raises:
             StrongRefError: it does not exist (`errors.NoSuchObjectError`), or cannot be read.
         """
-        ...
 
 
 class ValueSource(Protocol):
@@ -219,4 +211,3 @@ class ValueSource(Protocol):
         Raises:
             StrongRefError: it does not exist, or cannot be read.
         """
-        ...

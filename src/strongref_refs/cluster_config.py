@@ -50,13 +50,9 @@ class Connection:
 
 
 class CheckedConfiguration(client.Configuration):  # type: ignore[misc]  # the client has no types
-    """The client's configuration, with credentials that are checked before each request.
+    """The client's configuration, with credentials that are checked before each request."""
 
-    Attributes:
-        whose: the credentials, for errors: `context prod in /home/me/.kube/config`.
-    """
-
-    whose = ""
+    whose = ""  # the credentials, for errors: `context prod in /home/me/.kube/config`
 
     def auth_settings(self) -> dict[str, Any]:
         """The credentials; a command that provides them runs again when they have expired.
@@ -105,13 +101,10 @@ def connect(
 def run_client(whose: str, run: Callable[[], T], otherwise: str = "") -> T:
     """Run code of the client that reads a kubeconfig or gets credentials.
 
-    Args:
-        whose: the credentials, for errors.
-        run: that code. Its errors may quote the kubeconfig or a command's output, so none of them is shown.
-        otherwise: the problem, unless credentials are what is missing.
+    Its errors may quote the kubeconfig or a command's output, so none of them is shown.
 
     Raises:
-        ClusterConfigError: it failed.
+        ClusterConfigError: it failed; says `otherwise`, unless the credentials `whose` are what is missing.
     """
     no_credentials = (
         f"the credentials of {whose} are not available: the command or provider that gets them failed. Run it by "

@@ -23,7 +23,6 @@ from strongref_refs.base import (
     FieldShape,
     Generator,
     Kind,
-    ack_group,
     mapping,
 )
 from strongref_refs.errors import GeneratorError, ServiceUnknownError
@@ -94,7 +93,7 @@ def load(text: str, source: str, service: str | None = None, crds: Crds | None =
     its = _service(document, source) if service is None else _given(service)
     names = mapping(document.get("sdk_names"))
     model = service_model(its, *(str(names[key]) for key in ("model_name", "package_name") if names.get(key)))
-    known = [each for each in (crds and crds.of(ack_group(its)), model and ApiModel(model, document)) if each]
+    known = [each for each in (crds and crds.of(its + ACK_GROUPS), model and ApiModel(model, document)) if each]
     reader = _Reader(its, source, CombinedShapes(*known))
     return Generator(its, source, tuple(reader.kinds(document)))
 
@@ -178,7 +177,7 @@ class _Reader:
                 problem = f"has the same reference field as {'.'.join(other.path)}: {'.'.join(field.reference_steps)}"
                 raise self._error(settings, path, f"{where}.fields.{path}", problem)
             fields[field.reference_steps] = field
-        return Kind(ack_group(self._service), camel(name), tuple(fields.values()))
+        return Kind(self._service + ACK_GROUPS, camel(name), tuple(fields.values()))
 
     def _field(self, kind: str, dotted: object, fields: Mapping[Any, Any], hook: str) -> Field:
         where = f"resources.{kind}.fields.{dotted}"

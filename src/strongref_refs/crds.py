@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from strongref_refs.base import FieldShape, mapping
 from strongref_refs.errors import GeneratorError
-from strongref_refs.names import camel
+from strongref_refs.names import camel, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from strongref_refs.base import Field, FieldShapes, Generator, Manifest
 
@@ -24,17 +25,15 @@ class Crds:
 
     A CRD does not say that a field with a reference is required, since its reference can replace it (ACK's controllers
     check that themselves). So `required` is not known here.
+
+    Args:
+        documents: the file and the content of each CRD.
+
+    Raises:
+        GeneratorError: one of them is not a CRD, or has no schema.
     """
 
     def __init__(self, documents: Iterable[tuple[str, Manifest]]) -> None:
-        """Read CRDs.
-
-        Args:
-            documents: the file and the content of each.
-
-        Raises:
-            GeneratorError: one of them is not a CRD, or has no schema.
-        """
         self._specs = dict(_spec(source, document) for source, document in documents)
 
     def of(self, group: str) -> FieldShapes:
@@ -42,19 +41,14 @@ class Crds:
         return _Group({kind: spec for (its, kind), spec in self._specs.items() if its == group})
 
 
+@dataclass(frozen=True, slots=True)
 class _Group:
-    """The fields of one API group's kinds.
+    """The fields of one API group's kinds, as `base.FieldShapes`."""
 
-    Args:
-        specs: the schema of each kind's `spec`.
-    """
-
-    def __init__(self, specs: Mapping[str, Mapping[str, Any]]) -> None:
-        self._specs = specs
+    specs: Mapping[str, Mapping[str, Any]]  # the schema of each kind's `spec`
 
     def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
-        """A field's shape; as `base.FieldShapes`."""
-        node: Mapping[str, Any] = self._specs.get(camel(kind), {})
+        node: Mapping[str, Any] = self.specs.get(camel(kind), {})
         names: list[str] = []
         lists: list[bool] = []
         map_at: int | None = None
@@ -71,8 +65,7 @@ class _Group:
         return FieldShape(tuple(names), many=_is_list(node), map_at=map_at, spelled=True, lists=tuple(lists[1:]))
 
     def lacks(self, kind: str, path: Sequence[str]) -> bool:
-        """Whether the kind has no such field; as `base.FieldShapes`."""
-        return camel(kind) in self._specs and self.shape(kind, path) is None
+        return camel(kind) in self.specs and self.shape(kind, path) is None
 
 
 def _is_list(node: Mapping[str, Any]) -> bool:
@@ -109,13 +102,8 @@ def _spec(source: str, document: Manifest) -> tuple[tuple[str, str], Mapping[str
         ) from None
 
 
-def fragments(generators: Iterable[Generator], plural: Callable[[str], str]) -> dict[str, Schema]:
-    """The fragment of each kind's `openAPIV3Schema`, by the CRD's name, as in `vpclinks.apigatewayv2.services.k8s.aws`.
-
-    Args:
-        generators: with the kinds.
-        plural: the resource of a kind in the API.
-    """
+def fragments(generators: Iterable[Generator]) -> dict[str, Schema]:
+    """Parts of each kind's `openAPIV3Schema`, by the CRD's name, as in `vpclinks.apigatewayv2.services.k8s.aws`."""
     found: dict[str, Schema] = {}
     for generator in generators:
         for kind in generator.kinds:
@@ -146,7 +134,7 @@ def _empty_structure() -> Schema:
 
 def _reference(field: Field) -> Schema:
     reference = field.reference
-    one: Mapping[str, Any] = {
+    one: Schema = {
         "description": f"Refers to the {reference.resource} ({reference.group}) whose {reference.path} is wanted.",
         "properties": {
             "from": {
@@ -157,4 +145,4 @@ def _reference(field: Field) -> Schema:
         },
         "type": "object",
     }
-    return {"items": dict(one), "type": "array"} if field.many else dict(one)
+    return {"items": one, "type": "array"} if field.many else one

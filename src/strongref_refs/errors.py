@@ -1,7 +1,7 @@
 """Errors of reference fields, and of where objects and values are read. Texts name objects and fields, never values.
 
 Errors that ACK has too carry its name for them (`aws-controllers-k8s/runtime`, `pkg/errors/resource_reference.go`).
-`upstream` is the text that its controllers put into the condition `ACK.ReferencesResolved`.
+`upstream` is the text that its controllers put into the condition `ACK.ReferencesResolved`, filled in from `acks`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from http.client import responses
 from typing import TYPE_CHECKING, ClassVar
 
 from strongref.errors import BadRequestError, ErrorMetric, StrongRefError
-from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, some
+from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled, some
 from strongref_refs.names import dotted
 
 if TYPE_CHECKING:
@@ -94,17 +94,18 @@ class FieldError(RefsError):
     """The root of what is wrong at one location."""
 
     name: ClassVar[str] = ""  # what ACK calls the error; empty if ACK has no such error
+    acks: ClassVar[str] = ""  # the sentence of ACK's controllers; empty if they have none
     location: FieldLocation
 
     @property
     def is_upstream(self) -> bool:
         """Whether ACK's controllers fail with this error, too, when they resolve references."""
-        return bool(self.name)
+        return bool(self.acks)
 
     @property
     def upstream(self) -> str:
         """The text of ACK's controllers; ours if they have none."""
-        return str(self)
+        return filled(self.acks, self) if self.acks else str(self)
 
     @property
     def _subject(self) -> str:
@@ -119,10 +120,13 @@ class FieldError(RefsError):
         return cut(self.location.reference_text, _NAME)
 
     @property
+    def _upstream_reference(self) -> str:
+        """`Routes.GatewayRef`, as the controllers' code spells it."""
+        return dotted((*self.location.field.path[:-1], self.location.field.reference_step))
+
+    @property
     def _upstream_fields(self) -> str:
-        """`Routes.GatewayID,Routes.GatewayRef`, as the controllers' code spells them."""
-        path = self.location.field.path
-        return f"{dotted(path)},{dotted((*path[:-1], self.location.field.reference_step))}"
+        return f"{dotted(self.location.field.path)},{self._upstream_reference}"
 
     @property
     def _upstream_names(self) -> str:
@@ -135,10 +139,7 @@ class ResourceReferenceAndIDNotSupportedError(FieldError):
 
     name = "ResourceReferenceAndIDNotSupported"
     sentence = "{_subject} sets both {_identifier} and {_reference}. Remove one of them."
-
-    @property
-    def upstream(self) -> str:
-        return f"both resource reference wrapper and ID cannot be used together: {self._upstream_fields}"
+    acks = "both resource reference wrapper and ID cannot be used together: {_upstream_fields}"
 
 
 class ResourceReferenceOrIDRequiredError(FieldError):
@@ -146,21 +147,14 @@ class ResourceReferenceOrIDRequiredError(FieldError):
 
     name = "ResourceReferenceOrIDRequired"
     sentence = "{_subject} must set {_identifier} or {_reference}."
-
-    @property
-    def upstream(self) -> str:
-        return f"resource reference wrapper or ID required: {self._upstream_names}"
+    acks = "resource reference wrapper or ID required: {_upstream_names}"
 
 
 class NamelessReferenceError(FieldError):
     """A reference names nothing."""
 
-    is_upstream = True
     index: int | None = None  # of the item of a list; None if the field is not a list
-
-    @property
-    def upstream(self) -> str:
-        return f"provided resource reference is nil or empty: {self._upstream_fields.rpartition(',')[2]}"
+    acks = "provided resource reference is nil or empty: {_upstream_reference}"
 
     def __str__(self) -> str:
         at = "" if self.index is None else f"[{self.index}]"
@@ -180,13 +174,10 @@ class ResourceReferenceCrossNamespaceNotAllowedError(FieldError):
         "{_subject}: {_reference} refers to {target:100} in namespace {namespace:100}. References across namespaces "
         "are not supported: remove from.namespace, and refer to an object in the same namespace."
     )
-
-    @property
-    def upstream(self) -> str:
-        return (
-            "cross-namespace resource reference is not allowed. Set --enable-cross-namespace=true to allow it. "
-            f"sourceNamespace:{self.location.subject.namespace}, targetNamespace:{self.namespace}, name:{self.target}"
-        )
+    acks = (
+        "cross-namespace resource reference is not allowed. Set --enable-cross-namespace=true to allow it. "
+        "sourceNamespace:{location.subject.namespace}, targetNamespace:{namespace}, name:{target}"
+    )
 
 
 class InvalidReferenceError(FieldError):
@@ -237,13 +228,7 @@ class ResourceReferenceTerminalError(ReferencedError):
 
     name = "ResourceReferenceTerminal"
     sentence = "{_refers}, whose condition ACK.Terminal is True. Fix that object first."
-
-    @property
-    def upstream(self) -> str:
-        return (
-            "the referenced resource has 'ACK.Terminal' condition 'True'. Cannot be referenced. "
-            f"{self._upstream_referenced}"
-        )
+    acks = "the referenced resource has 'ACK.Terminal' condition 'True'. Cannot be referenced. {_upstream_referenced}"
 
 
 class ResourceReferenceNotSyncedError(ReferencedError):
@@ -254,10 +239,7 @@ class ResourceReferenceNotSyncedError(ReferencedError):
         "{_refers}, whose condition ACK.ResourceSynced is not True. Wait until its controller has created it, then try "
         "again."
     )
-
-    @property
-    def upstream(self) -> str:
-        return f"the referenced resource is not synced yet. {self._upstream_referenced}"
+    acks = "the referenced resource is not synced yet. {_upstream_referenced}"
 
 
 class ResourceReferenceMissingTargetFieldError(ReferencedError):
@@ -268,12 +250,7 @@ class ResourceReferenceMissingTargetFieldError(ReferencedError):
     sentence = (
         "{_refers}, which has no {path:100}. Wait until its controller has set it, or set {_identifier} directly."
     )
-
-    @property
-    def upstream(self) -> str:
-        return (
-            f"the referenced resource is missing the target field. {self._upstream_referenced}, targetField:{self.path}"
-        )
+    acks = "the referenced resource is missing the target field. {_upstream_referenced}, targetField:{path}"
 
 
 class TargetNotStringError(ReferencedError):

@@ -63,7 +63,7 @@ class ManifestObject:
 
 
 def location(file: str, document: int) -> str:
-    """As `Found.where`."""
+    """As `ManifestObject.where`."""
     return f"{file}, document {document}"
 
 
@@ -87,15 +87,14 @@ def _objects(file: str, document: int, path: tuple[str | int, ...], content: Jso
 
 
 class ManifestObjects:
-    """Referenced objects that are in manifests."""
+    """Referenced objects that are in manifests.
+
+    Args:
+        *tiers: objects; where the same one is in several tiers, the first of these has it.
+        namespace: of objects that name none.
+    """
 
     def __init__(self, *tiers: Iterable[ManifestObject], namespace: str = DEFAULT_NAMESPACE) -> None:
-        """Make the source.
-
-        Args:
-            *tiers: objects; where the same one is in several tiers, the first of these has it.
-            namespace: of objects that name none.
-        """
         self._tiers: list[dict[_Id, list[ManifestObject]]] = []
         for tier in tiers:
             known: dict[_Id, list[ManifestObject]] = defaultdict(list)
@@ -104,11 +103,11 @@ class ManifestObjects:
             self._tiers.append(known)
 
     def get(self, wanted: ObjectKey) -> Manifest:
-        """As `base.Objects`.
+        """As `base.ObjectSource`.
 
         Raises:
             NoSuchObjectError: it is in no manifest.
-            SeveralObjectsError: it is in several, and they do not say the same.
+            AmbiguousObjectError: it is in several, and they do not say the same.
         """
         key = (wanted.group, wanted.kind, wanted.namespace, wanted.name)
         found = next((tier[key] for tier in self._tiers if key in tier), ())

@@ -80,14 +80,7 @@ class Rewritten(NamedTuple):
     text: str  # its text, with all changes made; as it was, if there are problems
     # of the changes that cannot be made in the text as it is written; of those that would be read as something else,
     # the first
-    problems: Sequence[Problem] = ()
-
-
-class Problem(NamedTuple):
-    """A change that cannot be made, and why."""
-
-    change: PlacedEdit
-    error: UnwritableReferenceError
+    problems: Sequence[tuple[PlacedEdit, UnwritableReferenceError]] = ()
 
 
 def rewritten(manifest: Manifest, changes: Sequence[PlacedEdit]) -> Rewritten:
@@ -104,7 +97,7 @@ def rewritten(manifest: Manifest, changes: Sequence[PlacedEdit]) -> Rewritten:
         if _says(manifest, text, _wanted(manifest, changes)):
             return Rewritten(text)
         failed = [_misread(manifest, made)]
-    return Rewritten(manifest.text, [Problem(change, _error(manifest, change)) for change in failed])
+    return Rewritten(manifest.text, [(change, _error(manifest, change)) for change in failed])
 
 
 def _text(manifest: Manifest, made: Sequence[tuple[PlacedEdit, Sequence[TextEdit]]]) -> str:

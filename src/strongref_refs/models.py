@@ -65,7 +65,7 @@ class _Type:
 
 
 class ApiModel:
-    """The fields of one service's kinds.
+    """The fields of one service's kinds, as `base.FieldShapes`.
 
     Args:
         model: of the service.
@@ -78,7 +78,6 @@ class ApiModel:
         self._resources = mapping(generator.get("resources"))
 
     def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
-        """A field's shape; as `base.FieldShapes`."""
         fields = mapping(mapping(self._resources.get(kind)).get("fields"))
         name, here, required = path[0], self._added(mapping(entry(fields, path[:1]))), False
         if here is None:
@@ -97,7 +96,6 @@ class ApiModel:
         return FieldShape(tuple(names), many=here.many, required=required, map_at=map_at, lists=tuple(lists))
 
     def lacks(self, kind: str, path: Sequence[str]) -> bool:
-        """Whether the kind has no such field; as `base.FieldShapes`."""
         fields = mapping(mapping(self._resources.get(kind)).get("fields"))
         entries = (mapping(entry(fields, path[: index + 1])) for index in range(len(path)))
         if self._input(self._creating(kind)) is None or any(each.keys() & _ADDED for each in entries):

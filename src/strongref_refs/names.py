@@ -97,9 +97,7 @@ def _spelled(name: str, *, lower_first: bool = False) -> str:
 def reference_name(name: str, *, many: bool) -> str:
     """The reference field of a field, as manifests spell it: `SecurityGroupIds` has `securityGroupRefs`.
 
-    Args:
-        name: the field's, in any of its spellings: `SecurityGroupIds`, `SecurityGroupIDs`.
-        many: whether the field is a list.
+    The name may have any of its spellings; `many` is whether the field is a list.
 
     Raises:
         ValueError: the name is nothing but a suffix, as in `Id`.

@@ -21,13 +21,7 @@ _TRUE, _FALSE = ("y", "yes", "true", "on"), ("n", "no", "false", "off")
 
 
 def read_map(given: Mapping[Any, Any], table: Table, within: str, *, others: bool = False) -> dict[str, Any]:
-    """The values of a map. An empty value (null) counts as left out.
-
-    Args:
-        given: the map.
-        table: its keys.
-        within: its path, for errors.
-        others: whether it may have other keys too.
+    """The values of a map at the path `within`. An empty value (null) counts as left out; `others` allows other keys.
 
     Raises:
         BadRequestError: a key is missing, unknown, or not what it must be.
@@ -38,13 +32,10 @@ def read_map(given: Mapping[Any, Any], table: Table, within: str, *, others: boo
 
 def type_text(value: object) -> str:
     """The type of a value, without the value, which may be a secret: `a string`, `a list`."""
-    types: tuple[tuple[type | tuple[type, ...], str], ...] = (
-        (bool, "true or false"),
-        (str, "a string"),
-        (Mapping, "a map"),
-        ((list, tuple), "a list"),
+    types: dict[type, str] = {bool: "true or false", str: "a string", Mapping: "a map", list: "a list", tuple: "a list"}
+    return next(
+        (text for of, text in types.items() if isinstance(value, of)), "nothing" if value is None else "a number"
     )
-    return next((text for of, text in types if isinstance(value, of)), "nothing" if value is None else "a number")
 
 
 def of_type(kind: type, expected: str) -> Parser:

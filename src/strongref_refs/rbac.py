@@ -10,13 +10,12 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from strongref_refs.names import plural
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from strongref_refs.base import Generator
-
-NAME = "strongref-references"
-"""The role's default name; different from a controller's own role, which it would replace."""
 
 _PLAIN = re.compile("(?!(?:y|n|yes|no|on|off|true|false|null)\\Z)[a-z][a-z0-9-]*", re.IGNORECASE)
 """A string that YAML 1.1 needs no quotes for: not a number, a date, a boolean or null."""
@@ -32,15 +31,8 @@ _RULE = """\
 """
 
 
-def cluster_role(generators: Iterable[Generator], name: str, plural: Callable[[str], str], *, own: bool = False) -> str:
-    """A ClusterRole in YAML.
-
-    Args:
-        generators: with the references.
-        name: of the role.
-        plural: the resource of a kind in the API.
-        own: whether to allow resources of the referring service too, for a caller without a controller's role.
-    """
+def cluster_role(generators: Iterable[Generator], name: str, *, own: bool = False) -> str:
+    """A ClusterRole in YAML; with `own` also for the referring service, for a caller without a controller's role."""
     wanted = {
         (reference.group, plural(reference.resource))
         for generator in generators

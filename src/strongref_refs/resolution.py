@@ -67,7 +67,7 @@ class Condition:
     message is always the same, and the reason says what is wrong.
     """
 
-    type: ClassVar[str] = "ACK.ReferencesResolved"  # always `ACK.ReferencesResolved`
+    type: ClassVar[str] = "ACK.ReferencesResolved"
     status: str  # True; False for problems that only a change can fix; Unknown for others
     message: str = ""  # empty if True
     reason: str = ""  # the problems in the words of ACK's controllers, with `; ` between them
@@ -161,18 +161,17 @@ class ReferenceResolver:
             if target.stack is not None:
                 return self._stack_value(location, target.path, target.stack)
             return (self._object_value(location, target.name),)
-        except StrongRefError as error:
+        except FieldError as error:
             return error
+        except StrongRefError as error:
+            return UnreadableReferenceError(location, error)
 
     def _object_value(self, location: FieldLocation, name: str) -> str:
         reference = location.field.reference
         key = ObjectKey(
             reference.group, reference.resource, plural(reference.resource), location.subject.namespace, name
         )
-        try:
-            found = self._read.get(key, lambda: self._objects.get(key))
-        except StrongRefError as error:
-            raise UnreadableReferenceError(location, error) from None
+        found = self._read.get(key, lambda: self._objects.get(key))
         _check_state(location, key, found)
         return _copied_value(location, key, found)
 
@@ -180,10 +179,7 @@ class ReferenceResolver:
         if self._values is None:
             problem = "names a stack, but no source of stacks' values was given"
             raise InvalidReferenceError(location, path_text(path), problem, "Name an object in from.name")
-        try:
-            value = self._values.get(source)
-        except StrongRefError as error:
-            raise UnreadableReferenceError(location, error) from None
+        value = self._values.get(source)
         many = location.field.many
         several = tuple(value) if many and isinstance(value, list | tuple) else ()
         texts = (value,) if isinstance(value, str) else several

@@ -27,14 +27,13 @@ _NESTED = re.compile(rf"{_STACK.pattern}(?:\.[A-Za-z0-9]+)*")
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*")
 _OUTPUT = re.compile(r"[A-Za-z0-9]+")
 
-
-_OWN = {"region": Property(parse_region), "account": Property(parse_account)}
 _STACK_NAME, _EXPORT_NAME, _OUTPUT_ID = "the name of a stack", "the name of an export", "the logical ID of an output"
 _OF_EXPORT = {
     "stack": Property(matching(_STACK, _STACK_NAME), required=_STACK_NAME),
     "name": Property(matching(_NAME, _EXPORT_NAME)),
     "output": Property(as_given),
-    **_OWN,
+    "region": Property(parse_region),
+    "account": Property(parse_account),
 }
 _OF_OUTPUT = {
     **_OF_EXPORT,
@@ -57,18 +56,13 @@ class _StackReference(Token):
 
 
 class StackValues:
-    """The values of stacks and their exports; as `base.Values`."""
+    """The values of stacks and their exports, for one run; `source` is that of a scheme, `cfn` or `export`."""
 
     def __init__(self, source: Callable[[str], TokenSource]) -> None:
-        """Make one, for one run.
-
-        Args:
-            source: the source of a scheme of tokens, `cfn` or `export`.
-        """
         self._source = source
 
     def get(self, given: Mapping[str, Any]) -> str | list[str]:
-        """As `base.Values`.
+        """As `base.ValueSource`.
 
         Raises:
             StackReferenceError: the reference is not valid, or names a map of values.

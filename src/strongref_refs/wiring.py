@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strongref.text import os_problem
-from strongref_manifests.errors import InputError, ManifestError
+from strongref_manifests.errors import ManifestError
 from strongref_manifests.resolution import files
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource
@@ -22,24 +22,19 @@ from strongref_refs.stacks import StackValues
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from strongref_manifests.tokens import TokenSource
-    from strongref_refs.base import Generator, ObjectSource
-    from strongref_refs.manifests import ManifestObject
+    from strongref_refs.base import Generator, Manifest, ObjectSource
     from strongref_toolkit.session import ToolSession
 
 
-def generators(paths: Sequence[str] | None, service: str | None, crds: Sequence[str]) -> list[Generator]:
-    """Read generator.yaml files.
-
-    Args:
-        paths: the files.
-        service: of the only one of them, if its content and path do not name it.
-        crds: files and folders with CRDs.
+def generators(paths: Sequence[str], service: str | None, crds: Sequence[str]) -> list[Generator]:
+    """Read generator.yaml files, and CRDs in files and folders; `service` is that of the only file.
 
     Raises:
         UsageError: the options are not valid.
+        InputError: the files of CRDs are not there.
         GeneratorError: a file is not readable or not valid.
         ServiceUnknownError: the service of a file is unknown.
         ManifestError: a CRD's file is not readable.
@@ -48,7 +43,7 @@ def generators(paths: Sequence[str] | None, service: str | None, crds: Sequence[
         raise UsageError("no reference fields are known: add controllers' generator.yaml files with --generator")
     if service is not None and len(paths) > 1:
         raise UsageError("--service requires a single --generator; folders SERVICE-controller name it for several")
-    shapes = Crds((found.file, found.content) for found in _crds(crds)) if crds else None
+    shapes = Crds(_crds(crds)) if crds else None
     made: dict[str, Generator] = {}
     for path in paths:
         generator = _generator(path, service, shapes)
@@ -71,24 +66,19 @@ def _generator(path: str, service: str | None, shapes: Crds | None) -> Generator
         return load(text, str(Path(path).resolve()), service, shapes)
 
 
-def _crds(given: Sequence[str]) -> Iterator[ManifestObject]:
-    try:
-        found = files.find(given, None)
-    except InputError as error:
-        raise UsageError(str(error)) from None
-    known = [crd for each in found for crd in _crds_in(each.path)]
-    if not known:
+def _crds(given: Sequence[str]) -> list[tuple[str, Manifest]]:
+    """The file and the content of each CRD."""
+    found: list[tuple[str, Manifest]] = []
+    for path, _ in files.find(given, None):
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise ManifestError(str(path), None, os_problem(error)) from None
+        manifest = read(str(path), content, FORMATS[path.suffix.lower()])
+        found += [(each.file, each.content) for each in objects_in(manifest) if each.kind == CRD_KIND]
+    if not found:
         raise UsageError("--crd must have a CustomResourceDefinition, got none")
-    yield from known
-
-
-def _crds_in(path: Path) -> list[ManifestObject]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ManifestError(str(path), None, os_problem(error)) from None
-    manifest = read(str(path), content, FORMATS[path.suffix.lower()])
-    return [each for each in objects_in(manifest) if each.kind == CRD_KIND]
+    return found
 
 
 def cluster(kubeconfig: str | None, context: str | None) -> tuple[ObjectSource, str | None]:
@@ -111,39 +101,21 @@ class StackSources:
     """Sources of stacks' values for one run. Without a reference to a stack they make no AWS call."""
 
     def __init__(
-        self,
-        *,
-        consumer: str,
-        sensitive: bool,
-        region: str | None,
-        role: str | None,
-        session: ToolSession,
+        self, *, consumer: str, sensitive: bool, region: str | None, role: str | None, session: ToolSession
     ) -> None:
         """As `strongref_manifests.resolution.wiring.sources`."""
+        make = partial(sources, tf=(), consumer=consumer, region=region, role=role, session=session)
 
         @cache
         def source(scheme: str) -> TokenSource:
-            made = sources(
-                {scheme} & {EXPORT},
-                tf=(),
-                consumer=consumer,
-                sensitive=sensitive,
-                region=region,
-                role=role,
-                session=session,
-            )
-            return next(source for source in made if source.scheme == scheme)
+            return next(each for each in make({scheme} & {EXPORT}, sensitive=sensitive) if each.scheme == scheme)
 
         self._source = source
         self.values = StackValues(source)
 
     @property
     def exports(self) -> ExportSource:
-        """The source of exports.
-
-        Raises:
-            UsageError: there is no region to read them in.
-        """
+        """The source of exports; raises `UsageError` if there is no region to read them in."""
         exports = self._source(EXPORT)
         assert isinstance(exports, ExportSource)  # noqa: S101 (what `sources` makes of that scheme)
         return exports

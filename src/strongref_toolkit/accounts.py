@@ -19,18 +19,17 @@ if TYPE_CHECKING:
 
 
 class Accounts:
-    """Clients by account: the caller's own credentials in its own account, those of a role in any other one."""
+    """Clients by account: the caller's own credentials in its own account, those of a role in any other one.
+
+    Args:
+        own: clients with the caller's credentials.
+        region: the region in which STS is called.
+        limiter: shared by everything that calls AWS.
+        clock: the time, and how much of it is left.
+        role: the ARN of the role to assume in another account, with `ACCOUNT` in place of the account ID.
+    """
 
     def __init__(self, own: Clients, region: str, limiter: RateLimiter, clock: Clock, role: str | None = None) -> None:
-        """Create one.
-
-        Args:
-            own: clients with the caller's credentials.
-            region: the region in which STS is called.
-            limiter: shared by everything that calls AWS.
-            clock: the time, and how much of it is left.
-            role: the ARN of the role to assume in another account, with `ACCOUNT` in place of the account ID.
-        """
         self._own = own
         self._sts = region
         self._caller = RetryingCaller(region, limiter, clock)

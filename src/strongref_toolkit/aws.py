@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
     from strongref_toolkit.accounts import Accounts
 
-
 CALL_TIMEOUT = timedelta(minutes=2)
 """For one call with all its retries: someone is waiting at a terminal."""
 
@@ -33,22 +33,14 @@ class Where(NamedTuple):
     region: str
 
 
+@dataclass(eq=False)
 class Aws:
     """AWS's services in any account and region."""
 
-    def __init__(self, accounts: Accounts, limiter: RateLimiter, clock: Clock, region: str | None) -> None:
-        """Create one.
-
-        Args:
-            accounts: clients by account.
-            limiter: shared by everything that calls AWS.
-            clock: the time, and how much of it is left.
-            region: the default region; None if every token has to name one.
-        """
-        self.accounts = accounts
-        self.limiter = limiter
-        self.clock = clock
-        self.region = region
+    accounts: Accounts
+    limiter: RateLimiter  # shared by everything that calls AWS
+    clock: Clock
+    region: str | None  # the default region; None if every token has to name one
 
     def where(self, region: str | None, account: str | None) -> Where:
         """An account and region; None stands for the default region and the caller's own account.
@@ -83,17 +75,16 @@ class Aws:
         """The response to one call.
 
         Args:
-            where: the account and region.
+            where: whose service is called.
             action: the API action, as in `DescribeStacks`.
             target: what the call is about, for errors.
             service: the client, as in `Clients.cloudformation`.
             method: the client's name for the action.
-            **request: the request's parameters.
+            **request: its parameters.
 
         Raises:
             FetchFailedError: the call failed; it has AWS's error code.
-            NoWayInError: as for `Accounts.clients`.
-            UnknownCallerError: as for `Accounts.clients`.
+            StrongRefError: as for `Accounts.clients`.
         """
         clients = self.clients(where)
         try:

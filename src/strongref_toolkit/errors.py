@@ -83,9 +83,7 @@ class UsageError(StrongRefError):
     """The command line is wrong."""
 
     problem: str
-
-    def __str__(self) -> str:
-        return self.problem
+    sentence = "{problem}"
 
 
 PLACEHOLDER = "ACCOUNT"

@@ -9,13 +9,7 @@ _SHARED = ("cdk8s", "constructs", "jsii", "ruamel")
 
 
 def missing_dependency(user: str, error: ImportError, extra: str) -> str | None:
-    """The sentence that says what to install; None if no extra brings the missing module.
-
-    Args:
-        user: the command or the package that needs it.
-        error: raised by the import.
-        extra: the extra of that command or package.
-    """
+    """What to install for a command or a package, which has an extra of its own; None if no extra brings the module."""
     module = (error.name or "").partition(".")[0]
     if module == "cdktf":  # deprecated, and so no extra
         install = "cdktf"

@@ -39,7 +39,6 @@ class TreeValues(Protocol):
             Unknown: it has none here.
             StrongRefError: it has one, which could not be fetched.
         """
-        ...
 
 
 def intrinsic(tree: Tree) -> tuple[str, Json] | None:
@@ -55,7 +54,8 @@ def joined(left: Tree, right: Tree) -> Tree:
     """Two trees, concatenated as text."""
     items: list[Json] = []
     for tree in (left, right):
-        for item in _texts_of(tree):
+        parts = _parts(tree)
+        for item in [tree] if parts is None else parts:
             if isinstance(item, str) and items and isinstance(items[-1], str):
                 items[-1] += item
             elif item != "":
@@ -67,14 +67,12 @@ def joined(left: Tree, right: Tree) -> Tree:
 
 def simplified(tree: Tree) -> Tree:
     """A tree with nested concatenations flattened, so that equal trees compare equal."""
-    function = intrinsic(tree)
-    if function and function[0] == JOIN:
-        separator, items = _pair(function[1])
-        if separator == "" and isinstance(items, list):
-            whole: Tree = ""
-            for item in items:
-                whole = joined(whole, simplified(item))
-            return whole
+    parts = _parts(tree)
+    if parts is not None:
+        whole: Tree = ""
+        for item in parts:
+            whole = joined(whole, simplified(item))
+        return whole
     if isinstance(tree, dict):
         return {key: simplified(below) for key, below in tree.items()}
     if isinstance(tree, list):
@@ -136,13 +134,14 @@ def evaluate(tree: Tree, known: TreeValues) -> Json:
     return items[position]
 
 
-def _texts_of(tree: Tree) -> Sequence[Tree]:
+def _parts(tree: Tree) -> Sequence[Tree] | None:
+    """What a tree concatenates; None if it is no concatenation."""
     function = intrinsic(tree)
     if function and function[0] == JOIN:
         separator, items = _pair(function[1])
         if separator == "" and isinstance(items, list):
             return items
-    return [tree]
+    return None
 
 
 def _split(value: Json, separator: Json) -> list[Json]:

@@ -29,31 +29,19 @@ Use = tuple[ExportScope, Key]
 class PublishedExports:
     """What stacks export to one consumer, in the Parameter Store of one account and region. It lives for one run.
 
-    Attributes:
-        consumer: the exports' consumer.
-        used: the keys that were read, by scope: what a claim has to hold.
+    Args:
+        store: the Parameter Store of the exports' account and region.
+        clock: the time, and how much of it is left.
+        patience: how long to wait for an Export that is being written.
+        consumer: the exports' consumer; by default exports for all.
+        sensitive: whether secret values may be read.
     """
 
     def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        patience: Patience,
-        consumer: str = SHARED,
-        *,
-        sensitive: bool = False,
+        self, store: Store, clock: Clock, patience: Patience, consumer: str = SHARED, *, sensitive: bool = False
     ) -> None:
-        """Create one.
-
-        Args:
-            store: the Parameter Store of the exports' account and region.
-            clock: the time, and how much of it is left.
-            patience: how long to wait for an Export that is being written.
-            consumer: the exports' consumer; by default exports for all.
-            sensitive: whether secret values may be read.
-        """
         self.consumer = consumer
-        self.used: dict[ExportScope, set[Key]] = {}
+        self.used: dict[ExportScope, set[Key]] = {}  # the keys that were read, by scope: what a claim has to hold
         self._claimed: dict[ExportScope, dict[Key, Value]] = {}
         self._store = store
         self._clock = clock

@@ -74,11 +74,11 @@ class ToolSession(NamedTuple):
         return Accounts(self.clients, region, self.limiter, self.clock, role)
 
     def aws(self, region: str | None, role: str | None) -> Aws:
-        """AWS in any account and region.
+        """AWS in any account and region. The default region is that of the environment or of the AWS profile.
 
         Args:
-            region: the default region; if None, that of the environment or of the AWS profile.
-            role: the ARN of the role to assume in other accounts, with `ACCOUNT` in place of the account ID.
+            region: another default region.
+            role: as for `Accounts`.
         """
         default = region or _default_region()
         return Aws(self.accounts(default or _STS_REGION, role), self.limiter, self.clock, default)

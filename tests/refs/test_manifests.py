@@ -130,7 +130,7 @@ def refused(text: str, *edits: Edit) -> list[str]:
     done = attempt(text, *edits)
     assert done.text == text
     assert done.problems
-    return [str(problem.error) for problem in done.problems]
+    return [str(error) for _, error in done.problems]
 
 
 class TestWriting:

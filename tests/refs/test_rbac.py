@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
+from strongref_cli.arguments import ROLE_NAME
 from strongref_refs.base import Field, FieldReference, Generator, Kind
 from strongref_refs.config import load
 from strongref_refs.crds import fragments
 from strongref_refs.names import plural
-from strongref_refs.rbac import NAME, cluster_role
+from strongref_refs.rbac import cluster_role
 from tests.support.documents import ROOT
 
 API = "apigatewayv2.services.k8s.aws"
@@ -90,12 +91,12 @@ DESIGN = """\
 
 
 def test_the_rules_of_the_designs_vpc_link_are_its_own_text() -> None:
-    head = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {NAME}\nrules:\n"
-    assert cluster_role([VPC_LINK], NAME, plural) == head + DESIGN
+    head = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {ROLE_NAME}\nrules:\n"
+    assert cluster_role([VPC_LINK], ROLE_NAME) == head + DESIGN
 
 
 def test_resources_of_the_controllers_own_service_are_optional() -> None:
-    rules = yaml.safe_load(cluster_role([VPC_LINK], "reader", plural, own=True))["rules"]
+    rules = yaml.safe_load(cluster_role([VPC_LINK], "reader", own=True))["rules"]
     assert [(rule["apiGroups"], rule["resources"]) for rule in rules[:2]] == [
         ([API], ["apis"]),
         ([API], ["apis/status"]),
@@ -105,17 +106,17 @@ def test_resources_of_the_controllers_own_service_are_optional() -> None:
 
 def test_each_resource_is_named_once_however_many_refer_to_it() -> None:
     twice = Generator("eks", "", (Kind("eks.services.k8s.aws", "A", VPC_LINK.kinds[1].fields * 2),))
-    assert cluster_role([VPC_LINK, twice], NAME, plural) == cluster_role([VPC_LINK], NAME, plural)
+    assert cluster_role([VPC_LINK, twice], ROLE_NAME) == cluster_role([VPC_LINK], ROLE_NAME)
 
 
 def test_only_referenced_resources_are_allowed() -> None:
     fields = (field("Targets.web.ID", "targets.web.id", "ref", "Subnet", through_map="targets"),)
     below_map = Generator("elbv2", "", (Kind("elbv2.services.k8s.aws", "X", fields), Kind("a", "B", ())))
-    assert yaml.safe_load(cluster_role([below_map], NAME, plural, own=True))["rules"] == []
+    assert yaml.safe_load(cluster_role([below_map], ROLE_NAME, own=True))["rules"] == []
 
 
 def test_without_references_there_is_a_role_without_rules() -> None:
-    made = yaml.safe_load(cluster_role([Generator("s3", "", ())], "nothing", plural))
+    made = yaml.safe_load(cluster_role([Generator("s3", "", ())], "nothing"))
     assert made["rules"] == []
     assert made["metadata"] == {"name": "nothing"}
 
@@ -138,7 +139,7 @@ def bare(schema: Any) -> Any:  # noqa: ANN401 (JSON)
 
 
 def test_a_fragment_is_what_the_crds_of_ack_have() -> None:
-    made = fragments([VPC_LINK], plural)
+    made = fragments([VPC_LINK])
     assert list(made) == [f"integrations.{API}", f"vpclinks.{API}"]
     assert bare(made[f"integrations.{API}"]) == {
         "properties": {"spec": {"properties": {"apiRef": FROM}, "type": "object"}}
@@ -160,7 +161,7 @@ def test_a_fragment_is_nested_as_the_field_is() -> None:
         field("VPCConfig.SubnetIDs", "vpcConfig.subnetIDs", "subnetRefs", "Subnet", many=True),
         field("Targets.web.ID", "targets.web.id", "ref", "Subnet", through_map="targets"),
     )
-    made = fragments([Generator("ec2", "", (Kind("ec2.services.k8s.aws", "RouteTable", fields),))], plural)
+    made = fragments([Generator("ec2", "", (Kind("ec2.services.k8s.aws", "RouteTable", fields),))])
     assert bare(made["routetables.ec2.services.k8s.aws"])["properties"]["spec"]["properties"] == {
         "routes": {
             "items": {"properties": {"gatewayRef": FROM, "natGatewayRef": FROM}, "type": "object"},
@@ -172,7 +173,7 @@ def test_a_fragment_is_nested_as_the_field_is() -> None:
 
 def test_the_api_says_whether_a_structure_is_in_a_list(real: Generator) -> None:
     """`encryptionConfig` of clusters.eks.services.k8s.aws is a list, `resourcesVPCConfig` is none."""
-    cluster = bare(fragments([real], plural)["clusters.eks.services.k8s.aws"])["properties"]["spec"]["properties"]
+    cluster = bare(fragments([real])["clusters.eks.services.k8s.aws"])["properties"]["spec"]["properties"]
     provider = {"properties": {"provider": {"properties": {"keyRef": FROM}, "type": "object"}}, "type": "object"}
     assert cluster["encryptionConfig"] == {"items": provider, "type": "array"}
     assert cluster["resourcesVPCConfig"]["properties"]["subnetRefs"] == {"items": FROM, "type": "array"}
@@ -180,7 +181,7 @@ def test_the_api_says_whether_a_structure_is_in_a_list(real: Generator) -> None:
 
 def test_a_kind_whose_references_are_all_below_maps_has_no_fragment() -> None:
     fields = (field("Targets.web.ID", "targets.web.id", "ref", "Subnet", through_map="targets"),)
-    assert fragments([Generator("ec2", "", (Kind("ec2.services.k8s.aws", "X", fields),))], plural) == {}
+    assert fragments([Generator("ec2", "", (Kind("ec2.services.k8s.aws", "X", fields),))]) == {}
 
 
 @pytest.fixture

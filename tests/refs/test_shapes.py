@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from strongref_refs.base import CombinedShapes, FieldShape, ack_group
+from strongref_refs.base import ACK_GROUPS, CombinedShapes, FieldShape
 from strongref_refs.config import load
 from strongref_refs.crds import Crds
 from strongref_refs.errors import GeneratorError
@@ -78,11 +78,11 @@ class TestCrds:
         assert self.known(spec, "A", "B") is None
 
     def test_of_other_kinds_and_groups_it_knows_nothing(self) -> None:
-        crds = Crds([("a.yaml", crd("Cluster", structure(a=TEXT), group=ack_group("eks")))])
-        assert crds.of(ack_group("eks")).shape("Cluster", ("A",)) is not None
-        assert crds.of(ack_group("eks")).shape("Nodegroup", ("A",)) is None
-        assert crds.of(ack_group("rds")).shape("Cluster", ("A",)) is None
-        assert [crds.of(ack_group("eks")).lacks(kind, ("B",)) for kind in ("Cluster", "Nodegroup")] == [True, False]
+        crds = Crds([("a.yaml", crd("Cluster", structure(a=TEXT), group="eks" + ACK_GROUPS))])
+        assert crds.of("eks" + ACK_GROUPS).shape("Cluster", ("A",)) is not None
+        assert crds.of("eks" + ACK_GROUPS).shape("Nodegroup", ("A",)) is None
+        assert crds.of("rds" + ACK_GROUPS).shape("Cluster", ("A",)) is None
+        assert [crds.of("eks" + ACK_GROUPS).lacks(kind, ("B",)) for kind in ("Cluster", "Nodegroup")] == [True, False]
 
     def test_a_kind_is_known_by_either_spelling(self) -> None:
         crds = Crds([("a.yaml", crd("VPCLink", structure(a=TEXT)))])

@@ -140,8 +140,8 @@ def _by_hook() -> StrongRefError:
 def _unwritable() -> StrongRefError:
     manifest = read("app/link.yaml", b"kind: VPCLink\nspec:\n  subnetRefs: &subnets [{from: {name: a}}]\n")
     edit = Edit(("spec",), "subnetRefs", "subnetIDs", ("subnet-1",))
-    (problem,) = rewritten(manifest, [PlacedEdit(1, (), edit, "VPCLink default/orders")]).problems
-    return problem.error
+    ((_, error),) = rewritten(manifest, [PlacedEdit(1, (), edit, "VPCLink default/orders")]).problems
+    return error
 
 
 CASES: Mapping[str, Callable[[], StrongRefError]] = {
