@@ -22,7 +22,7 @@ from tests.support.cloudformation.requests import IMPORT, ResourceRequest
 from tests.support.fake_ssm import FakeClock, FakeSsm
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from strongref.protocol.time import Clock
 
@@ -53,7 +53,7 @@ class Cloud(CloudFormation):
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.clock = FakeClock(remaining=100_000)
         self.lag = ReadLag()
-        self._new_ssm = partial(FakeSsm, empty_pages=empty_pages)
+        self._new_ssm: Callable[..., FakeSsm] = partial(FakeSsm, empty_pages=empty_pages)
 
     def ssm(self, region: str) -> FakeSsm:
         if region not in self.regions:
