@@ -12,7 +12,7 @@ from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.fence import IN_FLIGHT, MAX_EXCEPTIONS, Fence, TagScan
 from strongref.contract.values import ParameterType
 from strongref.errors import ChangingError, OutOfTimeError
-from strongref.protocol.fences import FENCE_SECONDS, FencedStore, FenceHolder, behind_fences
+from strongref.protocol.fences import FENCE_SECONDS, FencedStore, FenceHolder, OwnFence, behind_fences
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.runtime.wiring import PATIENCE
@@ -245,6 +245,21 @@ def test_nobody_else_takes_over_what_was_left(who: FenceHolder) -> None:
 
     world.time.run(other)
     assert len(world.fences) == 1
+
+
+def test_a_list_without_ones_own_fence_is_out_of_date() -> None:
+    world = World()
+    clock = VirtualClock.lasting(world.time, 885)
+    own = OwnFence(world.ports(), REGION, SCOPE, EXPORTER, "token")
+    found = []
+
+    def look() -> None:
+        found.append(own.others(clock))
+        own.put_up(clock.now(), clock)
+        found.append(own.others(clock))
+
+    world.time.run(look)
+    assert [each is None for each in found] == [False, True]
 
 
 def test_what_is_noted_stays_small() -> None:
