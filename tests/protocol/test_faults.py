@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from strongref.protocol.lag import DEFAULT_LAG
 from tests.support.faults.exporting import EXPORTING
 from tests.support.faults.fault_types import FAULTS
 from tests.support.faults.importing import IMPORTING
@@ -30,6 +31,16 @@ def test_whatever_goes_wrong_nothing_claimed_is_lost_and_the_next_event_makes_it
 ) -> None:
     with trial(scenario) as trying:
         points = trying.points(fault)
+        problems = trying.flaws + [problem for point in points for problem in trying.problems(point)]
+    assert not problems, "\n".join([f"{len(problems)} problems at {len(points)} points", *problems[:10]])
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+def test_where_reads_lag_nothing_claimed_is_lost_either(scenario: Scenario) -> None:
+    """Of Parameter Store and of CloudFormation, and each item of a list for itself."""
+    with trial(scenario, DEFAULT_LAG) as trying:
+        points = trying.all_points()
         problems = trying.flaws + [problem for point in points for problem in trying.problems(point)]
     assert not problems, "\n".join([f"{len(problems)} problems at {len(points)} points", *problems[:10]])
 

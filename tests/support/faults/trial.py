@@ -54,6 +54,7 @@ class Trial:
         self._world = world
         for step in (*map(Foreign, FOREIGN), *scenario.before):
             step.take(world)
+        world.time.sleep(SOON)  # so that only what the event's phase changes, and what it does, can lag
         self._request = scenario.change.begin(world)
         self._start = world.moment()
         self._before = self._undone = world.state()

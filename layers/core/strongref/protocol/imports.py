@@ -21,6 +21,7 @@ from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.missing import ImportingAccount
+from strongref.protocol.verification import removes_resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import Key
     from strongref.contract.properties import Properties
     from strongref.contract.values import Value
-    from strongref.protocol.ports import Ports
+    from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
 
 PHYSICAL_ID_PREFIX = "strongref-import/"
@@ -73,7 +74,7 @@ class Importer:
             return Response(generation, {})
         if event.request_type is RequestType.CREATE:
             self.ports.lag.check_service_timeout(event.service_timeout)  # its Delete may have to delete values
-        scope = ExportScope(self._consumer(request, event.stack, stack.name), request.producer)
+        scope = ExportScope(self._consumer(request, event.stack, clock), request.producer)
         claimant = Claimant(
             generation,
             event.stack,
@@ -108,8 +109,10 @@ class Importer:
             if request is None:  # It was refused: nothing was claimed.
                 return Response(event.physical_id or stack.name)
             generation = physical_id(stack, event.logical_id, request)
-        info = self.ports.stacks.by_arn(event.stack)
-        root = self.ports.stacks.by_arn(info.root_arn) if info and info.root_arn != info.arn else info
+        root = self._root(event.stack)
+        if root and self.ports.lag.seconds and not removes_resources(root):  # Then this is what it was before.
+            self.ports.lag.settle(clock)
+            root = self._root(event.stack)
         name = root.name if root else stack.name
         holder = FenceHolder(event.logical_id, f"the cleanup of stack {event.stack_name}")
         release = ClaimRelease(self.ports, clock, event.region, generation, holder)
@@ -124,13 +127,20 @@ class Importer:
                 release.release(scope, request.names)
         return Response(event.physical_id or generation)
 
-    def _consumer(self, request: ImportRequest, stack: str, name: str) -> str:
+    def _consumer(self, request: ImportRequest, stack: str, clock: Clock) -> str:
         if request.shared:
             return SHARED
         if request.consumer:
             return request.consumer
         info = self.ports.stacks.by_arn(stack)
-        return StackArn.parse(info.root_arn).name if info else name
+        if info is None:  # It was created a moment ago.
+            self.ports.lag.settle(clock)
+            info = self.ports.stacks.by_arn(stack)
+        return StackArn.parse(info.root_arn if info else stack).name
+
+    def _root(self, stack: str) -> StackInfo | None:
+        info = self.ports.stacks.by_arn(stack)
+        return self.ports.stacks.by_arn(info.root_arn) if info and info.root_arn != info.arn else info
 
 
 def _understood(properties: Properties, stack: StackArn) -> ImportRequest | None:
