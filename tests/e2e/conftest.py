@@ -29,6 +29,9 @@ LOOKING_ACCOUNT = "555555555555"
 THROTTLED_ACCOUNT = "666666666666"
 UPGRADED_ACCOUNT = "777777777777"
 FORGED_ACCOUNT = "888888888888"
+LATE_ACCOUNT = "999999999999"
+LAG = 1
+"""Seconds by which the reads of that account lag."""
 HURRIED_SECONDS = 20
 """For which a function of that account may run. It keeps half of them back for its answer, and the rest is long enough
 for some work even on a machine that is busy with other things."""
@@ -116,6 +119,14 @@ def forged(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
             aws.client("s3", US).create_bucket(Bucket="photos")
             resources = {"Imports": imported("network", "A"), "Lookup": lookup("AWS::S3::Bucket", Name="photos")}
             aws.deploy("web", stack(resources), US, "CREATE_COMPLETE")
+    return aws
+
+
+@pytest.fixture(scope="session")
+def late(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
+    """An account of its own, whose reads lag, and whose application knows."""
+    aws = _installed(emulator, tmp_path_factory, LATE_ACCOUNT, sam.QUICK | {"ReadLag": str(LAG)}, None)
+    emulator.lag(LATE_ACCOUNT, LAG)
     return aws
 
 

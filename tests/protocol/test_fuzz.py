@@ -13,7 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from strongref.protocol import inspection
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.lag import DEFAULT_LAG
+from strongref.protocol.lag import DEFAULT_LAG, ReadLag
 from tests.support.fuzz.history import History
 from tests.support.fuzz.invocation import remember_held
 from tests.support.fuzz.machine import Machine
@@ -78,6 +78,15 @@ def test_without_a_part_of_the_protocol_a_loss_is_found_and_reported(
     monkeypatch.setattr(owner, part, without)
     with pytest.raises(AssertionError, match="The story:"):
         play(ENOUGH, 1, shrink=False)
+
+
+@pytest.mark.parametrize("wait", ["before_reading", pytest.param("after_writing", marks=pytest.mark.deep)])
+def test_without_a_wait_for_reads_that_lag_a_loss_is_found_and_reported(
+    monkeypatch: pytest.MonkeyPatch, wait: str
+) -> None:
+    monkeypatch.setattr(ReadLag, wait, 0.0)
+    with pytest.raises(AssertionError, match="The story:"):
+        play(ENOUGH, 1, shrink=False, lag=DEFAULT_LAG)
 
 
 def test_what_a_stack_has_to_go_back_to_is_not_dropped_while_its_rollback_is_stuck() -> None:

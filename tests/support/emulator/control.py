@@ -218,6 +218,10 @@ class Emulator:
         given = "&".join(f"{name}={rate}" for name, rate in rates.items())
         self._ask(f"/_strongref/quotas/{account}/{given}", "POST")
 
+    def lag(self, account: str, seconds: float) -> None:
+        """From now on an account's reads of Parameter Store may lag by so many seconds; 0: they do not."""
+        self._ask(f"/_strongref/lag/{account}/{seconds}", "POST")
+
     def throttled(self, account: str) -> int:
         """How many calls were refused since an account's quotas were set."""
         found: int = self._ask(f"/_strongref/throttled/{account}")

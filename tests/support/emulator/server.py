@@ -37,6 +37,7 @@ from tests.support.emulator import (  # noqa: E402
     custom_resources,
     exports,
     iam,
+    late,
     macros,
     naming,
     nested,
@@ -64,6 +65,7 @@ _ROUTES: dict[str, Callable[..., object]] = {
     "reset-calls": calls.reset,
     "quotas": throttle.limit,
     "throttled": throttle.throttled,
+    "lag": late.lag,
     "in-progress": lambda given: custom_resources.show(*json.loads(b64decode(given))),
     "at-rest": lambda given: custom_resources.hide(*json.loads(b64decode(given))),
 }
@@ -109,6 +111,7 @@ def main(port: int) -> None:
     """Serve on the loopback interface until stopped."""
     threading.Thread(target=_end_with_last_user, daemon=True).start()
     for part in (
+        late,
         iam,
         paging,
         ssm_guard,

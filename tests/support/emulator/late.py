@@ -1,0 +1,97 @@
+"""Parameter Store's reads lag where a test asks: each parameter as it was at some time in the last few seconds."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from copy import deepcopy
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from ministack import app as gateway
+from ministack.core.responses import get_account_id, get_region, json_response
+from ministack.services import ssm
+
+from tests.support.emulator import iam
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Version = tuple[dict[str, Any] | None, dict[str, str]]
+
+_lags: dict[str, float] = {}
+_past: dict[tuple[str, str, str], list[tuple[float, Version]]] = defaultdict(list)
+"""By account, region and name, what was stored, and when it was superseded."""
+
+_random = Random(0)  # noqa: S311 (which reads lag is no secret)
+
+
+def install() -> None:
+    """Remember what each write supersedes, and have reads show it. To be the first: the others see the answer."""
+    original = gateway.SERVICE_HANDLERS["ssm"]
+
+    async def handler(
+        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
+    ) -> iam.Response:
+        action, request = iam.action_of(headers), iam.parsed(body)
+        if get_account_id() in _lags:
+            if read := _READS.get(action):
+                late: iam.Response = json_response(read(request))
+                return late
+            for name in request.get("Names") or [request.get("Name") or request.get("ResourceId", "")]:
+                _past[get_account_id(), get_region(), name].append((time.monotonic(), deepcopy(_now(name))))
+        answer: iam.Response = await original(method, path, headers, body, query)
+        return answer
+
+    gateway.SERVICE_HANDLERS["ssm"] = handler
+
+
+def lag(account: str, seconds: str) -> list[str]:
+    """From now on the reads of an account may lag by so many seconds; 0: they do not."""
+    _lags.pop(account, None)
+    if float(seconds):
+        _lags[account] = float(seconds)
+    return []
+
+
+def _now(name: str) -> Version:
+    found = ssm._parameters.get(name)
+    return found, dict(ssm._tags.get(found["ARN"]) or {}) if found else {}
+
+
+def _shown(name: str) -> Version:
+    since = time.monotonic() - _lags[get_account_id()]
+    old = [version for superseded, version in _past[get_account_id(), get_region(), name] if superseded >= since]
+    return _random.choice([*old, _now(name)])
+
+
+def _get(request: dict[str, Any]) -> dict[str, Any]:
+    found = {name: _shown(name)[0] for name in request["Names"]}
+    return {
+        "Parameters": [_out(each, request) for each in found.values() if each],
+        "InvalidParameters": [name for name, each in found.items() if not each],
+    }
+
+
+def _get_by_path(request: dict[str, Any]) -> dict[str, Any]:
+    """The whole list: `paging` cuts it."""
+    account, region, path = get_account_id(), get_region(), request["Path"].rstrip("/") + "/"
+    known = {name for name, _ in ssm._parameters.items()}
+    known |= {name for of, where, name in list(_past) if (of, where) == (account, region)}
+    found = [_shown(name)[0] for name in sorted(known) if name.startswith(path)]
+    return {"Parameters": [_out(each, request) for each in found if each]}
+
+
+def _list_tags(request: dict[str, Any]) -> dict[str, Any]:
+    return {"TagList": [{"Key": key, "Value": value} for key, value in _shown(request["ResourceId"])[1].items()]}
+
+
+def _out(parameter: dict[str, Any], request: dict[str, Any]) -> object:
+    return ssm._param_out(parameter, request.get("WithDecryption", False))
+
+
+_READS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "GetParameters": _get,
+    "GetParametersByPath": _get_by_path,
+    "ListTagsForResource": _list_tags,
+}
