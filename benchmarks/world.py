@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from benchmarks.processes import EVENT_SECONDS, TimedOutError
 from benchmarks.sides import CONSUMER, EU, PRODUCER, US
 from strongref.aws.retry_and_rate_limit import RateLimits
+from strongref.protocol.lag import VARIABLE
 from tests.support.local_ssm.control import LocalSsm
 from tests.support.local_ssm.service import ACCOUNT
 
@@ -28,12 +29,16 @@ _CLEANING = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
 
 
 def rates(times: float = 1, *, paced: bool = True) -> dict[str, str]:
-    """What tells our functions how fast to be: their defaults, some times as fast; or as fast as they can."""
+    """What tells our functions how fast to be: their defaults, some times as fast; or as fast as they can.
+
+    They wait for no reads that lag: `waits` measures that.
+    """
+    no_lag = {VARIABLE: "0"}
     if not paced:
-        return {f"STRONGREF_{name}_PER_SECOND": str(UNLIMITED) for name in RATES}
+        return no_lag | {f"STRONGREF_{name}_PER_SECOND": str(UNLIMITED) for name in RATES}
     if times == 1:
-        return {}
-    return {f"STRONGREF_{name}_PER_SECOND": str(rate * times) for name, rate in RATES.items()}
+        return no_lag
+    return no_lag | {f"STRONGREF_{name}_PER_SECOND": str(rate * times) for name, rate in RATES.items()}
 
 
 @dataclass(frozen=True)
