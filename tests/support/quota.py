@@ -24,6 +24,7 @@ CLASSES: Final[Mapping[str, str]] = {
     "AddTagsToResource": "tags",
     "RemoveTagsFromResource": "tags",
     "DescribeParameters": "describe",
+    "DescribeStackResource": "stacks",
     "DescribeStacks": "stacks",
     "ListStackResources": "stacks",
 }
