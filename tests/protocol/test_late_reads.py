@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -34,7 +36,8 @@ from tests.support.explorer.cases import (
     Case,
     params,
 )
-from tests.support.explorer.cast import PRODUCER, E, I, nothing
+from tests.support.explorer.cast import PRODUCER, E, I, changes, nothing, there
+from tests.support.explorer.session import NOW, SLOW
 
 if TYPE_CHECKING:
     from strongref.protocol.ports import Store
@@ -59,6 +62,23 @@ def test_where_reads_lag_no_reference_is_lost_and_none_is_torn(case: Case, capsy
     assert report.torn is None
     assert report.leftover is None
     assert {f"{actor.name} " for actor in case.actors} <= report.succeeded
+
+
+@pytest.mark.parametrize("operations", [2, 4, 6, 8])
+def test_a_fence_that_is_renewed_protects_all_along(monkeypatch: pytest.MonkeyPatch, operations: int) -> None:
+    renewed: set[datetime] = set()
+    put_up = OwnFence.put_up
+
+    def noting(own: OwnFence, ends: datetime, *more: Any) -> None:  # noqa: ANN401 (as the real one)
+        renewed.add(ends)
+        put_up(own, ends, *more)
+
+    monkeypatch.setattr(OwnFence, "put_up", noting)
+    slow = replace(changes("E", "v1", "v2"), slow_after=operations)
+    report = Case(f"there: change, slow after {operations} x import", [slow, I("I")], there).explorer(lag=1).walk()
+    assert report.holds
+    fence = timedelta(seconds=FENCE_SECONDS)
+    assert renewed == {NOW + fence, NOW + SLOW + fence}
 
 
 WAITS = ["there: change x import", "there: drop x import", "there: cleanup x 2 imports"]

@@ -36,6 +36,8 @@ class Actor:
         fences: it is an exporter, or a cleanup: its stack outlives it.
         hands_over_to: the name of the actor that goes on with its event, from any call on. This one makes its
             remaining calls anyway, or stops, but its answer does not count.
+        slow_after: after so many operations, more than half of its fences' time is over, so that it renews them; 0: it
+            is fast.
         undo: what CloudFormation sends if it dies and its stack is rolled back.
     """
 
@@ -48,6 +50,7 @@ class Actor:
     stays: bool = False
     fences: bool = False
     hands_over_to: str = ""
+    slow_after: int = 0
     undo: Event | None = None
 
     def event(self, number: int) -> Event:

@@ -105,7 +105,7 @@ class Nodes:
     def _run(self, i: int, life: int, event: int, history: tuple[Any, ...]) -> int:
         """Run an actor's code over a history."""
         actor = self.actors[i]
-        session = Session(fence_token(actor, life, event), history, self._lag)
+        session = Session(fence_token(actor, life, event), history, self._lag, actor.slow_after)
         finished = None
         with suppress(Suspended):
             finished = self._handle(actor, actor.event(event), session)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -14,6 +14,7 @@ from strongref.aws.parameter_store import SsmStore
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.exports import Exporter
+from strongref.protocol.fences import FENCE_SECONDS
 from strongref.protocol.imports import Importer
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from tests.support.explorer.world import World
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
+SLOW = timedelta(seconds=FENCE_SECONDS / 2 + 1)
+"""How long a slow actor has taken for what it did."""
+
 _PLENTY = 600.0
 
 Operation = tuple[str, str, str]
@@ -42,9 +46,10 @@ class Suspended(BaseException):
 class Session:
     """An actor's SSM client, its CloudFormation and its clock, in one."""
 
-    def __init__(self, name: str, history: Sequence[Any], lag: int = 0) -> None:
+    def __init__(self, name: str, history: Sequence[Any], lag: int = 0, slow_after: int = 0) -> None:
         self.name = name
         self.lag = lag
+        self.slow_after = slow_after
         self.history = history
         self.at = 0
         self.pending: tuple[Operation, Callable[[World], Any]] | None = None
@@ -72,7 +77,8 @@ class Session:
 
     # ports.Clock
     def now(self) -> datetime:
-        return NOW
+        is_slow = self.slow_after and self.at >= self.slow_after
+        return NOW + SLOW if is_slow else NOW
 
     def sleep(self, seconds: float) -> None:
         """Ticks, each an operation. Only reads that lag are waited for here: a pause is an operation of its own."""
