@@ -16,10 +16,11 @@ An event of an Export passes these stages:
 
     stage       module                        input                         output
     receive     runtime.custom_resource       Lambda's event                `Event`, or a rejection
+    verify      protocol.verification         `Event`, CloudFormation       the same, or a rejection
     parse       protocol.exports              `Event`                       `ExportEvent`: what to publish where
-    phase       protocol.phases               request type, stack status    `Phase`, and its `ClaimPolicy`
     fence       protocol.fences               scopes                        `FencedStore` for each
     read        protocol.snapshot             `FencedStore`                 `Snapshot`: values, records, tags
+    phase       protocol.phases               request type, stack status    `Phase`, and its `ClaimPolicy`
     plan        protocol.planner              `Snapshot`, `ClaimPolicy`     `ExportPlan`: instructions, or refusals
     apply       protocol.executor             `ExportPlan`                  calls to Parameter Store
     respond     contract.response             `Response`                    the body that CloudFormation gets
