@@ -98,7 +98,7 @@ def test_a_fence_never_stands_for_long_and_never_falls_while_someone_works_behin
 
 def test_a_dead_ones_fence_has_fallen_before_anyones_patience_is_at_its_end() -> None:
     world = World()
-    assert FENCE_SECONDS + IN_FLIGHT.total_seconds() < PATIENCE
+    assert FENCE_SECONDS + IN_FLIGHT.total_seconds() < PATIENCE.seconds
 
     def die() -> None:
         def kill(*_: object) -> None:
@@ -117,8 +117,8 @@ def test_a_dead_ones_fence_has_fallen_before_anyones_patience_is_at_its_end() ->
     assert len(world.fences) == 1
     began = world.time.seconds
     other = FenceHolder("More", "More of stack network")
-    world.time.run(partial(world.behind, 1, other, patience=PATIENCE))
-    assert FENCE_SECONDS < world.time.seconds - began < PATIENCE
+    world.time.run(partial(world.behind, 1, other, patience=PATIENCE.seconds))
+    assert FENCE_SECONDS < world.time.seconds - began < PATIENCE.seconds
 
 
 def test_whose_fence_fell_begins_again_behind_a_new_one() -> None:

@@ -170,11 +170,14 @@ class StackLookupError(StrongRefError):
 
 
 class OutdatedRequestError(StrongRefError):
-    """An event that comes again after a later one was carried out: it would undo that."""
+    """An event that CloudFormation has given up, or that comes again after a later one: it would undo that."""
 
     counted = ErrorMetric.NOT_EXPECTED
     logical_id: str
-    sentence = "The request is older than the last one that was carried out for {logical_id}. Nothing was changed."
+    sentence = (
+        "CloudFormation has sent a later request for {logical_id}, or does not wait for this one anymore. Nothing was "
+        "changed for it."
+    )
 
 
 class ReinvokeError(StrongRefError):

@@ -123,7 +123,8 @@ class Invocation:
     def handle(self) -> Response:
         """What the real use case answers."""
         creates_import = self.event.resource_type == IMPORT and self.event.request_type is RequestType.CREATE
-        patience = Patience(PATIENCE_TO_CREATE_AN_IMPORT if creates_import else PATIENCE, PAUSE, lambda: 0.5)
+        waits = PATIENCE_TO_CREATE_AN_IMPORT if creates_import else PATIENCE
+        patience = Patience(waits.under(self.cloud.lag), PAUSE, lambda: 0.5)
         return carry_out(self.event, Ports(self.stores, self, patience, self.cloud.token, self.cloud.lag), self)
 
     def work(self) -> None:

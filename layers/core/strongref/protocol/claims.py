@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 class _TryAgainError(Exception):
     """Something does not hold right now: report `why` if that does not change."""
 
-    def __init__(self, why: StrongRefError) -> None:
+    def __init__(self, why: StrongRefError, *, at_once: bool = False) -> None:
         super().__init__()
         self.why = why
+        self.at_once = at_once  # without a pause
 
 
 def any_size(_values: Mapping[Key, Value]) -> None:
@@ -76,6 +77,7 @@ class ClaimAttempt:
     names: Collection[str] | None  # of what to import; None stands for everything there
     claims: bool = False  # whether a claim was put on, or may have been
     _has_read_tags: bool = False
+    _has_settled: bool = False
     _skip: frozenset[Key] = frozenset()
     """Keys that carry the claim already."""
 
@@ -94,6 +96,8 @@ class ClaimAttempt:
                 return attempt()
             except _TryAgainError as again:
                 self._skip = frozenset()  # a claim seen before a fence may have been removed as stale behind it
+                if again.at_once:
+                    continue
                 if not waiting.pause():
                     raise waiting.over(again.why) from None
 
@@ -233,4 +237,9 @@ class ClaimAttempt:
         fence = live_fence(self.store, self.scope, self.clock.now())
         if fence:
             return _TryAgainError(ChangingError(str(self.scope.producer), str(fence)))
-        return why_missing(self.ports.stacks, self.store, self.scope, self.claimant.importer, names, recorded)
+        why = why_missing(self.ports.stacks, self.store, self.scope, self.claimant.importer, names, recorded)
+        if self._has_settled or not self.ports.lag.seconds:
+            return why
+        self._has_settled = True  # It may have been exported a moment ago.
+        self.ports.lag.settle(self.clock)
+        return _TryAgainError(why, at_once=True)

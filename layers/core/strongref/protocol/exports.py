@@ -7,6 +7,7 @@ a refused Update back, does no harm. The old properties of an Update only tell w
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,11 @@ if TYPE_CHECKING:
 def physical_id(stack: StackArn, logical_id: str) -> str:
     """The same for an Export's whole life, whatever it publishes and wherever: it is never replaced."""
     return f"strongref-export/{stack.name}/{stack.unique}/{logical_id}"
+
+
+CANCELED = timedelta(minutes=1)
+"""How much later than an event its resource must have been set in progress to count as set for another event. AWS does
+not say that the response URL's date is the later one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +146,7 @@ class Exporter:
         destinations = wanted.destinations
         if not destinations:
             return wanted.response
-        self._check_service_timeout(event, wanted, clock)
+        self._check_service_timeout(event, clock)
         if wanted.unchanged and self._is_up_to_date(wanted.export, destinations, clock):
             return wanted.response
         attempt = ExportAttempt(self, event, wanted, began=event.continuation is not None)
@@ -172,17 +178,17 @@ class Exporter:
         fenced = [FencedStore(self.ports.stores(each.region, clock), clock, TagScan()) for each in destinations]
         inspector = TagInspector(self.ports.stacks)
         snapshots = read_behind_fences(fenced, destinations, wanted.export, inspector, wanted.rewrite)
-        return self.plans(event, wanted, self.phase(event, wanted), snapshots)
+        return self.plans(event, wanted, self.phase(event), snapshots)
 
     def _parse(self, event: Event, clock: Clock) -> ExportEvent:
         return ExportEvent.parse(event).with_recorded(lambda region: self.ports.stores(region, clock))
 
-    def phase(self, event: Event, wanted: ExportEvent) -> Phase:
+    def phase(self, event: Event) -> Phase:
         """What CloudFormation is doing with the stack; not asked where it makes no difference."""
-        ask = event.request_type is RequestType.DELETE or wanted.former is not None
+        ask = event.request_type is not RequestType.CREATE
         return phase_of(event.request_type, self.ports.stacks.by_arn(event.stack) if ask else None)
 
-    def _check_service_timeout(self, event: Event, wanted: ExportEvent, clock: Clock) -> None:
+    def _check_service_timeout(self, event: Event, clock: Clock) -> None:
         """Refuse a Create or an Update that CloudFormation does not wait for long enough; a rollback must go on."""
         if event.request_type is RequestType.DELETE:
             return
@@ -190,7 +196,7 @@ class Exporter:
             self.ports.lag.check_service_timeout(event.service_timeout)
         except BadRequestError:
             self.ports.lag.settle(clock)
-            if self.phase(event, wanted) is not Phase.ROLLBACK:
+            if self.phase(event) is not Phase.ROLLBACK:
                 raise
 
     def _is_up_to_date(self, export: ExportIdentity, destinations: Sequence[Destination], clock: Clock) -> bool:
@@ -215,21 +221,30 @@ class Exporter:
         policy = claim_policy(phase, wanted.on_change, failed)
         plans = [snapshot.plan(wanted.export, policy, wanted.rewrite, event.stamp) for snapshot in snapshots]
         if phase is Phase.ROLLBACK and any(plan.overrides_claims for plan in plans):
-            phase = self.phase(event, wanted)
+            phase = self.phase(event)
             if phase is Phase.ROLLBACK and self._is_superseded(event):
                 phase = Phase.UPDATE
             if phase is not Phase.ROLLBACK:
                 return self.plans(event, wanted, phase, snapshots)
         return plans
 
-    def _is_superseded(self, event: Event) -> bool:
+    def _is_superseded(self, event: Event, tolerance: timedelta = timedelta()) -> bool:
         """Whether CloudFormation has asked for something else since it sent an event, as far as dates tell."""
         if event.requested is None:
             return False
         resource = self.ports.stacks.resource(event.stack, event.logical_id)
         if resource is None or not resource.in_progress:
             return True
-        return resource.updated is not None and resource.updated.replace(microsecond=0) > event.requested
+        updated = resource.updated and resource.updated.replace(microsecond=0)
+        return updated is not None and updated > event.requested + tolerance
+
+    def is_given_up(self, event: Event) -> bool:
+        """Whether CloudFormation does not wait for a Create or an Update any more.
+
+        It cancels what is in progress when another resource fails, and rolls it back: if its rollback has found nothing
+        to do, this event must not do it now. What a Delete was sent for is to go in any case.
+        """
+        return event.request_type is not RequestType.DELETE and self._is_superseded(event, CANCELED)
 
 
 @dataclass(slots=True)
@@ -247,10 +262,12 @@ class ExportAttempt:
         Since the event came, reads have had the time to show its phase.
         """
         snapshots = self._read(fenced)
-        phase = self.exporter.phase(self.event, self.wanted)
+        phase = self.exporter.phase(self.event)
         plans = self.exporter.plans(self.event, self.wanted, phase, snapshots)
         if refusal := refusal_of(plans):
             raise refusal
+        if any(plan.instructions for plan in plans) and self.exporter.is_given_up(self.event):
+            raise OutdatedRequestError(self.event.logical_id)
         self._apply(plans, snapshots)
         if phase is Phase.CLEANUP and (kept := _kept(plans)):
             raise ExportsKeptError(kept)

@@ -119,15 +119,16 @@ class OwnFence:
     def _write(self, fence: Fence, clock: Clock) -> None:
         self.ports.stores(self.region, clock).overwrite(self.name, ParameterType.STRING, fence.encode())
 
-    def others(self, clock: Clock) -> Fence | None:
+    def others(self, clock: Clock, *, at_first: bool = False) -> Fence | None:
         """Another holder's live fence. One that this holder left behind does not count: it is taken over.
 
-        A list without this fence itself is out of date, and counts as if it had another one.
+        A list without this fence itself is out of date, and counts as if it had another one; but not `at_first`, right
+        after this fence was put up.
         """
         store = self.ports.stores(self.region, clock)
         fences = fences_below(store, self.scope.fences)
-        self.taken_over = []
-        if fences.pop(self.name, None) is None:
+        self.taken_over, self.scan = [], TagScan(self.holder.work)
+        if fences.pop(self.name, None) is None and not at_first:
             return Fence("another deployment", clock.now())
         expired = delete_expired(store, fences, clock.now())
         for name, fence in fences.items():
@@ -277,14 +278,16 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
         lease = None
         try:
             lease = FenceLease.begin(fences, clock, reserve)
-            if at_once and lag.seconds and not _other(fences, clock) and not any(own.taken_over for own in fences):
+            other, continues = _first_look(fences, clock) if lag.seconds else (None, False)
+            if at_once and lag.seconds and not other and not continues:
                 with suppress(NotAtOnceError):
                     # Tags that are read before the wait must be read again.
                     done = at_once([FencedStore(ports.stores(own.region, lease), lease, TagScan()) for own in fences])
                     put_away = partial(OwnFence.let_expire, lag=lag)
                     return done
-            lease.wait_before_reading(lag)
-            other = _other(fences, clock)
+            if other is None:
+                lease.wait_before_reading(lag)
+                other = _other(fences, clock)
             if other is None:
                 return work([FencedStore(ports.stores(own.region, lease), lease, own.scan) for own in fences])
         except UnfinishedError as error:
@@ -299,6 +302,18 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
                     put_away(own, clock)
         if not waiting.pause():
             raise waiting.over(busy(other) if busy else ChangingError(str(sites[0][1].producer), str(other)))
+
+
+def _first_look(fences: Sequence[OwnFence], clock: Clock) -> tuple[Fence | None, bool]:
+    """Another holder's fence, to give way to without waiting behind one's own; and whether there are fences to take over.
+
+    Nothing is taken over yet: this holder's own fences may not be seen by others.
+    """
+    other = next((fence for own in fences if (fence := own.others(clock, at_first=True))), None)
+    continues = any(own.taken_over for own in fences)
+    for own in fences:
+        own.taken_over, own.scan = [], TagScan(own.holder.work)
+    return other, continues
 
 
 def _other(fences: Sequence[OwnFence], clock: Clock) -> Fence | None:

@@ -20,18 +20,31 @@ if TYPE_CHECKING:
     from strongref.contract.response import Response
     from strongref.lookup.finder import Finder
     from strongref.protocol.janitor import Janitor
+    from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
     from strongref.protocol.verification import EventVerifier
 
-PATIENCE = 120.0
-"""Seconds to wait for others: longer than the fence of a crashed holder exists (`fences.FENCE_SECONDS`)."""
 
-PATIENCE_TO_CREATE_AN_IMPORT = 20.0
-"""Seconds. A Create that fails loses nothing. An Update waits longer: it may be a rollback, which must not fail."""
+class Waits(NamedTuple):
+    """How long to wait for others, who wait for reads that lag: a change takes three lags."""
 
-JANITOR_PATIENCE = 5.0
-"""Seconds. The next run finds again what this one leaves."""
+    seconds: float
+    lags: float  # in addition, in lags
+
+    def under(self, lag: ReadLag) -> float:
+        """Seconds where reads may lag by that."""
+        return self.seconds + self.lags * lag.seconds
+
+
+PATIENCE = Waits(120.0, 30.0)
+"""To wait for others: longer than the fence of a crashed holder exists (`fences.FENCE_SECONDS`)."""
+
+PATIENCE_TO_CREATE_AN_IMPORT = Waits(20.0, 4.0)
+"""A Create that fails loses nothing. An Update waits longer: it may be a rollback, which must not fail."""
+
+JANITOR_PATIENCE = Waits(5.0, 4.0)
+"""The next run finds again what this one leaves."""
 
 JANITOR_RATE_SHARE = 0.5
 """The share of a function's rate limits that the janitor uses."""
@@ -127,7 +140,7 @@ def janitor() -> JanitorFunction:
     return JanitorFunction(make, LambdaInvoker(clients.functions, limiter))
 
 
-def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, patience: float) -> Ports:
+def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, patience: Waits) -> Ports:
     """The ports of one invocation. The clients and the limiter live as long as the function."""
     # Not needed by lookups.
     from strongref.aws.parameter_store import Stores  # noqa: PLC0415
@@ -135,12 +148,13 @@ def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, p
     from strongref.protocol.ports import Ports  # noqa: PLC0415
     from strongref.protocol.time import Patience  # noqa: PLC0415
 
+    lag = ReadLag.from_environment()
     return Ports(
         stores=Stores(clients.ssm, limiter),
         stacks=_stacks(clients, limiter, account, clock),
-        patience=Patience(patience, PAUSE, random.random),
+        patience=Patience(patience.under(lag), PAUSE, random.random),
         token=partial(secrets.token_hex, 4),
-        lag=ReadLag.from_environment(),
+        lag=lag,
     )
 
 
