@@ -21,7 +21,7 @@ from strongref.contract.values import ParameterType
 from strongref.errors import ChangingError, InvocationTimeoutError, OutOfTimeError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.lag import NotAtOnceError
-from strongref.protocol.time import Until
+from strongref.protocol.time import OnClock, Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,8 +100,7 @@ class OwnFence:
     region: str
     scope: ExportScope
     holder: FenceHolder
-    token: str
-    """Tells it from the holder's other fences: never used twice."""
+    token: str  # tells it from the holder's other fences: never used twice
     scan: TagScan = field(init=False)
     taken_over: list[str] = field(default_factory=list)  # names of fences that this holder left behind
 
@@ -170,15 +169,14 @@ class OwnFence:
 
 
 @dataclass(slots=True)
-class FenceLease:
+class FenceLease(OnClock):
     """`time.Clock` of work behind fences: it ends before they expire, and renews them before a call.
 
     A function that dies leaves its fences behind, and everyone else waits until they expire. So they stand for
     `FENCE_SECONDS` only, however long the work takes, and are renewed while it goes on.
     """
 
-    fences: Sequence[OwnFence]  # the fences
-    clock: Clock  # the invocation's
+    fences: Sequence[OwnFence]
     reserve: float  # the seconds of the invocation that are kept for taking the fences away
     ends: datetime  # until when calls may begin, if the fences are not renewed
     began: datetime  # when the last of them was created, at the latest
@@ -187,19 +185,12 @@ class FenceLease:
     @classmethod
     def begin(cls, fences: Sequence[OwnFence], clock: Clock, reserve: float) -> FenceLease:
         """Put the fences up."""
-        lease = cls(fences, clock, reserve, clock.now(), clock.now())
+        lease = cls(clock, fences, reserve, clock.now(), clock.now())
         lease._put_up(clock)
         lease.began = clock.now()
         return lease
 
-    def now(self) -> datetime:
-        return self.clock.now()
-
-    def sleep(self, seconds: float) -> None:
-        self.clock.sleep(seconds)
-
     def remaining(self) -> float:
-        """Seconds in which calls may begin."""
         return min(self._left, self._stands)
 
     def before_call(self, action: str) -> None:
@@ -252,20 +243,14 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
     at_once: Callable[[list[FencedStore]], T] | None = None,
     busy: Callable[[Fence], StrongRefError] | None = None,
 ) -> T:
-    """Do some work behind a fence in each of several scopes, giving way to other fences there.
+    """Do some work behind a fence in each site, a region and a scope, giving way to other fences there.
 
-    Args:
-        ports: what calls go through.
-        clock: the invocation's.
-        sites: regions and scopes.
-        holder: who works.
-        work: what to do in these stores. It may be done again from the beginning, so it has to find what it did before.
-        at_once: the same without the waits for reads that lag. It must only create what does not exist; if there is
-            anything else to do, it raises `NotAtOnceError`, and `work` follows.
-        busy: the error if another holder keeps working; by default that the first scope's exports are changing.
+    The work may be done again from the beginning, so it has to find what it did before. Before it, `at_once` does the
+    same without the waits for reads that lag. It must only create what does not exist; if there is anything else to
+    do, it raises `NotAtOnceError`, and the work follows.
 
     Raises:
-        ChangingError: another holder was still at work when patience was over.
+        ChangingError: another holder was still at work when patience was over. `busy` makes another error of it.
         UnfinishedError: the invocation ran out of time. If the holder names a work, the fences stay for a while, for
             the invocation that continues it.
     """
