@@ -40,7 +40,7 @@ ALLOWED = {
     ),
     "importer": (
         *(*CALLS, *EVENTS, "runtime.wiring", *FENCES),
-        *("protocol.claims", "protocol.cleanup", "protocol.imports", "protocol.missing", "protocol.published"),
+        *("protocol.claims", "protocol.cleanup", "protocol.imports", "protocol.published"),
     ),
     "janitor": (
         *(*CALLS, "runtime.schedule", "runtime.wiring", *FENCES),

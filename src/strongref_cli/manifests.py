@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.contract.names import ManifestSet, is_level
 from strongref.contract.properties import parse_label
 from strongref.errors import BadRequestError
-from strongref.text import os_problem
 from strongref_cli.arguments import CLAIM
 from strongref_cli.output import put_out
 from strongref_manifests.errors import InputError, ManifestError
 from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetClaims
 from strongref_manifests.resolution import files
-from strongref_manifests.text.manifests import FORMATS, read
+from strongref_manifests.text.manifests import read, read_file
 from strongref_toolkit.errors import UsageError, WriteFailedError
 from strongref_toolkit.files import write
 from strongref_toolkit.session import regions
@@ -83,22 +82,14 @@ def read_manifests(
     unread: list[ManifestError] = []
     for each in inputs or (None,):
         try:
-            manifests.append(_read(each, tokens_only=tokens_only))
+            manifests.append(
+                read_file(each.path, tokens_only=tokens_only)
+                if each
+                else read("standard input", sys.stdin.buffer.read(), tokens_only=tokens_only)
+            )
         except ManifestError as error:
             unread.append(error)
     return manifests, unread
-
-
-def _read(given: InputFile | None, *, tokens_only: bool) -> Manifest:
-    if given is None:
-        return read("standard input", sys.stdin.buffer.read(), tokens_only=tokens_only)
-    try:
-        content = given.path.read_bytes()
-    except OSError as error:
-        problem = os_problem(error)
-    else:
-        return read(str(given.path), content, FORMATS[given.path.suffix.lower()], tokens_only=tokens_only)
-    raise ManifestError(str(given.path), None, problem)
 
 
 @dataclass

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, TypeVar
 from strongref.contract.names import ExportScope
 from strongref.contract.values import ParameterType
 from strongref.errors import ErrorMetric, StrongRefError
-from strongref.protocol.claims import Claimant, ClaimAttempt
+from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder, behind_fences
-from strongref.protocol.missing import ImportingAccount
 from strongref.protocol.time import Sooner
 
 if TYPE_CHECKING:

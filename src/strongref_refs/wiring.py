@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strongref.text import os_problem
-from strongref_manifests.errors import ManifestError
 from strongref_manifests.resolution import files
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource
-from strongref_manifests.text.manifests import FORMATS, read
+from strongref_manifests.text.manifests import read_file
 from strongref_manifests.tokens import EXPORT
 from strongref_refs.config import load
 from strongref_refs.crds import CRD_KIND, Crds
@@ -70,12 +69,7 @@ def _crds(given: Sequence[str]) -> list[tuple[str, Manifest]]:
     """The file and the content of each CRD."""
     found: list[tuple[str, Manifest]] = []
     for path, _ in files.find(given, None):
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise ManifestError(str(path), None, os_problem(error)) from None
-        manifest = read(str(path), content, FORMATS[path.suffix.lower()])
-        found += [(each.file, each.content) for each in objects_in(manifest) if each.kind == CRD_KIND]
+        found += [(each.file, each.content) for each in objects_in(read_file(path)) if each.kind == CRD_KIND]
     if not found:
         raise UsageError("--crd must have a CustomResourceDefinition, got none")
     return found

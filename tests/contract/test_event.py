@@ -35,12 +35,8 @@ def test_a_create() -> None:
         response_url=raw["ResponseURL"],
         resource_type="Custom::CrossRegionImport",
     )
-    assert (event.partition, event.region, event.account, event.stack_name) == (
-        "aws",
-        "us-east-1",
-        "222222222222",
-        "web",
-    )
+    arn = event.stack_arn
+    assert (arn.partition, arn.region, arn.account, arn.name) == ("aws", "us-east-1", "222222222222", "web")
 
 
 def test_an_update() -> None:
@@ -65,7 +61,7 @@ def test_neither_url_nor_properties_are_shown() -> None:
 
 @pytest.mark.parametrize("name", ["create_import", "update_import", "delete_import", "create_export"])
 def test_every_shared_event_is_well_formed(name: str) -> None:
-    assert Event.parse(load(name)).stack_name in ("web", "network")
+    assert Event.parse(load(name)).stack_arn.name in ("web", "network")
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,8 @@ from strongref.errors import (
     NothingExportedError,
     StrongRefError,
 )
-from strongref.protocol.claims import Claimant, ClaimAttempt
+from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
 from strongref.protocol.fences import FenceHolder, behind_fences
-from strongref.protocol.missing import ImportingAccount
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref_manifests.manifest_set import (

@@ -52,9 +52,7 @@ class PartialCreateError(StrongRefError):
 
     error: StrongRefError
     physical_id: str
-
-    def __str__(self) -> str:
-        return str(self.error)
+    sentence = "{error}"
 
 
 class UnfinishedError(StrongRefError):
@@ -62,8 +60,6 @@ class UnfinishedError(StrongRefError):
 
 
 class InvocationTimeoutError(UnfinishedError):
-    """The function is about to time out, and is still at work."""
-
     sentence = "The function timed out before everything was done. Deploy again; it resumes where it stopped."
 
 
@@ -79,9 +75,7 @@ class WaitInterruptedError(UnfinishedError):
     """Something was in the way, and the invocation had no time to wait for it."""
 
     error: StrongRefError
-
-    def __str__(self) -> str:
-        return str(self.error)
+    sentence = "{error}"
 
 
 _VERBS = ("must ", "is ", "are ", "has ", "holds ")
@@ -115,8 +109,6 @@ class StoreError(ServiceError):
 
 
 class AccessDeniedError(StoreError):
-    """The function's role lacks a permission."""
-
     sentence = (
         "{action} of {target:500} in {region} was denied ({code}). Check the function's role, its permissions boundary "
         "and service control policies."
@@ -130,8 +122,6 @@ class OutOfTimeError(StoreError, UnfinishedError):
 
 
 class ThrottledError(OutOfTimeError):
-    """AWS kept throttling until the time was over."""
-
     sentence = "{action} in {region} was throttled ({code}) until the function timed out. Deploy again."
 
 
@@ -152,8 +142,6 @@ OTHER_ACCOUNT = "OtherAccount"
 
 
 class BadEndpointError(StrongRefError):
-    """The endpoint that AWS's configuration gives for a service is not a URL."""
-
     service: str
     sentence = (
         "The endpoint of {service} is not a valid URL. Check AWS_ENDPOINT_URL and endpoint_url in AWS's configuration."
@@ -161,8 +149,6 @@ class BadEndpointError(StrongRefError):
 
 
 class StackLookupError(StrongRefError):
-    """CloudFormation could not be asked about a stack."""
-
     stack: str
     region: str
     code: str
@@ -181,8 +167,6 @@ class OutdatedRequestError(StrongRefError):
 
 
 class ReinvokeError(StrongRefError):
-    """Lambda did not take the event for another invocation."""
-
     code: str  # AWS's error code, as in `AccessDeniedException`
     left: StrongRefError  # what was to be continued
     unknown: bool = field(default=False, kw_only=True)  # no answer came, so it may have been accepted anyway
@@ -279,8 +263,6 @@ class ForeignParameterError(StrongRefError):
 
 
 class ConflictingExportError(StrongRefError):
-    """Another Export of the same stack publishes a key with another value. Raised before anything is written."""
-
     counted = ErrorMetric.REJECTED
     keys: Sequence[str]
     logical_id: str
@@ -291,15 +273,10 @@ class ConflictingExportError(StrongRefError):
 
 
 class ChangingError(StrongRefError):
-    """These exports are being changed right now."""
-
     counted = ErrorMetric.REJECTED
     producer: str
     by: str
-
-    def __str__(self) -> str:
-        by = cut(self.by, NAMES_LIMIT)
-        return f"The exports of {self.producer} are being changed right now (by {by}). Deploy again in a moment."
+    sentence = "The exports of {producer} are being changed right now (by {by:500}). Deploy again in a moment."
 
 
 class UnreadableRecordError(StrongRefError):
@@ -314,8 +291,6 @@ class UnreadableRecordError(StrongRefError):
 
 
 class UnsettledError(StrongRefError):
-    """Parameters do not say what the Export's record says, although nobody is changing them."""
-
     keys: Sequence[str]
     producer: str
     sentence = (
@@ -325,8 +300,6 @@ class UnsettledError(StrongRefError):
 
 
 class NoSuchProducerError(StrongRefError):
-    """The stack to import from does not exist in its region."""
-
     counted = ErrorMetric.REJECTED
     producer: str
     sentence = (
@@ -381,8 +354,6 @@ class NoSuchExportError(StrongRefError):
 
 
 class TooManyClaimsError(StrongRefError):
-    """Values have as many tags as SSM allows: no further import fits. Raised before anything is claimed."""
-
     counted = ErrorMetric.REJECTED
     keys: Sequence[str]
     producer: str
@@ -408,8 +379,6 @@ def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[
 
 
 class UnsupportedError(StrongRefError):
-    """Cloud Control does not do that for resources of this type."""
-
     counted = ErrorMetric.REJECTED
     type_name: str  # as in `AWS::S3::Bucket`
     action: str  # `GetResource` or `ListResources`
@@ -426,8 +395,6 @@ class UnsupportedError(StrongRefError):
 
 
 class NoSuchResourceError(StrongRefError):
-    """No resource matches."""
-
     counted = ErrorMetric.REJECTED
     type_name: str  # as in `AWS::S3::Bucket`
     wanted: str  # what was looked up, as in `physical ID web`
@@ -445,8 +412,6 @@ class CloudControlError(ServiceError):
 
 
 class LookUpDeniedError(CloudControlError):
-    """The caller may not call Cloud Control, or not read that resource."""
-
     sentence = (
         "{action} of {target:500} in {region} was denied ({code}). Check that the caller may call it, and may read "
         "such resources: Cloud Control calls their service on its behalf."

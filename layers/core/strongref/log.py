@@ -17,12 +17,7 @@ _SILENCED = ("crhelper", "boto3", "botocore", "urllib3")
 
 
 def start_invocation_log(invocation: str, **keys: str) -> None:
-    """Start the log of an invocation: every line has these keys, and none from the invocation before.
-
-    Args:
-        invocation: Lambda's request ID.
-        **keys: more keys, such as the event's stack.
-    """
+    """Start the log of an invocation, given by Lambda's request ID: every line has these keys, and none from before."""
     for name in _SILENCED:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     logger.clear_state()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from strongref.text import os_problem
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, styles, yaml_reader
 from strongref_manifests.text.nodes import Document, Parsed, TextEdit, line_of, spliced
@@ -16,6 +17,7 @@ from strongref_toolkit.json_values import keys_and_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from strongref_manifests.text.nodes import Scalar
     from strongref_toolkit.json_values import Json
@@ -114,6 +116,19 @@ def read(file: str, data: bytes, form: Format | None = None, *, tokens_only: boo
                 pass  # YAML in brackets, or neither: then the error of YAML is reported
         return read(file, data, YAML, tokens_only=tokens_only)
     raise failed
+
+
+def read_file(path: Path, *, tokens_only: bool = False) -> Manifest:
+    """The content of a file that is named as its format is; otherwise as `read`.
+
+    Raises:
+        ManifestError: it is not written so, or the system does not let it be read.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ManifestError(str(path), None, os_problem(error)) from None
+    return read(str(path), content, FORMATS[path.suffix.lower()], tokens_only=tokens_only)
 
 
 def _unread_documents(text: str) -> list[Document]:

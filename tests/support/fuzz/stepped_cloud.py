@@ -97,7 +97,7 @@ class SteppedCloud(Cloud):
     def invoke(self, request: PendingRequest, event: Event) -> None:
         """Start an invocation of a function for an event, maybe one of several."""
         invocation = Invocation(self, request, event, 0.0)
-        what = f"{event.request_type.value} {event.logical_id} of {event.stack_name}"
+        what = f"{event.request_type.value} {event.logical_id} of {event.stack_arn.name}"
         name = f"{what} ({event.request_id}, invocation {invocation.continuation.invocation})"
         invocation.task = self.scheduler.start(name, invocation.work)
         request.running.append(invocation)

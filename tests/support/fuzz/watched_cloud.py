@@ -63,7 +63,7 @@ class WatchedCloud(SteppedCloud):
     def after_success(self, event: Event, answer: Response, held: Mapping[Key, Value]) -> None:
         if event.resource_type != IMPORT:
             return
-        stack = StackArn.parse(event.stack)
+        stack = event.stack_arn
         request = ImportRequest.parse(event.properties, stack)
         if request.strength is Strength.STRONG:
             scope = ExportScope(SHARED if request.shared else request.consumer or stack.name, request.producer)

@@ -26,10 +26,6 @@ MIN_SECONDS_LEFT = 30.0
 """Seconds that CloudFormation must still wait for another invocation to be worth it: start, work and response."""
 
 
-class BadContinuationError(ValueError):
-    """The continuation field of an event was not written by this code."""
-
-
 @dataclass(frozen=True, slots=True)
 class Continuation:
     """One of the invocations that work on an event."""
@@ -43,7 +39,7 @@ class Continuation:
         """Read the continuation field of an event; None if the event comes from CloudFormation.
 
         Raises:
-            BadContinuationError: the field was not written by this code.
+            ValueError: the field was not written by this code.
         """
         if CONTINUATION_FIELD not in raw:
             return None
@@ -51,9 +47,9 @@ class Continuation:
             invocation = int(raw[CONTINUATION_FIELD]["Turn"])
             since = datetime.fromisoformat(raw[CONTINUATION_FIELD]["Since"]).astimezone(UTC)
         except (KeyError, TypeError, ValueError, OverflowError):
-            raise BadContinuationError from None
+            raise ValueError(CONTINUATION_FIELD) from None
         if invocation < 2:  # noqa: PLR2004 (CloudFormation made the first)
-            raise BadContinuationError
+            raise ValueError(CONTINUATION_FIELD)
         return cls(invocation, since, service_timeout(raw.get("ResourceProperties")))
 
     def seconds_left(self, now: datetime) -> float:

@@ -12,13 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from strongref.contract.continuation import (
-    CONTINUATION_FIELD,
-    SERVICE_TIMEOUT,
-    BadContinuationError,
-    Continuation,
-    service_timeout,
-)
+from strongref.contract.continuation import CONTINUATION_FIELD, SERVICE_TIMEOUT, Continuation, service_timeout
 from strongref.contract.names import BadArnError, StackArn
 from strongref.contract.origin import requested_at
 from strongref.contract.record import RequestStamp
@@ -63,8 +57,6 @@ class ResponseTarget:
 
 
 class MalformedEventError(StrongRefError):
-    """The function was invoked with something that is not a CloudFormation event."""
-
     field_name: str
     problem: str  # what is wrong with it; never its value
     response_target: ResponseTarget | None = field(default=None, repr=False)  # where a response can be sent anyway
@@ -151,20 +143,8 @@ class Event:
         }
 
     @property
-    def stack_name(self) -> str:
-        return StackArn.parse(self.stack).name
-
-    @property
-    def partition(self) -> str:
-        return StackArn.parse(self.stack).partition
-
-    @property
-    def region(self) -> str:
-        return StackArn.parse(self.stack).region
-
-    @property
-    def account(self) -> str:
-        return StackArn.parse(self.stack).account
+    def stack_arn(self) -> StackArn:
+        return StackArn.parse(self.stack)
 
 
 def _text(raw: Mapping[str, object], name: str) -> str:
@@ -177,7 +157,7 @@ def _text(raw: Mapping[str, object], name: str) -> str:
 def _continuation(raw: Mapping[str, object], requested: datetime | None) -> Continuation | None:
     try:
         found = Continuation.parse(raw)
-    except BadContinuationError:
+    except ValueError:
         raise MalformedEventError(CONTINUATION_FIELD, "was not written by strongref") from None
     return replace(found, since=requested) if found and requested else found
 

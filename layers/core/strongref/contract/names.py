@@ -48,8 +48,6 @@ _STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
 
 
 class BadArnError(StrongRefError):
-    """A text is not a stack ARN."""
-
     text: str
 
     def __str__(self) -> str:
@@ -74,6 +72,10 @@ class StackArn:
         if not (arn and found and arn.service == "cloudformation" and arn.region and arn.has_account_id):
             raise BadArnError(text)
         return cls(arn.partition, arn.region, arn.account, *found.groups())
+
+    @property
+    def producer(self) -> Producer:
+        return Producer(self.account, self.region, self.name)
 
     def __str__(self) -> str:
         return f"arn:{self.partition}:cloudformation:{self.region}:{self.account}:stack/{self.name}/{self.unique}"

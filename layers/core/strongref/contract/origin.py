@@ -46,13 +46,10 @@ class ResponseHosts:
         )
 
     def accept(self, url: str, region: str, suffix: str, key: str) -> bool:
-        """Whether a response may be sent to a URL.
+        """Whether a function of this region may respond at an event's URL.
 
-        Args:
-            url: from an event.
-            region: of the function.
-            suffix: the DNS suffix of the region's partition, as in `amazonaws.com`.
-            key: how the name of the object in CloudFormation's bucket must begin.
+        The suffix is the DNS suffix of the region's partition, as in `amazonaws.com`. The name of the object in
+        CloudFormation's bucket must begin with the key.
         """
         try:
             parts = urlsplit(url)

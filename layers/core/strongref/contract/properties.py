@@ -24,8 +24,6 @@ Parser = Callable[[str, object], Any]
 _E = TypeVar("_E", bound=Enum)
 
 _CLOUDFORMATIONS_OWN = ("ServiceToken", "ServiceTimeout")
-_REGION = re.compile(r"[a-z]{2,4}(-[a-z]{2,12}){1,3}-[0-9]{1,2}")
-_ACCOUNT = re.compile(r"[0-9]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +40,7 @@ Table = Mapping[str, Property]
 
 
 def read(given: Properties, table: Table, within: str = "") -> dict[str, Any]:
-    """Every property of a table, typed, or its default.
-
-    Args:
-        given: what the template says.
-        table: what it may say.
-        within: the name of the map whose keys these are; empty for a resource's own properties.
+    """Every property of a table, typed, or its default. `within` names the map whose keys these are, if any.
 
     Raises:
         BadRequestError: a property is unknown, missing, or not what it must be.
@@ -73,27 +66,31 @@ def must_be(prop: str, expected: str, given: object) -> BadRequestError:
     return BadRequestError(prop, f"must be {expected}, got {shown(given)}")
 
 
-def parse_text(prop: str, given: object) -> str:
-    if not isinstance(given, str):
-        raise must_be(prop, "a string", given)
-    return given
+def _string(expected: str, fits: Callable[[str], object]) -> Callable[[str, object], str]:
+    """The parser of a string that fits."""
+
+    def parse(prop: str, given: object) -> str:
+        if not isinstance(given, str) or not fits(given):
+            raise must_be(prop, expected, given)
+        return given
+
+    return parse
 
 
-def parse_label(prop: str, given: object) -> str:
-    """A name that exports are addressed to: a stack's, or a made-up one."""
-    if not isinstance(given, str) or not is_level(given) or given.startswith("_") or len(given) > MAX_LABEL:
-        raise must_be(
-            prop,
-            f"a stack's name or a label of at most {MAX_LABEL} letters, digits, _ and -, not starting with _",
-            given,
-        )
-    return given
+def _is_label(text: str) -> bool:
+    """Whether exports can be addressed to it: a stack's name, or a made-up one."""
+    return is_level(text) and not text.startswith("_") and len(text) <= MAX_LABEL
 
 
-def parse_stack(prop: str, given: object) -> str:
-    if not isinstance(given, str) or not is_stack_name(given):
-        raise must_be(prop, "the producing stack's name", given)
-    return given
+parse_text = _string("a string", lambda _: True)
+parse_label = _string(
+    f"a stack's name or a label of at most {MAX_LABEL} letters, digits, _ and -, not starting with _", _is_label
+)
+parse_stack = _string("the producing stack's name", is_stack_name)
+parse_account = _string("an account's twelve digits, in quotes", re.compile("[0-9]{12}").fullmatch)
+parse_region = _string(
+    "a region code such as us-east-1", re.compile("[a-z]{2,4}(-[a-z]{2,12}){1,3}-[0-9]{1,2}").fullmatch
+)
 
 
 def parse_strings(prop: str, given: object) -> list[str]:
@@ -102,34 +99,22 @@ def parse_strings(prop: str, given: object) -> list[str]:
     return [parse_text(f"{prop}[{number}]", item) for number, item in enumerate(given)]
 
 
-def parse_choice(prop: str, choices: type[_E], given: object) -> _E:
-    allowed = [str(choice.value) for choice in choices]
-    if given not in allowed:
-        raise must_be(prop, " or ".join(allowed), given)
-    return choices(given)
-
-
 def choice(choices: type[_E]) -> Callable[[str, object], _E]:
-    """`parse_choice` among these, for a table."""
-    return lambda prop, given: parse_choice(prop, choices, given)
+    """The parser of one of these choices' values."""
+    allowed = [str(each.value) for each in choices]
+
+    def parse(prop: str, given: object) -> _E:
+        if given not in allowed:
+            raise must_be(prop, " or ".join(allowed), given)
+        return choices(given)
+
+    return parse
 
 
 def parse_boolean(prop: str, given: object) -> bool:
     if given not in ("true", "false"):
         raise must_be(prop, "true or false", given)
     return given == "true"
-
-
-def parse_account(prop: str, given: object) -> str:
-    if not isinstance(given, str) or not _ACCOUNT.fullmatch(given):
-        raise must_be(prop, "an account's twelve digits, in quotes", given)
-    return given
-
-
-def parse_region(prop: str, given: object) -> str:
-    if not isinstance(given, str) or not _REGION.fullmatch(given):
-        raise must_be(prop, "a region code such as us-east-1", given)
-    return given
 
 
 def as_given(_prop: str, given: object) -> object:

@@ -89,9 +89,7 @@ def part_name(path: str, logical_id: str, number: int) -> str:
 def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
     """The parts of a record, in the order in which they must be written: the head last.
 
-    Args:
-        record: the record.
-        used: the numbers of the parts that exist already.
+    Tails get numbers above all that are `used`.
     """
     plain = _compact({key: value.attribute for key, value in record.values.items() if not value.is_secure})
     secure = {key: value.text for key, value in record.values.items() if value.is_secure}

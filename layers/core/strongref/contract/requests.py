@@ -127,7 +127,7 @@ class ExportRequest:
             )
         request = cls(
             regions=found["Region"] or (stack.region,),
-            scope=ExportScope(found["Consumer"], Producer(stack.account, stack.region, stack.name)),
+            scope=ExportScope(found["Consumer"], stack.producer),
             values=parse_values("Values", found["Values"], ["/".join(levels(name)) for name in found["SecureKeys"]]),
             on_change=found["OnChange"],
             revision=found["Revision"],

@@ -92,11 +92,7 @@ def encode(event: Event | ResponseTarget, status: ResponseStatus, response: Resp
 
 
 def check_size(event: Event, physical_id: str, data: Mapping[str, object]) -> None:
-    """Check that a response with these attributes fits, before anything is changed.
-
-    Raises:
-        ResponseTooLargeError: it does not.
-    """
+    """Raise `ResponseTooLargeError`, before anything is changed, if a response with these attributes does not fit."""
     encode(event, ResponseStatus.SUCCESS, Response(physical_id, data))
 
 

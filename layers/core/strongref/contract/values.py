@@ -50,8 +50,7 @@ class Parameter:
     type: ParameterType
     text: str = field(repr=False)
     version: int = 1
-    modified: str = ""
-    """LastModifiedDate, ISO 8601, UTC, with the precision that SSM gives."""
+    modified: str = ""  # LastModifiedDate, ISO 8601, UTC, with the precision that SSM gives
 
     @property
     def is_secure(self) -> bool:
@@ -65,10 +64,7 @@ class Parameter:
 def parse_values(prop: str, given: object, secure: Iterable[str]) -> dict[Key, Value]:
     """Flatten a map of strings, lists of strings and maps into keys and values.
 
-    Args:
-        prop: the property's name, for errors.
-        given: what the template says.
-        secure: keys, or names of maps, whose values become SecureStrings.
+    Values of `secure` keys, and in maps of these names, become SecureStrings.
 
     Raises:
         BadRequestError: naming the key, what it must be, and what was given; never the value.
@@ -80,10 +76,8 @@ def parse_values(prop: str, given: object, secure: Iterable[str]) -> dict[Key, V
     known = {name for key in leaves for name in _itself_and_above(key)}
     unknown = [name for name in secure if name not in known]
     if unknown:
-        raise BadRequestError(
-            "SecureKeys",
-            f"must be keys of {prop}, with / between levels, got {cut(some(unknown), NAMES_LIMIT)}",
-        )
+        problem = f"must be keys of {prop}, with / between levels, got {cut(some(unknown), NAMES_LIMIT)}"
+        raise BadRequestError("SecureKeys", problem)
     return {
         key: _value(f"{prop}.{key.replace('/', '.')}", leaf, any(name in secure for name in _itself_and_above(key)))
         for key, leaf in sorted(leaves.items())
@@ -178,10 +172,7 @@ def _list(where: str, items: list[object]) -> Value:
                 "Export the items as a map",
             )
         if item != item.strip():
-            raise BadRequestError(
-                where,
-                f"must have items without white space around them, got some in item {number}",
-            )
+            raise BadRequestError(where, f"must have items without white space around them, got some in item {number}")
     return Value(ParameterType.STRING_LIST, _fit(where, ",".join(str(item) for item in items)))
 
 

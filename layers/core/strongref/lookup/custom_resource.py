@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from strongref.arns import Arn, is_arn
 from strongref.contract.event import RequestType
-from strongref.contract.names import StackArn
 from strongref.contract.properties import Property, Table, must_be, parse_region, parse_strings, parse_text, read, shown
 from strongref.contract.response import Response, ResponseTooLargeError, check_size
 from strongref.errors import BadRequestError, LookUpDeniedError
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from strongref.contract.event import Event
+    from strongref.contract.names import StackArn
     from strongref.contract.properties import Properties
     from strongref.lookup.finder import Finder
     from strongref.protocol.time import Clock
@@ -181,11 +181,11 @@ class ResourceLookup:
             StrongRefError: the lookup failed. There is nothing to clean up.
         """
         # The physical ID does not depend on the properties, so CloudFormation never replaces a lookup.
-        physical_id = f"strongref-lookup/{event.stack_name}/{event.logical_id}"
+        physical_id = f"strongref-lookup/{event.stack_arn.name}/{event.logical_id}"
         if event.request_type is RequestType.DELETE:
             return Response(event.physical_id or physical_id)
 
-        request = LookupRequest.parse(event.properties, StackArn.parse(event.stack))
+        request = LookupRequest.parse(event.properties, event.stack_arn)
         try:
             found = self.finder(request.region, clock).find(request.query)
         except LookUpDeniedError as error:

@@ -10,43 +10,47 @@ A failed attempt does not remove its claims: another invocation for the same eve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.names import SHARED, ExportScope, Key, claim_tag
-from strongref.contract.values import select
+from strongref.contract.values import attribute_name, select
 from strongref.errors import (
     TAG_LIMIT,
     AlreadyExistsError,
     ChangingError,
-    StrongRefError,
+    NoSuchExportError,
+    NoSuchProducerError,
+    NothingExportedError,
     TooManyClaimsError,
     TooManyTagsError,
     UnsettledError,
 )
 from strongref.log import logger
 from strongref.protocol.fences import live_fence
-from strongref.protocol.missing import ImportingAccount, why_missing
 from strongref.protocol.published import RecordedExports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from strongref.contract.values import Parameter, Value
+    from strongref.errors import StrongRefError
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
 
+@dataclass(eq=False)
 class _TryAgainError(Exception):
     """Something does not hold right now: report `why` if that does not change."""
 
-    def __init__(self, why: StrongRefError, *, at_once: bool = False) -> None:
-        super().__init__()
-        self.why = why
-        self.at_once = at_once  # without a pause
+    why: StrongRefError
+    at_once: bool = False  # without a pause
 
 
-def any_size(_values: Mapping[Key, Value]) -> None:
-    """For a claimant without a limit to what it can return."""
+class ImportingAccount(NamedTuple):
+    """The importing side."""
+
+    account: str  # the account of its credentials. Stacks of other accounts cannot be looked up
+    consumer: str  # the consumer name that exports to it have
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Claimant:
     importer: ImportingAccount  # whose exports it may read
     again: bool = False  # it may have claims already
     may_return: bool = False  # it may have to return to a value that is withdrawn, but kept for its claim
-    fits: Callable[[Mapping[Key, Value]], None] = any_size  # raises if these are more values than it can return
+    fits: Callable[[Mapping[Key, Value]], None] = lambda _values: None  # raises if it cannot return that many values
 
     @property
     def tag(self) -> dict[str, str]:
@@ -78,8 +82,7 @@ class ClaimAttempt:
     claims: bool = False  # whether a claim was put on, or may have been
     _has_read_tags: bool = False
     _has_settled: bool = False
-    _skip: frozenset[Key] = frozenset()
-    """Keys that carry the claim already."""
+    _skip: frozenset[Key] = frozenset()  # keys that carry the claim already
 
     def read_weakly(self) -> Mapping[Key, Value]:
         """What the records say; nothing is claimed, nothing written."""
@@ -116,19 +119,19 @@ class ClaimAttempt:
         if len(found) < len(keys) and self._recorded() != recorded:
             # What is put back must be what the record says *after* the value was found gone: the record read before may
             # be older than a change that a cleanup has taken away since.
-            raise _TryAgainError(self._changing())
+            raise self._changing()
         values = {key: kept.get(key) or self._agreed(key, found, recorded.values) for key in keys}
         self.claimant.fits(values)
         self._check_fences()
         self._read_tags(keys, found)
         found |= self._put_back([key for key in keys if self.scope.value(key) not in found], recorded)
         if any(self._value(key, found) != values[key] for key in keys):
-            raise _TryAgainError(self._changing())
+            raise self._changing()
         for key in keys:
             self._claim(key)
         self._check_fences()
         if not self._is_unchanged(found):
-            raise _TryAgainError(self._changing())
+            raise self._changing()
         now = self._recorded()
         unsettled = [key for key in keys if key not in kept and not now.says(key, values[key])]
         if unsettled:
@@ -142,14 +145,20 @@ class ClaimAttempt:
     def _recorded(self) -> RecordedExports:
         recorded = RecordedExports.read(self.store, self.scope)
         if recorded.torn:
-            raise _TryAgainError(self._changing())
+            raise self._changing()
         return recorded
 
     def _select(self, recorded: Mapping[Key, Value], kept: Mapping[Key, Value]) -> list[Key]:
         selected = select(self.names, [*recorded, *kept])
         missing = [name for name, keys in selected.items() if not keys]
         if missing or not selected:
-            raise self._missing(missing, recorded)
+            self._check_fences()  # a change that is going on may bring them
+            why = self._why_missing(missing, recorded)
+            if self._has_settled or not self.ports.lag.seconds:
+                raise why
+            self._has_settled = True  # they may have been exported a moment ago
+            self.ports.lag.settle(self.clock)
+            raise _TryAgainError(why, at_once=True)
         return sorted({key for keys in selected.values() for key in keys})
 
     def _kept(self, recorded: Mapping[Key, Value]) -> dict[Key, Value]:
@@ -175,18 +184,17 @@ class ClaimAttempt:
     def _agreed(self, key: Key, found: Mapping[str, Parameter], recorded: Mapping[Key, Value]) -> Value:
         """The value of a key, where parameter and record agree on it; the record's, where there is no parameter."""
         if self._value(key, found) not in (None, recorded[key]):
-            fence = live_fence(self.store, self.scope, self.clock.now())
-            producer = str(self.scope.producer)
-            raise _TryAgainError(ChangingError(producer, str(fence)) if fence else UnsettledError([key], producer))
+            self._check_fences()
+            raise _TryAgainError(UnsettledError([key], str(self.scope.producer)))
         return recorded[key]
 
     def _check_fences(self) -> None:
         fence = live_fence(self.store, self.scope, self.clock.now())
         if fence:
-            raise _TryAgainError(ChangingError(str(self.scope.producer), str(fence)))
+            raise self._changing(str(fence))
 
-    def _changing(self) -> ChangingError:
-        return ChangingError(str(self.scope.producer), "another deployment")
+    def _changing(self, by: str = "another deployment") -> _TryAgainError:
+        return _TryAgainError(ChangingError(str(self.scope.producer), by))
 
     def _read_tags(self, keys: list[Key], found: Mapping[str, Parameter]) -> None:
         """Read which claims of this generation exist already, where that is worth a call for each key.
@@ -217,7 +225,7 @@ class ClaimAttempt:
             try:
                 self.store.create(name, value.type, value.text, recorded.tags(key) | self.claimant.tag)
             except AlreadyExistsError:
-                raise _TryAgainError(self._changing()) from None
+                raise self._changing() from None
             logger.warning("A missing value was put back", extra={"parameter": name})
         return self.store.get([self.scope.value(key) for key in keys])
 
@@ -230,16 +238,23 @@ class ClaimAttempt:
         except TooManyTagsError:
             raise TooManyClaimsError([key], str(self.scope.producer)) from None
         if not exists:
-            raise _TryAgainError(self._changing())
+            raise self._changing()
 
-    def _missing(self, names: Collection[str], recorded: Mapping[Key, Value]) -> StrongRefError | _TryAgainError:
-        """Why names are missing: a change that is going on right now, or what `missing` finds."""
-        fence = live_fence(self.store, self.scope, self.clock.now())
-        if fence:
-            return _TryAgainError(ChangingError(str(self.scope.producer), str(fence)))
-        why = why_missing(self.ports.stacks, self.store, self.scope, self.claimant.importer, names, recorded)
-        if self._has_settled or not self.ports.lag.seconds:
-            return why
-        self._has_settled = True  # It may have been exported a moment ago.
-        self.ports.lag.settle(self.clock)
-        return _TryAgainError(why, at_once=True)
+    def _why_missing(self, names: Collection[str], recorded: Mapping[Key, Value]) -> StrongRefError:
+        """Why names are missing: no such stack, nothing exported to this consumer, or not under these names."""
+        producer, importer = self.scope.producer, self.claimant.importer
+        known = producer.account == importer.account
+        if known and not self.ports.stacks.by_name(producer.stack, producer.region):
+            return NoSuchProducerError(str(producer))
+        if not recorded:
+            shared = self.scope.consumer == SHARED
+            other = ExportScope(importer.consumer if shared else SHARED, producer)
+            elsewhere = bool(RecordedExports.read(self.store, other).values)
+            consumer = None if shared else self.scope.consumer
+            return NothingExportedError(str(producer), consumer, self.store.region, known=known, elsewhere=elsewhere)
+        from difflib import get_close_matches  # noqa: PLC0415 (only this error needs it)
+
+        exported = [attribute_name(key) for key in recorded]
+        missing = [attribute_name(Key(name)) for name in names]
+        close = {name: get_close_matches(name, exported, 2) for name in missing}
+        return NoSuchExportError(close, str(producer), exported)

@@ -141,12 +141,7 @@ def write_record(
 ) -> Iterator[None]:
     """Replace a record at once, one call in each step: its tails first, then its head; then the old tails go.
 
-    Args:
-        store: where.
-        scope: in it.
-        logical_id: of the Export whose record it is.
-        record: the new record; None deletes it.
-        used: the numbers of the parts that it has now.
+    Without a new one, the record is deleted. The parts that it has now have the numbers `used`.
     """
     parts = encode(record, used) if record else []
     for part in parts:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
 from strongref.contract.fence import TagScan
-from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest, OnChange, readable_regions
 from strongref.contract.response import Response
 from strongref.errors import (
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from strongref.contract.event import Event
-    from strongref.contract.names import Key
+    from strongref.contract.names import Key, StackArn
     from strongref.contract.properties import Properties
     from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Ports, Store
@@ -79,7 +78,7 @@ class ExportEvent:
         Raises:
             BadRequestError: a property of a Create or Update cannot be understood, or the region of a Delete.
         """
-        stack = StackArn.parse(event.stack)
+        stack = event.stack_arn
         export = ExportIdentity(event.stack, event.logical_id)
         if event.request_type is RequestType.DELETE:
             leaving, own_id = _accepted(event.properties, stack), physical_id(stack, event.logical_id)

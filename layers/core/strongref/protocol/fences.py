@@ -21,7 +21,7 @@ from strongref.contract.values import ParameterType
 from strongref.errors import ChangingError, InvocationTimeoutError, OutOfTimeError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.lag import NotAtOnceError
-from strongref.protocol.time import Until
+from strongref.protocol.time import OnClock, Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,8 +100,7 @@ class OwnFence:
     region: str
     scope: ExportScope
     holder: FenceHolder
-    token: str
-    """Tells it from the holder's other fences: never used twice."""
+    token: str  # tells it from the holder's other fences: never used twice
     scan: TagScan = field(init=False)
     taken_over: list[str] = field(default_factory=list)  # names of fences that this holder left behind
 
@@ -171,15 +170,14 @@ class OwnFence:
 
 
 @dataclass(slots=True)
-class FenceLease:
+class FenceLease(OnClock):
     """`time.Clock` of work behind fences: it ends before they expire, and renews them before a call.
 
     A function that dies leaves its fences behind, and everyone else waits until they expire. So they stand for
     `FENCE_SECONDS` only, however long the work takes, and are renewed while it goes on.
     """
 
-    fences: Sequence[OwnFence]  # the fences
-    clock: Clock  # the invocation's
+    fences: Sequence[OwnFence]
     reserve: float  # the seconds of the invocation that are kept for taking the fences away
     ends: datetime  # until when calls may begin, if the fences are not renewed
     began: datetime  # when the last of them was created, at the latest
@@ -188,19 +186,12 @@ class FenceLease:
     @classmethod
     def begin(cls, fences: Sequence[OwnFence], clock: Clock, reserve: float) -> FenceLease:
         """Put the fences up."""
-        lease = cls(fences, clock, reserve, clock.now(), clock.now())
+        lease = cls(clock, fences, reserve, clock.now(), clock.now())
         lease._put_up(clock)
         lease.began = clock.now()
         return lease
 
-    def now(self) -> datetime:
-        return self.clock.now()
-
-    def sleep(self, seconds: float) -> None:
-        self.clock.sleep(seconds)
-
     def remaining(self) -> float:
-        """Seconds in which calls may begin."""
         return min(self._left, self._stands)
 
     def before_call(self, action: str) -> None:
@@ -253,20 +244,14 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
     at_once: Callable[[list[FencedStore]], T] | None = None,
     busy: Callable[[Fence], StrongRefError] | None = None,
 ) -> T:
-    """Do some work behind a fence in each of several scopes, giving way to other fences there.
+    """Do some work behind a fence in each site, a region and a scope, giving way to other fences there.
 
-    Args:
-        ports: what calls go through.
-        clock: the invocation's.
-        sites: regions and scopes.
-        holder: who works.
-        work: what to do in these stores. It may be done again from the beginning, so it has to find what it did before.
-        at_once: the same without the waits for reads that lag. It must only create what does not exist; if there is
-            anything else to do, it raises `NotAtOnceError`, and `work` follows.
-        busy: the error if another holder keeps working; by default that the first scope's exports are changing.
+    The work may be done again from the beginning, so it has to find what it did before. Before it, `at_once` does the
+    same without the waits for reads that lag. It must only create what does not exist; if there is anything else to
+    do, it raises `NotAtOnceError`, and the work follows.
 
     Raises:
-        ChangingError: another holder was still at work when patience was over.
+        ChangingError: another holder was still at work when patience was over. `busy` makes another error of it.
         UnfinishedError: the invocation ran out of time. If the holder names a work, the fences stay for a while, for
             the invocation that continues it.
     """
@@ -278,16 +263,14 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
         lease = None
         try:
             lease = FenceLease.begin(fences, clock, reserve)
-            other, continues = _first_look(fences, clock) if lag.seconds else (None, False)
-            if at_once and lag.seconds and not other and not continues:
+            other, continues = _first_look(fences, clock) if lag.seconds else (None, True)
+            if at_once and not (other or continues):
                 with suppress(NotAtOnceError):
                     # Tags that are read before the wait must be read again.
                     done = at_once([FencedStore(ports.stores(own.region, lease), lease, TagScan()) for own in fences])
                     put_away = partial(OwnFence.let_expire, lag=lag)
                     return done
-            if other is None:
-                lease.wait_before_reading(lag)
-                other = _other(fences, clock)
+            other = other or _settled_look(fences, lease, lag)
             if other is None:
                 return work([FencedStore(ports.stores(own.region, lease), lease, own.scan) for own in fences])
         except UnfinishedError as error:
@@ -305,9 +288,9 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
 
 
 def _first_look(fences: Sequence[OwnFence], clock: Clock) -> tuple[Fence | None, bool]:
-    """Another holder's fence, to give way to without waiting behind one's own; and whether there are fences to take over.
+    """Another holder's fence, to give way to without waiting; and whether an earlier invocation left fences.
 
-    Nothing is taken over yet: this holder's own fences may not be seen by others.
+    None of those is taken over yet: others may not see the fences that were just put up.
     """
     other = next((fence for own in fences if (fence := own.others(clock, at_first=True))), None)
     continues = any(own.taken_over for own in fences)
@@ -316,8 +299,10 @@ def _first_look(fences: Sequence[OwnFence], clock: Clock) -> tuple[Fence | None,
     return other, continues
 
 
-def _other(fences: Sequence[OwnFence], clock: Clock) -> Fence | None:
-    return next((fence for own in fences if (fence := own.others(clock))), None)
+def _settled_look(fences: Sequence[OwnFence], lease: FenceLease, lag: ReadLag) -> Fence | None:
+    """Another holder's fence, once every function sees these."""
+    lease.wait_before_reading(lag)
+    return next((fence for own in fences if (fence := own.others(lease.clock))), None)
 
 
 def _wait_after_writing(lease: FenceLease | None, clock: Clock, lag: ReadLag) -> bool:

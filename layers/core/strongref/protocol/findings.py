@@ -60,15 +60,12 @@ class FindingType(StrEnum):
 
     @property
     def resolution(self) -> Resolution:
-        needs_a_person = (
-            FindingType.IMPORTED_ORPHAN,
-            FindingType.DIFFERENT,
-            FindingType.FOREIGN,
-            FindingType.UNREADABLE,
-        )
-        if self in needs_a_person:
-            return Resolution.REPORTED
-        return Resolution.NOTED if self is FindingType.WITHDRAWN else Resolution.HEALED
+        match self:
+            case FindingType.IMPORTED_ORPHAN | FindingType.DIFFERENT | FindingType.FOREIGN | FindingType.UNREADABLE:
+                return Resolution.REPORTED
+            case FindingType.WITHDRAWN:
+                return Resolution.NOTED
+        return Resolution.HEALED
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -17,10 +17,9 @@ from strongref.contract.response import Response, check_size
 from strongref.contract.values import attribute_name
 from strongref.errors import BadRequestError, PartialCreateError, StrongRefError, UnfinishedError
 from strongref.log import logger
-from strongref.protocol.claims import Claimant, ClaimAttempt
+from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
-from strongref.protocol.missing import ImportingAccount
 from strongref.protocol.verification import removes_resources
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class Importer:
 
     def _import(self, event: Event, clock: Clock) -> Response:
         """Parse, read, claim, verify, answer."""
-        stack = StackArn.parse(event.stack)
+        stack = event.stack_arn
         request = ImportRequest.parse(event.properties, stack)
         generation = physical_id(stack, event.logical_id, request)
         if request.names == ():
@@ -78,7 +77,7 @@ class Importer:
         claimant = Claimant(
             generation,
             event.stack,
-            ImportingAccount(event.account, request.consumer or event.stack_name),
+            ImportingAccount(stack.account, request.consumer or stack.name),
             again=event.physical_id == generation,
             may_return=event.request_type is RequestType.UPDATE,  # it may be the rollback of one
             fits=lambda values: check_size(event, generation, attributes(values)),
@@ -100,7 +99,7 @@ class Importer:
 
     def _delete(self, event: Event, clock: Clock) -> Response:
         """Parse, release the claims, and clean the prefix of a consumer that is being deleted."""
-        stack = StackArn.parse(event.stack)
+        stack = event.stack_arn
         request = _understood(event.properties, stack)
         generation = event.physical_id or ""
         if not generation.startswith(f"{PHYSICAL_ID_PREFIX}{stack.name}/{event.logical_id}/"):
@@ -114,8 +113,8 @@ class Importer:
             self.ports.lag.settle(clock)
             root = self._root(event.stack)
         name = root.name if root else stack.name
-        holder = FenceHolder(event.logical_id, f"the cleanup of stack {event.stack_name}")
-        release = ClaimRelease(self.ports, clock, event.region, generation, holder)
+        holder = FenceHolder(event.logical_id, f"the cleanup of stack {stack.name}")
+        release = ClaimRelease(self.ports, clock, stack.region, generation, holder)
         consumer_goes = root is not None and root.being_deleted
         if consumer_goes:
             release.clean(name)

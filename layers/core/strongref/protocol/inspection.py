@@ -58,10 +58,7 @@ class TagInspector:
     def confirm_stale(self, found: Iterable[dict[Key, ValueTags]], clock: Clock, lag: ReadLag) -> None:
         """Look a second time at stacks whose claims look stale, more than a lag later. Claims that do not are live.
 
-        Args:
-            found: what this inspector found, by key; corrected in place.
-            clock: waits.
-            lag: how long reads may lag. If they do not, one look is enough.
+        What this inspector found is corrected in place. If reads do not lag, one look is enough.
         """
         found = [tags for tags in found if any(each.stale for each in tags.values())]
         if found and lag.seconds:
@@ -108,20 +105,15 @@ class TagInspector:
     def _owner(self, producer: str | None, stack: str) -> Owner:
         if producer == stack:
             return Owner.OURS
-        try:
-            former = StackArn.parse(producer or "")
-        except BadArnError:
-            return Owner.FOREIGN
-        ours = StackArn.parse(stack)
-        same_name = (former.account, former.region, former.name) == (ours.account, ours.region, ours.name)
-        return Owner.NOBODYS if same_name and not self.exists(str(former)) else Owner.FOREIGN
+        owner = self._owner_in(producer, StackArn.parse(stack).producer)
+        return Owner.NOBODYS if owner is Owner.NOBODYS else Owner.FOREIGN
 
     def _owner_in(self, producer: str | None, scope: Producer) -> Owner:
         try:
             stack = StackArn.parse(producer or "")
         except BadArnError:
             return Owner.FOREIGN
-        if Producer(stack.account, stack.region, stack.name) != scope:
+        if stack.producer != scope:
             return Owner.FOREIGN
         return Owner.OURS if self.exists(str(stack)) else Owner.NOBODYS
 

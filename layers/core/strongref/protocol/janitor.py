@@ -68,9 +68,7 @@ class Janitor:
     def tend(self, clock: Clock, after: Checkpoint = ("", "")) -> Iterator[JanitorProgress]:
         """Look after one part of the store after the other, and yield what was done in each.
 
-        Args:
-            clock: the invocation's.
-            after: the mark up to which everything is done already.
+        Everything up to the mark `after` is done already.
 
         Raises:
             UnfinishedError: the time ran out.
@@ -189,13 +187,8 @@ def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportSc
 def report(region: str, progress: JanitorProgress) -> None:
     """Log what was found: a line each, never a value."""
     for finding in progress.findings:
-        said = {
-            "finding": finding.kind.value,
-            "parameter": finding.parameter,
-            "region": region,
-            "stacks": list(finding.stacks),
-        }
-        resolution = finding.kind.resolution
+        kind, resolution = finding.kind.value, finding.kind.resolution
+        said = {"finding": kind, "parameter": finding.parameter, "region": region, "stacks": list(finding.stacks)}
         if progress.busy and resolution is Resolution.HEALED:
             logger.info("Found, and left for the next run: the exports are being changed", extra=said)
         elif resolution is Resolution.HEALED:

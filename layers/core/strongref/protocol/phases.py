@@ -65,12 +65,9 @@ and one that it propagated is propagated back. A value that it changed and that 
 
 
 def claim_policy(phase: Phase, on_change: OnChange, failed_on_change: OnChange | None = None) -> ClaimPolicy:
-    """What a phase does about claimed values.
+    """What a phase does about claimed values, given what the event's properties ask for.
 
-    Args:
-        phase: of the event.
-        on_change: what the event's properties ask for.
-        failed_on_change: in a rollback, what the failed update asked for.
+    In a rollback, `failed_on_change` is what the failed update asked for.
     """
     policy = POLICIES[phase][on_change]
     return policy | POLICIES[phase][failed_on_change] if failed_on_change else policy

@@ -51,12 +51,9 @@ class ValueTags:
 
     owner: Owner
     producer: str | None
-    owners: Collection[str] = ()
-    """The keys of the tags by which Exports own it."""
-    claims: Mapping[str, str] = field(default_factory=dict)
-    """Live claims: the tag's key, the importing stack's ARN."""
-    stale: Mapping[str, str] = field(default_factory=dict)
-    """Stale claims, likewise."""
+    owners: Collection[str] = ()  # the keys of the tags by which Exports own it
+    claims: Mapping[str, str] = field(default_factory=dict)  # live claims: the tag's key, the importing stack's ARN
+    stale: Mapping[str, str] = field(default_factory=dict)  # stale claims, likewise
 
     @property
     def importers(self) -> Importers:
@@ -72,8 +69,7 @@ class ExportIdentity:
 
     @property
     def producer(self) -> Producer:
-        stack = StackArn.parse(self.stack)
-        return Producer(stack.account, stack.region, stack.name)
+        return StackArn.parse(self.stack).producer
 
     @property
     def owner_tag(self) -> str:
@@ -118,10 +114,6 @@ class StoredExports:
         """
         own = self.own
         return own is not None and own.stack == export.stack and not own.open and key in own.values
-
-    def without(self, gone: Collection[Key]) -> StoredExports:
-        """The same, without parameters that have gone since they were read."""
-        return replace(self, stored={key: value for key, value in self.stored.items() if key not in gone})
 
 
 def is_up_to_date(export: ExportIdentity, wanted: Mapping[Key, Value], stored: StoredExports) -> bool:
@@ -174,15 +166,8 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
 
     The record comes first, so that whatever is lost on the way comes back from it; new values come before old ones go.
 
-    Args:
-        scope: where.
-        export: which Export.
-        wanted: what it is to publish there; nothing, where it is deleted or moves away.
-        stored: what is there.
-        tags: what the tags of each of `keys_to_inspect` say.
-        policy: what to do about claimed values.
-        rewrite: keys to write again although they are right (another `Revision`).
-        stamp: which request asks for it.
+    Nothing is wanted where the Export is deleted or moves away. The tags are those of `keys_to_inspect`. Keys to
+    rewrite are written again although they are right (another `Revision`). The stamp is that of the request.
     """
     found = _compare(export, wanted, stored, tags)
     refusals = (*_conflicts(wanted, stored), *_foreign(scope, wanted, tags), *_in_use(found, policy))

@@ -38,9 +38,7 @@ class Store(Protocol):
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
         """Every parameter below a path, at any depth, by name (GetParametersByPath, 10 per page).
 
-        Args:
-            path: as in `/shared/network`.
-            decrypted: whether to decrypt SecureStrings. If not, no KMS permission is needed.
+        If SecureStrings are not decrypted, no KMS permission is needed.
         """
         ...
 
@@ -107,10 +105,7 @@ class StackInfo:
     @property
     def cleaning_up(self) -> bool:
         """The cleanup phase of an update or of its rollback, where nothing can be refused."""
-        return self.status in (
-            "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS",
-            "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS",
-        )
+        return self.status in ("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +146,9 @@ class Reinvoke(Protocol):
     """Continues an event in another invocation of the function."""
 
     def __call__(self, function: str, event: Mapping[str, Any], left: StrongRefError, clock: Clock, /) -> None:
-        """Have Lambda invoke a function asynchronously.
+        """Have Lambda invoke a function asynchronously, given its ARN with the version or alias that runs now.
 
-        Args:
-            function: its ARN, with the version or alias that runs now.
-            event: the event for it.
-            left: what is to be continued, for the error.
-            clock: how long to try.
+        The error says what is left to be done.
 
         Raises:
             ReinvokeError: Lambda did not accept the event.

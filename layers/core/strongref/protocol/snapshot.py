@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope
@@ -46,8 +46,8 @@ class Snapshot:
     def plan(
         self, export: ExportIdentity, policy: ClaimPolicy, rewrite: Collection[Key], stamp: RequestStamp | None
     ) -> ExportPlan:
-        gone = set(self.inspected) - self.tags.keys()
-        at, stored = self.destination, self.stored.without(gone)
+        at, gone = self.destination, set(self.inspected) - self.tags.keys()
+        stored = replace(self.stored, stored={key: each for key, each in self.stored.stored.items() if key not in gone})
         return plan_export(at.scope, export, at.wanted, stored, self.tags, policy=policy, rewrite=rewrite, stamp=stamp)
 
 
@@ -58,11 +58,7 @@ def read_behind_fences(
     inspector: TagInspector,
     rewrite: Collection[Key],
 ) -> list[Snapshot]:
-    """Read every destination, then the tags that matter, those of all regions side by side.
-
-    Raises:
-        StrongRefError: as `read_scope`.
-    """
+    """Read every destination as `read_scope` does, then the tags that matter, those of all regions side by side."""
     snapshots = []
     for at, destination in zip(fenced, destinations, strict=True):
         stored = read_scope(at.store, destination.scope, export, inspector)

@@ -18,9 +18,7 @@ class ClaimingStack:
 def is_stale(claim_tag: str, stack: ClaimingStack | None) -> bool:
     """Whether a claim protects nothing any more: its stack is gone, or is at rest and has no such import.
 
-    Args:
-        claim_tag: the claim's tag key.
-        stack: None if nothing is known about it, as for manifests or a stack of another account: then the claim counts.
+    If nothing is known about the stack (None), as for manifests or a stack of another account, the claim counts.
     """
     if stack is None:
         return False

@@ -32,38 +32,37 @@ class Clock(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Until:
-    """`Clock` of work that has to begin before a certain time."""
+@dataclass(slots=True)
+class OnClock:
+    """What the clocks have in common that show another one's time, but end by themselves."""
 
     clock: Clock
-    ends: datetime
 
     def now(self) -> datetime:
         return self.clock.now()
 
     def sleep(self, seconds: float) -> None:
         self.clock.sleep(seconds)
-
-    def remaining(self) -> float:
-        return min(self.clock.remaining(), (self.ends - self.clock.now()).total_seconds())
 
     def before_call(self, action: str) -> None:
         self.clock.before_call(action)
 
 
-@dataclass(frozen=True, slots=True)
-class Sooner:
+@dataclass(slots=True)
+class Until(OnClock):
+    """`Clock` of work that has to begin before a certain time."""
+
+    ends: datetime
+
+    def remaining(self) -> float:
+        return min(self.clock.remaining(), (self.ends - self.clock.now()).total_seconds())
+
+
+@dataclass(slots=True)
+class Sooner(OnClock):
     """`Clock` that ends when the first of two clocks does."""
 
-    clock: Clock
     other: Clock
-
-    def now(self) -> datetime:
-        return self.clock.now()
-
-    def sleep(self, seconds: float) -> None:
-        self.clock.sleep(seconds)
 
     def remaining(self) -> float:
         return min(self.clock.remaining(), self.other.remaining())
@@ -79,8 +78,7 @@ class Patience:
 
     seconds: float
     pause: float
-    chance: Callable[[], float]
-    """Between 0 and 1, as from `random.random`: so that nobody waits in lockstep."""
+    chance: Callable[[], float]  # between 0 and 1, as from `random.random`: so that nobody waits in lockstep
 
     def begin(self, clock: Clock) -> Waiting:
         """Start to wait; the time runs from here, and no longer than the invocation."""

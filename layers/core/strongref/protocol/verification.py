@@ -11,7 +11,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
-from strongref.contract.names import StackArn
 from strongref.contract.origin import response_key
 from strongref.errors import ErrorMetric, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.protocol.time import Until
@@ -72,7 +71,7 @@ class EventVerifier:
             EventRejectedError: its stack is not in the function's account and region, its response would go to
                 somebody else, or its time is over.
         """
-        stack = StackArn.parse(event.stack)
+        stack = event.stack_arn
         if (stack.partition, stack.region, stack.account) != (function.partition, function.region, function.account):
             raise EventRejectedError("its StackId must be in the function's account and region")
         if not self.may_respond(event.response_url, event.stack, event.logical_id, function):
@@ -88,7 +87,7 @@ class EventVerifier:
             EventNotVerifiedError: it cannot be asked.
         """
         asking = Until(clock, clock.now() + timedelta(seconds=ASKING_SECONDS))
-        stacks = self.stacks(StackArn.parse(event.stack).account, asking)
+        stacks = self.stacks(event.stack_arn.account, asking)
         until = clock.now() + timedelta(seconds=2 * self.lag.seconds + LATE_SECONDS)
         try:
             while not _is_expected(event, stacks):

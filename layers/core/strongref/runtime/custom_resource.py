@@ -63,19 +63,8 @@ class CustomResource:
     A warm function handles one event after the other; nothing is kept from one to the next.
     """
 
-    def __init__(
-        self,
-        handle: Callable[[Event, Clock], Response],
-        reinvoke: Reinvoke,
-        verifier: EventVerifier,
-    ) -> None:
-        """Make a handler.
-
-        Args:
-            handle: the use case: handles an event before the clock's deadline.
-            reinvoke: continues in another invocation, as `lambda_functions.LambdaInvoker` does.
-            verifier: accepts only events that CloudFormation waits for.
-        """
+    def __init__(self, handle: Callable[[Event, Clock], Response], reinvoke: Reinvoke, verifier: EventVerifier) -> None:
+        """Make a handler of a use case, which handles an event before the clock's deadline."""
         self._handle = handle
         self._reinvoke = reinvoke
         self._verifier = verifier
@@ -249,7 +238,7 @@ class _Invocation:
         if isinstance(error, PartialCreateError):
             return error.physical_id
         unknown = isinstance(error, InternalError | ServiceTimeoutError | ReinvokeError | EventNotVerifiedError)
-        return f"{UNFINISHED_CREATE if unknown else FAILED_CREATE}{self.event.stack_name}/{self.event.logical_id}"
+        return f"{UNFINISHED_CREATE if unknown else FAILED_CREATE}{self.event.stack_arn.name}/{self.event.logical_id}"
 
     def _deliver(self, body: bytes, status: ResponseStatus, reason: str) -> None:
         log = logger.info if status is ResponseStatus.SUCCESS else logger.warning
@@ -290,13 +279,7 @@ def is_failed_create(physical_id: str | None) -> bool:
     return physical_id is not None and physical_id.startswith(FAILED_CREATE)
 
 
-_EMPTY_EVENT = {
-    "StackId": "",
-    "RequestId": "",
-    "LogicalResourceId": "",
-    "ResponseURL": "",
-    "PhysicalResourceId": "-",
-}
+_EMPTY_EVENT = {"StackId": "", "RequestId": "", "LogicalResourceId": "", "ResponseURL": "", "PhysicalResourceId": "-"}
 """The event that crhelper gets: nothing that it could log or send."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
@@ -30,22 +31,12 @@ class JanitorUnfinishedError(StrongRefError):
     sentence = "The janitor did not finish in {invocations} invocations: {left}"
 
 
+@dataclass(frozen=True, slots=True)
 class ScheduledFunction:
     """The janitor's handler."""
 
-    def __init__(
-        self,
-        janitor: Callable[[str, str, Clock], Janitor],
-        reinvoke: Reinvoke,
-    ) -> None:
-        """Make a handler.
-
-        Args:
-            janitor: makes the janitor of an account and region, which works until the clock's deadline.
-            reinvoke: continues in another invocation, as `lambda_functions.LambdaInvoker` does.
-        """
-        self._janitor = janitor
-        self._reinvoke = reinvoke
+    janitor: Callable[[str, str, Clock], Janitor]  # of an account and region; it works until the clock's deadline
+    reinvoke: Reinvoke  # continues in another invocation, as `lambda_functions.LambdaInvoker` does
 
     def __call__(self, raw: Mapping[str, Any], context: LambdaContext) -> None:
         """Check and repair the store of the function's region, and emit metrics of the findings.
@@ -59,7 +50,7 @@ class ScheduledFunction:
         invocation, mark = _continuation_of(raw)
         counts: Counter[str] = Counter()
         try:
-            for tended in self._janitor(function.account, function.region, clock).tend(clock, mark):
+            for tended in self.janitor(function.account, function.region, clock).tend(clock, mark):
                 counts += tended.counts()
                 mark = tended.mark
         except UnfinishedError as error:
@@ -68,7 +59,7 @@ class ScheduledFunction:
             log_keys = {"invocation_number": invocation, "reason": str(error)}
             logger.info("Continued in another invocation", extra=log_keys)
             event = {CONTINUATION_FIELD: {"Turn": invocation + 1, "After": list(mark)}}
-            self._reinvoke(context.invoked_function_arn, event, error, SystemClock.of(context, WATCHDOG_SECONDS))
+            self.reinvoke(context.invoked_function_arn, event, error, SystemClock.of(context, WATCHDOG_SECONDS))
         except StrongRefError:
             raise
         except Exception as error:  # noqa: BLE001 (Lambda would log its text, which may hold a value)

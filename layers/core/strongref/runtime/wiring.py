@@ -82,7 +82,7 @@ def exporter() -> CustomResourceFunction:
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
 
     def handle(event: Event, clock: Clock) -> Response:
-        return Exporter(_ports(clients, limiter, event.account, clock, PATIENCE)).handle(event, clock)
+        return Exporter(_ports(clients, limiter, event.stack_arn.account, clock, PATIENCE)).handle(event, clock)
 
     return CustomResourceFunction.of(handle, clients, limiter)
 
@@ -95,7 +95,7 @@ def importer() -> CustomResourceFunction:
 
     def handle(event: Event, clock: Clock) -> Response:
         patience = PATIENCE_TO_CREATE_AN_IMPORT if event.request_type is RequestType.CREATE else PATIENCE
-        return Importer(_ports(clients, limiter, event.account, clock, patience)).handle(event, clock)
+        return Importer(_ports(clients, limiter, event.stack_arn.account, clock, patience)).handle(event, clock)
 
     return CustomResourceFunction.of(handle, clients, limiter)
 
@@ -123,8 +123,7 @@ def lookup() -> CustomResourceFunction:
 class JanitorFunction(NamedTuple):
     """The parts of the janitor function."""
 
-    janitor: Callable[[str, str, Clock], Janitor]
-    """Makes a janitor for an account, a region and the invocation's clock."""
+    janitor: Callable[[str, str, Clock], Janitor]  # for an account, a region and the invocation's clock
     reinvoke: LambdaInvoker
 
 
