@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
 
-from strongref.aws.retry_and_rate_limit import OUT_OF_TIME, CallFailedError, RateLimiter, RateLimits, RetryingCaller
-from strongref.errors import BadRequestError
+from strongref.aws.retry_and_rate_limit import CallFailedError, RateLimiter, RateLimits, RetryingCaller
+from strongref.errors import OUT_OF_TIME, BadRequestError
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:

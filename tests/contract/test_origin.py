@@ -68,7 +68,15 @@ def test_it_goes_nowhere_else(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "of", ["|Imports|", f"{STACK}|Other|", f"{stack_arn('other', REGION)}|Imports|", f"{STACK}|Imports", ""]
+    "of",
+    [
+        "|Imports|",
+        f"{STACK}|Other|",
+        f"{stack_arn('other', REGION)}|Imports|",
+        f"{STACK}|Imports",
+        "",
+        f"{STACK}|Imports|x/../../Mine%7Cid",
+    ],
 )
 def test_nor_to_another_resources_object_in_that_bucket(of: str) -> None:
     assert not accepts(f"https://{BUCKET}.s3.amazonaws.com/{of}")

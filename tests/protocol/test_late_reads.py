@@ -64,7 +64,7 @@ def test_where_reads_lag_no_reference_is_lost_and_none_is_torn(case: Case, capsy
     assert {f"{actor.name} " for actor in case.actors} <= report.succeeded
 
 
-@pytest.mark.parametrize("operations", [2, 4, 6, 8])
+@pytest.mark.parametrize("operations", [3, 6, 8, 10])
 def test_a_fence_that_is_renewed_protects_all_along(monkeypatch: pytest.MonkeyPatch, operations: int) -> None:
     renewed: set[datetime] = set()
     put_up = OwnFence.put_up

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -501,9 +502,10 @@ def test_the_same_event_twice_does_the_same(claimed: Cloud) -> None:
         claimed.send(web.request(RequestType.CREATE, "Imports", imports("A")))
     assert claimed.claims(US, name("A")) == ["web"]
     generation = claimed.stack("web", US).resources["Imports"].physical_id
+    export = claimed.stack("network", EU).resources["Exports"].physical_id
     for _ in range(2):
         claimed.send(claimed.stack("web", US).request(RequestType.DELETE, "Imports", imports("A"), generation))
-        claimed.send(claimed.stack("network", EU).request(RequestType.DELETE, "Exports", exports({"A": "a1"}), "x"))
+        claimed.send(claimed.stack("network", EU).request(RequestType.DELETE, "Exports", exports({"A": "a1"}), export))
     assert claimed.texts(US) == {}
 
 
@@ -529,6 +531,7 @@ def test_an_update_that_changes_nothing_writes_nothing(claimed: Cloud) -> None:
 
 def test_a_create_that_never_answered_leaves_claims_that_its_delete_finds(claimed: Cloud) -> None:
     web = claimed.stack("web", US)
+    web.resources["Imports"] = replace(web.resources["Imports"], physical_id="web-Imports-MADEUP")
     claimed.send(web.request(RequestType.DELETE, "Imports", imports("A"), "web-Imports-MADEUP"))
     assert claimed.claims(US, name("A")) == []
 

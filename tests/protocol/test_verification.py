@@ -11,10 +11,11 @@ import pytest
 from strongref.arns import Arn
 from strongref.contract.event import Event, RequestType
 from strongref.contract.origin import ResponseHosts
-from strongref.errors import StackLookupError, WaitInterruptedError
+from strongref.errors import OUT_OF_TIME, StackLookupError, WaitInterruptedError
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import ResourceInfo, StackInfo
 from strongref.protocol.verification import (
+    AHEAD,
     ASKING_SECONDS,
     LATE_SECONDS,
     EventNotVerifiedError,
@@ -120,6 +121,8 @@ REPLACED = listed("UPDATE_COMPLETE", OTHER)
         ("delete after a failed create", event(DELETE), listed("DELETE_IN_PROGRESS"), "ROLLBACK_IN_PROGRESS"),
         ("delete of a resource taken out", event(DELETE), listed("DELETE_IN_PROGRESS"), CLEANUP),
         ("one taken out and gone", event(DELETE), None, CLEANUP),
+        ("one gone, of a stack that is deleted", event(DELETE), None, "DELETE_IN_PROGRESS"),
+        ("one replaced, of a stack that is deleted", event(DELETE), REPLACED, "DELETE_IN_PROGRESS"),
         ("cleanup of one replaced", event(DELETE), REPLACED, CLEANUP),
         ("cleanup after a rollback", event(DELETE), REPLACED, ROLLBACK_CLEANUP),
         ("rollback of one replaced", event(DELETE), REPLACED, ROLLBACK),
@@ -130,14 +133,14 @@ REPLACED = listed("UPDATE_COMPLETE", OTHER)
     ],
     ids=lambda given: given if isinstance(given, str) and " " in given else "",
 )
-def test_what_cloudformation_waits_for_is_accepted_at_once(
+def test_what_cloudformation_waits_for_is_accepted(
     what: str, sent: Event, resource: ResourceInfo | None, stack: str
 ) -> None:
     account = Account(resource, stack)
     assert account.accepts(sent), what
-    assert sum(account.clock.slept) == 0
-    one_call = resource is not None and resource.status.endswith("_IN_PROGRESS")
-    assert account.calls == ["DescribeStackResource"] if one_call else ["DescribeStackResource", "DescribeStacks"]
+    one_look = resource is not None and resource.status.endswith("_IN_PROGRESS")
+    assert sum(account.clock.slept) == (0 if one_look else ReadLag(2.0).after_writing)
+    assert account.calls == ["DescribeStackResource"] if one_look else ["DescribeStackResource", "DescribeStacks"] * 2
 
 
 @pytest.mark.parametrize(
@@ -157,6 +160,7 @@ def test_what_cloudformation_waits_for_is_accepted_at_once(
         (event(DELETE), listed("UPDATE_COMPLETE"), CLEANUP),
         (event(DELETE), REPLACED, "UPDATE_COMPLETE"),
         (event(DELETE), REPLACED, "UPDATE_IN_PROGRESS"),
+        (event(DELETE), listed("UPDATE_IN_PROGRESS", OTHER), ROLLBACK),
         (event(DELETE), listed("DELETE_IN_PROGRESS", kind=EXPORT), "UPDATE_COMPLETE"),
         (event(DELETE), listed("DELETE_COMPLETE"), "DELETE_IN_PROGRESS"),
         (event(DELETE), None, "UPDATE_COMPLETE"),
@@ -202,13 +206,36 @@ def test_it_is_not_asked_forever() -> None:
 
 
 def test_an_event_whose_time_is_over_is_rejected() -> None:
-    verifier = Account(None).verifier()
-    sent = event(UPDATE)
-    requested = replace(sent, requested=EPOCH)
-    verifier.check_origin(requested, FUNCTION, EPOCH + timedelta(seconds=sent.service_timeout - 1))
+    verifier, sent = Account(None).verifier(), event(UPDATE)
+    verifier.check_origin(sent, FUNCTION, EPOCH + timedelta(seconds=99), 100)
     with pytest.raises(EventRejectedError, match="does not wait for it anymore"):
-        verifier.check_origin(requested, FUNCTION, EPOCH + timedelta(seconds=sent.service_timeout))
-    verifier.check_origin(replace(sent, requested=None), FUNCTION, EPOCH + timedelta(days=1))
+        verifier.check_origin(sent, FUNCTION, EPOCH + timedelta(seconds=100), 100)
+
+
+def test_so_is_one_of_the_future_which_would_outdate_all_others() -> None:
+    verifier, sent = Account(None).verifier(), event(UPDATE)
+    verifier.check_origin(sent, FUNCTION, EPOCH - AHEAD)
+    with pytest.raises(EventRejectedError, match="in the future"):
+        verifier.check_origin(sent, FUNCTION, EPOCH - AHEAD - timedelta(seconds=1))
+
+
+def test_what_is_not_listed_is_looked_at_twice() -> None:
+    """The first list may be out of date: the resource has come back to that physical ID since."""
+    account = Account(REPLACED, CLEANUP, later=(2.5, listed("UPDATE_COMPLETE")))
+    assert not account.accepts(event(DELETE))
+
+
+def test_at_rest_is_no_failure_where_there_is_no_time_to_ask_again() -> None:
+    account = Account(listed("UPDATE_COMPLETE"), "UPDATE_COMPLETE")
+    asked = iter([listed("UPDATE_COMPLETE"), None])
+
+    def resource(_arn: str, _logical_id: str) -> ResourceInfo | None:
+        if found := next(asked):
+            return found
+        raise WaitInterruptedError(StackLookupError("web", REGION, OUT_OF_TIME))
+
+    account.resource = resource  # type: ignore[method-assign, assignment]
+    assert not account.accepts(event(UPDATE))
 
 
 @pytest.mark.parametrize(

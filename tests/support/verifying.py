@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from strongref.arns import Arn
-    from strongref.contract.event import Event
+    from strongref.contract.event import Event, ResponseTarget
     from strongref.protocol.ports import Stacks
     from strongref.protocol.time import Clock
 
@@ -26,10 +26,7 @@ def _no_stacks(_account: str, _clock: Clock) -> Stacks:
 class CredulousVerifier(EventVerifier):
     """Believes every event."""
 
-    def may_respond(self, url: str, stack: str, logical_id: str, function: Arn) -> bool:  # noqa: ARG002
-        return True
-
-    def check_origin(self, event: Event, function: Arn, now: datetime) -> None:
+    def check_origin(self, sender: Event | ResponseTarget, function: Arn, now: datetime, timeout: float = 0) -> None:
         """Everything is fine."""
 
     def check_expected(self, event: Event, clock: Clock) -> None:

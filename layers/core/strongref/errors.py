@@ -148,6 +148,10 @@ class BadEndpointError(StrongRefError):
     )
 
 
+OUT_OF_TIME = "OutOfTime"
+"""The code of a call that was not made, because the rate limit allows it only after the deadline."""
+
+
 class StackLookupError(StrongRefError):
     stack: str
     region: str

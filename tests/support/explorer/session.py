@@ -102,6 +102,9 @@ class Session:
     def physical_ids(self, arn: str) -> frozenset[str]:
         return self.ask(("stack", "physical_ids", arn), lambda world: world.physical_ids(arn))  # type: ignore[no-any-return]
 
+    def resource(self, _arn: str, _logical_id: str) -> None:
+        """No actor's made-up ID is of a resource that goes on under its own."""
+
     # what the use cases are wired to
     def stores(self, region: str, clock: Clock) -> SsmStore:
         limiter = RateLimiter(RateLimits(1e9, 1e9, 1e9, 1e9, 1e9))

@@ -8,9 +8,10 @@ from datetime import UTC
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from strongref.aws.retry_and_rate_limit import OUT_OF_TIME, CallFailedError, RetryingCaller, client_for
+from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
 from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import (
+    OUT_OF_TIME,
     AccessDeniedError,
     AlreadyExistsError,
     NotFoundError,

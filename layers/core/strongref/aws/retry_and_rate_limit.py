@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
 
-from strongref.errors import BadRequestError
+from strongref.errors import OUT_OF_TIME, BadRequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 C = TypeVar("C")
 T = TypeVar("T")
-
-OUT_OF_TIME = "OutOfTime"
-"""The code of a call that was not made, because the rate limit allows it only after the deadline."""
 
 _ACTIONS_OF_RATE = {
     "reads": ("GetParameters", "GetParametersByPath"),

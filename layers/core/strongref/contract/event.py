@@ -127,11 +127,6 @@ class Event:
         """Which request it is; None if it does not say when it was sent."""
         return RequestStamp(self.requested, self.request_id) if self.requested else None
 
-    def is_over(self, now: datetime) -> bool:
-        """Whether CloudFormation has stopped waiting for the response."""
-        since = self.continuation.since if self.continuation else self.requested
-        return since is not None and (now - since).total_seconds() >= self.service_timeout
-
     @property
     def log_keys(self) -> dict[str, str]:
         """The fields that every log line of the invocation has."""

@@ -7,6 +7,7 @@ CloudFormation's own bucket only, and there only to the object of the resource t
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -65,7 +66,9 @@ class ResponseHosts:
             return True
         bucket = _BUCKET + region.replace("-", "")
         forms = ("s3", f"s3-{region}", f"s3.{region}", f"s3.dualstack.{region}")
-        return host in {f"{bucket}.{form}.{suffix}" for form in forms} and unquote(parts.path).startswith(f"/{key}")
+        # The whole path: clients resolve `..` in it.
+        is_key = re.fullmatch(re.escape(f"/{key}") + "[0-9A-Za-z-]+", unquote(parts.path))
+        return host in {f"{bucket}.{form}.{suffix}" for form in forms} and is_key is not None
 
 
 def _origin(parts: SplitResult) -> tuple[str, str, int]:

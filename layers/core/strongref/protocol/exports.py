@@ -32,6 +32,7 @@ from strongref.protocol.phases import Phase, claim_policy, phase_of
 from strongref.protocol.plan import refusal_of
 from strongref.protocol.planner import ExportIdentity, is_up_to_date
 from strongref.protocol.snapshot import Destination, Snapshot, read_behind_fences, read_scope, recorded_scopes
+from strongref.protocol.verification import is_in_use
 from strongref.text import some, stack_text
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class Exporter:
         """
         wanted = self._parse(event, clock)
         destinations = wanted.destinations
-        if not destinations:
+        if not destinations or self._deletes_another(event):
             return wanted.response
         self._check_service_timeout(event, clock)
         if wanted.unchanged and self._is_up_to_date(wanted.export, destinations, clock):
@@ -186,6 +187,13 @@ class Exporter:
         """What CloudFormation is doing with the stack; not asked where it makes no difference."""
         ask = event.request_type is not RequestType.CREATE
         return phase_of(event.request_type, self.ports.stacks.by_arn(event.stack) if ask else None)
+
+    def _deletes_another(self, event: Event) -> bool:
+        """Whether a Delete is of an ID that CloudFormation made up, while the Export goes on under its own."""
+        own_id = physical_id(event.stack_arn, event.logical_id)
+        if event.request_type is not RequestType.DELETE or event.physical_id == own_id:
+            return False
+        return is_in_use(self.ports.stacks, event.stack, event.logical_id, own_id)
 
     def _check_service_timeout(self, event: Event, clock: Clock) -> None:
         """Refuse a Create or an Update that CloudFormation does not wait for long enough; a rollback must go on."""

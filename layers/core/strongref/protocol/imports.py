@@ -20,7 +20,7 @@ from strongref.log import logger
 from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
-from strongref.protocol.verification import removes_resources
+from strongref.protocol.verification import is_in_use, removes_resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,6 +108,8 @@ class Importer:
             if request is None:  # It was refused: nothing was claimed.
                 return Response(event.physical_id or stack.name)
             generation = physical_id(stack, event.logical_id, request)
+            if is_in_use(self.ports.stacks, event.stack, event.logical_id, generation):
+                return Response(event.physical_id or generation)
         root = self._root(event.stack)
         if root and self.ports.lag.seconds and not removes_resources(root):  # Then this is what it was before.
             self.ports.lag.settle(clock)

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.contract.event import RequestType
-from strongref.contract.origin import response_key
-from strongref.errors import ErrorMetric, StackLookupError, StrongRefError, WaitInterruptedError
+from strongref.contract.names import StackArn
+from strongref.contract.origin import requested_at, response_key
+from strongref.errors import OUT_OF_TIME, ErrorMetric, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.protocol.time import Until
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from strongref.arns import Arn
-    from strongref.contract.event import Event
+    from strongref.contract.event import Event, ResponseTarget
     from strongref.contract.origin import ResponseHosts
     from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import ResourceInfo, StackInfo, Stacks
@@ -31,6 +33,9 @@ ASKING_SECONDS = 60.0
 
 LATE_SECONDS = 5.0
 """How long it is asked again, in addition to the bound of lagging reads, while it says that it does not wait."""
+
+AHEAD = timedelta(minutes=5)
+"""How far in the future a response URL may be dated, for clocks that differ. The date decides the order of requests."""
 
 PAUSE = 1.0
 
@@ -59,25 +64,27 @@ class EventVerifier:
     stacks: Callable[[str, Clock], Stacks]  # stack lookups in an account
     lag: ReadLag
 
-    def may_respond(self, url: str, stack: str, logical_id: str, function: Arn) -> bool:
-        """Whether a URL is where a function may respond for this resource."""
-        key = response_key(stack, logical_id)
-        return self.hosts.accept(url, function.region, self.suffix(function.partition), key)
-
-    def check_origin(self, event: Event, function: Arn, now: datetime) -> None:
+    def check_origin(
+        self, sender: Event | ResponseTarget, function: Arn, now: datetime, timeout: float = SERVICE_TIMEOUT
+    ) -> None:
         """Check what an event says about itself, before anything is called.
 
         Raises:
+            BadArnError: `StackId` is not a stack's ARN.
             EventRejectedError: its stack is not in the function's account and region, its response would go to
-                somebody else, or its time is over.
+                somebody else, or its time is over or still to come.
         """
-        stack = event.stack_arn
+        stack = StackArn.parse(sender.stack)
         if (stack.partition, stack.region, stack.account) != (function.partition, function.region, function.account):
             raise EventRejectedError("its StackId must be in the function's account and region")
-        if not self.may_respond(event.response_url, event.stack, event.logical_id, function):
+        key, suffix = response_key(sender.stack, sender.logical_id), self.suffix(function.partition)
+        if not self.hosts.accept(sender.response_url, function.region, suffix, key):
             raise EventRejectedError("its ResponseURL must be CloudFormation's, for that resource")
-        if event.is_over(now):
+        requested = requested_at(sender.response_url)
+        if requested and now >= requested + timedelta(seconds=timeout):
             raise EventRejectedError("CloudFormation does not wait for it anymore")
+        if requested and requested > now + AHEAD:
+            raise EventRejectedError("the date of its ResponseURL is in the future")
 
     def check_expected(self, event: Event, clock: Clock) -> None:
         """Ask CloudFormation whether it waits for the response to an event.
@@ -89,20 +96,33 @@ class EventVerifier:
         asking = Until(clock, clock.now() + timedelta(seconds=ASKING_SECONDS))
         stacks = self.stacks(event.stack_arn.account, asking)
         until = clock.now() + timedelta(seconds=2 * self.lag.seconds + LATE_SECONDS)
+        unexpected = EventRejectedError("CloudFormation does not wait for it")
+        was_asked = False
         try:
-            while not _is_expected(event, stacks):
+            while not self._is_expected(event, stacks, clock):
+                was_asked = True
                 if clock.now() >= until:
-                    raise EventRejectedError("CloudFormation does not wait for it")
+                    raise unexpected
                 clock.sleep(PAUSE)
         except (StackLookupError, WaitInterruptedError) as error:
             failed = error.error if isinstance(error, WaitInterruptedError) else error
+            if was_asked and isinstance(failed, StackLookupError) and failed.code == OUT_OF_TIME:
+                raise unexpected from None
             raise EventNotVerifiedError(failed) from None
 
+    def _is_expected(self, event: Event, stacks: Stacks, clock: Clock) -> bool:
+        resource = stacks.resource(event.stack, event.logical_id)
+        if is_in_progress(event, resource):
+            return True
+        if not _is_replaced(event, resource, stacks):
+            return False
+        if not self.lag.seconds:
+            return True
+        self.lag.settle(clock)  # What is not listed may have come back a moment ago.
+        return _is_replaced(event, stacks.resource(event.stack, event.logical_id), stacks)
 
-def _is_expected(event: Event, stacks: Stacks) -> bool:
-    resource = stacks.resource(event.stack, event.logical_id)
-    if is_in_progress(event, resource):
-        return True
+
+def _is_replaced(event: Event, resource: ResourceInfo | None, stacks: Stacks) -> bool:
     return may_be_replaced(event, resource) and removes_resources(stacks.by_arn(event.stack))
 
 
@@ -114,10 +134,19 @@ def is_in_progress(event: Event, resource: ResourceInfo | None) -> bool:
 
 
 def may_be_replaced(event: Event, resource: ResourceInfo | None) -> bool:
-    """Whether the event may delete what a resource was before: its stack does not list that anymore."""
+    """Whether the event may delete what a resource was before: its stack does not list that anymore.
+
+    CloudFormation deletes that once the resource has been replaced for good.
+    """
     return event.request_type is RequestType.DELETE and (
-        resource is None or resource.physical_id != (event.physical_id or "")
+        resource is None or (resource.physical_id != (event.physical_id or "") and not resource.in_progress)
     )
+
+
+def is_in_use(stacks: Stacks, stack: str, logical_id: str, physical_id: str) -> bool:
+    """Whether a resource has that physical ID now, and is not being deleted."""
+    resource = stacks.resource(stack, logical_id)
+    return resource is not None and resource.physical_id == physical_id and resource.status != "DELETE_IN_PROGRESS"
 
 
 def removes_resources(stack: StackInfo | None) -> bool:

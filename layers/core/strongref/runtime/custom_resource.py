@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from crhelper import CfnResource
 from strongref.arns import Arn
 from strongref.contract.continuation import Continuation
 from strongref.contract.event import Event, MalformedEventError, RequestType
+from strongref.contract.names import BadArnError
 from strongref.contract.response import Response, ResponseStatus, ResponseTooLargeError, encode
 from strongref.errors import (
     ErrorMetric,
@@ -35,7 +36,7 @@ from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
 from strongref.protocol.verification import EventNotVerifiedError, EventRejectedError
 from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
-from strongref.runtime.delivery import deliver
+from strongref.runtime.delivery import DeliveryError, deliver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -84,13 +85,14 @@ class CustomResource:
         try:
             event = Event.parse(raw)
             start_invocation_log(context.aws_request_id, **event.log_keys)
-            self._verifier.check_origin(event, function, _now())
+            self._verifier.check_origin(event, function, _now(), event.service_timeout)
         except (MalformedEventError, EventRejectedError) as error:
             _log_rejected(error)
             emit_counts({ErrorMetric.NOT_EXPECTED: 1})
-            target = error.response_target if isinstance(error, MalformedEventError) else None
-            if target and self._verifier.may_respond(target.response_url, target.stack, target.logical_id, function):
-                _respond_malformed(error, target, context)
+            if isinstance(error, MalformedEventError) and error.response_target:
+                with suppress(BadArnError, EventRejectedError, DeliveryError):
+                    self._verifier.check_origin(error.response_target, function, _now())
+                    _respond_malformed(error, error.response_target, context)
             return
         assert isinstance(raw, dict)  # noqa: S101 (it was just parsed)
         self._invocation = invocation = _Invocation(event, raw, context, self._reinvoke)
