@@ -37,6 +37,7 @@ from strongref.text import some, stack_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from datetime import datetime
 
     from strongref.contract.event import Event
     from strongref.contract.names import Key, StackArn
@@ -50,6 +51,9 @@ def physical_id(stack: StackArn, logical_id: str) -> str:
     """The same for an Export's whole life, whatever it publishes and wherever: it is never replaced."""
     return f"strongref-export/{stack.name}/{stack.unique}/{logical_id}"
 
+
+PROMPT = timedelta(seconds=1)
+"""After so long, CloudFormation is asked whether it still waits for an event."""
 
 CANCELED = timedelta(minutes=1)
 """How much later than an event its resource must have been set in progress to count as set for another event. AWS does
@@ -149,7 +153,7 @@ class Exporter:
         self._check_service_timeout(event, clock)
         if wanted.unchanged and self._is_up_to_date(wanted.export, destinations, clock):
             return wanted.response
-        attempt = ExportAttempt(self, event, wanted, began=event.continuation is not None)
+        attempt = ExportAttempt(self, event, wanted, event.continuation is not None, clock.now())
         creates = event.request_type is RequestType.CREATE and not attempt.began
         says = f"{event.logical_id} of {stack_text(event.stack)}"
         holder = FenceHolder(event.logical_id, says, event.request_id, continues=event.continuation is not None)
@@ -262,6 +266,7 @@ class ExportAttempt:
     event: Event
     wanted: ExportEvent
     began: bool  # whether it may have written something already
+    since: datetime  # when it began
 
     def carry_out(self, fenced: list[FencedStore]) -> list[ExportPlan]:
         """Read, plan, apply.
@@ -286,6 +291,9 @@ class ExportAttempt:
         Raises:
             NotAtOnceError: it does not, or what was read is in the way.
         """
+        gave_way = fenced[0].clock.now() - self.since > PROMPT
+        if gave_way and self.exporter.is_given_up(self.event):
+            raise NotAtOnceError
         try:
             snapshots = self._read(fenced)
             plans = self.exporter.plans(self.event, self.wanted, Phase.CREATE, snapshots)
