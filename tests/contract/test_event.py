@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strongref.contract.continuation import CONTINUATION_FIELD
 from strongref.contract.event import Event, MalformedEventError, RequestType, ResponseTarget
+from tests.support.cloudformation.requests import response_url
+from tests.support.fake_ssm import EPOCH
 
 EVENTS = Path(__file__).parents[1] / "events"
 
@@ -148,3 +151,13 @@ def test_any_field_may_be_anything(field: str, value: object) -> None:
         Event.parse(load("update_import") | {field: value})
     except MalformedEventError as error:
         assert error.field_name == field  # noqa: PT017
+
+
+def test_a_continuations_time_counts_from_the_request_whatever_it_says() -> None:
+    raw = load("update_import")
+    raw |= {"ResponseURL": response_url(raw["StackId"], "Imports", "1", signed="20250101T000000Z")}
+    continuation = Event.parse(
+        raw | {CONTINUATION_FIELD: {"Turn": 2, "Since": "2099-01-01T00:00:00+00:00"}}
+    ).continuation
+    assert continuation
+    assert continuation.since == EPOCH

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,14 +13,18 @@ from strongref.aws.parameter_store import SsmStore
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.fence import IN_FLIGHT, MAX_EXCEPTIONS, Fence, TagScan
 from strongref.contract.values import ParameterType
-from strongref.errors import ChangingError, OutOfTimeError
+from strongref.errors import ChangingError, InvocationTimeoutError, OutOfTimeError
 from strongref.protocol.fences import FENCE_SECONDS, FencedStore, FenceHolder, OwnFence, behind_fences
+from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.runtime.wiring import PATIENCE
 from tests.support.builders import SCOPE
 from tests.support.fake_ssm import EPOCH, FakeSsm
 from tests.support.virtual_time import VirtualClock, VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 REGION = "us-east-1"
 LATENCY = 0.1
@@ -245,6 +251,39 @@ def test_nobody_else_takes_over_what_was_left(who: FenceHolder) -> None:
 
     world.time.run(other)
     assert len(world.fences) == 1
+
+
+def test_what_was_left_stays_until_others_see_the_new_fence() -> None:
+    """A second delivery looks at once, and has no time to wait until it is seen itself."""
+    world = World()
+
+    def out_of_time(lasts: float, lag: float) -> Callable[[], None]:
+        def work() -> None:
+            ports = replace(world.ports(), lag=ReadLag(lag))
+            clock = VirtualClock.lasting(world.time, lasts)
+            with pytest.raises((OutOfTimeError, InvocationTimeoutError)):
+                behind_fences(ports, clock, [(REGION, SCOPE)], EXPORTER, lambda posts: world.work(posts[0], 100))
+
+        return work
+
+    world.time.run(out_of_time(20, 0))
+    world.time.run(out_of_time(20, 10))
+    assert len(world.fences) == 2
+
+
+def test_giving_way_waits_for_no_lag() -> None:
+    world = World()
+    ports = replace(world.ports(), lag=ReadLag(10))
+    other = OwnFence(ports, REGION, SCOPE, FenceHolder("More", "More of stack network"), "other")
+
+    def give_way() -> None:
+        clock = VirtualClock.lasting(world.time, 885)
+        other.put_up(clock.now() + timedelta(seconds=60), clock)
+        with pytest.raises(ChangingError):
+            behind_fences(ports, clock, [(REGION, SCOPE)], EXPORTER, lambda _: None)
+
+    world.time.run(give_way)
+    assert world.time.seconds < 1
 
 
 def test_a_list_without_ones_own_fence_is_out_of_date() -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.contract.event import RequestType
-from strongref.errors import BadRequestError, ExportsInUseError, OutdatedRequestError
+from strongref.errors import BadRequestError, ExportsInUseError, OutdatedRequestError, StrongRefError
 from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
+from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from tests.support.cloud import Cloud
@@ -42,6 +43,7 @@ class Lambda:
     def __init__(self) -> None:
         self.cloud = Cloud()
         self.stack = self.cloud.new_stack("network", EU)
+        self.lag = ReadLag()
 
     def event(
         self, second: int, kind: RequestType, properties: dict[str, Any], old: dict[str, Any] | None = None
@@ -57,7 +59,7 @@ class Lambda:
 
     @property
     def ports(self) -> Ports:
-        return Ports(self.cloud.stores, self.cloud, Patience(0, 0, lambda: 0.5), self.cloud.token)
+        return Ports(self.cloud.stores, self.cloud, Patience(0, 0, lambda: 0.5), self.cloud.token, self.lag)
 
     def stored(self, region: str = US) -> dict[str, str]:
         return self.cloud.texts(region)
@@ -152,6 +154,45 @@ def test_a_rollback_of_its_own_may_withdraw(network: Lambda) -> None:
         network.deliver(network.event(12, UPDATE, exports({}), exports({"A": "1"})))
     assert not any("/records/" in name for name in network.stored())
     assert len(network.cloud.values(US)) == 1
+
+
+@pytest.mark.parametrize("kind", [CREATE, UPDATE], ids=str)
+def test_what_cloudformation_has_given_up_is_not_done(network: Lambda, kind: RequestType) -> None:
+    """It was canceled, and its rollback found nothing to do and is over."""
+    network.deliver(network.event(1, CREATE, exports({"B": "1"})))
+    before = network.stored()
+    canceled = network.event(2, kind, exports({"A": "1"}), exports({"B": "1"}) if kind is UPDATE else None)
+    with pytest.raises(StrongRefError, match="does not wait for this one anymore"):
+        network.deliver(canceled, in_progress=False)
+    assert network.stored() == before
+
+
+def test_a_creation_that_comes_late_is_not_done_at_once(network: Lambda) -> None:
+    """The Update after it has published nothing, so no record shows that there was one."""
+    create = network.event(1, CREATE, exports({"A": "1"}))
+    network.deliver(create)
+    network.deliver(network.event(2, UPDATE, exports({}), exports({"A": "1"})))
+    assert network.stored() == {}
+    network.cloud.clock.slept.append(100)
+    network.lag = ReadLag(2)
+    update = network.stack.request(UPDATE, "Exports", exports({}), ID, exports({"A": "1"}))
+    with network.stack.asking(update, EPOCH + timedelta(seconds=90)), pytest.raises(OutdatedRequestError):
+        network.deliver(create)
+    assert network.stored() == {}
+
+
+@pytest.mark.parametrize("values", [{"A": "2"}, {"A": {"B": None}}], ids=["understood", "refused"])
+def test_a_rollback_goes_on_whatever_its_service_timeout(network: Lambda, values: object) -> None:
+    old, new = exports({"A": "1"}, ServiceTimeout="20"), exports(values, ServiceTimeout="20")
+    network.deliver(network.event(1, CREATE, old))  # by a version, or with a ReadLag, that was content with it
+    network.lag = ReadLag(2)
+    network.stack.status = ROLLBACK
+    rollback = network.stack.request(UPDATE, "Exports", old, ID, new)
+    with network.stack.asking(rollback, EPOCH + timedelta(seconds=12)):
+        network.deliver(network.event(12, UPDATE, old, new))
+    network.stack.status = "UPDATE_IN_PROGRESS"
+    with pytest.raises(BadRequestError, match="ServiceTimeout must be at least"):
+        network.deliver(network.event(13, UPDATE, old, exports({"A": "2"})))
 
 
 BAD = {"A": {"B": None}}

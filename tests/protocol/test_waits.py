@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from strongref.contract.continuation import SERVICE_TIMEOUT
+from strongref.contract.event import RequestType
 from strongref.errors import BadRequestError, ExportsInUseError
+from strongref.protocol.exports import Exporter
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.lag import MAX_LAG, VARIABLE, ReadLag
 from strongref.protocol.ports import Ports, StackInfo
 from strongref.protocol.staleness import ClaimingStack, is_stale_twice
 from strongref.protocol.time import Patience
+from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
 from tests.support.cloud import Cloud
+from tests.support.fake_ssm import FakeClock
+from tests.support.virtual_time import VirtualClock, VirtualTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 EU, US = "eu-west-1", "us-east-1"
 D = 2.0
@@ -97,6 +106,62 @@ def test_a_creation_where_something_exists_waits(cloud: Cloud) -> None:
     cloud.deploy("network", EU, {"Exports": exports(A="a2")})
     assert 3 * D < waited(cloud) - 10 <= 3 * D + 1
     assert cloud.values(US)[VALUE] == "a2"
+
+
+@pytest.mark.parametrize("lag", [0.0, D, MAX_LAG])
+def test_exports_of_one_stack_that_change_side_by_side_all_succeed(lag: float) -> None:
+    cloud, time = Cloud(), VirtualTime()
+    stack = cloud.new_stack("network", EU)
+    before, after = ({f"E{number}": exports(**{f"K{number}": text}) for number in range(6)} for text in "12")
+    patience = Patience(PATIENCE.under(ReadLag(lag)), PAUSE, Random(1).random)  # noqa: S311 (of pauses)
+
+    def carry_out(logical_id: str, kind: RequestType, *given: Any) -> Callable[[], object]:  # noqa: ANN401
+        event = stack.request(kind, logical_id, *given).event(logical_id)
+        clock = VirtualClock.lasting(time, 880)
+        ports = Ports(cloud.stores, cloud, patience, cloud.token, ReadLag(lag))
+        return lambda: Exporter(ports).handle(event, clock)
+
+    for logical_id, properties in before.items():
+        time.run(carry_out(logical_id, RequestType.CREATE, properties))
+    time.run(lambda: time.sleep(100))
+    for region in (EU, US):
+        cloud.ssm(region).before_call = lambda *_: time.sleep(0.05)
+    updates = [
+        carry_out(logical_id, RequestType.UPDATE, properties, "x", before[logical_id])
+        for logical_id, properties in after.items()
+    ]
+    time.run(*updates)
+    assert set(cloud.values(US).values()) == set(cloud.values(EU).values()) == {"2"}
+
+
+@pytest.mark.parametrize("lag", [0.0, D, MAX_LAG])
+def test_a_new_import_waits_longer_than_one_change_takes(lag: float) -> None:
+    change = ReadLag(lag).before_reading + ReadLag(lag).after_writing
+    assert PATIENCE_TO_CREATE_AN_IMPORT.under(ReadLag(lag)) > change + 10
+
+
+class ExportedMeanwhile(FakeClock):
+    """A clock by which something is exported as soon as an import waits."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        super().__init__(100_000)
+        self._cloud = cloud
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        if not self._cloud.texts(US):
+            Cloud.deploy(self._cloud, "network", EU, {"Exports": exports(A="a1")})
+
+
+@pytest.mark.parametrize("strength", ["strong", "weak"])
+def test_what_is_missing_is_looked_for_again(strength: str) -> None:
+    cloud = Cloud()
+    cloud.lag = ReadLag(D)
+    cloud.new_stack("network", EU).status = "CREATE_COMPLETE"
+    cloud.clock = ExportedMeanwhile(cloud)
+    imports = {**IMPORT, "Strength": strength}
+    cloud.deploy("web", US, {"Imports": imports})
+    assert cloud.get("web", US) == {"A": "a1"}
 
 
 class Lagging(Cloud):

@@ -16,6 +16,7 @@ from crhelper import CfnResource
 from strongref.contract.response import Response
 from strongref.errors import InvocationTimeoutError, PartialCreateError, ReinvokeError, StrongRefError
 from strongref.log import logger
+from strongref.protocol.verification import EventNotVerifiedError
 from strongref.runtime.custom_resource import CustomResource, is_failed_create
 from strongref.runtime.delivery import DeliveryError
 from tests.support.response_server import SIGNATURE, FakeContext, ResponseServer
@@ -220,6 +221,16 @@ def test_an_invalid_response_fails_with_all_ids(answer: object, server: Response
         "Imports",
     )
     assert given["PhysicalResourceId"] == UNFINISHED
+
+
+def test_of_a_create_that_could_not_be_verified_an_earlier_delivery_may_have_left_something(
+    server: ResponseServer,
+) -> None:
+    asked = StackLookupError("web", "us-east-1", "Throttling")
+    raising(EventNotVerifiedError(asked))(load("create_import", server), FakeContext())
+    (answer,) = server.answers
+    assert answer["Status"] == "FAILED"
+    assert answer["PhysicalResourceId"] == UNFINISHED
 
 
 def test_a_malformed_event_never_gets_a_response_to_the_event_before(server: ResponseServer) -> None:

@@ -53,7 +53,8 @@ def physical_id(stack: StackArn, logical_id: str) -> str:
 
 
 PROMPT = timedelta(seconds=1)
-"""After so long, CloudFormation is asked whether it still waits for an event."""
+PROMPT_DELIVERY = timedelta(seconds=10)
+"""A creation that began, or was requested, longer ago asks whether CloudFormation still waits for it."""
 
 CANCELED = timedelta(minutes=1)
 """How much later than an event its resource must have been set in progress to count as set for another event. AWS does
@@ -291,8 +292,9 @@ class ExportAttempt:
         Raises:
             NotAtOnceError: it does not, or what was read is in the way.
         """
-        gave_way = fenced[0].clock.now() - self.since > PROMPT
-        if gave_way and self.exporter.is_given_up(self.event):
+        now, requested = fenced[0].clock.now(), self.event.requested or self.since
+        is_late = now - self.since > PROMPT or now - requested > PROMPT_DELIVERY
+        if is_late and self.exporter.is_given_up(self.event):
             raise NotAtOnceError
         try:
             snapshots = self._read(fenced)
