@@ -14,7 +14,7 @@ import pytest
 from crhelper import CfnResource
 
 from strongref.contract.response import Response
-from strongref.errors import InvocationTimeoutError, PartialCreateError, ReinvokeError, StrongRefError
+from strongref.errors import InvocationTimeoutError, PartialCreateError, ReinvokeError, StackLookupError, StrongRefError
 from strongref.log import logger
 from strongref.protocol.verification import EventNotVerifiedError
 from strongref.runtime.custom_resource import CustomResource, is_failed_create
