@@ -13,7 +13,8 @@ from unittest.mock import patch
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from tests.support.cloudformation.stacks import ROLLBACK
+from tests.support.cloudformation.operations import NoAnswerError
+from tests.support.cloudformation.stacks import CREATING, ROLLBACK, UPDATING
 from tests.support.fuzz.ending import delete_everything
 from tests.support.fuzz.history import CALL_SECONDS, History
 from tests.support.fuzz.invocation import remember_held
@@ -184,6 +185,17 @@ class Machine(RuleBasedStateMachine):
         if invocation.may_repeat() and len(invocation.request.running) < MOST_AT_ONCE:
             self.history.note(f"{invocation.task.name}: its event is delivered again")
             invocation.repeat()
+            self.history.settle()
+
+    @precondition(lambda self: self.cloud.invocations)
+    @rule(which=ANY)
+    def cancel(self, which: int) -> None:
+        """Another resource of the stack fails: CloudFormation gives up what is in progress, and rolls back."""
+        invocation = self._one(self.cloud.invocations, which)
+        stack = self.cloud.existing(invocation.event.stack)
+        if stack and stack.status in (CREATING, UPDATING) and invocation.request.outcome is None:
+            self.history.note(f"{invocation.task.name} is canceled")
+            invocation.request.outcome = NoAnswerError()
             self.history.settle()
 
     @precondition(lambda self: self.cloud.invocations)
