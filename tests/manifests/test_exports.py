@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from strongref.aws.parameter_store import SsmStore
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.names import SHARED, ExportScope, Key, Producer
 from strongref.contract.values import ParameterType, Value
@@ -97,13 +98,13 @@ def test_values_that_someone_holds_are_not_read(cloud: Cloud) -> None:
 def test_a_place_is_read_once(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     exports = source(cloud)
     read: list[str] = []
-    under = exports._store.under
+    under = SsmStore.under
 
-    def watched(path: str) -> dict[str, Parameter]:
+    def watched(store: SsmStore, path: str, **how: bool) -> dict[str, Parameter]:
         read.append(path)
-        return under(path)
+        return under(store, path, **how)
 
-    monkeypatch.setattr(exports._store, "under", watched)
+    monkeypatch.setattr(SsmStore, "under", watched)
     for key in ("VpcId", "SubnetIds"):
         exports.fetch(token(f"network.{key}"))
     assert read == [ExportScope(SHARED, NETWORK).records]
