@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from strongref_cdk8s.cdk_outputs import AppOutputs
-from strongref_cdk8s.cdk_tokens import TokenReader
+from strongref_cdk8s.cdk_outputs import AppOutputs, TokenReader
 from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError, shown_tree
 from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_marked, is_of_library, split_at
 from strongref_manifests.leftovers import leftover

@@ -1,35 +1,84 @@
-"""The outputs that CDK apps define, found by their values, and the deployed values that CloudFormation returns."""
+"""CDK apps: their tokens, read as trees by the CDK itself, and the outputs that have the same trees as values.
+
+CloudFormation returns what is deployed of these outputs.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import aws_cdk
 
-from strongref_cdk8s.errors import SeveralStacksError, UnreadableTokenError, shown_tree
+from strongref_cdk8s.errors import SeveralStacksError, UnreadableTokenError, shown_tokens, shown_tree
+from strongref_cdk8s.resolver import check_is_value
 from strongref_manifests.errors import OutputNotFetchedError
 from strongref_manifests.sources.attributes import REF, StackAttributes
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.tokens import CFN_ATTR, Token
+from strongref_toolkit.cdk_trees import TreeTokenResolver
 from strongref_toolkit.intrinsics import IMPORT, REFERENCE, Unknown, intrinsic, is_of_its_stack, references, text
+from strongref_toolkit.jsii_objects import same
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from strongref_cdk8s.cdk_tokens import TokenReader
     from strongref_toolkit.aws import Aws
     from strongref_toolkit.intrinsics import Tree
     from strongref_toolkit.json_values import Json
 
 
-class DeployedStack(NamedTuple):
-    """How CloudFormation finds a stack."""
+class TokenReader(TreeTokenResolver):
+    """Reads tokens of any number of CDK apps. A path in a tree begins with the app's number and a colon.
 
-    name: str  # its name; for a nested stack, the root's name and the logical IDs that lead to it, with dots between
-    region: str | None  # its own region, if it has one
-    account: str | None  # its own account, if it has one
+    References are read as paths: the CDK's own resolver returns the logical IDs of one stack.
+
+    Attributes:
+        apps: those that tokens have referred to.
+        references: the CDK's objects for all references that were read, by path and attribute.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.apps: list[Any] = []
+        self.references: dict[tuple[str, str], Any] = {}
+        # Some tokens need the stack that they are used in. This one is in an app of its own and is never written.
+        with TemporaryDirectory() as folder:  # The CDK creates its output folder at once.
+            self._scope = aws_cdk.Stack(aws_cdk.App(auto_synth=False, outdir=folder), "strongref")
+
+    def read(self, value: Any) -> Tree:  # noqa: ANN401 (text, a list, a number or an object of the CDK)
+        """What a value with tokens in it stands for: CloudFormation's JSON, with references by path.
+
+        Raises:
+            ConstructGivenError: it is a construct.
+            UnreadableTokenError: the CDK cannot resolve it.
+        """
+        check_is_value(value)
+        try:
+            return self.tree(value, self._scope)
+        except RuntimeError as error:
+            problem = str(error)
+        except Unknown:
+            problem = "CloudFormation cannot join it as text"
+        raise UnreadableTokenError(shown_tokens(value), problem)
+
+    def number(self, app: Any) -> int:  # noqa: ANN401 (a construct)
+        """An app's number; a new app is added to `apps`."""
+        for number, known in enumerate(self.apps):
+            if same(known, app):
+                return number
+        self.apps.append(app)
+        return len(self.apps) - 1
+
+    def resolve_token(self, t: Any, context: Any, post_processor: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
+        if not aws_cdk.Reference.is_reference(t):
+            return super().resolve_token(t, context, post_processor)
+        path = f"{self.number(t.target.node.root)}:{t.target.node.path}"
+        attribute = str(t.display_name)
+        self.references[path, attribute] = t
+        return {REFERENCE: [path, attribute]}
 
 
 class DefinedOutput:
@@ -41,7 +90,6 @@ class DefinedOutput:
 
     @cached_property
     def stack(self) -> Any:  # noqa: ANN401 (an aws_cdk.Stack)
-        """The stack that defines it."""
         return aws_cdk.Stack.of(self._output)
 
     @cached_property
@@ -61,7 +109,6 @@ class DefinedOutput:
 
     @property
     def logical_id(self) -> str:
-        """Its logical ID in the template."""
         return str(self.stack.resolve(self._output.logical_id))
 
     def _read(self, value: str) -> Tree:
@@ -172,15 +219,15 @@ class AppOutputs:
         return self._defined.get(number, defined)
 
     def _fetched(self, defined: DefinedOutput) -> str:
-        stack = _deployed(defined.stack)
-        return self._stack_outputs.value(stack.name, defined.logical_id, stack.region, stack.account)
+        name, region, account = _deployed(defined.stack)
+        return self._stack_outputs.value(name, defined.logical_id, region, account)
 
     def _attribute(self, tree: Tree) -> Json:
         function = intrinsic(tree)
         if not self._attributes or not function or function[0] != REFERENCE:
             raise Unknown
         (found,) = references(tree)
-        stack = _deployed(aws_cdk.Stack.of(self._reader.references[found].target))
+        name, region, account = _deployed(aws_cdk.Stack.of(self._reader.references[found].target))
         match self.as_in_its_stack(tree):
             case {"Ref": str(logical_id)} if "::" not in logical_id:
                 attribute = REF
@@ -188,8 +235,7 @@ class AppOutputs:
                 pass
             case _:
                 raise Unknown
-        reference = f"{stack.name}.{logical_id}.{attribute}"
-        return self._stack_attributes.fetch(Token(CFN_ATTR, reference, stack.region, stack.account))
+        return self._stack_attributes.fetch(Token(CFN_ATTR, f"{name}.{logical_id}.{attribute}", region, account))
 
     @cached_property
     def _stack_outputs(self) -> StackOutputs:
@@ -200,14 +246,17 @@ class AppOutputs:
         return StackAttributes(self._stack_outputs)
 
 
-def _deployed(stack: Any) -> DeployedStack:  # noqa: ANN401 (an aws_cdk.Stack)
-    """How CloudFormation finds a stack: it names nested stacks itself, so they are found by their logical IDs."""
+def _deployed(stack: Any) -> tuple[str, str | None, str | None]:  # noqa: ANN401 (an aws_cdk.Stack)
+    """How CloudFormation finds a stack: by its name, and by its region and account if it has its own.
+
+    It names nested stacks itself: they are found by the root's name and the logical IDs that lead to them, with dots.
+    """
     leading: list[str] = []
     while stack.nested_stack_parent is not None:
         parent = stack.nested_stack_parent
         leading.insert(0, str(parent.resolve(stack.nested_stack_resource.logical_id)))
         stack = parent
-    return DeployedStack(".".join([stack.stack_name, *leading]), _own(stack.region), _own(stack.account))
+    return ".".join([stack.stack_name, *leading]), _own(stack.region), _own(stack.account)
 
 
 def _own(where: str) -> str | None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from strongref_toolkit.json_values import Json
 
-
 _ADDRESSABLE = (cdktf.TerraformResource, cdktf.TerraformDataSource)
 
 

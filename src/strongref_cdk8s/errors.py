@@ -187,8 +187,6 @@ class OneStateError(ResolveError):
 
 
 class LeftOverError(ResolveError):
-    """A manifest still has text that looks like a token, which none of the given resolvers knows."""
-
     token: str
     kind: str  # what it is, as in `a token of the CDK`
 

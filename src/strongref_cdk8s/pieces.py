@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """A piece of a text."""
-
     text: str  # the piece
     # the resolvers that have read it for tokens; None for a fetched value, which none may read
     done: frozenset[object] | None = frozenset()

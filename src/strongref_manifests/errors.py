@@ -93,8 +93,6 @@ class ResourceNotFoundError(ResolveError):
 
 
 class UnknownAttributeError(ResolveError):
-    """An attribute that cannot be read from outside of CloudFormation."""
-
     attribute: str
     logical_id: str
     type_name: str
@@ -181,8 +179,6 @@ class StateNotReadError(ResolveError):
 
 
 class NoSuchStateError(ResolveError):
-    """A token names a state that was not given."""
-
     name: str  # of the state; empty for the one without a name
     given: Sequence[str]  # the names that there are
 
@@ -204,8 +200,6 @@ class StateTwiceError(ResolveError):
 
 
 class NoSuchAddressError(ResolveError):
-    """A state holds nothing at an address."""
-
     address: str
     where: str  # the state
     close: Sequence[str]  # what is like it, or other instances of the same resource
@@ -236,8 +230,6 @@ class UnsetError(ResolveError):
 
 
 class SensitiveError(ResolveError):
-    """A value is sensitive, or part of it is, and sensitive values are not allowed."""
-
     address: str
     part: str = ""  # what of it is sensitive, if not all of it
     is_guess: bool = field(default=False, kw_only=True)  # whether only its name says so

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _CDK = "a token of the CDK"
 _CDKTF = "a token of the CDK for Terraform"
-_DYNAMIC = "a dynamic reference of CloudFormation"
-_UNKNOWN = "a token"
 
 _MARKS = (
     (re.compile(r"(?<!\$)[$#&]\{TfToken\[[^\]\n]*\]?\}?|(?<!\{)\bTfToken\[[^\]\n]*\]?"), _CDKTF),
@@ -31,7 +29,7 @@ _MARKS = (
         _CDKTF,
     ),
     (re.compile(r"(?<!\$)[$#]\{token\[[a-z0-9:._-]+\.[0-9]+\]\}?", re.IGNORECASE), _CDK),
-    (re.compile(r"\{\{resolve:[^}]*(?:\}\})?"), _DYNAMIC),
+    (re.compile(r"\{\{resolve:[^}]*(?:\}\})?"), "a dynamic reference of CloudFormation"),
 )
 """A program that makes a name of a token may change the case of its letters."""
 _SHELL = re.compile(
@@ -70,7 +68,7 @@ def leftover(value: Primitive) -> tuple[str, str] | None:
             return number, marked
     for braces in _BRACES.finditer(value):
         if not _SHELL.match(braces[1]) or _MISTYPED.match(braces[1]):
-            return braces[0], _UNKNOWN
+            return braces[0], "a token"
     return None
 
 

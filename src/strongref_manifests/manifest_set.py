@@ -80,8 +80,6 @@ class UnreadableLedgerError(StrongRefError):
 
 @dataclass(frozen=True, slots=True)
 class ClaimLedger:
-    """The claim ledger of one set of manifests."""
-
     store: Store  # where it is stored
     path: str  # the path of its parameters
     token: Callable[[], str]  # returns a unique name for a page

@@ -47,10 +47,7 @@ _UNEXPECTED = (AttributeError, KeyError, TypeError, ValueError)
 """What the client's discovery raises if an answer is not the API's."""
 
 _NO_CACHE = os.path.join(os.devnull, "discovery.json")  # noqa: PTH118 (not a path that can exist)
-"""The discovery's cache file, which cannot be read or written.
-
-The default is one in the temporary folder that any later run for the same address would read.
-"""
+"""The discovery's cache file, which cannot be read or written: any later run would read one in the temporary folder."""
 
 
 class _Request(NamedTuple):

@@ -41,8 +41,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A way to a cluster."""
-
     server: str  # its address, without a password that the kubeconfig may have in it
     namespace: str | None  # of the context, or of the pod; None if it has none
     client: Any  # a `kubernetes.client.ApiClient`

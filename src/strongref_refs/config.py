@@ -140,8 +140,6 @@ def _service(document: Mapping[str, Any], source: str) -> str:
 
 
 class _Reader:
-    """Reads the kinds of one file."""
-
     def __init__(self, service: str, source: str, shapes: FieldShapes) -> None:
         self._service = service
         self._source = source

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref_refs.base import FieldShape, mapping
 from strongref_refs.errors import GeneratorError
-from strongref_refs.names import camel, plural
+from strongref_refs.names import camel, is_same, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ class _Group:
             node, below_map = _structure(node)
             if below_map and map_at is None:
                 map_at = index - 1
-            found = next((name for name in mapping(node.get("properties")) if _is_same(name, step)), None)
+            found = next((name for name in mapping(node.get("properties")) if is_same(name, step)), None)
             if found is None:
                 return None
             names.append(found)
@@ -82,10 +82,6 @@ def _structure(node: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
             node, below_map = node["additionalProperties"], True
         else:
             return node, below_map
-
-
-def _is_same(name: object, step: str) -> bool:
-    return str(name).rstrip("_").lower() == step.lower()
 
 
 def _spec(source: str, document: Manifest) -> tuple[tuple[str, str], Mapping[str, Any]]:

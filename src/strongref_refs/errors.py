@@ -50,8 +50,6 @@ class GeneratorError(RefsError):
 
 
 class ServiceUnknownError(RefsError):
-    """The service of a generator.yaml is neither given nor in the file or its path."""
-
     source: str
     sentence = (
         "{source:180} does not name its controller, and its folder is not named SERVICE-controller. Set the service "
@@ -60,29 +58,25 @@ class ServiceUnknownError(RefsError):
 
 
 class UnknownKindError(RefsError):
-    """An object has what looks like a reference, and no generator.yaml describes its kind."""
-
     subject: Subject
     found: str
 
     def __str__(self) -> str:
         return (
-            f"{_subject_text(self.subject)} has {cut(self.found, _SHOWN)}, which looks like a reference, but no "
+            f"{_object_text(self.subject)} has {cut(self.found, _SHOWN)}, which looks like a reference, but no "
             f"generator.yaml describes {cut(self.subject.kind, _NAME)} of {cut(self.subject.group, _NAME)}. "
             "Add the one of that controller with --generator."
         )
 
 
 class UnknownReferenceFieldError(RefsError):
-    """An object has what looks like a reference, at a path where its kind has no reference field."""
-
     subject: Subject
     found: str  # the path, as in `spec.subnetRef`
     close: Sequence[str] = ()  # the most similar reference fields of the kind
 
     def __str__(self) -> str:
         return (
-            f"{_subject_text(self.subject)} has {cut(self.found, _SHOWN)}, which is not a reference field of "
+            f"{_object_text(self.subject)} has {cut(self.found, _SHOWN)}, which is not a reference field of "
             f"{cut(self.subject.kind, _NAME)}. {_hint(self.close, 'Remove it, or use a newer generator.yaml.')}"
         )
 
@@ -109,7 +103,7 @@ class FieldError(RefsError):
 
     @property
     def _subject(self) -> str:
-        return f"{f'{self.name}: ' if self.name else ''}{_subject_text(self.location.subject)}"
+        return f"{f'{self.name}: ' if self.name else ''}{_object_text(self.location.subject)}"
 
     @property
     def _identifier(self) -> str:
@@ -135,24 +129,18 @@ class FieldError(RefsError):
 
 
 class ResourceReferenceAndIDNotSupportedError(FieldError):
-    """A field and its reference are both set."""
-
     name = "ResourceReferenceAndIDNotSupported"
     sentence = "{_subject} sets both {_identifier} and {_reference}. Remove one of them."
     acks = "both resource reference wrapper and ID cannot be used together: {_upstream_fields}"
 
 
 class ResourceReferenceOrIDRequiredError(FieldError):
-    """Neither a required field nor its reference is set."""
-
     name = "ResourceReferenceOrIDRequired"
     sentence = "{_subject} must set {_identifier} or {_reference}."
     acks = "resource reference wrapper or ID required: {_upstream_names}"
 
 
 class NamelessReferenceError(FieldError):
-    """A reference names nothing."""
-
     index: int | None = None  # of the item of a list; None if the field is not a list
     acks = "provided resource reference is nil or empty: {_upstream_reference}"
 
@@ -165,8 +153,6 @@ class NamelessReferenceError(FieldError):
 
 
 class ResourceReferenceCrossNamespaceNotAllowedError(FieldError):
-    """A reference to an object of another namespace."""
-
     name = "ResourceReferenceCrossNamespaceNotAllowed"
     namespace: str
     target: str
@@ -220,20 +206,16 @@ class ReferencedError(FieldError):
 
     @property
     def _refers(self) -> str:
-        return f"{self._subject}: {self._reference} refers to {_key_text(self.referenced)}"
+        return f"{self._subject}: {self._reference} refers to {_object_text(self.referenced)}"
 
 
 class ResourceReferenceTerminalError(ReferencedError):
-    """The object's condition `ACK.Terminal` is True."""
-
     name = "ResourceReferenceTerminal"
     sentence = "{_refers}, whose condition ACK.Terminal is True. Fix that object first."
     acks = "the referenced resource has 'ACK.Terminal' condition 'True'. Cannot be referenced. {_upstream_referenced}"
 
 
 class ResourceReferenceNotSyncedError(ReferencedError):
-    """The object's condition `ACK.ResourceSynced` is missing or not True."""
-
     name = "ResourceReferenceNotSynced"
     sentence = (
         "{_refers}, whose condition ACK.ResourceSynced is not True. Wait until its controller has created it, then try "
@@ -243,8 +225,6 @@ class ResourceReferenceNotSyncedError(ReferencedError):
 
 
 class ResourceReferenceMissingTargetFieldError(ReferencedError):
-    """The object has nothing at the path that the reference copies from."""
-
     name = "ResourceReferenceMissingTargetField"
     path: str
     sentence = (
@@ -254,16 +234,12 @@ class ResourceReferenceMissingTargetFieldError(ReferencedError):
 
 
 class TargetNotStringError(ReferencedError):
-    """The value at the path that the reference copies from is not a string."""
-
     path: str
     got: str
     sentence = "{_refers}, whose {path:100} must be a string, got {got}. Set {_identifier} directly."
 
 
 class UnwritableReferenceError(RefsError):
-    """The text of a reference cannot be replaced with a value."""
-
     whose: str  # the object, as in `VPCLink default/orders`
     found: str  # the path, as in `spec.subnetRefs`
     line: int | None  # of the file, from 1; None behind an alias
@@ -280,8 +256,6 @@ class UnwritableReferenceError(RefsError):
 
 
 class NoSuchObjectError(RefsError):
-    """The referenced object does not exist."""
-
     referenced: ObjectKey
     among: str  # where it was looked up, as in `the manifests given`
     close: Sequence[str] = ()  # the most similar names of objects of its kind
@@ -293,23 +267,19 @@ class NoSuchObjectError(RefsError):
 
     def __str__(self) -> str:
         hint = _hint(self.close, "Check its name and namespace, or create it first.")
-        return f"{_key_text(self.referenced)} was not found in {cut(self.among, _NAME)}. {hint}"
+        return f"{_object_text(self.referenced)} was not found in {cut(self.among, _NAME)}. {hint}"
 
 
 class AmbiguousObjectError(RefsError):
-    """Several manifests define the referenced object differently."""
-
     referenced: ObjectKey
     where: Sequence[str]
 
     def __str__(self) -> str:
         places = cut(some(self.where, 5), NAMES_LIMIT)
-        return f"{_key_text(self.referenced)} is defined more than once, with differences: in {places}. Keep one."
+        return f"{_object_text(self.referenced)} is defined more than once, with differences: in {places}. Keep one."
 
 
 class StackReferenceError(RefsError):
-    """The `from` of a reference to a stack is not valid."""
-
     problem: str
     sentence = (
         "{problem:500}. A reference to a stack is {{stack, name}} for an export or {{stack, output}} for an output; "
@@ -337,8 +307,6 @@ class ClusterError(RefsError):
 
 
 class UnreachableError(ClusterError):
-    """No answer came."""
-
     problem: str
     sentence = (
         "{_cluster} cannot be reached: {problem}. Check the context, the network, and any VPN or proxy in between."
@@ -358,8 +326,6 @@ class UnauthorizedError(ClusterError):
 
 
 class DeniedError(ClusterError):
-    """The caller lacks a permission."""
-
     verb: str
     resource: str
     namespace: str
@@ -370,8 +336,6 @@ class DeniedError(ClusterError):
 
 
 class KindNotInstalledError(ClusterError):
-    """The cluster does not serve the kind: its controller is not installed."""
-
     counted = ErrorMetric.REJECTED
     kind: str
     group: str
@@ -394,8 +358,6 @@ class NotTheApiError(ClusterError):
 
 
 class AnsweredError(ClusterError):
-    """The cluster answered a request with an error."""
-
     status: int  # of HTTP
     wait: int | None = None  # the seconds that the cluster asks callers to wait; None if it names none
 
@@ -410,12 +372,8 @@ class AnsweredError(ClusterError):
         return f"{self._cluster} failed to {cut(self.action, 400)}: {status}. {hint}"
 
 
-def _subject_text(subject: Subject) -> str:
-    return cut(str(subject), _SHOWN)
-
-
-def _key_text(key: ObjectKey) -> str:
-    return cut(f"{key.kind} {key.namespace}/{key.name}", _SHOWN)
+def _object_text(named: Subject | ObjectKey) -> str:
+    return cut(f"{named.kind} {named.namespace}/{named.name}", _SHOWN)
 
 
 def _hint(close: Sequence[str], otherwise: str) -> str:

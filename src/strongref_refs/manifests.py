@@ -26,8 +26,6 @@ _Id = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class ManifestObject:
-    """An object of a manifest."""
-
     file: str  # the manifest's name
     document: int  # the number of its document, from 1
     path: tuple[str | int, ...]  # the keys and positions that lead to it in its document, if that is a list of objects

@@ -56,8 +56,6 @@ class Unwritable(Exception):  # noqa: N818 (reported as an `UnwritableReferenceE
 
 
 class PlacedEdit(NamedTuple):
-    """A change of a manifest."""
-
     document: int  # the number of the document, from 1
     path: Path  # what leads to the object in it
     edit: Edit  # the change of that object
@@ -75,8 +73,6 @@ class PlacedEdit(NamedTuple):
 
 
 class Rewritten(NamedTuple):
-    """What became of a manifest."""
-
     text: str  # its text, with all changes made; as it was, if there are problems
     # of the changes that cannot be made in the text as it is written; of those that would be read as something else,
     # the first
@@ -125,8 +121,6 @@ def _document(manifest: Manifest, change: PlacedEdit) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class _Writing:
-    """One change of a text."""
-
     manifest: Manifest
     change: PlacedEdit
 
@@ -237,7 +231,6 @@ class _Writing:
 
 
 def _depth(node: Node) -> int:
-    """How many levels there are below a node."""
     below = [_depth(entry.node) for entry in node.entries] if isinstance(node, Collection) else []
     return 1 + max(below, default=0) if isinstance(node, Collection) else 0
 
@@ -255,7 +248,6 @@ def _wanted(manifest: Manifest, changes: Sequence[PlacedEdit]) -> list[Any]:
 
 
 def _says(manifest: Manifest, text: str, wanted: Sequence[Any]) -> bool:
-    """Whether a text is read as this."""
     try:
         found = [document.content for document in manifest.format.parse(manifest.file, text).documents]
     except ManifestError:

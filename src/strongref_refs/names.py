@@ -57,9 +57,6 @@ _SUFFIXES = (
 )
 """Suffixes that a reference field's name does not have; the first match counts."""
 
-_MANY_SUFFIXES = ("ids", "Ids", "IDs", "IDS", "Names", "NAMEs", "NAMES", "Arns", "ARNs", "ARNS")
-"""Suffixes of lists."""
-
 _SEVERAL_OF_CAPITALS = re.compile("[A-Z]{2}s$")
 """As in `AllowedAPIs`, and not in `DNS`."""
 
@@ -112,7 +109,7 @@ def reference_name(name: str, *, many: bool) -> str:
 def is_many(name: str) -> bool:
     """Whether a field of this name is a list, judging by the name: `SubnetIds` and `Subnets` are, `VpcId` is not."""
     if name.endswith(_SUFFIXES):
-        return name.endswith(_MANY_SUFFIXES)
+        return name.endswith(("s", "S"))
     if _SEVERAL_OF_CAPITALS.search(name):
         return True
     last = re.split(r"(?=[A-Z][a-z])", name)[-1]
@@ -123,6 +120,11 @@ def is_many(name: str) -> bool:
 def plural(kind: str) -> str:
     """A kind's resource in the API: `SecurityGroup` has `securitygroups`."""
     return str(_PLURALS.plural(kind)).lower()
+
+
+def is_same(name: object, step: str) -> bool:
+    """Whether a key of an object or a schema is that of a path; case does not matter, as in Go's JSON."""
+    return str(name).rstrip("_").lower() == step.lower()
 
 
 def dotted(path: Sequence[str]) -> str:

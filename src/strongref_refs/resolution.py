@@ -26,7 +26,7 @@ from strongref_refs.errors import (
     UnknownKindError,
     UnreadableReferenceError,
 )
-from strongref_refs.names import plural
+from strongref_refs.names import is_same, plural
 from strongref_refs.parsers import type_text
 from strongref_refs.validation import check, find_references
 from strongref_toolkit.memo import Memo
@@ -75,8 +75,6 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class ObjectResolution:
-    """The result of resolving one object's references."""
-
     subject: Subject  # the object
     edits: tuple[Edit, ...] = ()  # the changes that resolve it, in the document's order; none if there are problems
     problems: tuple[StrongRefError, ...] = ()  # all of them; those of one field are `errors.FieldError`
@@ -222,13 +220,11 @@ def _check_state(location: FieldLocation, key: ObjectKey, found: Manifest) -> No
 
 
 def _copied_value(location: FieldLocation, key: ObjectKey, found: Manifest) -> str:
-    """The value at the path that the reference copies from; case does not matter, as in Go's JSON."""
+    """The value at the path that the reference copies from."""
     path = location.field.reference.path
     node: object = found
     for step in path.split("."):
-        node = next(
-            (value for name, value in mapping(node).items() if str(name).rstrip("_").lower() == step.lower()), None
-        )
+        node = next((value for name, value in mapping(node).items() if is_same(name, step)), None)
     if node is None or node == "":
         raise ResourceReferenceMissingTargetFieldError(location, key, path)
     if not isinstance(node, str):

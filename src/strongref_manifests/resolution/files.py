@@ -19,8 +19,6 @@ ENDINGS = tuple(FORMATS)
 
 
 class InputFile(NamedTuple):
-    """A file to be resolved."""
-
     path: Path
     name: Path  # below the folder that is written to
 

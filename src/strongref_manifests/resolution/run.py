@@ -134,8 +134,6 @@ class Failure:
 
 @dataclass(slots=True)
 class ResolveResult:
-    """The result of a run."""
-
     # the new text of each manifest, in their order; those of manifests with failures are as they were
     texts: list[str] = field(default_factory=list, repr=False)
     failures: list[Failure] = field(default_factory=list)  # each value that could not be resolved

@@ -52,8 +52,6 @@ class _Location(NamedTuple):
 
 
 class StackAttributes(TokenSource):
-    """The source of `cfn-attr` tokens."""
-
     scheme = CFN_ATTR
 
     def __init__(self, outputs: StackOutputs, finder: Callable[[Aws, Where], Finder] | None = None) -> None:

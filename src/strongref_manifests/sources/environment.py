@@ -18,8 +18,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class EnvironmentSource(TokenSource):
-    """The source of `env` tokens."""
-
     scheme = ENV
 
     def __init__(self, variables: Mapping[str, str] = os.environ) -> None:

@@ -24,8 +24,6 @@ _REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\.([A-Za-z0-9_-]+(?:[./][A-Za-z
 
 
 class ExportSource(PublishedExports, TokenSource):
-    """The source of `export` tokens."""
-
     scheme = EXPORT
 
     def __init__(  # noqa: PLR0913 (what it is wired to)

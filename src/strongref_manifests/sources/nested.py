@@ -85,15 +85,11 @@ class StackResources:
         raise StackNotFoundError(called, where.region)
 
     def _describe(self, where: Where, stack: str, logical_id: str) -> StackResource:
+        what = f"{logical_id} of stack {stack}"
+        wanted = {"StackName": stack, "LogicalResourceId": logical_id}
         try:
             answer = self._aws.call(
-                where,
-                "DescribeStackResource",
-                f"{logical_id} of stack {stack}",
-                Clients.cloudformation,
-                "describe_stack_resource",
-                StackName=stack,
-                LogicalResourceId=logical_id,
+                where, "DescribeStackResource", what, Clients.cloudformation, "describe_stack_resource", **wanted
             )
         except FetchFailedError as error:
             if error.code != ABSENT:

@@ -32,8 +32,6 @@ _DENIED = frozenset({"AccessDeniedException", "AccessDenied", "InvalidKeyId"})
 
 
 class ParameterSource(TokenSource):
-    """The source of `ssm` tokens."""
-
     scheme = SSM
 
     def __init__(self, aws: Aws, *, sensitive: bool = False) -> None:
@@ -72,15 +70,10 @@ class ParameterSource(TokenSource):
         return found.attribute
 
     def _read(self, where: Where, names: list[str]) -> None:
+        wanted = {"Names": names, "WithDecryption": self._sensitive}
         try:
             answer = self._aws.call(
-                where,
-                "GetParameters",
-                some(names, most=1),
-                Clients.ssm,
-                "get_parameters",
-                Names=names,
-                WithDecryption=self._sensitive,
+                where, "GetParameters", some(names, most=1), Clients.ssm, "get_parameters", **wanted
             )
         except FetchFailedError as error:
             if len(names) == 1 or error.code not in _DENIED:

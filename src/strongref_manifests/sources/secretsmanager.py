@@ -36,8 +36,6 @@ _TOO_DEEP = "its JSON is nested too deeply"
 
 
 class SecretSource(TokenSource):
-    """The source of `secret` tokens."""
-
     scheme = SECRET
 
     def __init__(self, aws: Aws) -> None:
@@ -63,15 +61,13 @@ class SecretSource(TokenSource):
         except FetchFailedError as error:
             if error.code != _ABSENT:
                 raise
-            missing = SecretNotReadError(
-                name, where.region, "it does not exist, or is about to be deleted; check its name, region and account"
-            )
+            problem = "it does not exist, or is about to be deleted; check its name, region and account"
         else:
             if "SecretString" in answer:
                 text: str = answer["SecretString"]
                 return text
-            missing = SecretNotReadError(name, where.region, "it is binary, which a manifest cannot hold")
-        raise missing
+            problem = "it is binary, which a manifest cannot hold"
+        raise SecretNotReadError(name, where.region, problem)
 
 
 def _unquoted(text: str) -> str:
@@ -92,8 +88,7 @@ def _field(text: str, key: str, name: str, region: str) -> Json:
     if key not in held:
         raise SecretNotReadError(name, region, f"its JSON object has no key {key}")
     value: Json = held[key]
-    unfit = _unfit(value)
-    if unfit:
+    if unfit := _unfit(value):
         raise SecretNotReadError(name, region, unfit)
     return value
 

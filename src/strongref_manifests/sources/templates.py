@@ -86,14 +86,9 @@ class StackTemplates:
         return self._or_none(where, stack, lambda: self._resources.resource(where, stack, name).physical_id)
 
     def _template(self, where: Where, stack: str) -> Mapping[str, Any]:
+        wanted = {"StackName": stack, "TemplateStage": "Processed"}
         answer = self._aws.call(
-            where,
-            "GetTemplate",
-            f"stack {stack}",
-            Clients.cloudformation,
-            "get_template",
-            StackName=stack,
-            TemplateStage="Processed",
+            where, "GetTemplate", f"stack {stack}", Clients.cloudformation, "get_template", **wanted
         )
         body = answer["TemplateBody"]  # botocore has read it if it is JSON
         return _map(content(body) if isinstance(body, str) else body)

@@ -99,7 +99,7 @@ class TerraformReference:
 
         Only if it may be `whole`, a resource may be named without an attribute: that means the map of all of them.
         """
-        steps = _steps(text, text)
+        steps = _steps(text)
         if steps[0] == "output":
             names, rest = _names(text, steps[1:], "the output's name")
             return cls(TerraformOutput(names[0]), tuple(map(_plain, rest)))
@@ -123,7 +123,7 @@ _Step: TypeAlias = "str | _Index"
 
 def modules_in(text: str) -> tuple[TerraformModule, ...]:
     """The levels of a module's own address, which is empty for the root; `BadAddressError` if it is no module's."""
-    modules, rest = _modules(text, _steps(text, text)) if text else ((), ())
+    modules, rest = _modules(text, _steps(text)) if text else ((), ())
     if rest:
         raise BadAddressError(text, "only modules may stand in a module's address")
     return modules
@@ -136,17 +136,17 @@ def path_text(path: Iterable[str | int]) -> str:
     )
 
 
-def _steps(whole: str, text: str) -> tuple[_Step, ...]:
+def _steps(text: str) -> tuple[_Step, ...]:
     steps: list[_Step] = []
-    text, at = f".{text}", 0
-    while at < len(text):
-        found = _STEP.match(text, at)
+    given, at = f".{text}", 0
+    while at < len(given):
+        found = _STEP.match(given, at)
         if not found or (not at and found["name"] is None):
-            raise BadAddressError(whole, f"it cannot be read from character {max(at, 1)} on")
+            raise BadAddressError(text, f"it cannot be read from character {max(at, 1)} on")
         if found["name"] is not None:
             steps.append(found["name"])
         elif found["key"] is not None:
-            steps.append(_Index(_unquoted(whole, found["key"])))
+            steps.append(_Index(_unquoted(text, found["key"])))
         else:
             steps.append(_Index(int(found["legacy"] or found["index"])))
         at = found.end()

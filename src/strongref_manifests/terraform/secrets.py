@@ -46,7 +46,6 @@ _OF_TYPES = {
     "vault_kv_secret_v2": {"data", "data_json"},
 }
 
-
 _OTHERWISE = frozenset({"http_tokens", "token_validity_units"})
 """Names of settings: whether requests need a token (EC2), and how long tokens are valid (Cognito)."""
 

@@ -35,7 +35,6 @@ _S3 = re.compile(
     r"(?:@(?P<region>[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}))?(?:#(?P<account>[0-9]{12}))?"
 )
 
-
 _WHY = {
     "NoSuchKey": "there is no such object in the bucket; a workspace's is at env:/WORKSPACE/KEY",
     "NoSuchBucket": "there is no such bucket",

@@ -48,8 +48,6 @@ def _around(spans: list[tuple[int, int]], at: int) -> int | None:
 
 
 class EditsInPlace:
-    """The edits of a template's text that carry a plan out."""
-
     def __init__(self, template: TemplateText) -> None:
         self._template = template
         self._text = template.text
@@ -253,7 +251,6 @@ class EditsInPlace:
         return None if before.strip() or not self._line_start(at) else before
 
     def _column(self, at: int) -> int:
-        """How far something is indented."""
         return at - self._line_start(at)
 
     def _line_start(self, at: int) -> int:

@@ -33,8 +33,6 @@ _MARKER = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How manifests are written."""
-
     # reads a text, from a file's name (for errors) and its text; it raises `ManifestError` where the text is not of
     # this format
     parse: Callable[[str, str], Parsed]
@@ -64,10 +62,8 @@ class Manifest:
         if not values:
             return self.text
         for write in (self.format.in_style, self.format.in_one_line):
-            text = spliced(
-                self.text,
-                [TextEdit(each.text_start, each.end, write(each, self.text, new)) for each, new in values.items()],
-            )
+            edits = [TextEdit(each.text_start, each.end, write(each, self.text, new)) for each, new in values.items()]
+            text = spliced(self.text, edits)
             if self._reads(text, values):
                 return text
         line = line_of(self.text, min(scalar.text_start for scalar in values))
