@@ -116,8 +116,8 @@ def forged(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
     with _locked(_shared(tmp_path_factory), "forged.lock"):
         if not aws.status("web", US):
             aws.deploy("network", exporting({"A": "1"}, consumer="web"), EU, "CREATE_COMPLETE")
-            aws.client("s3", US).create_bucket(Bucket="photos")
-            resources = {"Imports": imported("network", "A"), "Lookup": lookup("AWS::S3::Bucket", Name="photos")}
+            aws.client("s3", US).create_bucket(Bucket="forged-photos")
+            resources = {"Imports": imported("network", "A"), "Lookup": lookup("AWS::S3::Bucket", Name="forged-photos")}
             aws.deploy("web", stack(resources), US, "CREATE_COMPLETE")
     return aws
 

@@ -261,7 +261,7 @@ def test_the_function_has_its_own_role_and_makes_no_needless_calls(looking: Aws,
     attached = iam.list_attached_role_policies(RoleName=ids["LookupRole"])["AttachedPolicies"]
     assert [each["PolicyName"] for each in attached] == ["lookups"]
     own = iam.get_role_policy(RoleName=ids["LookupRole"], PolicyName="lookup")["PolicyDocument"]
-    assert {statement["Sid"] for statement in own["Statement"]} == {"CloudControl", "Tags", "Logs"}
+    assert {statement["Sid"] for statement in own["Statement"]} == {"CloudControl", "Tags", "Events", "Logs"}
 
     bucket = names("counted")
     looking.client("s3", US).create_bucket(Bucket=bucket)
@@ -269,7 +269,9 @@ def test_the_function_has_its_own_role_and_makes_no_needless_calls(looking: Aws,
     name = names("costs")
     looking.deploy(name, looking_up("AWS::S3::Bucket", PhysicalId=bucket), US, "CREATE_COMPLETE")
     looking.delete(name, US)
-    assert calls(looking, ids["Lookup"]) - before == Counter({f"cloudcontrol:GetResource in {US}": 1})
+    assert calls(looking, ids["Lookup"]) - before == Counter(
+        {f"cloudcontrol:GetResource in {US}": 1, f"cloudformation:DescribeStackResource in {US}": 2}
+    )
 
 
 def calls(aws: Aws, function: str) -> Counter[str]:

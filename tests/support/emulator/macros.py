@@ -102,7 +102,8 @@ def _called(name: str, params: object, template: Template, values: object) -> Te
     function = _macros.get((get_account_id(), get_region(), name))
     if not function:
         return f"No transform named {full} found."
-    denied = enforce(_caller.get(), "lambda:InvokeFunction", "lambda", get_region(), resource_arn=function)
+    via: dict[str, Any] = {"aws:CalledVia": ["cloudformation.amazonaws.com"]}
+    denied = enforce(_caller.get(), "lambda:InvokeFunction", "lambda", get_region(), function, via)
     if denied and not isinstance(denied, AuthError):
         return f"User: {denied.principal_arn} is not authorized to perform: lambda:InvokeFunction on {function}"
     event = {
