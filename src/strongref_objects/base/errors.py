@@ -44,16 +44,12 @@ class ObjectError(StrongRefError):
 
 
 class BadNameError(ObjectError):
-    """A channel cannot carry a name or key."""
-
     name: str  # the full name, with dots between the keys
     problem: str
     sentence = "{name!r:120} is not a valid export name: {problem:500}. Choose another name."
 
 
 class NameClashError(ObjectError):
-    """Two names would be written as one."""
-
     first: str
     second: str
     written: str  # what both would be written as
@@ -64,8 +60,6 @@ class NameClashError(ObjectError):
 
 
 class ExportedTwiceError(ObjectError):
-    """Two different things are exported under one name."""
-
     name: str
     keys: Sequence[str]  # the keys that differ, or that only one of the two has; empty if a string differs
 
@@ -79,16 +73,12 @@ class ExportedTwiceError(ObjectError):
 
 
 class BadValueError(ObjectError):
-    """A value is not a value, or the channel cannot carry it."""
-
     name: str  # the value's, with dots between the keys
     problem: str  # what is wrong with it; never the value
     sentence = "{name:120} cannot be exported: {problem:500}. Nothing was written."
 
 
 class LogicalIdTakenError(ObjectError):
-    """The template uses a logical ID for something else."""
-
     logical_id: str
     stack: str  # the template's stack
     purpose: str  # what strongref needs the ID for
@@ -102,8 +92,6 @@ class LogicalIdTakenError(ObjectError):
 
 
 class UnresolvedImportError(ObjectError):
-    """A value must be known at synthesis, but is imported at deployment."""
-
     name: str
     channel: str  # as in `CloudFormation's exports`
     reason: str  # why the value itself is necessary
@@ -114,8 +102,6 @@ class UnresolvedImportError(ObjectError):
 
 
 class BadStrengthError(ObjectError):
-    """The channel does not support a strong import, or a weak one."""
-
     name: str
     channel: str  # as in `CloudFormation's exports`
     problem: str  # why, and the next step
@@ -123,8 +109,6 @@ class BadStrengthError(ObjectError):
 
 
 class NothingToImportError(ObjectError):
-    """A lookup found nothing under a name."""
-
     name: str
     where: str
     close: Sequence[str] = ()
@@ -137,8 +121,6 @@ class NothingToImportError(ObjectError):
 
 
 class OwnExportError(ObjectError):
-    """A stack imports its own export."""
-
     name: str
     stack: str
     sentence = (
@@ -148,8 +130,6 @@ class OwnExportError(ObjectError):
 
 
 class UnknownLocationError(ObjectError):
-    """The region or account of a lookup is unknown."""
-
     name: str
     stack: str  # the stack that the lookup is for
     missing: str  # `region` or `account`
@@ -172,8 +152,6 @@ class WrongKindError(ObjectError):
 
 
 class UnreadableError(ObjectError):
-    """The JSON of an object cannot be read."""
-
     name: str
     problem: str
     sentence = "{name:120} cannot be read: {problem}. Write it again with JsonSerializationContext."
@@ -190,15 +168,11 @@ class SecureObjectError(ObjectError):
 
 
 class BadChannelError(ObjectError):
-    """A channel (`via`) has arguments that do not fit its use."""
-
     problem: str
     sentence = "via: {problem:500}."
 
 
 class BadTypeError(ObjectError):
-    """The time of a lookup (`type`) is neither of the two that exist."""
-
     given: str
     sentence = (
         "type must be ResolveType.SYNTHESIS ('Synthesis') or ResolveType.DEPLOYMENT ('Deployment'), got {given!r:120}."
@@ -206,8 +180,6 @@ class BadTypeError(ObjectError):
 
 
 class ContextFileError(ObjectError):
-    """The context file cannot be read or written."""
-
     path: str
     problem: str
     sentence = "{path:300}: {problem:500}."
@@ -217,8 +189,6 @@ class ContextFileError(ObjectError):
 
 
 class NotAnArnError(ObjectError):
-    """A text is not an ARN."""
-
     label: str  # the type that the ARN should be of, as in `bucket`
     given: str
     is_name: bool = field(kw_only=True)  # whether the text is a valid name of such an object
@@ -229,8 +199,6 @@ class NotAnArnError(ObjectError):
 
 
 class OtherArnError(ObjectError):
-    """An ARN is that of something else."""
-
     label: str  # the type that the ARN should be of
     arn: str
     form: str
@@ -242,8 +210,6 @@ class OtherArnError(ObjectError):
 
 
 class NotANameError(ObjectError):
-    """A text is not a valid name of an object of that type."""
-
     label: str
     name: str
     pattern: str
@@ -270,8 +236,6 @@ class WrongTypeError(ObjectError):
 
 
 class BadLocationError(ObjectError):
-    """A partition, region or account is not valid."""
-
     label: str  # the object's type, as in `queue`
     argument: str  # `partition`, `region` or `account`
     problem: str  # what is wrong with it, beginning with a verb
@@ -294,8 +258,6 @@ class MissingMembersError(ObjectError):
 
 
 class UnknownMembersError(ObjectError):
-    """An argument is not a member of objects of that type."""
-
     label: str
     names: Sequence[str]
     members: Sequence[str]
@@ -306,8 +268,6 @@ class UnknownMembersError(ObjectError):
 
 
 class UnevenListsError(ObjectError):
-    """Lists that belong together, item by item, have different lengths."""
-
     label: str
     lengths: dict[str, int]  # the number of items of each list
 
@@ -317,8 +277,6 @@ class UnevenListsError(ObjectError):
 
 
 class BadDeclarationError(ObjectError):
-    """A type is declared so that its objects cannot be written, read or named."""
-
     label: str
     problem: str
 
@@ -342,8 +300,6 @@ class NotTaggedError(ObjectError):
 
 
 class SeveralTaggedError(AmbiguousError):
-    """Several resources of a type have the tags."""
-
     def __str__(self) -> str:
         shown = cut(some(self.identifiers, 2), NAMES_LIMIT)
         return (
@@ -382,8 +338,6 @@ class NotReadableError(UnsupportedError):
 
 
 class BadTierError(ObjectError):
-    """A subnet's tag names a tier that does not exist."""
-
     subnet: str
     tag: str
     value: str
@@ -397,8 +351,6 @@ class BadTierError(ObjectError):
 
 
 class NoRouteTableError(ObjectError):
-    """The route table of a subnet is not known."""
-
     subnets: Sequence[str]  # those without a route table of their own, which use the VPC's main one
     vpc: str
     tables: Sequence[str]  # its route tables, of which one is the main one
@@ -429,8 +381,6 @@ class SeveralPartsError(ObjectError):
 
 
 class SeveralStoredObjectsError(ObjectError):
-    """Several objects have one name."""
-
     name: str
     origins: Sequence[str]  # where each comes from, in words
     sentence = "There are several objects {name:120}: {origins:5}. Choose one with --stack or --consumer."
@@ -451,8 +401,6 @@ class SecretPartsError(ObjectError):
 
 
 class NotInContextError(ObjectError):
-    """Names that should be removed from the context file are not in it."""
-
     names: Sequence[str]
     file: str
     close: Sequence[str]
