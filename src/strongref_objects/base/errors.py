@@ -188,113 +188,104 @@ class ContextFileError(ObjectError):
 # Types of objects, ARNs and names
 
 
-class NotAnArnError(ObjectError):
-    label: str  # the type that the ARN should be of, as in `bucket`
+class _OfTypeError(ObjectError):
+    label: str  # the type of object in words, as in `bucket`
+
+    @property
+    def one(self) -> str:
+        """As in `a bucket`."""
+        return a(self.label)
+
+
+class NotAnArnError(_OfTypeError):
     given: str
     is_name: bool = field(kw_only=True)  # whether the text is a valid name of such an object
 
     def __str__(self) -> str:
         fix = "It could be a name: use from_name." if self.is_name else "An ARN begins with arn: and has six fields."
-        return f"{cut(self.given, _SHOWN)!r} is not the ARN of {a(self.label)}. {fix}"
+        return f"{cut(self.given, _SHOWN)!r} is not the ARN of {self.one}. {fix}"
 
 
-class OtherArnError(ObjectError):
-    label: str  # the type that the ARN should be of
+class OtherArnError(_OfTypeError):
     arn: str
     form: str
     other: str | None = None  # the type that the ARN is of, if that is known
 
     def __str__(self) -> str:
         fact = f"is the ARN of {a(self.other)}, not of" if self.other else "is not the ARN of"
-        return f"{cut(self.arn, _SHOWN)} {fact} {a(self.label)}. The ARN of {a(self.label)} must match {self.form}."
+        return f"{cut(self.arn, _SHOWN)} {fact} {self.one}. The ARN of {self.one} must match {self.form}."
 
 
-class NotANameError(ObjectError):
-    label: str
+class NotANameError(_OfTypeError):
     name: str
     pattern: str
 
     def __str__(self) -> str:
         is_arn = self.name.startswith("arn:")
         fix = "It looks like an ARN: use from_arn." if is_arn else f"A name must match {cut(self.pattern, 200)}."
-        return f"{cut(self.name, _SHOWN)!r} is not a valid name of {a(self.label)}. {fix}"
+        return f"{cut(self.name, _SHOWN)!r} is not a valid name of {self.one}. {fix}"
 
 
-class WrongTypeError(ObjectError):
+class WrongTypeError(_OfTypeError):
     """An argument or a part of an object has the wrong type."""
 
-    label: str
     argument: str  # as in `ARN` or `security_group`
     expected: str  # what the argument must be
     given: str  # what it is, in words; never the value
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.argument, _SHOWN)} of {a(self.label)} must be {cut(self.expected, _SHOWN)}, got "
-            f"{cut(self.given, _SHOWN)}."
-        )
+    sentence = "{argument:120} of {one} must be {expected:120}, got {given:120}."
 
 
-class BadLocationError(ObjectError):
-    label: str  # the object's type, as in `queue`
+class BadLocationError(_OfTypeError):
     argument: str  # `partition`, `region` or `account`
     problem: str  # what is wrong with it, beginning with a verb
-
-    def __str__(self) -> str:
-        return f"The {self.argument} of {a(self.label)} {cut(self.problem, NAMES_LIMIT)}."
+    sentence = "The {argument} of {one} {problem:500}."
 
 
-class MissingMembersError(ObjectError):
+class MissingMembersError(_OfTypeError):
     """The source of an object does not say everything that belongs to it."""
 
-    label: str
     missing: Sequence[str]  # the members' names, as in `hosted_zone_name`
     source: str  # as in `its ARN`
 
     def __str__(self) -> str:
         shown = cut(some(self.missing), NAMES_LIMIT)
         arguments = ", ".join(f"{name}=…" for name in self.missing[:2])
-        return f"{shown} of {a(self.label)} cannot be derived from {self.source}. Also pass {arguments}."
+        return f"{shown} of {self.one} cannot be derived from {self.source}. Also pass {arguments}."
 
 
-class UnknownMembersError(ObjectError):
-    label: str
+class UnknownMembersError(_OfTypeError):
     names: Sequence[str]
     members: Sequence[str]
 
     def __str__(self) -> str:
         given = cut(some(self.names), NAMES_LIMIT // 2)
-        return f"{capitalized(a(self.label))} has no {given}. It has {cut(some(self.members, 15), NAMES_LIMIT)}."
+        return f"{capitalized(self.one)} has no {given}. It has {cut(some(self.members, 15), NAMES_LIMIT)}."
 
 
-class UnevenListsError(ObjectError):
-    label: str
+class UnevenListsError(_OfTypeError):
     lengths: dict[str, int]  # the number of items of each list
 
     def __str__(self) -> str:
         counts = some([f"{name} has {length}" for name, length in self.lengths.items()])
-        return f"The lists of {a(self.label)} must have the same length: {counts}."
+        return f"The lists of {self.one} must have the same length: {counts}."
 
 
-class BadDeclarationError(ObjectError):
-    label: str
+class BadDeclarationError(_OfTypeError):
     problem: str
 
     def __str__(self) -> str:
-        return f"{capitalized(a(self.label))} cannot be declared like this: {cut(self.problem, NAMES_LIMIT)}."
+        return f"{capitalized(self.one)} cannot be declared like this: {cut(self.problem, NAMES_LIMIT)}."
 
 
 # Lookups by tags
 
 
-class NotTaggedError(ObjectError):
+class NotTaggedError(_OfTypeError):
     """The tagging API does not list such resources, whatever tags they have."""
-
-    label: str  # their type, as in `role`
 
     def __str__(self) -> str:
         return (
-            f"{capitalized(a(self.label))} cannot be looked up by tags: AWS's tagging API does not list such "
+            f"{capitalized(self.one)} cannot be looked up by tags: AWS's tagging API does not list such "
             "resources. Use its ARN or its name: from_arn, from_name."
         )
 
