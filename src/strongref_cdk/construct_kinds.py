@@ -34,8 +34,6 @@ _UNKNOWN_OPTION = re.compile(r"unexpected keyword argument '(\w+)'")
 
 @dataclass(frozen=True, eq=False)
 class ConstructKind(Generic[T]):
-    """A ready type in the CDK."""
-
     declared: type[Declared]
     # makes the construct of an object at a place, with the options of the CDK's own function for it
     make: Callable[..., T]

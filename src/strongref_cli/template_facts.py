@@ -36,8 +36,6 @@ class DeploymentTarget:
 
 
 class TemplateFacts:
-    """The imports, exports and dynamic references of a template."""
-
     def __init__(self, template: Template, setting: DeploymentTarget) -> None:
         self.setting = setting
         self._template = template

@@ -107,8 +107,6 @@ class Where(NamedTuple):
 
 @dataclass(eq=False)
 class Aws:
-    """AWS's services in any account and region."""
-
     accounts: Accounts
     limiter: RateLimiter  # shared by everything that calls AWS
     clock: Clock
