@@ -44,8 +44,6 @@ ExportLocation = tuple[str | None, ...]
 
 
 class StackImport(NamedTuple):
-    """An import of a stack."""
-
     stack: Stack
     name: str  # as the stack spelled it in its first import of the same thing
 
@@ -171,7 +169,6 @@ def _own(scope: Any) -> Any:  # noqa: ANN401 (a construct, and an aws_cdk.Stack)
 
 
 def app_of(scope: Any) -> AppExports:  # noqa: ANN401 (a construct)
-    """The app of a construct."""
     root = scope.node.root
     ref = reference(root)
     if ref not in _APPS:
@@ -207,7 +204,6 @@ class ConstructPlace(NamedTuple):
     is_local: bool = False  # whether the resource is known to be in the stack's own account and region
 
     def part(self, name: str) -> ConstructPlace:
-        """The place of a part of it."""
         return self._replace(id=f"{self.id}-{name}")
 
     @classmethod

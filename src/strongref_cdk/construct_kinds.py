@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 from strongref_cdk.apps import ConstructPlace, at, exporting, importing, stack_of
-from strongref_cdk.cdk_values import REFUSALS, with_tokens
-from strongref_cdk.construct_settings import settings
+from strongref_cdk.cdk_values import REFUSALS, settings, with_tokens
 from strongref_cdk.errors import NoReadyTypeError, NoSuchConstructError, OtherOptionsError, RefusedByCdkError
 from strongref_objects import lookups
 from strongref_objects.base import ResolveType
@@ -35,8 +34,6 @@ _UNKNOWN_OPTION = re.compile(r"unexpected keyword argument '(\w+)'")
 
 @dataclass(frozen=True, eq=False)
 class ConstructKind(Generic[T]):
-    """A ready type in the CDK."""
-
     declared: type[Declared]
     # makes the construct of an object at a place, with the options of the CDK's own function for it
     make: Callable[..., T]

@@ -58,8 +58,6 @@ class NotOneError(CdkError):
 
 
 class OtherOptionsError(CdkError):
-    """One stack imports an object twice, with different options."""
-
     name: str
     names: Sequence[str]  # the options that differ
     sentence = (
@@ -69,8 +67,6 @@ class OtherOptionsError(CdkError):
 
 
 class NoReadyTypeError(CdkError):
-    """A type has no construct in the CDK that strongref knows."""
-
     type_name: str
     sentence = (
         "{type_name:200} is not a ready type of the CDK. Read it with its own deserialize, and make the construct from "
@@ -79,8 +75,6 @@ class NoReadyTypeError(CdkError):
 
 
 class UnevenSubnetsError(CdkError):
-    """The CDK needs as many subnets of each tier in each availability zone, and a VPC does not have them."""
-
     tiers: Mapping[str, Sequence[str]]  # the availability zones of each tier
 
     def __str__(self) -> str:
@@ -92,8 +86,6 @@ class UnevenSubnetsError(CdkError):
 
 
 class ExportedElsewhereError(CdkError):
-    """Two stacks of one app export one name in one account and region, where it must be unique."""
-
     name: str
     stack: str  # the other stack's path in the app
     sentence = (
@@ -103,8 +95,6 @@ class ExportedElsewhereError(CdkError):
 
 
 class NotDeployedError(CdkError):
-    """A stack of the same app exports what is looked up, but was not deployed with it."""
-
     name: str
     stack: str  # the exporting stack's path in the app
     sentence = (
@@ -114,8 +104,6 @@ class NotDeployedError(CdkError):
 
 
 class SecretError(CdkError):
-    """CloudFormation would replace an exported value by a secret."""
-
     sentence = (
         "An exported value must not be a secret, because anyone could read it. Export the secret's ARN or name, and "
         "read the secret where it is used. Nothing was written."
@@ -123,8 +111,6 @@ class SecretError(CdkError):
 
 
 class NoSuchConstructError(CdkError):
-    """A construct is not of the type that a function exports."""
-
     label: str
     given: str  # the construct's class
     attribute: str  # the one that the construct lacks
@@ -134,8 +120,6 @@ class NoSuchConstructError(CdkError):
 
 
 class NoStackError(CdkError):
-    """A construct is not in a stack: an app, or a stage."""
-
     sentence = "The construct is not in a stack, and only stacks export and import. Pass a construct of a stack."
 
 
@@ -149,8 +133,6 @@ class NoListenerError(CdkError):
 
 
 class OptionNeededError(CdkError):
-    """The CDK needs an option for a construct, and no object contains it."""
-
     label: str
     option: str
     what: str  # its meaning

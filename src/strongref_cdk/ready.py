@@ -22,9 +22,8 @@ from aws_cdk import aws_sqs as sqs
 
 from strongref.arns import Arn
 from strongref_cdk.apps import at
-from strongref_cdk.cdk_values import REFUSALS
+from strongref_cdk.cdk_values import REFUSALS, late_setting, setting, settings
 from strongref_cdk.construct_kinds import ConstructKind
-from strongref_cdk.construct_settings import late_setting, setting, settings
 from strongref_cdk.errors import NoListenerError, NotOneError, OptionNeededError, UnevenSubnetsError
 from strongref_objects import types
 from strongref_toolkit.jsii_objects import reference

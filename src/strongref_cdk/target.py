@@ -14,9 +14,10 @@ from strongref_cdk.errors import SecretError
 from strongref_cdk.finished_templates import when_finished
 from strongref_toolkit.intrinsics import intrinsic
 from strongref_toolkit.jsii_objects import reference, same
+from strongref_toolkit.json_values import texts_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from strongref_objects.base import Intrinsic, Text, TextList
 
@@ -146,7 +147,7 @@ class CdkTarget:
             SecretError: CloudFormation would replace it by a secret.
         """
         tree = self._reader.read(_plain(value))
-        if any(secret in text for text in _texts(tree) for secret in _SECRETS):
+        if any(secret in text for _, text in texts_in(tree) for secret in _SECRETS):
             raise SecretError
         return tree
 
@@ -209,10 +210,3 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 (a value of a template)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(each) for each in value]
     return value
-
-
-def _texts(tree: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
-    if isinstance(tree, str):
-        yield tree
-    for each in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
-        yield from _texts(each)

@@ -47,9 +47,8 @@ def _scopes(args: argparse.Namespace, session: ToolSession, ports: Ports) -> Ite
     """The scopes that the arguments select, each with the store that it is in."""
     for region in regions(args.region):
         store = ports.stores(region, session.clock)
-        for scope in export_scopes(store, args.consumer):
-            if args.stack in (None, scope.producer.stack):
-                yield store, scope
+        for scope in export_scopes(store, args.consumer, args.stack):
+            yield store, scope
 
 
 def _as_json(region: str, export: ExportStatus) -> str:

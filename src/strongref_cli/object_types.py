@@ -93,7 +93,6 @@ class _Tree:
 
 
 def printable_tree(tree: Mapping[str, Any], indent: str) -> Iterator[str]:
-    """The lines of a tree of values."""
     for key, value in tree.items():
         if isinstance(value, dict | list):
             yield f"{indent}{key}:"

@@ -124,7 +124,6 @@ def _check(asked: argparse.Namespace) -> None:
 
 
 def _chosen(asked: argparse.Namespace, session: ToolSession) -> StoredObject:
-    """The object that the arguments name."""
     _check(asked)
     where = regions(asked.region)
     if len(where) > 1:

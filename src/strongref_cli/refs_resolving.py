@@ -85,7 +85,6 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
 
 
 def _check_given(asked: argparse.Namespace) -> None:
-    """Raises `UsageError` if the options do not go together."""
     if not asked.cluster and (asked.kubeconfig or asked.context):
         raise UsageError("--kubeconfig and --context require --cluster")
     check_claims(asked, "references")
@@ -101,8 +100,6 @@ class _UnresolvedError(StrongRefError):
 
 @dataclass
 class _Attempt:
-    """All manifests, resolved once."""
-
     # of each manifest, with values in place of references; not usable if there are failures
     texts: list[str] = field(default_factory=list)
     # of each object that has references
@@ -113,8 +110,6 @@ class _Attempt:
 
 
 class _Run(NamedTuple):
-    """Manifests, and what they are resolved with."""
-
     manifests: Sequence[Manifest]
     kinds: Sequence[Kind]
     objects: ObjectSource

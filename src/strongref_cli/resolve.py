@@ -88,7 +88,6 @@ def _run(args: argparse.Namespace, paths: ManifestPaths, session: ToolSession, l
 
 
 def _sources(args: argparse.Namespace, session: ToolSession) -> list[TokenSource]:
-    """A source for each scheme to resolve."""
     schemes = {scheme for given in args.schemes for scheme in given.split(",")}
     if args.claim is not None:
         schemes.add(EXPORT)
@@ -108,9 +107,7 @@ def _sources(args: argparse.Namespace, session: ToolSession) -> list[TokenSource
 
 
 class CountingLimiter(RateLimiter):
-    """A rate limiter that counts the calls it lets through."""
-
-    calls = 0  # retries included
+    calls = 0  # those that it let through, retries included
 
     def take(self, action: str, region: str, now: datetime, within: float) -> float | None:
         wait = super().take(action, region, now, within)

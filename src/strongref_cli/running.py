@@ -21,7 +21,6 @@ FAILED, WRONG_USAGE = 1, 2
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command, and return its exit status."""
     args = None
     try:
         args = parser().parse_args(arguments)
@@ -38,7 +37,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Import what the command needs, and run it."""
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415 (`--help` does not wait for it)
 
     from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (the same)

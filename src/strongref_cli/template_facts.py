@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.names import SHARED, ExportScope, Producer
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE, Strength
 from strongref.macro.template import MACRO, is_function
+from strongref_toolkit.json_values import texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +36,6 @@ class DeploymentTarget:
 
 
 class TemplateFacts:
-    """The imports, exports and dynamic references of a template."""
-
     def __init__(self, template: Template, setting: DeploymentTarget) -> None:
         self.setting = setting
         self._template = template
@@ -99,7 +98,7 @@ class TemplateFacts:
 
     def dynamic(self) -> list[str]:
         """The names of strongref's parameters that CloudFormation reads for the template."""
-        names = [name for text in _texts(self._template) for name in _DYNAMIC.findall(self._substituted(text))]
+        names = [name for _, text in texts_in(self._template) for name in _DYNAMIC.findall(self._substituted(text))]
         return [name for name in names if name.startswith("/strongref/")]
 
     def several(self, node: Node) -> list[str]:
@@ -137,14 +136,3 @@ def _resources(template: Node) -> Iterator[Mapping[str, Node]]:
     elif isinstance(template, list):
         for item in template:
             yield from _resources(item)
-
-
-def _texts(node: Node) -> Iterator[str]:
-    if isinstance(node, str):
-        yield node
-    elif isinstance(node, Mapping):
-        for below in node.values():
-            yield from _texts(below)
-    elif isinstance(node, list):
-        for item in node:
-            yield from _texts(item)

@@ -176,8 +176,7 @@ def strongref_exports(
     """
     return {
         scope: PublishedExports(store, clock, patience, scope.consumer).values(scope.producer)
-        for scope in export_scopes(store, consumer)
-        if stack in (None, scope.producer.stack)
+        for scope in export_scopes(store, consumer, stack)
     }
 
 

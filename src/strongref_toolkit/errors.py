@@ -21,8 +21,6 @@ class ResolveError(StrongRefError):
 
 
 class FetchFailedError(ResolveError):
-    """A call to AWS failed."""
-
     counted = ErrorMetric.ERRORS
     action: str  # the API action, as in `DescribeStacks`
     target: str  # what the call was about
@@ -35,14 +33,10 @@ class FetchFailedError(ResolveError):
 
 
 class NoRegionError(ResolveError):
-    """A call to AWS needs a region, and there is none."""
-
     sentence = "No region: give --region, set AWS_REGION, or write @REGION at the end of the token."
 
 
 class NotExportedError(ResolveError):
-    """A stack does not export what a token asks for."""
-
     name: str  # the export's
     producer: str  # the stack that should export it
     whom: str  # its audience, as in `to consumer web in us-east-1`
@@ -67,8 +61,6 @@ class SecureValueError(ResolveError):
 
 
 class WriteFailedError(ResolveError):
-    """A file could not be written."""
-
     counted = ErrorMetric.ERRORS
     file: str
     problem: str  # the operating system's error
@@ -80,8 +72,6 @@ class WriteFailedError(ResolveError):
 
 
 class UsageError(StrongRefError):
-    """The command line is wrong."""
-
     problem: str
     sentence = "{problem}"
 
@@ -112,15 +102,11 @@ class NoWayInError(StrongRefError):
 
 
 class UnknownCallerError(StrongRefError):
-    """STS does not return the caller's account."""
-
     code: str
     sentence = "The caller's account could not be determined: {code}. Check the credentials (AWS_PROFILE)."
 
 
 class SelectError(ResolveError):
-    """`Fn::Select` has an index outside of its list."""
-
     count: int  # how many items the list has
     position: int | None  # the index; None if it is a deployed value, or not a whole number
 

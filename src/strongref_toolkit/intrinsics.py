@@ -30,8 +30,6 @@ class Unknown(Exception):  # noqa: N818 (it is an answer)
 
 
 class TreeValues(Protocol):
-    """Values of whole trees."""
-
     def value(self, tree: Tree) -> Json:
         """The value of a tree; a list if only the joined list has a value.
 

@@ -39,15 +39,15 @@ class ExportStatus:
     importers: tuple[str, ...]  # the ARNs of the stacks that claim it
 
 
-def export_scopes(store: Store, consumer: str | None) -> list[ExportScope]:
-    """The scopes in a region that have records or values: all, or those of one consumer."""
+def export_scopes(store: Store, consumer: str | None, stack: str | None = None) -> list[ExportScope]:
+    """The scopes in a region that have records or values; only those to a consumer, and of a stack, if given."""
     below = f"/{consumer}" if consumer else ""
     found = {
         ExportScope.of(branch, name)
         for branch in ("exports", "records")
         for name in store.under(f"/strongref/{branch}{below}")
     }
-    return sorted(scope for scope in found if scope)
+    return sorted(scope for scope in found if scope and stack in (None, scope.producer.stack))
 
 
 def exports_in(store: Store, scope: ExportScope) -> list[ExportStatus]:

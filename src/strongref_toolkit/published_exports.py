@@ -41,7 +41,7 @@ class PublishedExports:
         self, store: Store, clock: Clock, patience: Patience, consumer: str = SHARED, *, sensitive: bool = False
     ) -> None:
         self.consumer = consumer
-        self.used: dict[ExportScope, set[Key]] = {}  # the keys that were read, by scope: what a claim has to hold
+        self._uses: set[Use] = set()
         self._claimed: dict[ExportScope, dict[Key, Value]] = {}
         self._store = store
         self._clock = clock
@@ -52,7 +52,7 @@ class PublishedExports:
     @property
     def uses(self) -> frozenset[Use]:
         """All values that were read: what a claim has to hold."""
-        return frozenset((scope, key) for scope, keys in self.used.items() for key in keys)
+        return frozenset(self._uses)
 
     def hold(self, claimed: Mapping[Use, Value]) -> None:
         """Return these values from now on: they are claimed."""
@@ -89,7 +89,7 @@ class PublishedExports:
             raise self._missing(scope, name, values)
         if not self._sensitive and any(values[key].is_secure for key in keys):
             raise SecureValueError(shown)
-        self.used.setdefault(scope, set()).update(keys)
+        self._uses.update((scope, key) for key in keys)
         if keys == [name]:
             return values[keys[0]].attribute
         return _nested({key.removeprefix(f"{name}/"): values[key].attribute for key in keys})

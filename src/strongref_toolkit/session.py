@@ -22,8 +22,7 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.runtime.clock import SystemClock
-from strongref_toolkit.accounts import Accounts
-from strongref_toolkit.aws import Aws
+from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:

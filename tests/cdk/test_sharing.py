@@ -331,7 +331,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> cdk.Stack:
     cloud, tagging = FakeCloudControl(), FakeTagging()
     monkeypatch.setattr(Clients, "cloudcontrol", lambda _self, _region: cloud)
     monkeypatch.setattr(Clients, "tagging", lambda _self, _region: tagging)
-    monkeypatch.setattr("strongref_toolkit.accounts.Accounts.own", fake_cloudcontrol.ACCOUNT)
+    monkeypatch.setattr("strongref_toolkit.aws.Accounts.own", fake_cloudcontrol.ACCOUNT)
     made = Net(cloud, tagging, department="sales", stage="prod")
     made.table("rtb-public", to(GatewayId="igw-1")).table("rtb-nat", to(NatGatewayId="nat-1"))
     for zone in "ab":

@@ -46,7 +46,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch, regions: set[str]) -> FakeCloudContro
     monkeypatch.setattr(Clients, "cloudcontrol", client)
     monkeypatch.setattr(Clients, "tagging", lambda _self, _region: tagging)
     monkeypatch.setenv("AWS_REGION", REGION)
-    monkeypatch.setattr("strongref_toolkit.accounts.Accounts.own", ACCOUNT)
+    monkeypatch.setattr("strongref_toolkit.aws.Accounts.own", ACCOUNT)
     return cloud
 
 
@@ -164,7 +164,7 @@ def test_what_an_arn_of_another_account_names_is_none_of_the_callers(
 
 
 def test_without_an_arn_nobody_is_asked_for_the_callers_account(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strongref_toolkit.accounts.Accounts.own", property(lambda _: pytest.fail("asked")))
+    monkeypatch.setattr("strongref_toolkit.aws.Accounts.own", property(lambda _: pytest.fail("asked")))
     assert run(DATABASE, "web") == (0, "web\n", "")
     assert run(STAGE, "prod", "--property", "RestApiId=abc")[0] == 0
 

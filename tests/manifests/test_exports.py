@@ -22,7 +22,7 @@ from tests.support.cloud import Cloud
 
 if TYPE_CHECKING:
     from strongref.contract.values import Parameter
-    from strongref_toolkit.accounts import Accounts
+    from strongref_toolkit.aws import Accounts
 
 EU, US = "eu-west-1", "us-east-1"
 HIDDEN = "a-value-not-to-be-shown"
@@ -86,7 +86,8 @@ def test_what_was_asked_for_is_taken_down_by_place(cloud: Cloud) -> None:
         exports.fetch(token(f"network.{key}"))
     with pytest.raises(NotExportedError):
         exports.fetch(token("network.Gone"))
-    assert exports.used == {ExportScope(SHARED, NETWORK): {"VpcId", "Alb/Arn", "Alb/SecurityGroup/Id"}}
+    scope = ExportScope(SHARED, NETWORK)
+    assert exports.uses == {(scope, key) for key in ("VpcId", "Alb/Arn", "Alb/SecurityGroup/Id")}
 
 
 def test_values_that_someone_holds_are_not_read(cloud: Cloud) -> None:

@@ -17,8 +17,7 @@ from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.sources.parameters import ParameterSource
 from strongref_manifests.sources.secretsmanager import SecretSource
 from strongref_manifests.tokens import Token
-from strongref_toolkit.accounts import Accounts
-from strongref_toolkit.aws import Where
+from strongref_toolkit.aws import Accounts, Where
 from strongref_toolkit.errors import FetchFailedError, NoRegionError, NoWayInError, SecureValueError, UnknownCallerError
 from tests.support.watched import EU, HIDDEN, OTHER, OWN, US, Watched, aws_of, denied, in_moto, token
 

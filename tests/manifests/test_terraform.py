@@ -35,8 +35,7 @@ from strongref_manifests.terraform.source import TerraformStates
 from strongref_manifests.terraform.states import TerraformState, read_state
 from strongref_manifests.terraform.values import value_of
 from strongref_manifests.tokens import TF, Token
-from strongref_toolkit.accounts import Accounts
-from strongref_toolkit.aws import Aws
+from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import SelectError
 from tests.support.fake_ssm import FakeClock
 

@@ -73,7 +73,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch, tagging: FakeTagging) -> FakeCloudCon
     cloud = FakeCloudControl()
     monkeypatch.setattr(Clients, "cloudcontrol", lambda _self, _region: cloud)
     monkeypatch.setattr(Clients, "tagging", lambda _self, _region: tagging)
-    monkeypatch.setattr("strongref_toolkit.accounts.Accounts.own", ACCOUNT)
+    monkeypatch.setattr("strongref_toolkit.aws.Accounts.own", ACCOUNT)
     return cloud
 
 
@@ -469,7 +469,7 @@ def test_without_a_region_or_an_account_nothing_is_looked_up(tmp_path: Path, mon
     def nobody(_accounts: object) -> str:
         raise UnknownCallerError("NoCredentialsError")
 
-    monkeypatch.setattr("strongref_toolkit.accounts.Accounts.own", property(nobody))
+    monkeypatch.setattr("strongref_toolkit.aws.Accounts.own", property(nobody))
     with pytest.raises(UnknownLocationError, match=r"the account of the environment is unknown.*or use credentials"):
         lookup(Topic, environment(tmp_path), SALES)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from strongref_objects import DeserializationContext, SerializationContext
     from strongref_objects.channels import Channel
-    from strongref_toolkit.accounts import Accounts
+    from strongref_toolkit.aws import Accounts
 
 EU, US = "eu-west-1", "us-east-1"
 

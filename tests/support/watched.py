@@ -12,8 +12,7 @@ from moto import mock_aws
 from strongref.aws.clients import Clients
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref_manifests.tokens import Token, tokens_in
-from strongref_toolkit.accounts import Accounts
-from strongref_toolkit.aws import Aws
+from strongref_toolkit.aws import Accounts, Aws
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:

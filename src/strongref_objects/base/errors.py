@@ -44,16 +44,12 @@ class ObjectError(StrongRefError):
 
 
 class BadNameError(ObjectError):
-    """A channel cannot carry a name or key."""
-
     name: str  # the full name, with dots between the keys
     problem: str
     sentence = "{name!r:120} is not a valid export name: {problem:500}. Choose another name."
 
 
 class NameClashError(ObjectError):
-    """Two names would be written as one."""
-
     first: str
     second: str
     written: str  # what both would be written as
@@ -64,8 +60,6 @@ class NameClashError(ObjectError):
 
 
 class ExportedTwiceError(ObjectError):
-    """Two different things are exported under one name."""
-
     name: str
     keys: Sequence[str]  # the keys that differ, or that only one of the two has; empty if a string differs
 
@@ -79,16 +73,12 @@ class ExportedTwiceError(ObjectError):
 
 
 class BadValueError(ObjectError):
-    """A value is not a value, or the channel cannot carry it."""
-
     name: str  # the value's, with dots between the keys
     problem: str  # what is wrong with it; never the value
     sentence = "{name:120} cannot be exported: {problem:500}. Nothing was written."
 
 
 class LogicalIdTakenError(ObjectError):
-    """The template uses a logical ID for something else."""
-
     logical_id: str
     stack: str  # the template's stack
     purpose: str  # what strongref needs the ID for
@@ -102,8 +92,6 @@ class LogicalIdTakenError(ObjectError):
 
 
 class UnresolvedImportError(ObjectError):
-    """A value must be known at synthesis, but is imported at deployment."""
-
     name: str
     channel: str  # as in `CloudFormation's exports`
     reason: str  # why the value itself is necessary
@@ -114,8 +102,6 @@ class UnresolvedImportError(ObjectError):
 
 
 class BadStrengthError(ObjectError):
-    """The channel does not support a strong import, or a weak one."""
-
     name: str
     channel: str  # as in `CloudFormation's exports`
     problem: str  # why, and the next step
@@ -123,8 +109,6 @@ class BadStrengthError(ObjectError):
 
 
 class NothingToImportError(ObjectError):
-    """A lookup found nothing under a name."""
-
     name: str
     where: str
     close: Sequence[str] = ()
@@ -137,8 +121,6 @@ class NothingToImportError(ObjectError):
 
 
 class OwnExportError(ObjectError):
-    """A stack imports its own export."""
-
     name: str
     stack: str
     sentence = (
@@ -148,8 +130,6 @@ class OwnExportError(ObjectError):
 
 
 class UnknownLocationError(ObjectError):
-    """The region or account of a lookup is unknown."""
-
     name: str
     stack: str  # the stack that the lookup is for
     missing: str  # `region` or `account`
@@ -172,8 +152,6 @@ class WrongKindError(ObjectError):
 
 
 class UnreadableError(ObjectError):
-    """The JSON of an object cannot be read."""
-
     name: str
     problem: str
     sentence = "{name:120} cannot be read: {problem}. Write it again with JsonSerializationContext."
@@ -190,15 +168,11 @@ class SecureObjectError(ObjectError):
 
 
 class BadChannelError(ObjectError):
-    """A channel (`via`) has arguments that do not fit its use."""
-
     problem: str
     sentence = "via: {problem:500}."
 
 
 class BadTypeError(ObjectError):
-    """The time of a lookup (`type`) is neither of the two that exist."""
-
     given: str
     sentence = (
         "type must be ResolveType.SYNTHESIS ('Synthesis') or ResolveType.DEPLOYMENT ('Deployment'), got {given!r:120}."
@@ -206,8 +180,6 @@ class BadTypeError(ObjectError):
 
 
 class ContextFileError(ObjectError):
-    """The context file cannot be read or written."""
-
     path: str
     problem: str
     sentence = "{path:300}: {problem:500}."
@@ -216,134 +188,109 @@ class ContextFileError(ObjectError):
 # Types of objects, ARNs and names
 
 
-class NotAnArnError(ObjectError):
-    """A text is not an ARN."""
+class _OfTypeError(ObjectError):
+    label: str  # the type of object in words, as in `bucket`
 
-    label: str  # the type that the ARN should be of, as in `bucket`
+    @property
+    def one(self) -> str:
+        """As in `a bucket`."""
+        return a(self.label)
+
+
+class NotAnArnError(_OfTypeError):
     given: str
     is_name: bool = field(kw_only=True)  # whether the text is a valid name of such an object
 
     def __str__(self) -> str:
         fix = "It could be a name: use from_name." if self.is_name else "An ARN begins with arn: and has six fields."
-        return f"{cut(self.given, _SHOWN)!r} is not the ARN of {a(self.label)}. {fix}"
+        return f"{cut(self.given, _SHOWN)!r} is not the ARN of {self.one}. {fix}"
 
 
-class OtherArnError(ObjectError):
-    """An ARN is that of something else."""
-
-    label: str  # the type that the ARN should be of
+class OtherArnError(_OfTypeError):
     arn: str
     form: str
     other: str | None = None  # the type that the ARN is of, if that is known
 
     def __str__(self) -> str:
         fact = f"is the ARN of {a(self.other)}, not of" if self.other else "is not the ARN of"
-        return f"{cut(self.arn, _SHOWN)} {fact} {a(self.label)}. The ARN of {a(self.label)} must match {self.form}."
+        return f"{cut(self.arn, _SHOWN)} {fact} {self.one}. The ARN of {self.one} must match {self.form}."
 
 
-class NotANameError(ObjectError):
-    """A text is not a valid name of an object of that type."""
-
-    label: str
+class NotANameError(_OfTypeError):
     name: str
     pattern: str
 
     def __str__(self) -> str:
         is_arn = self.name.startswith("arn:")
         fix = "It looks like an ARN: use from_arn." if is_arn else f"A name must match {cut(self.pattern, 200)}."
-        return f"{cut(self.name, _SHOWN)!r} is not a valid name of {a(self.label)}. {fix}"
+        return f"{cut(self.name, _SHOWN)!r} is not a valid name of {self.one}. {fix}"
 
 
-class WrongTypeError(ObjectError):
+class WrongTypeError(_OfTypeError):
     """An argument or a part of an object has the wrong type."""
 
-    label: str
     argument: str  # as in `ARN` or `security_group`
     expected: str  # what the argument must be
     given: str  # what it is, in words; never the value
-
-    def __str__(self) -> str:
-        return (
-            f"{cut(self.argument, _SHOWN)} of {a(self.label)} must be {cut(self.expected, _SHOWN)}, got "
-            f"{cut(self.given, _SHOWN)}."
-        )
+    sentence = "{argument:120} of {one} must be {expected:120}, got {given:120}."
 
 
-class BadLocationError(ObjectError):
-    """A partition, region or account is not valid."""
-
-    label: str  # the object's type, as in `queue`
+class BadLocationError(_OfTypeError):
     argument: str  # `partition`, `region` or `account`
     problem: str  # what is wrong with it, beginning with a verb
-
-    def __str__(self) -> str:
-        return f"The {self.argument} of {a(self.label)} {cut(self.problem, NAMES_LIMIT)}."
+    sentence = "The {argument} of {one} {problem:500}."
 
 
-class MissingMembersError(ObjectError):
+class MissingMembersError(_OfTypeError):
     """The source of an object does not say everything that belongs to it."""
 
-    label: str
     missing: Sequence[str]  # the members' names, as in `hosted_zone_name`
     source: str  # as in `its ARN`
 
     def __str__(self) -> str:
         shown = cut(some(self.missing), NAMES_LIMIT)
         arguments = ", ".join(f"{name}=…" for name in self.missing[:2])
-        return f"{shown} of {a(self.label)} cannot be derived from {self.source}. Also pass {arguments}."
+        return f"{shown} of {self.one} cannot be derived from {self.source}. Also pass {arguments}."
 
 
-class UnknownMembersError(ObjectError):
-    """An argument is not a member of objects of that type."""
-
-    label: str
+class UnknownMembersError(_OfTypeError):
     names: Sequence[str]
     members: Sequence[str]
 
     def __str__(self) -> str:
         given = cut(some(self.names), NAMES_LIMIT // 2)
-        return f"{capitalized(a(self.label))} has no {given}. It has {cut(some(self.members, 15), NAMES_LIMIT)}."
+        return f"{capitalized(self.one)} has no {given}. It has {cut(some(self.members, 15), NAMES_LIMIT)}."
 
 
-class UnevenListsError(ObjectError):
-    """Lists that belong together, item by item, have different lengths."""
-
-    label: str
+class UnevenListsError(_OfTypeError):
     lengths: dict[str, int]  # the number of items of each list
 
     def __str__(self) -> str:
         counts = some([f"{name} has {length}" for name, length in self.lengths.items()])
-        return f"The lists of {a(self.label)} must have the same length: {counts}."
+        return f"The lists of {self.one} must have the same length: {counts}."
 
 
-class BadDeclarationError(ObjectError):
-    """A type is declared so that its objects cannot be written, read or named."""
-
-    label: str
+class BadDeclarationError(_OfTypeError):
     problem: str
 
     def __str__(self) -> str:
-        return f"{capitalized(a(self.label))} cannot be declared like this: {cut(self.problem, NAMES_LIMIT)}."
+        return f"{capitalized(self.one)} cannot be declared like this: {cut(self.problem, NAMES_LIMIT)}."
 
 
 # Lookups by tags
 
 
-class NotTaggedError(ObjectError):
+class NotTaggedError(_OfTypeError):
     """The tagging API does not list such resources, whatever tags they have."""
-
-    label: str  # their type, as in `role`
 
     def __str__(self) -> str:
         return (
-            f"{capitalized(a(self.label))} cannot be looked up by tags: AWS's tagging API does not list such "
+            f"{capitalized(self.one)} cannot be looked up by tags: AWS's tagging API does not list such "
             "resources. Use its ARN or its name: from_arn, from_name."
         )
 
 
 class SeveralTaggedError(AmbiguousError):
-    """Several resources of a type have the tags."""
-
     def __str__(self) -> str:
         shown = cut(some(self.identifiers, 2), NAMES_LIMIT)
         return (
@@ -382,8 +329,6 @@ class NotReadableError(UnsupportedError):
 
 
 class BadTierError(ObjectError):
-    """A subnet's tag names a tier that does not exist."""
-
     subnet: str
     tag: str
     value: str
@@ -397,8 +342,6 @@ class BadTierError(ObjectError):
 
 
 class NoRouteTableError(ObjectError):
-    """The route table of a subnet is not known."""
-
     subnets: Sequence[str]  # those without a route table of their own, which use the VPC's main one
     vpc: str
     tables: Sequence[str]  # its route tables, of which one is the main one
@@ -429,8 +372,6 @@ class SeveralPartsError(ObjectError):
 
 
 class SeveralStoredObjectsError(ObjectError):
-    """Several objects have one name."""
-
     name: str
     origins: Sequence[str]  # where each comes from, in words
     sentence = "There are several objects {name:120}: {origins:5}. Choose one with --stack or --consumer."
@@ -451,8 +392,6 @@ class SecretPartsError(ObjectError):
 
 
 class NotInContextError(ObjectError):
-    """Names that should be removed from the context file are not in it."""
-
     names: Sequence[str]
     file: str
     close: Sequence[str]

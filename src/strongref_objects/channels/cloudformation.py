@@ -187,9 +187,7 @@ def _exports(synthesis: Synthesis, home: Home) -> dict[str, StackExport]:
 
 @dataclass(frozen=True, slots=True)
 class StackExport:
-    """A CloudFormation export: the exporting stack's name, and the value."""
-
-    stack: str
+    stack: str  # the exporting stack's name
     value: str = field(repr=False)
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """What a channel is going to write."""
-
     namespaces: tuple[str, ...]  # where a name must be unique: for two regions, there are two
     written: Mapping[Path, str]  # what each value is called, if different names could be written as one
     put: Callable[[], None]  # writes everything to the template

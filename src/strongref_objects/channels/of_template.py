@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 
 class TemplateChannels:
-    """The writers and readers of one template."""
-
     def __init__(self, target: Target) -> None:
         self.names = ExportedNames(target)
         self.made = ObjectCache()

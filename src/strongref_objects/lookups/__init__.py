@@ -1,5 +1,160 @@
-"""Objects that are looked up in an account and region by their tags, while a template is made or in a script."""
+"""Objects that are looked up by their tags, while a template is made or in a script, and kept in the context file.
 
-from strongref_objects.lookups.by_tags import LookupEnvironment as LookupEnvironment
-from strongref_objects.lookups.by_tags import lookup as lookup
-from strongref_objects.lookups.by_tags import lookup_vpc as lookup_vpc
+    vpc = lookup_vpc(stack, {"department": "sales", "stage": "prod"})
+    topic = lookup(Topic, stack, {"department": "sales"})
+
+Exactly one resource of the type must have all of these tags in the stack's account and region. The next run finds the
+same in the context file, without a call. Nothing holds the resource: its owner can delete it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from urllib.parse import urlencode
+
+from strongref.errors import StrongRefError
+from strongref_objects.base import ObjectCache
+from strongref_objects.base.errors import a
+from strongref_objects.base.names import json_key
+from strongref_objects.channels.json_text import JsonSerializationContext, from_json
+from strongref_objects.lookups.finding import find_object
+from strongref_objects.lookups.tagged_resource import check_tags
+from strongref_objects.synthesis import Synthesis
+from strongref_objects.synthesis.context_file import CONTEXT_FILE, LOOKUP, ContextKey
+from strongref_objects.types import Vpc
+from strongref_objects.types.arn_forms import hashable
+from strongref_objects.types.members import key_of, members, optional_members, read, write
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from strongref_objects.base import Target
+    from strongref_objects.types import Declared
+    from strongref_toolkit.session import ToolSession
+
+D = TypeVar("D", bound="Declared")
+
+
+class ObjectLookupScope(Protocol):
+    """Where objects are looked up, and for whom: a `Stack` or a `LookupEnvironment`."""
+
+    target: Target  # names the account and region
+    synthesis: Synthesis  # the run
+    made: ObjectCache  # the objects that were already looked up
+
+
+class _AccountAndRegion(NamedTuple):
+    """The part of a `Target` that lookups use."""
+
+    name: str
+    region: str
+    account: str | None
+
+
+class LookupEnvironment:
+    """An account and region for lookups without a stack, as in scripts."""
+
+    def __init__(
+        self,
+        region: str,
+        account: str | None = None,
+        *,
+        context_file: str | Path = CONTEXT_FILE,
+        toolbox: ToolSession | None = None,
+        role: str | None = None,
+    ) -> None:
+        """Create the environment without a call, with the arguments of `Synthesis`; the caller's account by default."""
+        self.target = cast("Target", _AccountAndRegion("the environment", region, account))
+        self.synthesis = Synthesis(context_file, toolbox, role)
+        self.made = ObjectCache()
+
+
+def lookup_vpc(scope: ObjectLookupScope, tags: Mapping[str, str]) -> Vpc:
+    """The VPC that has all of these tags, with its subnets by tier, route tables and NAT gateways; as `lookup`."""
+    return lookup(Vpc, scope, tags)
+
+
+def lookup(of: type[D], scope: ObjectLookupScope, tags: Mapping[str, str], **given: Any) -> D:  # noqa: ANN401 (values, lists and objects)
+    """The object of a type that has all of these tags; the same one each time.
+
+    Args:
+        of: its type.
+        scope: a stack, or a `LookupEnvironment`.
+        tags: all that are necessary to tell it from others.
+        **given: members that Cloud Control does not show.
+
+    Raises:
+        NoSuchResourceError: no resource has the tags.
+        SeveralTaggedError: several have them.
+        OtherArnError: the resource that has them is of another kind.
+        ResourceQueryError: the tags are not valid.
+        UnknownMembersError: the type has no such member.
+        MissingMembersError: a member is missing that Cloud Control does not show.
+        NotTaggedError: resources of this type cannot be found by tags.
+        SeveralPartsError: it has several parts where an object of the type has one.
+        UnknownLocationError: the account or the region is unknown.
+        StrongRefError: as `find_tagged`, or from reading the parts of the type.
+    """
+    of.check_members(given)
+    label = of.declared.label
+    check_tags(of.declared.type_name or label, tags)
+    name = urlencode(sorted(tags.items()))
+
+    def make() -> D:
+        home = scope.synthesis.home(scope.target, f"{a(label)} with these tags", is_lookup=True)
+        entry = _ContextEntry(of, [name for name in members(of) if name not in given])
+        key = ContextKey(LOOKUP, home.account, home.region, _type_in_key(of), name)
+        value = scope.synthesis.remember(
+            key,
+            lambda: entry.write(find_object(of, scope.synthesis, home, tags, given)),
+            is_complete=entry.is_complete,
+        )
+        return of.assembled_by(entry.read(value).get, given)
+
+    return scope.made.get((LOOKUP, of, name, hashable(given)), make)
+
+
+def _type_in_key(of: type[Declared]) -> str:
+    """Tells a type from others of the same name, without colons, which the key's field cannot contain."""
+    return f"{of.__name__}/{str(of.declared.type_name).replace('::', '.')}"
+
+
+@dataclass(frozen=True, slots=True)
+class _ContextEntry:
+    """What the context file keeps of an object: the members that were looked up, not those that the program gave."""
+
+    of: type[Declared]
+    names: Sequence[str]  # the members' names
+
+    def write(self, found: Declared) -> dict[str, Any]:
+        """The entry: a value for each member, null for those that the object does not have."""
+        ctx = JsonSerializationContext()
+        missing: dict[str, None] = {}
+        for name in self.names:
+            value, key = getattr(found, name), key_of(name)
+            if value is None and members(self.of)[name].is_setting:
+                continue
+            if value is None:
+                missing[json_key(key)] = None
+            else:
+                write(ctx, key, members(self.of)[name], value)
+        return {**ctx.json, **missing}
+
+    def read(self, entry: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+        """The members' values. Raises `StrongRefError` if the entry was written for a type with other members."""
+        tree = entry if isinstance(entry, dict) else {}
+        ctx, of_type = from_json(tree, self.of.declared.label), members(self.of)
+        missing = [name for name in optional_members(self.of) if tree.get(json_key(key_of(name)), name) is None]
+        return {
+            name: read(ctx, key_of(name), of_type[name], resolved=True) for name in self.names if name not in missing
+        }
+
+    def is_complete(self, entry: Any) -> bool:  # noqa: ANN401 (JSON)
+        """Whether the entry can be read; if not, the object is looked up again."""
+        try:
+            self.read(entry)
+        except StrongRefError:
+            return False
+        return True

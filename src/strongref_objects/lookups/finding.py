@@ -40,7 +40,7 @@ class LookupApis(NamedTuple):
 
 
 def find_object(of: type[D], synthesis: Synthesis, home: Home, tags: Mapping[str, str], given: Mapping[str, Any]) -> D:
-    """The object of a type that has all of these tags; arguments and errors as `by_tags.lookup`."""
+    """The object of a type that has all of these tags; arguments and errors as `lookups.lookup`."""
     type_name = of.declared.type_name
     if type_name is None:
         raise MissingMembersError(of.declared.label, list(members(of)), "tags, because it is not a resource")
@@ -71,7 +71,7 @@ def _apis(synthesis: Synthesis, home: Home) -> LookupApis:
         from strongref.lookup.reader import ResourceReader  # noqa: PLC0415
 
         aws = synthesis.aws(home.region)
-        clients = synthesis.clients(home)
+        clients = aws.clients(aws.where(home.region, home.account))
         cloudcontrol = CloudControlApi(clients.cloudcontrol, home.region, aws.limiter, aws.clock)
         tagging = TaggingApi(clients.tagging, home.region, aws.limiter, aws.clock)
         return LookupApis(cloudcontrol, tagging, ResourceReader(cloudcontrol))

@@ -34,8 +34,6 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subnet:
-    """A subnet."""
-
     subnet_id: str
     zone: str  # its availability zone
     route_table: str  # the ID of the route table that it uses

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
     from pathlib import Path
 
-    from strongref.aws.clients import Clients
     from strongref.protocol.ports import Store
     from strongref_objects.base import Target
     from strongref_toolkit.aws import Aws
@@ -124,18 +123,8 @@ class Synthesis:
             self._aws = self.toolbox.aws(region, self._role)
         return self._aws
 
-    def clients(self, home: Home) -> Clients:
-        """The clients of a stack's account.
-
-        Raises:
-            NoWayInError: it is another account, and no role is given.
-            UnknownCallerError: STS does not return the caller's identity.
-        """
-        aws = self.aws(home.region)
-        return aws.clients(aws.where(home.region, home.account))
-
     def store(self, home: Home) -> Store:
-        """Parameter Store of a stack's account and region; errors as `clients`."""
+        """Parameter Store of a stack's account and region; errors as `Aws.where` and `Aws.store`."""
         aws = self.aws(home.region)
         return aws.store(aws.where(home.region, home.account))
 

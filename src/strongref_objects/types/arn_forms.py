@@ -86,11 +86,9 @@ class ArnForm:
         return service == arn.service and all(right) and self._name_in(arn) is not None
 
     def is_name(self, text: str) -> bool:
-        """Whether this is a valid name."""
         return re.fullmatch(self.name, text) is not None
 
     def pieces(self, arn: Arn) -> dict[str, Text]:
-        """The pieces of a resource's ARN."""
         found = {"arn": str(arn), "name": self._name_in(arn) or "", **_of_partition(arn.partition)}
         return {**found, "region": arn.region, "account": arn.account}
 
