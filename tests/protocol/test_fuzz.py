@@ -80,11 +80,11 @@ def test_without_a_part_of_the_protocol_a_loss_is_found_and_reported(
         play(ENOUGH, 1, shrink=False)
 
 
-@pytest.mark.parametrize("wait", ["before_reading", pytest.param("after_writing", marks=pytest.mark.deep)])
-def test_without_a_wait_for_reads_that_lag_a_loss_is_found_and_reported(
-    monkeypatch: pytest.MonkeyPatch, wait: str
+def test_without_the_wait_for_claims_that_reads_do_not_show_yet_a_loss_is_found_and_reported(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ReadLag, wait, 0.0)
+    """The wait after writing is needed in orders of calls too rare for this: the explorer finds them."""
+    monkeypatch.setattr(ReadLag, "before_reading", 0.0)
     with pytest.raises(AssertionError, match="The story:"):
         play(ENOUGH, 1, shrink=False, lag=DEFAULT_LAG)
 
