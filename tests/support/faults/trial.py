@@ -173,8 +173,12 @@ class Trial:
         tried = {
             name
             for call in delivery.calls
-            if call.action in ("DeleteParameters", "PutParameter") and not call.took_effect
-            for name in call.request.get("Names") or [call.request["Name"]]
+            if call.action == "DeleteParameters" and not call.took_effect
+            for name in call.request["Names"]
+        } | {
+            call.request["Name"]
+            for call in delivery.calls
+            if call.action == "PutParameter" and not call.took_effect and '"done":true' in call.request["Value"]
         }
         out_of_time = self._world.time.seconds - self._start.seconds > self._scenario.seconds / 2
         for region, name in self._world.fences():

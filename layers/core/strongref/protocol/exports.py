@@ -226,18 +226,15 @@ class Exporter:
     def plans(self, event: Event, wanted: ExportEvent, phase: Phase, snapshots: Sequence[Snapshot]) -> list[ExportPlan]:
         """A plan for every destination.
 
-        A plan of a rollback that overrides claims counts only while the rollback is going on, and for its own event:
-        this may be a second delivery of it, or of the update that failed.
+        A plan of a rollback that overrides claims counts only for the rollback's own event: this may be a second
+        delivery of it, or of the update that failed.
         """
         failed = wanted.former.on_change if wanted.former and phase is Phase.ROLLBACK else None
         policy = claim_policy(phase, wanted.on_change, failed)
         plans = [snapshot.plan(wanted.export, policy, wanted.rewrite, event.stamp) for snapshot in snapshots]
-        if phase is Phase.ROLLBACK and any(plan.overrides_claims for plan in plans):
-            phase = self.phase(event)
-            if phase is Phase.ROLLBACK and self._is_superseded(event):
-                phase = Phase.UPDATE
-            if phase is not Phase.ROLLBACK:
-                return self.plans(event, wanted, phase, snapshots)
+        overrides = phase is Phase.ROLLBACK and any(plan.overrides_claims for plan in plans)
+        if overrides and self._is_superseded(event):
+            return self.plans(event, wanted, Phase.UPDATE, snapshots)
         return plans
 
     def _is_superseded(self, event: Event, tolerance: timedelta = timedelta()) -> bool:

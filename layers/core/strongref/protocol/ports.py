@@ -121,6 +121,10 @@ class ResourceInfo:
     def in_progress(self) -> bool:
         return self.status.endswith("_IN_PROGRESS")
 
+    @property
+    def being_deleted(self) -> bool:
+        return self.status == "DELETE_IN_PROGRESS"
+
 
 class Stacks(Protocol):
     """Stack lookups in CloudFormation. Methods raise `StackLookupError`, or `WaitInterruptedError` with one inside."""

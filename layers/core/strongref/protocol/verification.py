@@ -130,7 +130,7 @@ def is_in_progress(event: Event, resource: ResourceInfo | None) -> bool:
     """Whether the resource is being created, updated or deleted, as the event says."""
     if not resource or resource.type != event.resource_type or not resource.in_progress:
         return False
-    return (resource.status == "DELETE_IN_PROGRESS") is (event.request_type is RequestType.DELETE)
+    return resource.being_deleted is (event.request_type is RequestType.DELETE)
 
 
 def may_be_replaced(event: Event, resource: ResourceInfo | None) -> bool:
@@ -146,7 +146,7 @@ def may_be_replaced(event: Event, resource: ResourceInfo | None) -> bool:
 def is_in_use(stacks: Stacks, stack: str, logical_id: str, physical_id: str) -> bool:
     """Whether a resource has that physical ID now, and is not being deleted."""
     resource = stacks.resource(stack, logical_id)
-    return resource is not None and resource.physical_id == physical_id and resource.status != "DELETE_IN_PROGRESS"
+    return resource is not None and resource.physical_id == physical_id and not resource.being_deleted
 
 
 def removes_resources(stack: StackInfo | None) -> bool:
