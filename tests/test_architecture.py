@@ -31,6 +31,7 @@ LAYER["strongref.runtime"] = set(LAYER)
 TOOLS = {
     "strongref_toolkit": set(),
     "strongref_manifests": {"strongref_toolkit"},
+    "strongref_check": {"strongref_toolkit", "strongref_manifests"},
     "strongref_refs": {"strongref_toolkit", "strongref_manifests"},
     "strongref_cdk8s": {"strongref_toolkit", "strongref_manifests"},
     "strongref_objects": {"strongref_toolkit"},

@@ -35,16 +35,18 @@ ALLOWED = {
         "runtime.wiring",
         *FENCES,
         "protocol.executor",
+        "protocol.export_index",
         "protocol.exports",
         "protocol.snapshot",
     ),
     "importer": (
         *(*CALLS, *EVENTS, "runtime.wiring", *FENCES),
-        *("protocol.claims", "protocol.cleanup", "protocol.imports", "protocol.published"),
+        *("protocol.claims", "protocol.cleanup", "protocol.hold_stacks", "protocol.imports", "protocol.published"),
     ),
     "janitor": (
         *(*CALLS, "runtime.schedule", "runtime.wiring", *FENCES),
-        *("protocol.executor", "protocol.findings", "protocol.janitor", "protocol.published"),
+        *("protocol.executor", "protocol.findings", "protocol.hold_stacks", "protocol.janitor"),
+        *("protocol.janitor_holds", "protocol.janitor_index", "protocol.published"),
     ),
     "lookup": (
         *(*CALLS, *EVENTS, "protocol.lag", "runtime.wiring"),

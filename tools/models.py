@@ -17,7 +17,15 @@ TARGET = Path(__file__).resolve().parents[1] / "layers/core/strongref/aws/models
 
 CALLS = {
     "cloudcontrol": ("GetResource", "ListResources"),
-    "cloudformation": ("DescribeStackResource", "DescribeStacks", "ListStackResources"),
+    "cloudformation": (
+        "CreateStack",
+        "DeleteStack",
+        "DescribeStackEvents",
+        "DescribeStackResource",
+        "DescribeStacks",
+        "ListStackResources",
+        "UpdateStack",
+    ),
     "lambda": ("Invoke",),
     "resourcegroupstaggingapi": ("GetResources",),
     "ssm": (

@@ -69,8 +69,8 @@ class CdkTarget:
         """Forget the template's own elements, since the program may have added more."""
         self._elements = None
 
-    def put_output(self, logical_id: str, value: Text, *, export: str | None, description: str | None) -> None:
-        text = value if isinstance(value, str) else self.stand_in(value)
+    def put_output(self, logical_id: str, value: Text, *, export: Text | None, description: str | None) -> None:
+        text, name = (each if isinstance(each, str | None) else self.stand_in(each) for each in (value, export))
         output = self._outputs.get(logical_id)
         if output is None:
             output = aws_cdk.CfnOutput(self.scope, f"Output{logical_id}", value=text)
@@ -79,12 +79,10 @@ class CdkTarget:
             self._own.add(reference(output))
             self.look_again()
         output.value = text
-        output.export_name = export
+        output.export_name = name
         output.description = description
 
-    def put_resource(
-        self, logical_id: str, type_name: str, properties: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
-    ) -> None:
+    def put_resource(self, logical_id: str, type_name: str, properties: Mapping[str, Any]) -> None:
         resource = self._resources.get(logical_id)
         if resource is not None and resource.cfn_resource_type != type_name:
             self.scope.node.try_remove_child(resource.node.id)
@@ -95,7 +93,7 @@ class CdkTarget:
             self._resources[logical_id] = resource
             self._own.add(reference(resource))
             self.look_again()
-        resource.put(_plain(properties), _plain(metadata or {}))
+        resource.put_properties = _plain(properties)
 
     def drop_resource(self, logical_id: str) -> None:
         resource = self._resources.pop(logical_id)
@@ -181,22 +179,13 @@ class _LateResource(aws_cdk.CfnResource):  # type: ignore[misc]  # the CDK is no
     """A resource whose properties can change until the CDK reads them."""
 
     def __init__(self, scope: Any, construct_id: str, type_name: str) -> None:  # noqa: ANN401 (a Construct)
-        self._put_properties: dict[str, Any] = {}
+        self.put_properties: dict[str, Any] = {}
         super().__init__(scope, construct_id, type=type_name)
-        self._put: set[str] = set()
-
-    def put(self, properties: dict[str, Any], metadata: dict[str, Any]) -> None:
-        """Replace the resource's properties and metadata, but not metadata of the CDK, an aspect or the program."""
-        self._put_properties = properties
-        present = self.cfn_options.metadata or {}
-        others = {key: value for key, value in present.items() if key not in self._put}
-        self._put = set(metadata)
-        self.cfn_options.metadata = {**others, **metadata}
 
     @property
     @jsii.member(jsii_name="cfnProperties")  # type: ignore[untyped-decorator]  # as above
     def _cfn_properties(self) -> dict[str, Any]:
-        return self._put_properties
+        return self.put_properties
 
 
 def _known(value: str) -> str | None:

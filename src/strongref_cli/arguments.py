@@ -20,7 +20,7 @@ Options: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 (the same)
 
 JSON_LINES = "print one JSON object per line"
 ROLE = f"the role to assume in other accounts: arn:aws:iam::{PLACEHOLDER}:role/NAME; {PLACEHOLDER} stands for the ID"
-CLAIM, UNCLAIM = "--claim", "--unclaim"
+CLAIM, HOLD, UNCLAIM = "--claim", "--hold", "--unclaim"
 
 CONTEXT_FILE = "strongref.context.json"
 """The same as in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=__version__)
     whole.set_defaults(extra=None)
     commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for add in (_exports, _lookup, _objects, _refs, _resolve, _transform):
+    for add in (_check, _exports, _lookup, _objects, _refs, _resolve, _transform):
         add(commands)
     return whole
 
@@ -62,6 +62,34 @@ def _add(commands: Commands, name: str, summary: str, **more: Any) -> argparse.A
 def _repeatable(options: Options, flag: str, summary: str, **more: Any) -> None:  # noqa: ANN401 (as argparse)
     """Add an option that may be given several times: its value is a list, which is empty without it."""
     options.add_argument(flag, action="append", default=[], help=summary, **more)
+
+
+def _check(commands: Commands) -> None:
+    check = _add(
+        commands,
+        "check",
+        "predict what a deployment does to exports, and what is refused; never the values",
+        epilog="To compare them, check reads all values of the stack's exports, and decrypts secure ones.",
+    )
+    check.add_argument("--stack", metavar="NAME", help="the stack to create or update")
+    what = check.add_mutually_exclusive_group(required=True)
+    what.add_argument("--template", metavar="FILE", help="its new template, in YAML or JSON; - for standard input")
+    what.add_argument("--change-set", metavar="NAME", help="a change set of it; more is known than from a template")
+    what.add_argument("--delete", metavar="STACK", help="instead, the stack to delete")
+    check.add_argument(
+        "--parameters",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help="for --template: values of its parameters; others keep theirs, or have their defaults",
+    )
+    check.add_argument("--region", help="the stack's region")
+    check.add_argument("--strict", action="store_true", help="exit with 1 also if something is unknown")
+    check.add_argument(
+        "--output", choices=("table", "json", "markdown"), default="table", help="the format; by default table"
+    )
+    check.set_defaults(run="check:check_deployment", extra="manifests")
 
 
 def _exports(commands: Commands) -> None:
@@ -144,6 +172,7 @@ def _manifests(command: argparse.ArgumentParser) -> None:
 
 
 _CLAIM_HELP = "claim the exports in use, and release those that NAME no longer uses"
+_HOLD_HELP = "with --claim: also protect the exporting stacks from deletion, by stacks in their regions"
 
 
 def _refs(commands: Commands) -> None:
@@ -181,6 +210,7 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
     resolve.add_argument("--conditions", action="store_true", help="print each object's condition, a JSON object each")
     resolve.add_argument("--consumer", default=SHARED, help="the exports' consumer; by default exports for all")
     resolve.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
+    resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
     resolve.add_argument("--sensitive", action="store_true", help="also write secret exports")
     resolve.add_argument("--region", help="the region of stacks and exports whose reference names none")
     resolve.add_argument("--role", help=ROLE)
@@ -203,6 +233,7 @@ def _resolve(commands: Commands) -> None:
     claims = resolve.add_mutually_exclusive_group()
     claims.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
     claims.add_argument(UNCLAIM, metavar="NAME", help="release everything that NAME claims; without manifests")
+    resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
     resolve.add_argument("--region", help="the region of tokens that name none")
     resolve.add_argument("--role", help=ROLE)
     resolve.set_defaults(run="resolve:resolve_tokens", extra="manifests")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.contract.names import ManifestSet, is_level
 from strongref.contract.properties import parse_label
 from strongref.errors import BadRequestError
-from strongref_cli.arguments import CLAIM
+from strongref_cli.arguments import CLAIM, HOLD
 from strongref_cli.output import put_out
 from strongref_manifests.errors import InputError, ManifestError
 from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetClaims
@@ -35,8 +35,10 @@ STANDARD = "-"
 def check_claims(args: argparse.Namespace, what: str) -> None:
     """Raises `UsageError` if `--in-place` would remove the tokens or references that claims are for.
 
-    It also refuses names that no consumer can have.
+    It also refuses a hold without a claim, and names that no consumer can have.
     """
+    if args.hold and args.claim is None:
+        raise UsageError(f"{HOLD} protects what {CLAIM} NAME claims: give both")
     if args.claim is not None and args.in_place:
         raise UsageError(
             f"{CLAIM} cannot be combined with --in-place: without the {what}, the next run cannot see which exports "

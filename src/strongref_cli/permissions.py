@@ -10,6 +10,8 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
+from strongref.contract.holds import HOLD_STACK, HOLD_TYPE, HOLDS
+from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Key, Producer, consumer_prefix
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref_cli.template_facts import ANY, DeploymentTarget, TemplateFacts
@@ -30,6 +32,13 @@ _CALLED_BY_CLOUDFORMATION: dict[str, Node] = {
 }
 """Only CloudFormation calls the function, with the deployer's permissions. A request of a service role has no such key:
 AWS: IAM User Guide, global condition keys, `aws:CalledVia`."""
+
+
+_HOLDS_ONLY: dict[str, Node] = {
+    "ForAllValues:StringEquals": {"cloudformation:ResourceTypes": [HOLD_TYPE]},
+    "Null": {"cloudformation:ResourceTypes": "false"},
+}
+"""Stacks with the type of holds, and with no other."""
 
 
 class Principal(StrEnum):
@@ -104,6 +113,7 @@ def _importer(facts: TemplateFacts) -> list[_Statement]:
         _Statement("Producers", ("cloudformation:DescribeStacks",), producers),
         # Its own stack, and the stacks that claim what is to be cleaned up.
         _Statement("Stacks", _READ_STACKS, [facts.stack(region, ANY)]),
+        *_holds(facts, [scope.producer.region for scope, _, weak in imports if not weak]),
         _events(facts),
         # When a Delete cannot be parsed: what its claims are on.
         _Statement("AllValues", ("ssm:GetParametersByPath",), [facts.parameter(region, "/strongref/exports")]),
@@ -127,6 +137,11 @@ def _exporter(facts: TemplateFacts) -> list[_Statement]:
             ("ssm:GetParametersByPath", *_CHANGE),
             [*everywhere("records"), *everywhere("fences")],
         ),
+        _Statement(
+            "Index",
+            ("ssm:GetParameters", *_CHANGE),
+            [facts.parameter(facts.setting.region, f"{INDEX}/{facts.setting.stack}/*")] if scopes else [],
+        ),
         _Statement("Stacks", _READ_STACKS, [*claiming, *producing]),
         _events(facts),
         # When a Delete or an Update cannot be parsed: where its records are.
@@ -137,6 +152,20 @@ def _exporter(facts: TemplateFacts) -> list[_Statement]:
         ),
     ]
     return statements if scopes else []
+
+
+def _holds(facts: TemplateFacts, regions: list[str]) -> list[_Statement]:
+    """The hold stacks of strong imports from these regions, and their parameters, which CloudFormation makes."""
+    stacks = [facts.stack(region, f"{HOLD_STACK}*") for region in regions]
+    parameters = [facts.parameter(region, f"{HOLDS}/*") for region in regions]
+    others = ("DescribeStacks", "DescribeStackEvents", "DeleteStack", "TagResource")
+    made = ("ssm:PutParameter", "ssm:GetParameters", "ssm:AddTagsToResource", "ssm:DeleteParameter")
+    changes = ("cloudformation:CreateStack", "cloudformation:UpdateStack")
+    return [
+        _Statement("HoldStacks", changes, stacks, _HOLDS_ONLY),
+        _Statement("HoldStacksEnd", tuple(f"cloudformation:{each}" for each in others), stacks),
+        _Statement("Holds", made, parameters, _CALLED_BY_CLOUDFORMATION),
+    ]
 
 
 def _events(facts: TemplateFacts) -> _Statement:

@@ -71,7 +71,7 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
             writer.write(manifests, again.texts)
 
         try:
-            claims.hold(stacks.exports.uses, write)
+            claims.hold(stacks.exports.uses, write, hold_stacks=asked.hold)
         except _UnresolvedError as error:
             return failed((), error.failures, "problem")
     elif not asked.check:

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
-from strongref_cli.arguments import CLAIM, UNCLAIM
+from strongref_cli.arguments import CLAIM, HOLD, UNCLAIM
 from strongref_cli.manifests import (
     ManifestPaths,
     ManifestWriter,
@@ -37,6 +37,8 @@ def resolve_tokens(args: argparse.Namespace, session: ToolSession) -> int:
     if args.unclaim is not None:
         if args.manifest:
             raise UsageError(f"{UNCLAIM} {args.unclaim} releases all claims: leave the manifests out")
+        if args.hold:
+            raise UsageError(f"{UNCLAIM} {args.unclaim} releases all claims: leave {HOLD} out")
         return _unclaim(args, session)
     check_claims(args, "tokens")
     paths = ManifestPaths.of(args)
@@ -76,7 +78,7 @@ def _run(args: argparse.Namespace, paths: ManifestPaths, session: ToolSession, l
                 raise failure.error
             writer.write(manifests, outcome.texts)
 
-        claims.hold(exports.uses, write)
+        claims.hold(exports.uses, write, hold_stacks=args.hold)
     elif not args.check:
         writer.write(manifests, outcome.texts)
     done = [count(len(manifests), "file"), count(outcome.documents, "document")]

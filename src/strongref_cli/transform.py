@@ -37,7 +37,7 @@ _SETTINGS = {"region": None, "account": None, "stack": None, "partition": "aws",
 def transform_template(args: argparse.Namespace, _session: ToolSession) -> int:
     target = _target(args)
     name = "standard input" if args.template == STANDARD else args.template
-    template = read(name, _text(args.template, name))
+    template = read(name, template_text(args.template, name))
     try:
         changes = plan(template.content, Settings.parse(parameters(template.content)))
     except TransformFailedError as error:
@@ -84,7 +84,7 @@ def _check_parameters(template: TemplateText, target: DeploymentTarget) -> None:
         raise UsageError(f"--parameter: the template has no {some(unknown)}")
 
 
-def _text(template: str, name: str) -> str:
+def template_text(template: str, name: str) -> str:
     try:
         return (sys.stdin.buffer.read() if template == STANDARD else Path(template).read_bytes()).decode()
     except OSError as error:

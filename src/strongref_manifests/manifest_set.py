@@ -5,7 +5,7 @@ ledger records the claims. A fence of the set protects both: one run at a time w
 
 The ledger has the names of all claimed exports, in as many parameters as they need. An extra name does no harm, but a
 missing one leaves its claim forever. So names are added before they are claimed, and removed after their claims are
-released.
+released. It also has the regions of the set's hold stacks (`set_holds`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.time import Sooner
+from strongref_manifests.set_holds import FencedClock, ManifestSetHolds, hold_regions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -115,26 +116,35 @@ class ManifestSetClaims:
     region: str  # where the exports are
     manifests: ManifestSet
 
-    def hold(self, used: Collection[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:
+    def hold(
+        self, used: Collection[Use], write: Callable[[Mapping[Use, Value]], None], *, hold_stacks: bool = False
+    ) -> None:
         """Claim the exports that are used, write the manifests with their values, and release all other claims.
 
-        If claiming or writing fails, the set keeps the claims that it had before.
+        If claiming or writing fails, the set keeps the claims and hold stacks that it had before.
 
         Args:
             used: every export that the manifests use.
             write: writes the manifests with these values, which cannot change from then on. It is called again if the
                 run was suspended until its fence expired.
+            hold_stacks: make hold stacks for these exports, before they are claimed; otherwise delete the set's.
 
         Raises:
             NothingUsedError: nothing is used, and the set claims something.
             HalfWrittenError: `write` raised it; the set keeps its old and its new claims.
             ManifestSetBusyError: another run worked on the set until the wait timed out.
+            HoldLeftError: all is done, but a hold stack still holds what it no longer should.
             StrongRefError: an Import would be refused for the same reason.
         """
-        self._alone(lambda alone: alone._hold(frozenset(used), write))  # noqa: SLF001 (its own, behind a fence)
+        self._alone(lambda alone: alone._hold(frozenset(used), write, hold_stacks=hold_stacks))  # noqa: SLF001 (its own, behind a fence)
 
     def release_all(self) -> list[Use]:
-        """Release all claims of the set, and return what was claimed; `ManifestSetBusyError` as `hold`."""
+        """Release all claims of the set, delete its hold stacks, and return what was claimed.
+
+        Raises:
+            ManifestSetBusyError: as `hold`.
+            HoldLeftError: a hold stack could not be deleted, and everything else is done.
+        """
         return self._alone(lambda alone: alone._release_all())  # noqa: SLF001 (as above)
 
     def _alone(self, work: Callable[[ManifestSetClaims], T]) -> T:
@@ -144,7 +154,8 @@ class ManifestSetClaims:
             def stores(region: str, clock: Clock) -> Store:
                 return self.ports.stores(region, Sooner(clock, posts[0].clock))
 
-            return work(replace(self, ports=replace(self.ports, stores=stores)))
+            clock = FencedClock(self.clock, posts[0].clock)
+            return work(replace(self, ports=replace(self.ports, stores=stores), clock=clock))
 
         sites = [(self.region, self.manifests.scope(self.region))]
         name = self.manifests.name
@@ -166,23 +177,43 @@ class ManifestSetClaims:
     def _ledger(self) -> ClaimLedger:
         return ClaimLedger(self._store, self.manifests.ledger, self.ports.token)
 
-    def _hold(self, used: frozenset[Use], write: Callable[[Mapping[Use, Value]], None]) -> None:
+    def _hold(self, used: frozenset[Use], write: Callable[[Mapping[Use, Value]], None], *, hold_stacks: bool) -> None:
         ledger = self._ledger
-        before = _uses(ledger.read())
+        names = ledger.read()
+        before, holds = _uses(names), self._holds(names)
         if before and not used:
             raise NothingUsedError(self.manifests.name, len(before))
+        held = frozenset(use for use in before if use[0].producer.region in holds.regions)
         ledger.add(_names(used - before))  # first: a claim that is not in the ledger could never be released
         try:
-            write(self._claim(used, before))
+            write(self._claim_and_hold(used, before, holds) if hold_stacks else self._claim(used, before))
         except HalfWrittenError:
             raise
         except BaseException:
             with suppress(StrongRefError):  # the ledger still has them: the next run releases them
                 self._release(used - before)
-                ledger.replace(_names(before))
+                holds.keep(holds.existing(_by_scope(held)))
+                ledger.replace(_names(before) | holds.names)
             raise
         self._release(before - used)
-        ledger.replace(_names(used))
+        self._end(used, holds, hold_stacks=hold_stacks)
+
+    def _claim_and_hold(
+        self, used: frozenset[Use], before: frozenset[Use], holds: ManifestSetHolds
+    ) -> dict[Use, Value]:
+        return holds.claim(_by_scope(used), _by_scope(before - used), lambda: self._claim(used, before))
+
+    def _holds(self, names: Collection[str]) -> ManifestSetHolds:
+        """The hold stacks of the set, given the names in its ledger."""
+        regions = hold_regions(names)
+        return ManifestSetHolds(self.ports, self.clock, self._store, self.manifests, self._ledger.add, regions)
+
+    def _end(self, used: frozenset[Use], holds: ManifestSetHolds, *, hold_stacks: bool) -> None:
+        """Correct the hold stacks and the ledger, after everything else."""
+        left = holds.keep(holds.named(_by_scope(used)) if hold_stacks else {})
+        self._ledger.replace(_names(used) | holds.names)
+        for error in left:
+            raise error
 
     def _claim(self, used: frozenset[Use], before: frozenset[Use]) -> dict[Use, Value]:
         importer = ImportingAccount(self.manifests.account, self.manifests.name)
@@ -190,15 +221,15 @@ class ManifestSetClaims:
         for scope, keys in _by_scope(used).items():
             again = any(scope == former for former, _ in before)
             claimant = Claimant(self.manifests.generation, str(self.manifests), importer, again=again)
-            values = ClaimAttempt(self.ports, self._store, self.clock, claimant, scope, keys).hold()
+            values = ClaimAttempt(self.ports, self._store, self.clock, claimant, scope, keys).claim()
             held |= {(scope, key): values[key] for key in keys}
         return held
 
     def _release_all(self) -> list[Use]:
-        ledger = self._ledger
-        claimed = _uses(ledger.read())
+        names = self._ledger.read()
+        claimed = _uses(names)
         self._release(claimed)
-        ledger.replace(frozenset())
+        self._end(frozenset(), self._holds(names), hold_stacks=False)
         return sorted(claimed)
 
     def _release(self, uses: frozenset[Use]) -> None:

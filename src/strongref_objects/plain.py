@@ -54,19 +54,16 @@ class PlainTarget:
                 whole[section] = {**whole.get(section, {}), **added}
         return copy.deepcopy(whole)
 
-    def put_output(self, logical_id: str, value: Text, *, export: str | None, description: str | None) -> None:
+    def put_output(self, logical_id: str, value: Text, *, export: Text | None, description: str | None) -> None:
         self._outputs[logical_id] = {
             **({"Description": description} if description else {}),
             "Value": value,
             **({"Export": {"Name": export}} if export else {}),
         }
 
-    def put_resource(
-        self, logical_id: str, type_name: str, properties: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
-    ) -> None:
+    def put_resource(self, logical_id: str, type_name: str, properties: Mapping[str, Any]) -> None:
         self._resources[logical_id] = {
             "Type": type_name,
-            **({"Metadata": dict(metadata)} if metadata else {}),
             **({"Properties": copy.deepcopy(dict(properties))} if properties else {}),
         }
 

@@ -1,7 +1,7 @@
 """The objects that an account and region has, by channel: for people and scripts, who only know a name.
 
 A channel keeps only names and values. So an object is whatever has names below it: `Web` of `Web-LoadBalancerArn`. It
-is a tree of texts, lists and further trees. The items of lists, which are exported as well, are left out.
+is a tree of texts, lists and further trees. The items of lists, which are exported as well, and holds are left out.
 CloudFormation's exports have no lists, and names over 255 characters are cut: only the object's type restores those.
 """
 
@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from strongref.contract.hold_outputs import is_hold
 from strongref.contract.names import SHARED
 from strongref_objects.base.errors import (
     NameClashError,
@@ -125,7 +126,7 @@ def objects_of_cloudformation(exports: Mapping[str, StackExport], stack: str | N
     found: dict[str, dict[Path, Value]] = {}
     stacks: dict[str, dict[str, None]] = {}
     for full, export in exports.items():
-        if list_of(full) in exports:
+        if list_of(full) in exports or is_hold(full, export.value):
             continue
         name, *below = full.split("-")
         if below and all((name, *below)) and stack in (None, export.stack):

@@ -92,7 +92,7 @@ class PublishedExports:
         self._uses.update((scope, key) for key in keys)
         if keys == [name]:
             return values[keys[0]].attribute
-        return _nested({key.removeprefix(f"{name}/"): values[key].attribute for key in keys})
+        return nested({key.removeprefix(f"{name}/"): values[key].attribute for key in keys})
 
     def _read(self, scope: ExportScope) -> Mapping[Key, Value]:
         waiting = self._patience.begin(self._clock)
@@ -122,14 +122,14 @@ class PublishedExports:
         return NotExportedError(attribute_name(Key(name)), producer, whom, close, hint)
 
 
-def _nested(flat: Mapping[str, Json]) -> dict[str, Json]:
+def nested(flat: Mapping[str, Json]) -> dict[str, Json]:
     """`{"A/B": 1}` as `{"A": {"B": 1}}`; if a name is that of a value and of a map, the value wins."""
-    nested: dict[str, Json] = {}
+    tree: dict[str, Json] = {}
     for path, value in flat.items():
         *above, last = path.split("/")
-        at = nested
+        at = tree
         for level in above:
             below = at.setdefault(level, {})
             at = below if isinstance(below, dict) else {}
         at[last] = value
-    return nested
+    return tree

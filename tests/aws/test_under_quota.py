@@ -26,6 +26,7 @@ from strongref.protocol.time import Patience
 from tests.support.builders import stack_arn
 from tests.support.fake_ssm import FakeSsm, error
 from tests.support.quota import Quotas
+from tests.support.read_only_stacks import ReadOnlyStacks
 from tests.support.virtual_time import VirtualClock, VirtualTime
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Account:
         return self.time.seconds - began
 
 
-class _Stacks:
+class _Stacks(ReadOnlyStacks):
     """All of the stacks exist, and are at work."""
 
     def by_arn(self, arn: str) -> StackInfo | None:
@@ -118,7 +119,7 @@ class _Stacks:
     def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:  # noqa: ARG002
         return ResourceInfo("Custom::CrossRegionExport", "UPDATE_IN_PROGRESS")
 
-    def physical_ids(self, _arn: str) -> frozenset[str]:
+    def physical_ids(self, arn: str) -> frozenset[str]:  # noqa: ARG002
         return frozenset()
 
 

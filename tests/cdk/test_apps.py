@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from strongref_objects.channels import Channel
 
 LATER = ResolveType.DEPLOYMENT
-HOLDER = "AWS::CloudFormation::WaitConditionHandle"
+HOLDER = "AWS::SSM::Parameter"
 BUCKET = {"JohnnyBucket-BucketArn": "arn:aws:s3:::johnny", "JohnnyBucket-BucketName": "johnny"}
 
 
@@ -364,12 +364,12 @@ def test_what_a_program_reads_itself_fails_with_a_path(web: cdk.Stack) -> None:
 
 def test_metadata_of_others_stay(web: cdk.Stack) -> None:
     target = CdkTarget(web)
-    target.put_resource("Held", "Custom::CrossRegionImport", {}, {"Ours": "x", "Old": "x"})
+    target.put_resource("Held", "Custom::CrossRegionImport", {"Names": ["A"]})
     resource: Any = web.node.find_child("Strongref").node.find_child("ResourceHeld")
     resource.add_metadata("cdk_nag", {"rules_to_suppress": [1]})
-    target.put_resource("Held", "Custom::CrossRegionImport", {}, {"Ours": "y"})
-    metadata = cdk_apps.template(web)["Resources"]["Held"]["Metadata"]
-    assert metadata == {"Ours": "y", "cdk_nag": {"rules_to_suppress": [1]}}
+    target.put_resource("Held", "Custom::CrossRegionImport", {"Names": ["B"]})
+    held = cdk_apps.template(web)["Resources"]["Held"]
+    assert (held["Properties"], held["Metadata"]) == ({"Names": ["B"]}, {"cdk_nag": {"rules_to_suppress": [1]}})
 
 
 def test_the_constructs_of_a_stack_are_asked_for_once_for_each_export(

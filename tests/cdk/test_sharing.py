@@ -40,7 +40,7 @@ from tests.support.cdk_design import WebEntrance
 from tests.support.fake_cloudcontrol import FakeCloudControl, FakeTagging
 from tests.support.networks import Net, to
 from tests.support.node import NODE
-from tests.support.objects import item
+from tests.support.objects import held_by, item
 
 NOW, LATER = ResolveType.SYNTHESIS, ResolveType.DEPLOYMENT
 BUCKET = {"JohnnyBucket-BucketArn": "arn:aws:s3:::johnny", "JohnnyBucket-BucketName": "johnny"}
@@ -75,15 +75,15 @@ def deployed(exports: dict[str, str], stack: str = "Network", region: str = EU) 
 
 
 def exported(stack: cdk.Stack) -> dict[str, Any]:
-    """A template's exports: names and values."""
-    outputs = cdk_apps.template(stack).get("Outputs", {}).values()
-    return {output["Export"]["Name"]: output["Value"] for output in outputs if "Export" in output}
+    """A template's exports: names and values, without those of holds."""
+    outputs = cdk_apps.template(stack).get("Outputs", {}).items()
+    ours = [each for name, each in outputs if "Export" in each and not name.endswith("Hold")]
+    return {output["Export"]["Name"]: output["Value"] for output in ours}
 
 
 def held(stack: cdk.Stack) -> list[str]:
-    """What the template holds by its metadata."""
-    found = cdk_apps.resources(stack, "AWS::CloudFormation::WaitConditionHandle").values()
-    return [name["Fn::ImportValue"] for each in found for name in each["Metadata"]["strongref:imports"]]
+    """What the template holds."""
+    return held_by(cdk_apps.template(stack).get("Resources", {}))
 
 
 def queue(stack: cdk.Stack, *texts: str) -> None:
@@ -227,11 +227,12 @@ def test_req4_the_same_object_goes_through_other_channels(network: cdk.Stack) ->
         shared.export_bucket(bucket, "JohnnyBucket", via=via)
     arn, name = {"Fn::GetAtt": ["Bucket83908E77", "Arn"]}, {"Ref": "Bucket83908E77"}
     assert list(exported(network).values()) == [arn, name]
-    (export,) = cdk_apps.resources(network, "Custom::CrossRegionExport").values()
+    ((logical_id, export),) = cdk_apps.resources(network, "Custom::CrossRegionExport").items()
     assert export["Properties"] == {
         "ServiceToken": {"Fn::ImportValue": "strongref-exporter"},
         "Region": US,
         "Consumer": "web",
+        "Hold": {"Fn::Sub": f"${{AWS::StackName}}-{logical_id}"},
         "Values": {"JohnnyBucket": {"BucketArn": arn, "BucketName": name}},
     }
     stored = [each["Properties"] for each in cdk_apps.resources(network, "AWS::SSM::Parameter").values()]
@@ -454,6 +455,24 @@ def test_of_a_nested_stack_the_stack_that_is_deployed_exports(network: cdk.Stack
     assert not any("Export" in output for output in inner["Outputs"].values())
 
 
+def test_what_is_exported_across_regions_has_a_hold(network: cdk.Stack) -> None:
+    for name, via in (("A", CrossRegion(regions=[US])), ("B", CrossRegion(consumer="web", hold=False))):
+        shared.export_string(network, name, "x", via=via)
+    exports = cdk_apps.resources(network, "Custom::CrossRegionExport")
+    (held,) = [logical_id for logical_id, each in exports.items() if "Hold" in each["Properties"]]
+    hold = {"Fn::Sub": f"${{AWS::StackName}}-{held}"}
+    assert exports[held]["Properties"]["Hold"] == hold
+    output = {"Value": {"Fn::GetAtt": [held, "Hold"]}, "Export": {"Name": hold}}
+    assert cdk_apps.template(network)["Outputs"] == {f"{held}Hold": output}
+
+
+def test_what_a_nested_stack_exports_is_held_where_its_export_is(network: cdk.Stack) -> None:
+    nested = cdk.NestedStack(network, "Nested")
+    shared.export_string(nested, "A", "x", via=CrossRegion(regions=[US]))
+    (held,) = cdk_apps.resources(network, "Custom::CrossRegionExport")
+    assert list(cdk_apps.template(network)["Outputs"]) == [f"{held}Hold"]
+
+
 def test_a_nested_stack_imports_by_itself(web: cdk.Stack) -> None:
     deployed(BUCKET)
     nested = cdk.NestedStack(web, "Nested")
@@ -463,7 +482,7 @@ def test_a_nested_stack_imports_by_itself(web: cdk.Stack) -> None:
     assert cdk_apps.resources(web, "Custom::CrossRegionImport") == {}
     inner = json.loads(Path(cdk.App.of(web).outdir, nested.template_file).read_text())
     kinds = {each["Type"] for each in inner["Resources"].values()}
-    assert kinds == {"Custom::CrossRegionImport", "AWS::CloudFormation::WaitConditionHandle"}
+    assert kinds == {"Custom::CrossRegionImport", "AWS::SSM::Parameter"}
 
 
 def test_stacks_of_stages_export_from_where_they_are() -> None:

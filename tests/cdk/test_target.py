@@ -86,11 +86,11 @@ def test_what_the_stack_s_own_outputs_are_exported_as_is_known(
 
 def test_a_resource_grows_until_the_app_is_written(stack: cdk.Stack, target: CdkTarget, bucket: s3.Bucket) -> None:
     first = {"Names": ("A",), "From": {"Stack": "network"}, "Gone": "x"}
-    target.put_resource("Imports", IMPORT, first, {"Old": "x"})
+    target.put_resource("Imports", IMPORT, first)
     token = target.stand_in({"Fn::GetAtt": ["Imports", "A"]})
     ssm.StringParameter(stack, "Use", string_value=token)
     second = {"Names": ["A", "B"], "From": {"Stack": "network"}, "Values": {"Arn": bucket.bucket_arn, "None": []}}
-    target.put_resource("Imports", IMPORT, second, {"New": {"Fn::ImportValue": "x"}})
+    target.put_resource("Imports", IMPORT, second)
     found = cdk_apps.template(stack)["Resources"]
     assert found["Imports"] == {
         "Type": IMPORT,
@@ -99,7 +99,6 @@ def test_a_resource_grows_until_the_app_is_written(stack: cdk.Stack, target: Cdk
             "From": {"Stack": "network"},
             "Values": {"Arn": {"Fn::GetAtt": [BUCKET, "Arn"]}, "None": []},
         },
-        "Metadata": {"New": {"Fn::ImportValue": "x"}},
     }
     (use,) = (each for each in found.values() if each["Type"] == "AWS::SSM::Parameter")
     assert use["Properties"]["Value"] == {"Fn::GetAtt": ["Imports", "A"]}
@@ -114,9 +113,12 @@ def test_a_resource_may_become_one_of_another_type(stack: cdk.Stack, target: Cdk
 def test_what_the_cdk_puts_into_metadata_stays(stack: cdk.Stack, target: CdkTarget) -> None:
     stack.node.set_context("aws:cdk:enable-path-metadata", True)
     for value in ("x", "y"):
-        target.put_resource("Held", IMPORT, {}, {"Ours": value})
-    metadata = cdk_apps.template(stack)["Resources"]["Held"]["Metadata"]
-    assert metadata == {"aws:cdk:path": "Web/Strongref/ResourceHeld", "Ours": "y"}
+        target.put_resource("Held", IMPORT, {"Names": [value]})
+    held = cdk_apps.template(stack)["Resources"]["Held"]
+    assert (held["Properties"], held["Metadata"]) == (
+        {"Names": ["y"]},
+        {"aws:cdk:path": "Web/Strongref/ResourceHeld"},
+    )
 
 
 def test_an_attribute_of_what_was_put_may_be_used_in_another_stack_and_in_a_nested_one(

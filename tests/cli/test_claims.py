@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -39,10 +40,10 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def export(values: dict[str, Any]) -> None:
-    properties = {"Region": US, "Consumer": "cluster", "Values": values}
+def export(values: dict[str, Any], stack: str = STACK, **more: str) -> None:
+    properties = {"Region": US, "Consumer": "cluster", "Values": values, **more}
     kind = RequestType.CREATE
-    exporter().handle(Event(kind, STACK, "Exports", "1", None, properties, None, "https://x", "Custom::X"), FakeClock())
+    exporter().handle(Event(kind, stack, "Exports", "1", None, properties, None, "https://x", "Custom::X"), FakeClock())
 
 
 @pytest.fixture
@@ -94,6 +95,46 @@ def test_used_exports_are_claimed_and_no_value_is_shown(
     assert capsys.readouterr().err == "strongref: manifests shop claim nothing in us-east-1\n"
 
 
+@pytest.fixture
+def held_stack() -> None:
+    """The values are those of a stack whose Export names a CloudFormation export of it."""
+    output = {"Value": "network-Exports", "Export": {"Name": "network-Exports"}}
+    topic = {"Topic": {"Type": "AWS::SNS::Topic"}}
+    template = json.dumps({"Resources": topic, "Outputs": {"ExportsHold": output}})
+    cloudformation = boto3.client("cloudformation", EU)
+    arn = cloudformation.create_stack(StackName="network", TemplateBody=template)["StackId"]
+    boto3.client("ssm", US).delete_parameters(Names=[f"{BELOW}/{key}" for key in ("VpcId", "Alb/Arn", "Alb/Zone")])
+    export({"VpcId": SECRET, "Alb": {"Arn": "alb", "Zone": "z"}}, arn, Hold="network-Exports")
+
+
+def hold_stacks() -> list[str]:
+    found = boto3.client("cloudformation", EU).describe_stacks()["Stacks"]
+    return [each["StackName"] for each in found if each["StackName"].startswith("strongref-hold-")]
+
+
+@pytest.mark.usefixtures("held_stack")
+def test_with_hold_a_stack_holds_the_exports_until_they_are_unclaimed(
+    manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STRONGREF_READ_LAG", "0")
+    claim: list[str | Path] = [manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster"]
+    assert resolve(*claim, "--hold") == 0
+    (stack,) = hold_stacks()
+    assert stack.startswith(f"strongref-hold-{ACCOUNT}-shop-")
+    assert claimed()["VpcId"] == SHOP
+    assert resolve(*claim) == 0
+    assert (hold_stacks(), claimed()["VpcId"]) == ([], SHOP)
+    assert resolve(*claim, "--hold") == 0
+    assert resolve("--unclaim", "shop") == 0
+    assert (hold_stacks(), claimed()["VpcId"]) == ([], [])
+
+
+@pytest.mark.usefixtures("held_stack")
+def test_with_check_nothing_is_held(manifest: Path) -> None:
+    assert resolve(manifest, "--check", "--claim", "shop", "--consumer", "cluster", "--hold") == 0
+    assert hold_stacks() == []
+
+
 def test_a_check_claims_nothing(manifest: Path) -> None:
     assert resolve(manifest, "--check", "--claim", "shop", "--consumer", "cluster") == 0
     assert set(map(tuple, claimed().values())) == {()}
@@ -130,9 +171,9 @@ def test_a_value_that_became_something_else_meanwhile_is_not_written_where_it_ca
         claims = claims_of(*given)
         hold = type(claims).hold
 
-        def changed(self: Any, used: Any, write: Any) -> None:  # noqa: ANN401 (the same)
+        def changed(self: Any, used: Any, write: Any, **more: Any) -> None:  # noqa: ANN401 (the same)
             export({"VpcId": SECRET, "Alb": {"Arn": "alb", "Zone": ["y", "z"]}})
-            hold(self, used, write)
+            hold(self, used, write, **more)
 
         monkeypatch.setattr(type(claims), "hold", changed)
         return claims
@@ -185,6 +226,8 @@ def test_what_is_written_in_part_is_held_with_what_was_before(
         (["x.yaml", "-o", "out", "--claim", "a b"], "not starting with _, got 'a b'"),
         (["--unclaim", "_shop"], "not starting with _, got '_shop'"),
         (["x.yaml", "--unclaim", "shop"], "--unclaim shop releases all claims: leave the manifests out"),
+        (["x.yaml", "-o", "out", "--hold"], "--hold protects what --claim NAME claims: give both"),
+        (["--unclaim", "shop", "--hold"], "--unclaim shop releases all claims: leave --hold out"),
         (["--claim", "shop", "-o", "out"], "no manifests: give files or folders, or - for standard input"),
     ],
 )

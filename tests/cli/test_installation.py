@@ -88,6 +88,11 @@ def test_the_help_names_the_real_context_file() -> None:
             "transform needs ruamel, which is not installed: pip install 'strongref[manifests]'",
         ),
         (
+            "ruamel.yaml",
+            ["check", "--delete", "network"],
+            "check needs ruamel, which is not installed: pip install 'strongref[manifests]'",
+        ),
+        (
             "pluralizer",
             ["refs", "fields", "--generator", "x.yaml"],
             "refs needs pluralizer, which is not installed: pip install 'strongref[refs]'",
@@ -111,7 +116,7 @@ def test_a_missing_extra_is_named_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    ours = ("strongref_cli.", "strongref_manifests.", "strongref_refs.")
+    ours = ("strongref_check.", "strongref_cli.", "strongref_manifests.", "strongref_refs.")
     for name in [name for name in sys.modules if name.startswith(ours)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)

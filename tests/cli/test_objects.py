@@ -617,3 +617,11 @@ def test_a_broken_context_file_is_reported(run: Run, tmp_path: Path) -> None:
     status, out, err = run("context", "--file", str(tmp_path / "x.json"))
     assert (status, out) == (1, "")
     assert "it is not valid JSON (line 1)" in err
+
+
+def test_the_hold_of_an_export_is_no_object() -> None:
+    """It is exported next to objects, with its own name as its value."""
+    exports = {
+        name: StackExport("network", value) for name, value in (("Web-Arn", "a"), ("web-Exports", "web-Exports"))
+    }
+    assert [each.name for each in objects_of_cloudformation(exports)] == ["Web"]

@@ -527,6 +527,7 @@ class TestResolving:
             (["{link}", "--check", "--from", ""], "--from is empty: is a variable not set?"),
             (["{link}", "--check", "--context", "x"], "--kubeconfig and --context require --cluster"),
             (["{link}", "--in-place", "--claim", "x"], "--claim cannot be combined with --in-place"),
+            (["{link}", "--check", "--hold"], "--hold protects what --claim NAME claims: give both"),
             (["{link}", "--check", "--claim", "a b"], "--claim must be a stack's name"),
         ],
     )
@@ -618,6 +619,21 @@ class TestClaiming:
         assert cli.main(["resolve", "--unclaim", "shop"]) == 0
         assert self.claims() == {"SubnetIds": [], "VpcId": []}
 
+    @pytest.mark.parametrize("given", [["--hold"], []])
+    def test_exports_are_held_if_asked_for(
+        self, given: list[str], link: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        export({"SubnetIds": ["subnet-1"]})
+        link.write_text(self.MANIFEST)
+        asked: list[bool] = []
+
+        def hold(_claims: ManifestSetClaims, _used: Any, _write: Any, *, hold_stacks: bool) -> None:  # noqa: ANN401
+            asked.append(hold_stacks)
+
+        monkeypatch.setattr(ManifestSetClaims, "hold", hold)
+        assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop", *given) == 0
+        assert asked == [bool(given)]
+
     def test_an_object_of_a_cluster_is_got_once_although_all_is_resolved_twice(
         self, link: Path, cluster: KubeApi, tmp_path: Path
     ) -> None:
@@ -639,9 +655,9 @@ class TestClaiming:
         link.write_text(self.MANIFEST)
         hold = ManifestSetClaims.hold
 
-        def late(claims: ManifestSetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
+        def late(claims: ManifestSetClaims, used: Any, write: Any, **more: Any) -> None:  # noqa: ANN401
             export({"SubnetIds": ["subnet-9"]})
-            hold(claims, used, write)
+            hold(claims, used, write, **more)
 
         monkeypatch.setattr(ManifestSetClaims, "hold", late)
         assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop") == 0
@@ -658,9 +674,9 @@ class TestClaiming:
         )
         hold = ManifestSetClaims.hold
 
-        def late(claims: ManifestSetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
+        def late(claims: ManifestSetClaims, used: Any, write: Any, **more: Any) -> None:  # noqa: ANN401
             export({"Api": ["api-1", "api-2"]})
-            hold(claims, used, write)
+            hold(claims, used, write, **more)
 
         monkeypatch.setattr(ManifestSetClaims, "hold", late)
         assert refs("resolve", link, "-o", tmp_path / "out", "--claim", "shop") == 1
@@ -680,8 +696,8 @@ class TestClaiming:
         monkeypatch.setattr("sys.stdout", out)
         hold = ManifestSetClaims.hold
 
-        def twice(claims: ManifestSetClaims, used: Any, write: Any) -> None:  # noqa: ANN401
-            hold(claims, used, lambda held: (write(held), write(held))[0])
+        def twice(claims: ManifestSetClaims, used: Any, write: Any, **more: Any) -> None:  # noqa: ANN401
+            hold(claims, used, lambda held: (write(held), write(held))[0], **more)
 
         monkeypatch.setattr(ManifestSetClaims, "hold", twice)
         assert refs("resolve", "-", "--claim", "shop") == 0

@@ -108,6 +108,7 @@ Resources:
     Properties:
       ServiceToken: !ImportValue strongref-exporter
       Region: us-east-1
+      Hold: !Sub '${AWS::StackName}-EXPORT'
       Values:
         Service:
           Name: !GetAtt Service.Name
@@ -140,6 +141,10 @@ Resources:
 
 Outputs:
   Role: {Value: !GetAtt NETWORK.RoleArn}
+  EXPORTHold:
+    Value: !GetAtt EXPORT.Hold
+    Export:
+      Name: !Sub '${AWS::StackName}-EXPORT'
 """
 
 

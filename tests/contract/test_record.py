@@ -27,7 +27,8 @@ TEXTS = st.one_of(
 ITEMS = TEXTS.map(lambda value: value.replace(",", ";"))
 VALUES = st.one_of(TEXTS.map(text), TEXTS.map(secure), st.lists(ITEMS, min_size=1, max_size=4).map(lambda i: items(*i)))
 KEYS = st.text("abcXYZ019_-/", min_size=1, max_size=12).map(Key)
-RECORDS = st.builds(Record, st.just(NETWORK), st.dictionaries(KEYS, VALUES, min_size=1, max_size=8))
+HOLDS = st.sampled_from(["", "network-Exports"])
+RECORDS = st.builds(Record, st.just(NETWORK), st.dictionaries(KEYS, VALUES, min_size=1, max_size=8), HOLDS)
 
 
 def parameters(parts: Iterable[RecordPart], logical_id: str = "Exports") -> dict[str, Parameter]:
@@ -198,3 +199,12 @@ def test_a_parameter_that_is_not_a_part_is_ignored(suffix: str) -> None:
 def test_a_value_that_is_written_as_a_number_by_hand_is_a_string() -> None:
     head = RecordPart(0, ParameterType.STRING, '{"stack":"s","values":{"A":5}}')
     assert found(parameters([head])).record == Record("s", {Key("A"): Value(ParameterType.STRING, "5")})
+
+
+def test_the_former_hold_is_kept_and_no_difference() -> None:
+    """The attribute of an Export keeps it, and an update that changes nothing else has nothing to write."""
+    former = Record(NETWORK, {Key("A"): text("a")}, former_hold="network-Exports")
+    stored = found(parameters(encode(former, NOTHING))).record
+    assert stored == Record(NETWORK, {Key("A"): text("a")})
+    assert stored is not None
+    assert stored.former_hold == "network-Exports"

@@ -40,6 +40,7 @@ def test_an_export_of_every_property_is_read() -> None:
             "Account": ACCOUNT,
             "Consumer": "web",
             "OnChange": "propagate",
+            "Hold": "network:Exports-1",
             "Values": {"A": "x", "B": ["y", "z"], "Db": {"Password": "p", "User": "u"}},
             "SecureKeys": ["Db.Password"],
             "Revision": "3",
@@ -50,6 +51,7 @@ def test_an_export_of_every_property_is_read() -> None:
         scope=ExportScope("web", Producer(ACCOUNT, "eu-west-1", "network")),
         values=values(A="x", B=items("y", "z"), Db__Password=secure("p"), Db__User="u"),
         on_change=OnChange.PROPAGATE,
+        hold="network:Exports-1",
         revision="3",
     )
 
@@ -60,6 +62,7 @@ def test_an_export_of_values_alone_is_shared_and_stays_in_its_region() -> None:
         scope=ExportScope(SHARED, Producer(ACCOUNT, "eu-west-1", "network")),
         values={},
         on_change=OnChange.REFUSE,
+        hold="",
         revision="",
     )
 
@@ -111,6 +114,13 @@ def test_secure_keys_may_be_written_with_dots_or_slashes(name: str) -> None:
         ({"OnChange": "keep"}, "OnChange must be refuse or propagate, got 'keep'"),
         ({"OnChange": ["refuse"]}, "OnChange must be refuse or propagate, got a list"),
         ({"OnChange": None}, "OnChange must be refuse or propagate, got nothing"),
+        (
+            {"Hold": "network_exports"},
+            "Hold must be a CloudFormation export's name of at most 255 letters, digits, col",
+        ),
+        ({"Hold": "x" * 256}, "Hold must be a CloudFormation export's name of at most 255 letters"),
+        ({"Hold": ""}, "Hold must be a CloudFormation export's name of at most 255 letters"),
+        ({"Hold": ["a"]}, "Hold must be a CloudFormation export's name of at most 255 letters, digits, colons and"),
         ({"Revision": 3}, "Revision must be a string, got 3"),
         ({"Revision": ["3"]}, "Revision must be a string, got a list"),
         ({"Revision": {}}, "Revision must be a string, got a map"),
@@ -121,7 +131,7 @@ def test_secure_keys_may_be_written_with_dots_or_slashes(name: str) -> None:
         ({"SecureKeys": ["List"]}, "Values.List must be a string to be secure, got a list"),
         (
             {"Value": {}, "region": "x"},
-            "Value and region are unknown; must be one of Region, Account, Consumer, OnChange, Values, SecureKeys",
+            "Value and region are unknown; must be one of Region, Account, Consumer, OnChange, Hold, Values, Secu",
         ),
     ],
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from strongref.contract.holds import HOLD_TYPE
 from strongref.contract.response import RESPONSE_LIMIT
 from strongref.contract.values import MAX_BYTES
 from strongref.errors import StrongRefError
@@ -18,7 +19,7 @@ from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
 from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack, channels
 from strongref_objects.base import errors
 from strongref_objects.base import names as naming
-from strongref_objects.channels.cloudformation import HOLDER_TYPE
+from strongref_objects.channels.cloudformation import HOLDER_PATH
 from strongref_objects.channels.holding import HOLDER
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
 from tests.objects.test_synthesis import run, web
@@ -125,7 +126,7 @@ def test_the_documented_numbers_are_the_codes() -> None:
         (VALUE_BYTES, "values of more than {} bytes need `value_bytes`"),
     ):
         assert of.format(number) in " ".join(TEXT.split())
-    for name in (HOLDER, HOLDER_TYPE, CONTEXT_FILE):
+    for name in (HOLDER, HOLD_TYPE, f"{HOLDER_PATH}/<stack>/<hash>", CONTEXT_FILE):
         assert f"`{name}`" in TEXT
 
 

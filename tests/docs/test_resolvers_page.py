@@ -42,7 +42,7 @@ def test_the_documented_options_are_those_that_there_are() -> None:
 
 def test_every_permission_is_of_a_token() -> None:
     of_tokens = (FORMS.keys() - (NOWHERE - {"tf"})) | {"#ACCOUNT"}
-    assert names_in(rows(PAGE, "Secrets")) == of_tokens | {"--claim", "--unclaim"}
+    assert names_in(rows(PAGE, "Secrets")) == of_tokens | {"--claim", "--hold", "--unclaim"}
 
 
 def test_every_error_of_tokens_and_manifests_is_shown() -> None:

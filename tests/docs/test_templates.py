@@ -6,8 +6,9 @@ The end-to-end tests deploy the whole ones.
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,36 +16,54 @@ import pytest
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import Event
+from strongref.contract.holds import HOLD_STACK
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest, ImportRequest
 from strongref.lookup.custom_resource import LookupRequest
 from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
-from strongref.protocol.ports import Ports, ResourceInfo, StackInfo
+from strongref.protocol.ports import Ports, StackInfo
 from strongref.protocol.time import Patience
 from tests.support.builders import ACCOUNT, NETWORK, WEB, stack_arn
 from tests.support.documents import EXAMPLES, Block, Deployment, blocks, example, load, names_in, rows
 from tests.support.fake_ssm import FakeClock, FakeSsm
+from tests.support.read_only_stacks import ReadOnlyStacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from strongref.contract.response import Response
+    from strongref.protocol.ports import NewStack
     from strongref.protocol.time import Clock
 
 
-class AllStacks:
-    """`ports.Stacks` where every stack exists and is at rest."""
+class Everything(frozenset[str]):
+    """Every name."""
 
-    def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
-        raise NotImplementedError
+    def __contains__(self, _name: object) -> bool:
+        return True
+
+
+class AllStacks(ReadOnlyStacks):
+    """`ports.Stacks` where every stack exists and is at rest, and exports every name; hold stacks have to be made."""
+
+    def __init__(self) -> None:
+        self._outputs: dict[str, dict[str, str]] = {}
 
     def by_arn(self, arn: str) -> StackInfo | None:
-        return StackInfo(arn, StackArn.parse(arn).name, "UPDATE_COMPLETE", arn)
+        return StackInfo(arn, StackArn.parse(arn).name, "UPDATE_COMPLETE", arn, exports=Everything())
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
-        return self.by_arn(stack_arn(name, region))
+        found = self.by_arn(stack_arn(name, region))
+        if found is None or not name.startswith(HOLD_STACK):
+            return found
+        return replace(found, outputs=self._outputs[name]) if name in self._outputs else None
+
+    def create_stack(self, stack: NewStack) -> str:
+        outputs = json.loads(stack.template)["Outputs"]
+        self._outputs[stack.name] = {name: each["Value"] for name, each in outputs.items()}
+        return stack_arn(stack.name, stack.region)
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         del arn

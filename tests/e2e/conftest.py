@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections import Counter
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.e2e.agreement import Agreement
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US, exporting, imported, lookup, stack
 from tests.support.emulator import sam
@@ -36,6 +38,9 @@ HURRIED_SECONDS = 20
 """For which a function of that account may run. It keeps half of them back for its answer, and the rest is long enough
 for some work even on a machine that is busy with other things."""
 
+PREDICTIONS = "predictions"
+"""The file that lists what `strongref check` predicted."""
+
 LOOKS_AT = [
     *("s3:ListBucket", "s3:ListAllMyBuckets", "sns:GetTopicAttributes", "sns:ListTopics"),
     *("events:DescribeRule", "events:ListRules", "lambda:GetPolicy", "apigateway:GET"),
@@ -51,6 +56,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _HERE in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how many predictions of `strongref check` were compared with what happened."""
+    counts = config._tmp_path_factory.getbasetemp() / PREDICTIONS  # type: ignore[attr-defined] # as the fixture
+    if counts.exists():
+        verdicts = Counter(line.split()[0] for line in counts.read_text().splitlines())
+        listed = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+        terminalreporter.write_line(
+            f"strongref check: {verdicts.total()} predictions agreed with the outcome: {listed}"
+        )
 
 
 @pytest.fixture(scope="session")
@@ -186,9 +202,9 @@ def _locked(folder: Path, name: str = "emulator.lock") -> Iterator[None]:
 
 
 @pytest.fixture
-def aws(emulator: Emulator) -> Aws:
-    """The account that has the application."""
-    return Aws(emulator)
+def aws(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
+    """The account that has the application. Deployments of exports are compared with what `check` predicts."""
+    return Aws(emulator, agreement=Agreement(_shared(tmp_path_factory) / PREDICTIONS))
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
+    from tests.e2e.agreement import Agreement
     from tests.support.emulator.control import Answer, Call, Emulator
 
 Template = dict[str, Any]
@@ -74,6 +75,7 @@ class Aws:
 
     emulator: Emulator
     account: str = ACCOUNT
+    agreement: Agreement | None = None  # compares what `strongref check` predicts with what happens, if given
     _clients: dict[tuple[str, str], Any] = field(default_factory=dict)
     _arns: dict[tuple[str, str], str] = field(default_factory=dict)
 
@@ -86,8 +88,9 @@ class Aws:
         self, stack: str, template: Template, region: str, expect: str | None = None, **options: object
     ) -> Deployed:
         """Create or update a stack, and wait for the end: which is `expect`, if that is given."""
-        self.begin(stack, template, region, **options)
-        return self.wait(stack, region, expect)
+        with self.agreement.deploying(self, stack, template, region, options) if self.agreement else nullcontext():
+            self.begin(stack, template, region, **options)
+            return self.wait(stack, region, expect)
 
     def begin(self, stack: str, template: Template, region: str, **options: object) -> str:
         """Begin to create or update a stack; its ARN."""
@@ -119,11 +122,15 @@ class Aws:
 
     def fail(self, stack: str, resource: str, region: str) -> None:
         """Have the creation of a `waiting_resource` fail, once it has begun."""
+        self.signal(stack, resource, region, "FAILURE")
+
+    def signal(self, stack: str, resource: str, region: str, status: str) -> None:
+        """Have the creation of a `waiting_resource` end, once it has begun."""
         client = self.client("cloudformation", region)
 
         def signalled() -> bool:
             with suppress(ClientError):
-                client.signal_resource(StackName=stack, LogicalResourceId=resource, UniqueId="1", Status="FAILURE")
+                client.signal_resource(StackName=stack, LogicalResourceId=resource, UniqueId="1", Status=status)
                 return True
             return False
 
@@ -132,8 +139,11 @@ class Aws:
     def delete(self, stack: str, region: str, expect: str | None = "DELETE_COMPLETE", **options: object) -> str:
         """Delete a stack; its last status."""
         self.stack_arn(stack, region)  # Remembered: there is no asking by name afterwards.
-        self.client("cloudformation", region).delete_stack(StackName=stack, **options)
-        return self.wait(stack, region, expect).status
+        # `check` does not know which resources are retained, and a stack may be gone already.
+        compared = self.agreement if not options and self.status(stack, region) else None
+        with compared.deleting(self, stack, region) if compared else nullcontext():
+            self.client("cloudformation", region).delete_stack(StackName=stack, **options)
+            return self.wait(stack, region, expect).status
 
     def continue_rollback(self, stack: str, region: str, expect: str | None = "UPDATE_ROLLBACK_COMPLETE") -> str:
         """Try a failed rollback again; the stack's status after it."""

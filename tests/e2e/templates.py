@@ -27,6 +27,27 @@ def export(values: Properties, *, consumer: str | None = None, region: Any = US,
     }
 
 
+def hold_output(export: str = "Exports", name: str | None = None) -> Template:
+    """The output that an Export's property Hold is about."""
+    return {
+        "Value": {"Fn::GetAtt": [export, "Hold"]},
+        "Export": {"Name": name or {"Fn::Sub": f"${{AWS::StackName}}-{export}"}},
+    }
+
+
+def held(resources: Template, *exports: str, more: Template | None = None) -> Template:
+    """A template in which these Exports name a CloudFormation export, with the outputs for it."""
+    for each in exports or ["Exports"]:
+        resources[each]["Properties"]["Hold"] = {"Fn::Sub": f"${{AWS::StackName}}-{each}"}
+    template = stack({**resources, **(more or {})})
+    return template | {"Outputs": {f"{each}Hold": hold_output(each) for each in exports or ["Exports"]}}
+
+
+def topic(name: str | None = None) -> Template:
+    """A resource whose ARN can be exported, and whose deletion can be seen."""
+    return {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": name} if name else {}}
+
+
 def imported(producer: str, *names: str, region: str = EU, **more: Any) -> Template:  # noqa: ANN401
     properties = {"From": {"Stack": producer, "Region": region}, **({"Names": list(names)} if names else {}), **more}
     return {

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.templates import EU, US
+from tests.e2e.templates import EU, US, export, held, stack, topic
+from tests.e2e.test_holds import hold_stacks
 from tests.e2e.world import World
 
 if TYPE_CHECKING:
@@ -54,6 +55,45 @@ def test_what_manifests_claim_is_not_changed_until_they_let_go(world: World, tmp
     assert freed.returncode == 0, freed.stderr
     world.publish({"VpcId": "vpc-2"}, "UPDATE_COMPLETE")
     assert world.values() == {"VpcId": "vpc-2"}
+
+
+def test_with_hold_the_producer_is_not_deleted_until_they_are_unclaimed(
+    aws: Aws, names: Callable[[str], str], tmp_path: Path
+) -> None:
+    """CloudFormation also refuses an update that removes the Export with what it exports."""
+    world = World.of(aws, names)
+    exports = export({"Arn": {"Ref": "Topic"}}, consumer=world.consumer)
+    aws.deploy(world.producer, held({"Topic": topic(), "Exports": exports}), EU, "CREATE_COMPLETE")
+    manifest, name = tmp_path / "service.yaml", f"shop-{world.consumer}"
+    manifest.write_text(f"topic: ${{export:{world.producer}.Arn@{EU}}}\n")
+    claim: list[str | Path] = [
+        "resolve",
+        manifest,
+        "-o",
+        tmp_path / "out",
+        "--claim",
+        name,
+        "--consumer",
+        world.consumer,
+    ]
+
+    done = strongref(world, *claim, "--hold")
+    assert done.returncode == 0, done.stderr
+    (hold,) = hold_stacks(world, consumer=name)
+    before = aws.physical_ids(world.producer, EU)
+    aws.delete(world.producer, EU, expect="CREATE_COMPLETE")
+    assert f"Cannot delete export {world.producer}-Exports as it is in use by {hold}" in world.why()
+    aws.deploy(world.producer, stack({"Other": topic()}), EU, REFUSED)
+    assert aws.physical_ids(world.producer, EU) == before
+
+    without = strongref(world, *claim)
+    assert (without.returncode, hold_stacks(world, consumer=name)) == (0, []), without.stderr
+    assert strongref(world, *claim, "--hold").returncode == 0
+    assert hold_stacks(world, consumer=name) == [hold]
+    freed = strongref(world, "resolve", "--unclaim", name)
+    assert (freed.returncode, hold_stacks(world, consumer=name)) == (0, []), freed.stderr
+    aws.delete(world.producer, EU)
+    assert world.all_stored() == {}
 
 
 def test_a_manifest_that_cannot_be_claimed_for_is_not_written(world: World, tmp_path: Path) -> None:

@@ -139,6 +139,7 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     reader.run("sam deploy --stack-name certificate")
     certificate = aws.outputs("site", EU)["CertificateArn"]
     assert certificate.startswith("arn:aws:acm:us-east-1:")
+    _check(reader)
 
     # The network of the operations page: a value is claimed, and its stack cannot be deleted.
     aws.deploy("network", exporting({"CertArn": "arn:x"}, consumer="web"), EU, "CREATE_COMPLETE")
@@ -150,6 +151,7 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     again = importing("network", "CertArn", Revision="2")
     aws.deploy("web", again, US, "UPDATE_COMPLETE")
     reader.run("aws ssm get-parameters-by-path --recursive --path /strongref/fences")
+    reader.run("aws ssm get-parameters-by-path --recursive --path /strongref/holds")
     aws.delete("network", EU, "DELETE_FAILED")
     reader.run("aws cloudformation delete-stack --stack-name network --retain-resources Exports")
     aws.wait("network", EU, "DELETE_COMPLETE")
@@ -170,6 +172,16 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
         aws.wait("network", EU, "UPDATE_ROLLBACK_COMPLETE")
         assert ("old" in aws.values(US, "/strongref/exports/web").values()) == released
     assert reader.left == []
+
+
+def _check(reader: Reader) -> None:
+    """The page of `check`: another domain name for the certificate that the site uses, and its deletion."""
+    (shown,) = [block for block in blocks("console") if block.page.name == "check.md"]
+    assert reader.run("strongref check --stack certificate --region us-east-1 --template", fails=True) == shown.text
+    reader.run("aws cloudformation create-change-set")
+    from_change_set = reader.run("strongref check --stack certificate --region us-east-1 --change-set", fails=True)
+    assert "CertificateArn and DomainName cannot be changed: they are imported by stack site" in from_change_set
+    assert "cannot be dropped" in reader.run("strongref check --delete certificate", fails=True)
 
 
 def _look_up(reader: Reader) -> None:
@@ -232,8 +244,9 @@ def _resolve(reader: Reader) -> None:
     (subnets,) = re.findall(r"ids: \[(.*)\]|ids:\n((?: +- .*\n)+)", written.read_text())
     ids = reader.aws.physical_ids("network", EU)
     assert [ids["SubnetA"] in each or ids["SubnetB"] in each for each in subnets if each] == [True]
-    reader.aws.delete("network", EU, "DELETE_FAILED")
-    assert "are imported by manifests shop (111111111111)" in "".join(reader.aws.reasons("network", EU))
+    reader.run("strongref resolve examples/manifests/claiming")  # with --hold
+    reader.aws.delete("network", EU, "CREATE_COMPLETE")
+    assert "is in use by strongref-hold-111111111111-shop-" in "".join(reader.aws.reasons("network", EU))
     assert "/network/SubnetIds is no longer claimed\n" in reader.run("strongref resolve --unclaim")
     reader.aws.delete("network", EU)
 
@@ -298,8 +311,8 @@ def test_the_examples_are_deployed_and_read_each_other(aws: Aws) -> None:
     aws.deploy("consumer", load(example("structured/consumer")), US, "CREATE_COMPLETE")
     assert "correct-horse" not in str(aws.outputs("consumer", US)) + aws.logs(EU) + aws.logs(US)
 
-    aws.delete("network", EU, "DELETE_FAILED")
-    assert "cannot be dropped: they are imported by stack service" in "".join(aws.reasons("network", EU))
+    aws.delete("network", EU, "CREATE_COMPLETE")
+    assert f"in use by strongref-hold-{aws.account}-service-" in "".join(aws.reasons("network", EU))
     for stack_name, region in (("service", EU), ("service", US), ("network", EU), ("consumer", US), ("producer", EU)):
         aws.delete(stack_name, region)
 

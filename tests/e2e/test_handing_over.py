@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.templates import EMPTY, EU, US, exporting, importing, looking_up
+from tests.e2e.harness import waiting_resource
+from tests.e2e.templates import EMPTY, EU, US, export, exporting, held, importing, looking_up
 from tests.e2e.world import World
 from tests.support.waiting import wait_until
 
@@ -110,3 +111,19 @@ def test_a_lookup_that_is_throttled_continues_when_there_is_room_again(world: Wo
     assert aws.wait(name, EU, "CREATE_COMPLETE").outputs == {"TopicName": name}
     assert answered(world, name) == [1]
     aws.delete(name, EU)
+
+
+def test_an_import_waits_for_its_producers_deployment_in_one_invocation_after_the_other(world: World) -> None:
+    """Both are deployed for the first time: what the import holds exists only when the producer's stack is complete."""
+    template = held({"Exports": export({"A": "a1"}, consumer=world.consumer), "Late": waiting_resource("Exports")})
+    world.aws.begin(world.producer, template, EU)
+    wait_until(lambda: "A" in world.values(), "the value")
+    world.aws.begin(world.consumer, importing(world.producer, "A"), US)
+    assert continued(world, world.consumer, US)
+    assert answered(world, world.consumer) == []
+    world.aws.signal(world.producer, "Late", EU, "SUCCESS")
+    world.aws.wait(world.producer, EU, "CREATE_COMPLETE")
+    world.aws.wait(world.consumer, US, "CREATE_COMPLETE")
+    assert world.claims("A") == [world.consumer]
+    assert f"/strongref/holds/{world.producer}-Exports/" in "\n".join(world.aws.parameters(EU, "/strongref/holds"))
+    assert world.aws.delete(world.producer, EU, expect="CREATE_COMPLETE")

@@ -114,8 +114,8 @@ def test_an_exported_load_balancer_is_imported_in_another_region_and_cannot_be_c
     assert config["Origins"]["Items"][0]["DomainName"] == site.values["WebAlb/DnsName"]
 
     refuses_to_change_it(site, replaced())
-    aws.delete(site.network, EU, "DELETE_FAILED")
-    assert "cannot be dropped: they are imported by stack" in "".join(aws.reasons(site.network, EU))
+    aws.delete(site.network, EU, "UPDATE_ROLLBACK_COMPLETE")
+    assert f"in use by strongref-hold-{aws.account}-{site.web}-" in "".join(aws.reasons(site.network, EU))
     found = aws.client("elbv2", EU).describe_load_balancers(LoadBalancerArns=[ids["LoadBalancer"]])
     assert found["LoadBalancers"][0]["DNSName"] == site.values["WebAlb/DnsName"]
 
@@ -204,7 +204,7 @@ def test_a_condition_that_turns_false_is_refused_while_its_resource_is_imported(
     buckets.site.publish(buckets.template("One", condition="yes"), "CREATE_COMPLETE")
     buckets.imported()
     buckets.refused(buckets.template("One", condition="no"))
-    buckets.aws.delete(buckets.site.network, EU, "DELETE_FAILED")
+    buckets.aws.delete(buckets.site.network, EU, "UPDATE_ROLLBACK_COMPLETE")
     assert buckets.physical["One"] in buckets.there
     buckets.aws.delete(buckets.site.web, US)
     buckets.aws.delete(buckets.site.network, EU)
@@ -219,10 +219,9 @@ def test_a_condition_that_turns_false_is_refused_while_its_resource_is_imported(
 def test_a_stack_that_cannot_be_deleted_keeps_what_it_exports(buckets: Buckets) -> None:
     buckets.site.publish(buckets.template("One"), "CREATE_COMPLETE")
     buckets.imported()
-    buckets.aws.delete(buckets.site.network, EU, "DELETE_FAILED")
+    buckets.aws.delete(buckets.site.network, EU, "CREATE_COMPLETE")
     assert buckets.physical["One"] in buckets.there
-    (failed,) = [name for name in buckets.aws.physical_ids(buckets.site.network, EU) if name.startswith("Exports")]
-    assert f"failed to delete: [{failed}]" in "".join(buckets.aws.reasons(buckets.site.network, EU))
+    assert "in use by strongref-hold-" in "".join(buckets.aws.reasons(buckets.site.network, EU))
     buckets.gone()
 
 
@@ -353,6 +352,43 @@ def test_awss_own_transforms_come_after_it(site: Site) -> None:
     made = site.aws.client("lambda", US).get_function_configuration(FunctionName=ids["Function"])
     assert made["Environment"]["Variables"] == {"ALB_ARN": arn}
     site.aws.delete(site.web, US)
+    site.aws.delete(site.network, EU)
+
+
+def test_an_import_keeps_the_export_and_what_it_exports_in_the_template(site: Site) -> None:
+    site.publish(network(), "CREATE_COMPLETE")
+    before = site.aws.physical_ids(site.network, EU)
+    (export,) = [name for name in before if name.startswith("Exports")]
+    assert site.aws.outputs(site.network, EU) == {f"{export}Hold": f"{site.network}-{export}"}
+    site.consume(web(), "CREATE_COMPLETE")
+
+    without = network()
+    del without["Resources"]["LoadBalancer"]
+    site.publish(without, "UPDATE_ROLLBACK_COMPLETE")
+    site.aws.delete(site.network, EU, "UPDATE_ROLLBACK_COMPLETE")
+    assert site.aws.physical_ids(site.network, EU) == before
+    assert {"WebAlb/Arn", "WebAlb/DnsName"} < site.values.keys()
+
+    site.aws.delete(site.web, US)
+    site.publish(without, "UPDATE_COMPLETE")
+    assert site.values == {}
+    site.aws.delete(site.network, EU)
+
+
+def test_each_export_of_a_loop_has_a_hold(site: Site) -> None:
+    name = {"Fn::GetAtt": [{"Fn::Sub": "Topic${Letter}"}, "TopicName"]}
+    exports = {"Region": US, "Consumer": {"Fn::Sub": "letter-${Letter}"}, "Values": {"Name": name}}
+    topic = {"Type": "AWS::SNS::Topic", "Exports": exports}
+    template = {
+        "Transform": ["StrongRef", "AWS::LanguageExtensions"],
+        "Resources": {"Fn::ForEach::Topics": ["Letter", ["A", "B"], {"Topic${Letter}": topic}]},
+    }
+    site.aws.deploy(site.network, template, EU, "CREATE_COMPLETE")
+    made = [name for name in site.aws.physical_ids(site.network, EU) if "Exports" in name]
+    assert sorted(name[:13] for name in made) == ["TopicAExports", "TopicBExports"]
+    assert site.aws.outputs(site.network, EU) == {f"{name}Hold": f"{site.network}-{name}" for name in made}
+    exported = site.aws.client("cloudformation", EU).list_exports()["Exports"]
+    assert {f"{site.network}-{name}" for name in made} <= {each["Name"] for each in exported}
     site.aws.delete(site.network, EU)
 
 

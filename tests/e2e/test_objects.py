@@ -17,6 +17,7 @@ import strongref_toolkit
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.contract.names import short_hash
 from strongref.runtime.clock import SystemClock
 from strongref_objects import (
     CrossRegion,
@@ -30,11 +31,13 @@ from strongref_objects import (
     read_object,
 )
 from strongref_objects.base.errors import NothingToImportError
+from strongref_objects.channels.cloudformation import HOLDER_PATH
 from strongref_objects.channels.holding import HOLDER
 from strongref_objects.synthesis.context_file import listing, reset
 from strongref_toolkit.session import ToolSession
+from tests.e2e.harness import failing_resource
 from tests.e2e.templates import EU, US
-from tests.support.objects import Tree
+from tests.support.objects import Tree, held_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -156,7 +159,7 @@ def test_req8_while_it_is_imported_the_producer_can_neither_change_nor_drop_it_n
 
 
 def test_req8_what_is_imported_later_is_held_by_another_resource_and_nothing_is_let_go(apps: Apps) -> None:
-    """CloudFormation does not update a `WaitConditionHandle`: one that holds more comes before the old one goes."""
+    """What holds more has another name, and comes before the old one goes."""
     apps.produce()
     handles = []
     for keys in (["LoadBalancerArn"], ["LoadBalancerArn", "SecurityGroup"]):
@@ -177,6 +180,57 @@ def test_req8_what_is_imported_later_is_held_by_another_resource_and_nothing_is_
     apps.aws.deploy(apps.consumer, target.template(), EU, "UPDATE_COMPLETE")
     apps.produce(changed=True, expect="UPDATE_COMPLETE")
     apps.produce(exported=False, expect="UPDATE_ROLLBACK_COMPLETE")
+
+
+def older(template: Template) -> Template:
+    """A template as an older version made it, with its holder in metadata."""
+    resources = dict(template["Resources"])
+    (holder,) = [name for name in resources if name.startswith(HOLDER)]
+    names = held_by({holder: resources.pop(holder)})
+    metadata = {"strongref:imports": [{"Fn::ImportValue": each} for each in names]}
+    former = {"Type": "AWS::CloudFormation::WaitConditionHandle", "Metadata": metadata}
+    return {**template, "Resources": {**resources, f"StrongrefImports{short_hash(chr(10).join(names))}": former}}
+
+
+def test_what_an_older_version_holds_is_held_while_its_holder_is_replaced(apps: Apps) -> None:
+    apps.produce()
+    stack, target = apps.stack(apps.consumer, EU, NOTHING)
+    arn = stack.import_object(apps.name).read_string("LoadBalancerArn")
+    target.put_output("Arn", arn, export=None, description=None)
+    template = target.template()
+    (holder,) = [name for name in template["Resources"] if name.startswith(HOLDER)]
+    (former,) = older(template)["Resources"].keys() - template["Resources"].keys()
+
+    def is_held() -> bool:
+        apps.produce(changed=True, expect="UPDATE_ROLLBACK_COMPLETE")
+        apps.produce(exported=False, expect="UPDATE_ROLLBACK_COMPLETE")
+        return f"in use by {apps.consumer}" in apps.why(apps.producer)
+
+    apps.aws.deploy(apps.consumer, older(template), EU, "CREATE_COMPLETE")
+    assert is_held()
+    failing = {"Failing": failing_resource(holder)}
+    apps.aws.deploy(
+        apps.consumer,
+        {**template, "Resources": {**template["Resources"], **failing}},
+        EU,
+        "UPDATE_ROLLBACK_COMPLETE",
+    )
+    assert "DELETE_COMPLETE" in apps.aws.statuses(apps.consumer, holder, EU)
+    assert former in apps.aws.physical_ids(apps.consumer, EU)
+    assert is_held()
+    apps.aws.deploy(apps.consumer, template, EU, "UPDATE_COMPLETE")
+    events = [(each["LogicalResourceId"], each["ResourceStatus"]) for each in apps.aws.events(apps.consumer, EU)]
+    cleanup = events.index((apps.consumer, "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"))
+    created = [at for at, (name, status) in enumerate(events) if name == holder and status.endswith("_COMPLETE")]
+    assert created
+    assert created[-1] < cleanup < events.index((former, "DELETE_IN_PROGRESS"))
+    assert former not in apps.aws.physical_ids(apps.consumer, EU)
+    assert is_held()
+    path = f"{HOLDER_PATH}/{apps.consumer}"
+    assert list(apps.aws.values(EU, path).values()) == ["held"]
+    apps.aws.delete(apps.consumer, EU)
+    assert not apps.aws.values(EU, path)
+    apps.produce(exported=False, expect="UPDATE_COMPLETE")
 
 
 def test_req8_a_weak_import_stands_in_nobodys_way(apps: Apps) -> None:

@@ -14,6 +14,7 @@ import pytest
 from tests.e2e.harness import Aws
 from tests.support.documents import ROOT
 from tests.support.node import NODE
+from tests.support.objects import held_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +156,7 @@ def test_req8_a_bucket_is_read_and_held_at_deployment(bucket: Programs) -> None:
     bucket.change("albums", '"JohnnyBucket', 'type=ResolveType.DEPLOYMENT, name="JohnnyBucket')
     template = bucket.template("albums")  # Nothing has to be deployed for that.
     assert bucket.kept() == {}
-    assert resources(template, "AWS::CloudFormation::WaitConditionHandle") == []
+    assert held_by(template["Resources"]) == []
     bucket.deploy("photos")
     bucket.deploy("albums")
     role = bucket.aws.physical_ids(bucket.names["albums"], EU)["ReaderF7BF189D"]
@@ -174,7 +175,7 @@ def test_weakly_imported_a_bucket_can_be_deleted(bucket: Programs) -> None:
     bucket.change("albums", "import_bucket(stack, ", "import_bucket(stack, weak=True, name=")
     bucket.deploy("photos")
     template = bucket.deploy("albums")
-    assert resources(template, "AWS::CloudFormation::WaitConditionHandle") == []
+    assert held_by(template["Resources"]) == []
     bucket.delete("photos")
     assert bucket.template("albums") == template  # The context file has what there was, until it is reset.
     bucket.delete("albums")
@@ -262,8 +263,7 @@ def test_req2_one_of_every_ready_type_is_deployed_and_imported_as_it_is(
     reported = {name.lower(): value for name, value in aws.outputs(f"{prefix}-importing", EU).items()}
     assert len(reported) > 25
     assert reported == {name: exported[name] for name in reported}
-    (holder,) = resources(templates["importing"], "AWS::CloudFormation::WaitConditionHandle")
-    assert len(holder["Metadata"]["strongref:imports"]) > 30
+    assert len(held_by(templates["importing"]["Resources"])) > 30
     aws.delete(f"{prefix}-exporting", EU, "CREATE_COMPLETE")
     aws.delete(f"{prefix}-importing", EU)
     aws.delete(f"{prefix}-exporting", EU)

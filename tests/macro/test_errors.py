@@ -214,7 +214,7 @@ def test_members_that_are_no_maps_are_left_to_cloudformation() -> None:
     [
         (
             {"Valuebytes": 1},
-            "Parameter Valuebytes of the transform StrongRef does not exist; the only one is ValueBytes.",
+            "Parameter Valuebytes of the transform StrongRef does not exist; there are ValueBytes and Hold.",
         ),
         ({"ValueBytes": 0}, "Parameter ValueBytes of the transform StrongRef must be a number from 1 to 3296."),
         ({"ValueBytes": "many"}, "Parameter ValueBytes of the transform StrongRef must be a number from 1 to 3296."),
@@ -222,6 +222,8 @@ def test_members_that_are_no_maps_are_left_to_cloudformation() -> None:
             {"ValueBytes": {"Ref": "A"}},
             "Parameter ValueBytes of the transform StrongRef must be a number from 1 to 3296.",
         ),
+        ({"Hold": "no"}, "Parameter Hold of the transform StrongRef must be true or false."),
+        ({"Hold": {"Ref": "A"}}, "Parameter Hold of the transform StrongRef must be true or false."),
     ],
 )
 def test_a_parameter_of_the_transform_that_cannot_be(parameters: dict[str, Any], reported: str) -> None:

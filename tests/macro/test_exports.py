@@ -37,7 +37,8 @@ def refusals(exports: object) -> list[str]:
 def test_exports_become_an_export_next_to_the_resource() -> None:
     given = {"Region": "us-east-1", "Consumer": "web", "Values": {"WebAlb": ALB}}
     ((logical_id, made),) = exported(given).items()
-    assert made == {"Type": EXPORTS, "Properties": {"ServiceToken": TOKEN, **given}}
+    hold = {"Fn::Sub": f"${{AWS::StackName}}-{logical_id}"}
+    assert made == {"Type": EXPORTS, "Properties": {"ServiceToken": TOKEN, "Hold": hold, **given}}
     assert re.fullmatch(r"ExportsWeb[0-9a-f]{8}", logical_id)
 
 
@@ -65,7 +66,8 @@ def test_as_is_the_name_that_values_stand_below(given: Any, values: Any, secure:
     assert made["Values"] == values
     assert made.get("SecureKeys") == secure
     assert "As" not in made
-    sample = {key: value for key, value in made.items() if key != "ServiceToken"} | {"Values": {}, "SecureKeys": []}
+    known = {"Values": {}, "SecureKeys": [], "Hold": "network-Exports"}
+    sample = {key: value for key, value in made.items() if key != "ServiceToken"} | known
     ExportRequest.parse(sample, StackArn.parse(NETWORK))
 
 
@@ -105,7 +107,8 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
         "Revision": "3",
     }
     assert set(given) == set(KEYS)
-    assert the_export(given)["Properties"] == {"ServiceToken": TOKEN, **given}
+    made = the_export(given)["Properties"]
+    assert made == {"ServiceToken": TOKEN, "Hold": made["Hold"], **given}
 
 
 @pytest.mark.parametrize(

@@ -78,14 +78,20 @@ def test_the_template_comes_back_with_its_references_made_imports(reported: Repo
         "ContainerPort": 80,
         "TargetGroupArn": get(logical_id, "Alb.TargetGroupArn"),
     }
-    assert list(answer["fragment"]) == list(given["fragment"])
+    assert list(answer["fragment"]) == [*given["fragment"], "Outputs"]
+    assert answer["fragment"]["Outputs"] == {
+        "Exports1865df73Hold": {
+            "Value": get("Exports1865df73", "Hold"),
+            "Export": {"Name": {"Fn::Sub": "${AWS::StackName}-Exports1865df73"}},
+        }
+    }
     assert json.loads(json.dumps(answer)) == answer
     (line,) = reported.lines
     assert (line["message"], line["request"], line["references"], line["added"]) == (
         "Transformed",
         given["requestId"],
         1,
-        2,
+        3,
     )
 
 
@@ -116,7 +122,7 @@ def test_the_transforms_parameters_are_read(reported: Reported) -> None:
     refused = handler(event(params={"Bytes": 1}), FakeContext())
     assert (
         refused["errorMessage"]
-        == "Parameter Bytes of the transform StrongRef does not exist; the only one is ValueBytes."
+        == "Parameter Bytes of the transform StrongRef does not exist; there are ValueBytes and Hold."
     )
     assert reported.counted == {"Rejections": 1}
 

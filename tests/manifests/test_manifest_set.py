@@ -359,7 +359,7 @@ def test_claiming_for_manifests_takes_six_calls_more_than_an_import_and_one_for_
         return len(cloud.calls)
 
     ports, store = world.set().ports, cloud.stores(US, cloud.clock)
-    as_an_import = calls(ClaimAttempt(ports, store, cloud.clock, claimant, CLUSTER, names).hold)
+    as_an_import = calls(ClaimAttempt(ports, store, cloud.clock, claimant, CLUSTER, names).claim)
     assert calls(lambda: world.set().hold(used, lambda _: None)) <= as_an_import + 6 + count / 50
     assert calls(lambda: world.set().hold(used, lambda _: None)) <= as_an_import + 6 + count / 50
     assert calls(world.set().release_all) <= count + 8 + count / 50

@@ -334,7 +334,11 @@ def test_what_is_added_comes_behind_the_comments_of_its_section() -> None:
     resource, below = "Resources:\n  A:\n    Type: T\n", "    # Of A.\n\n  # Off:\n  #   Type: T\n"
     result = text_of(f"{resource}    Exports: {{As: a}}\n{below}\n# Of the outputs.\nOutputs: {{}}\n")
     assert result.startswith(f"{resource}{below}  Exports44136fa3:\n")
-    assert result.endswith("\n\n# Of the outputs.\nOutputs: {}\n")
+    outputs = result.partition("\n\n# Of the outputs.\n")[2]
+    assert outputs == (
+        "Outputs:\n  Exports44136fa3Hold:\n    Value: !GetAtt Exports44136fa3.Hold\n"
+        "    Export: {Name: !Sub '${AWS::StackName}-Exports44136fa3'}\n"
+    )
 
 
 def test_lines_end_as_they_did() -> None:
@@ -512,5 +516,7 @@ def test_json_stays_as_it_is_written_around_what_changes() -> None:
     "Exports44136fa3": {
       "Type": "Custom::CrossRegionExport",
 """)
-    assert result.endswith('  }, "Outputs": {}\n}\n')
+    name = '{"Name": {"Fn::Sub": "${AWS::StackName}-Exports44136fa3"}}'
+    output = f'{{"Value": {{"Fn::GetAtt": ["Exports44136fa3", "Hold"]}}, "Export": {name}}}'
+    assert result.endswith(f'  }}, "Outputs": {{"Exports44136fa3Hold": {output}}}\n}}\n')
     assert '"K": [\n              5.10\n' in result

@@ -18,6 +18,7 @@ from strongref_objects.base.errors import BadChannelError, ExportedTwiceError
 from strongref_objects.channels.cross_region_imports import ImportResources
 from strongref_objects.synthesis.context_file import reset
 from tests.support.builders import ACCOUNT
+from tests.support.cloudformation.operations import ExportInUseError
 from tests.support.objects import EU, US, World, custom, produced, template
 
 if TYPE_CHECKING:
@@ -98,10 +99,18 @@ def test_a_list_of_regions_that_grows_with_others_next_to_it_makes_no_conflict(w
         assert stored(world, US) == stored(world, WEST) == {"VpcId": value}
 
 
-def test_a_region_that_is_exported_to_no_longer_withdraws_what_is_imported_there(world: World) -> None:
+def test_a_region_that_is_exported_to_no_longer_is_refused_while_it_is_imported_there(world: World) -> None:
     produce(world, [US], A="1")
     consume(world, "A")
-    produce(world, [WEST], A="1")
+    with pytest.raises(ExportInUseError):
+        produce(world, [WEST], A="1")
+    assert (stored(world, US), stored(world, WEST)) == ({"A": "1"}, {})
+
+
+def test_without_a_hold_it_withdraws_what_is_imported_there(world: World) -> None:
+    produced(world, via=CrossRegion(regions=[US], consumer="web", hold=False), A="1")
+    consume(world, "A")
+    produced(world, via=CrossRegion(regions=[WEST], consumer="web", hold=False), A="1")
     assert "A stays: imported by stack web" in world.cloud.stack("network", EU).reasons[-1]
     assert stored(world, US) == {"A": "1"}
 

@@ -296,7 +296,7 @@ def test_a_whole_list_that_a_function_gives_is_joined(world: Callable[[], World]
     producer.export_string_list("Zones", {"Fn::GetAZs": ""}, via=Parameters("/shared"))
     producer.export_string_list("Zones", {"Fn::GetAZs": ""}, via=CrossRegion())
     written = template(producer)
-    (output,) = written["Outputs"].values()
+    (output,) = (each for name, each in written["Outputs"].items() if not name.endswith("Hold"))
     assert output["Value"] == {"Fn::Join": [",", {"Fn::GetAZs": ""}]}
     values = {each["Type"]: each["Properties"] for each in written["Resources"].values()}
     assert values["AWS::SSM::Parameter"]["Value"] == {"Fn::Join": [",", {"Fn::GetAZs": ""}]}

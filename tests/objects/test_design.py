@@ -22,7 +22,7 @@ from strongref_objects import (
     read_object,
 )
 from strongref_objects.base.errors import BadStrengthError, ExportedTwiceError, UnresolvedImportError
-from tests.support.objects import EU, US, World, use
+from tests.support.objects import EU, US, World, held_by, use
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,9 +95,8 @@ def resources(stack: Stack, kind: str) -> list[dict[str, Any]]:
 
 
 def held(stack: Stack) -> list[str]:
-    """The names that a stack holds by its metadata."""
-    holders = resources(stack, "AWS::CloudFormation::WaitConditionHandle")
-    return [each["Fn::ImportValue"] for holder in holders for each in holder["Metadata"]["strongref:imports"]]
+    """The names that a stack holds."""
+    return held_by(template(stack).get("Resources", {}))
 
 
 def produced(world: World, via: Channel | None = None) -> Stack:

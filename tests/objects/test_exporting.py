@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -78,11 +79,13 @@ def test_several_exports_to_one_consumer_are_one_resource_with_all_their_values(
     stack.export_object("Johnny", BUCKET, via=TO_WEB)
     stack.export_object("Jenny", Tree({"Zones": ["a", "b"], "Group": Tree({"Id": "1"})}), via=TO_WEB)
     stack.export_string("Name", "n", via=CrossRegion(regions=[US, US], consumer="web"))
+    ((logical_id, _),) = template(stack)["Resources"].items()
     assert custom(stack) == [
         {
             "ServiceToken": {"Fn::ImportValue": "strongref-exporter"},
             "Region": US,
             "Consumer": "web",
+            "Hold": {"Fn::Sub": f"${{AWS::StackName}}-{logical_id}"},
             "Values": {
                 "Johnny": {"BucketArn": {"Fn::GetAtt": ["Bucket", "Arn"]}, "BucketName": {"Ref": "Bucket"}},
                 "Jenny": {
@@ -95,6 +98,32 @@ def test_several_exports_to_one_consumer_are_one_resource_with_all_their_values(
             },
         }
     ]
+
+
+def test_each_export_resource_names_a_hold_and_has_an_output_that_exports_it(world: World) -> None:
+    stack = world.stack("network")
+    stack.export_string("Name", "n", via=CrossRegion(regions=[US, "us-west-2"], consumer="web"))
+    made = template(stack)
+    assert len(made["Resources"]) == 2
+    assert made["Outputs"] == {
+        f"{logical_id}Hold": {"Value": {"Fn::GetAtt": [logical_id, "Hold"]}, "Export": {"Name": export["Hold"]}}
+        for logical_id, export in zip(made["Resources"], custom(stack), strict=True)
+    }
+    world.deploy(stack)
+    assert [name.rpartition("-")[2] for name in world.exports[EU]] == list(made["Resources"])
+    assert all(name == each.value for name, each in world.exports[EU].items())
+
+
+def test_an_export_has_a_hold_if_any_of_its_values_wants_one(world: World) -> None:
+    stack = world.stack("network")
+    stack.export_string("A", "a", via=CrossRegion(hold=False))
+    assert "Outputs" not in template(stack)
+    assert "Hold" not in custom(stack)[0]
+    for name, hold in (("B", True), ("C", False)):
+        stack.export_string(name, "b", via=CrossRegion(hold=hold))
+        assert len(template(stack)["Outputs"]) == 1
+        assert "Hold" in custom(stack)[0]
+    assert list(custom(stack)[0]["Values"]) == ["A", "B", "C"]
 
 
 def test_another_consumer_or_other_regions_have_a_resource_of_their_own(world: World) -> None:
@@ -411,8 +440,9 @@ def test_a_logical_id_that_the_template_has_already_is_refused(world: World, via
     stack = world.stack("network")
     stack.export_string("Name", "n", via=via)
     made = template(stack)
-    (taken,) = {**made.get("Resources", {}), **made.get("Outputs", {})}
-    for section in ("Resources", "Outputs"):
+    added = [*made.get("Resources", {}), *made.get("Outputs", {})]
+    assert len(added) == (2 if via == TO_WEB else 1)
+    for section, taken in itertools.product(("Resources", "Outputs"), added):
         other = world.stack("network", template={section: {taken: {"Type": "AWS::SNS::Topic"}}})
         with pytest.raises(LogicalIdTakenError, match=f"has its own output or resource {taken}, but"):
             other.export_string("Name", "n", via=via)

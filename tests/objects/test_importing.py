@@ -9,7 +9,7 @@ import pytest
 from strongref.contract.names import short_hash
 from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack
 from tests.support.builders import ACCOUNT
-from tests.support.objects import EU, US, Tree, World, custom, item, produced, template, use
+from tests.support.objects import EU, US, Tree, World, custom, held_by, item, produced, template, use
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,10 +36,17 @@ def test_what_is_imported_at_synthesis_is_held_by_one_resource(world: World) -> 
     assert stack.import_object("Johnny").read_string("BucketArn") == "Bucket-Arn"
     assert stack.import_string("Name") == "n"
     names = ["Johnny-BucketArn", "Name", *sorted(f"Zones{item(each)}" for each in ("a", "b"))]
+    imports = [{"Fn::ImportValue": each} for each in names]
     assert template(stack)["Resources"] == {
-        f"StrongrefImports{short_hash(LINE.join(names))}": {
-            "Type": "AWS::CloudFormation::WaitConditionHandle",
-            "Metadata": {"strongref:imports": [{"Fn::ImportValue": each} for each in names]},
+        f"StrongrefHolder{short_hash(LINE.join(names))}": {
+            "Type": "AWS::SSM::Parameter",
+            "Properties": {
+                "Type": "String",
+                "Tier": "Standard",
+                "Name": {"Fn::Sub": f"/strongref/object-holds/${{AWS::StackName}}/{short_hash(LINE.join(names))}"},
+                "Description": "Holds the CloudFormation exports that this stack uses. Nothing reads it.",
+                "Value": {"Fn::Select": [0, {"Fn::Split": ["|", {"Fn::Join": ["|", ["held", *imports]]}]}]},
+            },
         }
     }
     assert world.asked["ListExports"] == 1
@@ -68,9 +75,9 @@ def test_imported_weakly_here_and_strongly_there_an_object_is_one_and_held(world
     if via:
         assert resource["Properties"]["Names"] == ["Johnny.BucketArn", "Johnny.BucketName"]
     else:
-        held = [each["Fn::ImportValue"] for each in resource["Metadata"]["strongref:imports"]]
+        held = held_by({logical_id: resource})
         assert held == ["Johnny-BucketArn", "Johnny-BucketName"]
-        assert logical_id == f"StrongrefImports{short_hash(LINE.join(held))}"
+        assert logical_id == f"StrongrefHolder{short_hash(LINE.join(held))}"
 
 
 def test_several_imports_from_one_stack_are_one_resource_with_all_their_names(world: World) -> None:

@@ -25,14 +25,14 @@ TEMPLATE = {
 def test_what_is_put_comes_next_to_what_there_is_which_stays_as_it_is() -> None:
     target = PlainTarget("storage", template=TEMPLATE)
     Stack(target).export_string("Name", {"Ref": "Bucket"})
-    target.put_resource("Topic", "AWS::SNS::Topic", {"DisplayName": "d"}, {"why": "test"})
+    target.put_resource("Topic", "AWS::SNS::Topic", {"DisplayName": "d"})
     target.put_resource("Other", "AWS::SNS::Topic", {})
     target.put_output("Plain", "p", export=None, description=None)
     whole = target.template()
     assert whole["Description"] == "mine"
     assert whole["Resources"] == {
         "Bucket": {"Type": "AWS::S3::Bucket"},
-        "Topic": {"Type": "AWS::SNS::Topic", "Metadata": {"why": "test"}, "Properties": {"DisplayName": "d"}},
+        "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"DisplayName": "d"}},
         "Other": {"Type": "AWS::SNS::Topic"},
     }
     assert len(whole["Outputs"]) == 3

@@ -234,7 +234,7 @@ def test_a_secret_is_put_into_no_template_and_no_file(world: World, via: Channel
 
 def test_the_holders_name_has_to_be_free(world: World) -> None:
     produced(world, Name="n")
-    taken = f"StrongrefImports{short_hash('Name')}"
+    taken = f"StrongrefHolder{short_hash('Name')}"
     stack = world.stack("web", template={"Resources": {taken: {"Type": "AWS::SNS::Topic"}}})
     assert stack.import_string("Name", weak=True) == "n"
     with pytest.raises(LogicalIdTakenError):

@@ -204,7 +204,7 @@ def test_a_delete_that_cannot_be_understood_deletes_what_the_records_say(network
         network.deliver(network.event(second, CREATE, exports({"A": "1"}, [US, AP], Consumer=consumer)))
     network.cloud.deploy("network", AP, {"Exports": exports({"A": "1"})})  # another one of that name
     network.deliver(network.event(3, DELETE, exports(BAD, [US, AP, "nowhere"])))
-    assert network.stored(AP) == {}
+    assert [name for name in network.stored(AP) if not name.startswith("strongref/index/")] == []
     assert {name.split("/")[4] for name in network.stored(US)} == {AP}
 
 

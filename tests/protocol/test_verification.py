@@ -26,6 +26,7 @@ from tests.support.builders import ACCOUNT, stack_arn
 from tests.support.cloudformation.requests import EXPORT, IMPORT, ResourceRequest
 from tests.support.cloudformation.stacks import CLEANUP, ROLLBACK, ROLLBACK_CLEANUP
 from tests.support.fake_ssm import EPOCH, FakeClock
+from tests.support.read_only_stacks import ReadOnlyStacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,7 @@ CREATE, UPDATE, DELETE = RequestType
 
 
 @dataclass
-class Account:
+class Account(ReadOnlyStacks):
     """CloudFormation, which says this about one resource and its stack; first, and after some seconds."""
 
     resource_info: ResourceInfo | None
@@ -65,12 +66,6 @@ class Account:
         assert arn == STACK
         self.calls.append("DescribeStacks")
         return StackInfo(STACK, "web", self.status, STACK) if self.status else None
-
-    def by_name(self, name: str, region: str) -> StackInfo | None:
-        raise NotImplementedError
-
-    def physical_ids(self, arn: str) -> frozenset[str]:
-        raise NotImplementedError
 
     def verifier(self, lag: float = 2.0) -> EventVerifier:
         def stacks(account: str, _clock: Clock) -> Account:

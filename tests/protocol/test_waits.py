@@ -18,6 +18,7 @@ from strongref.protocol.ports import Ports, StackInfo
 from strongref.protocol.staleness import ClaimingStack, is_stale_twice
 from strongref.protocol.time import Patience
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
+from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 from tests.support.fake_ssm import FakeClock
 from tests.support.virtual_time import VirtualClock, VirtualTime
@@ -65,7 +66,7 @@ def test_a_creations_fence_expires_by_itself_and_nobody_takes_its_holder_for_dea
     assert len(fences) == 1
     cloud.clock.slept.append(10)
     ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token, cloud.lag)
-    findings = [finding for tended in Janitor(ports, US).tend(cloud.clock) for finding in tended.findings]
+    findings = [finding for tended in Janitor(ports, US, ACCOUNT).tend(cloud.clock) for finding in tended.findings]
     assert findings == []
     assert not [name for name in cloud.texts(US) if "strongref/fences/" in name]
     assert "expired" not in caplog.text
@@ -209,7 +210,7 @@ def test_the_janitor_looks_twice() -> None:
     cloud.deploy("web", US, {"Imports": IMPORT})
     cloud.late, cloud.lists = True, 0
     ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token, cloud.lag)
-    found = [finding for tended in Janitor(ports, US).tend(cloud.clock) for finding in tended.findings]
+    found = [finding for tended in Janitor(ports, US, ACCOUNT).tend(cloud.clock) for finding in tended.findings]
     assert cloud.lists == 2
     assert (found, cloud.claims(US, VALUE)) == ([], ["web"])
 

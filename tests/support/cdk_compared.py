@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from strongref_objects.channels.holding import HOLDER
 from strongref_toolkit.intrinsics import intrinsic
 from tests.support import cdk_apps
 from tests.support.cdk_apps import ACCOUNT, EU
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 PSEUDO = {"AWS::Region": EU, "AWS::AccountId": ACCOUNT, "AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com"}
 
-IGNORED = {"AWS::CloudFormation::WaitConditionHandle", "AWS::CDK::Metadata"}
-"""What holds imports, and what the CDK reports."""
+IGNORED = {"AWS::CDK::Metadata"}
+"""What the CDK reports."""
 
 NO_TRAFFIC = "255.255.255.255/32"
 """The CDK's rule for a group without other outbound rules. It allows nothing; only the group's own app removes it."""
@@ -54,7 +55,7 @@ class Deployed:
             json.dumps([type_name, properties], sort_keys=True)
             for stack, template in self.templates.items()
             for logical_id, each in template.get("Resources", {}).items()
-            if each["Type"] not in IGNORED
+            if each["Type"] not in IGNORED and not logical_id.startswith(HOLDER)
             for type_name, properties in self._parts(stack, logical_id, each)
         )
 

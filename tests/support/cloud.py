@@ -10,6 +10,7 @@ from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import Event, RequestType
 from strongref.contract.names import CLAIM_TAG, StackArn
 from strongref.contract.response import Response
+from strongref.errors import TAG_LIMIT
 from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
 from strongref.protocol.lag import ReadLag
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from strongref.protocol.time import Clock
+    from tests.support.cloudformation.stacks import FakeStack
 
 UNLIMITED = RateLimits(1e9, 1e9, 1e9, 1e9, 1e9)
 
@@ -71,6 +73,18 @@ class Cloud(CloudFormation):
     def tags(self, region: str, name: str) -> dict[str, str]:
         return dict(self.ssm(region).parameters()[f"/strongref/exports/{name}"].tags)
 
+    def parameters_below(self, region: str, path: str) -> list[str]:
+        """The names of the parameters below a path."""
+        return [f"{path}/{name}" for name in self._texts(region, f"{path}/")]
+
+    def fill_tags(self, region: str, name: str) -> None:
+        """Put as many tags on a value as it can have."""
+        have = len(self.tags(region, name))
+        tags = [{"Key": f"tag{number}", "Value": "x"} for number in range(TAG_LIMIT - have)]
+        self.ssm(region).add_tags_to_resource(
+            ResourceType="Parameter", ResourceId=f"/strongref/exports/{name}", Tags=tags
+        )
+
     def claims(self, region: str, name: str) -> list[str]:
         """The names of the stacks that claim a value."""
         tags = self.tags(region, name)
@@ -90,6 +104,14 @@ class Cloud(CloudFormation):
 
     def stores(self, region: str, clock: Clock) -> SsmStore:
         return SsmStore(self.ssm(region).as_client(), region, RateLimiter(UNLIMITED), clock, lambda: 0.0)
+
+    def keep_parameters(self, stack: FakeStack, names: frozenset[str]) -> None:
+        ssm = self.ssm(stack.region)
+        for name in sorted(names - stack.parameters):
+            ssm.put_parameter(Name=name, Type="String", Value="held")
+        if gone := sorted(stack.parameters - names):
+            ssm.delete_parameters(Names=gone)
+        super().keep_parameters(stack, names)
 
     def token(self) -> str:
         return f"token{next(self.numbers)}"

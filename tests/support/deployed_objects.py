@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 
 from strongref.contract.event import Event, RequestType
+from strongref.contract.hold_outputs import hold_output_id
 from strongref.runtime.wiring import exporter
 from tests.support.fake_ssm import FakeClock
 from tests.support.watched import OWN
@@ -29,14 +30,18 @@ def deploy(target: PlainTarget) -> None:
         if resource["Type"] == "Custom::CrossRegionExport":
             export(target.name, region, logical_id, resource["Properties"])
     others = {name: each for name, each in resources.items() if not each["Type"].startswith("Custom::")}
-    boto3.client("cloudformation", region).create_stack(
-        StackName=target.name, TemplateBody=json.dumps({**template, "Resources": others or _NOTHING})
-    )
+    holds = {hold_output_id(name) for name in resources}  # The attribute is that of a custom resource.
+    outputs = {name: each for name, each in template.get("Outputs", {}).items() if name not in holds}
+    body = {**template, "Resources": others or _NOTHING, "Outputs": outputs}
+    boto3.client("cloudformation", region).create_stack(StackName=target.name, TemplateBody=json.dumps(body))
 
 
 def export(stack: str, region: str, logical_id: str, properties: Mapping[str, Any]) -> None:
     """What a stack's Export publishes, in the account of moto."""
     arn = f"arn:aws:cloudformation:{region}:{OWN}:stack/{stack}/1"
+    if "Hold" in properties:
+        name = properties["Hold"]["Fn::Sub"].replace("${AWS::StackName}", stack)
+        properties = {**properties, "Hold": name}
     event = Event(
         RequestType.CREATE, arn, logical_id, "1", None, properties, None, "https://x", "Custom::CrossRegionExport"
     )

@@ -26,6 +26,7 @@ from strongref.protocol.verification import EventNotVerifiedError, EventRejected
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
 from tests.support.cdk8s_errors import CASES as OF_CDK8S
 from tests.support.cdk_errors import CASES as OF_CDK
+from tests.support.check_errors import CASES as OF_CHECK
 from tests.support.documents import Block, blocks
 from tests.support.macro_errors import CASES as OF_MACRO
 from tests.support.object_errors import CASES as OF_OBJECTS
@@ -101,6 +102,13 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "no-such-export-at-all": lambda: errors.NoSuchExportError(
         {"Queue": []}, PRODUCER, ["Alb.Arn", "CertArn", "SubnetIds"]
     ),
+    "hold-missing": lambda: errors.HoldMissingError("network-Exports", PRODUCER),
+    "hold-pending": lambda: errors.HoldPendingError("network-Exports", PRODUCER, "CREATE_IN_PROGRESS"),
+    "producer-deleted": lambda: errors.ProducerLeavingError(PRODUCER, "network-Exports", deleted=True),
+    "producer-removes": lambda: errors.ProducerLeavingError(PRODUCER, "network-Exports", deleted=False),
+    "hold-failed": lambda: errors.HoldFailedError(
+        f"strongref-hold-{ACCOUNT}-web-0123456789abcdef", EU, "Resource handler returned message: Rate exceeded"
+    ),
     "too-many-claims": lambda: errors.TooManyClaimsError(["VpcId"], PRODUCER),
     "too-large": lambda: ResponseTooLargeError(5206, ["Policy", "SubnetIds"]),
     "too-large-alone": lambda: ResponseTooLargeError(5206, ["Policy"], ["Policy"]),
@@ -126,6 +134,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "bad-region": refused_export(Region="Ireland"),
     "bad-consumer": refused_export(Consumer="my web"),
     "bad-on-change": refused_export(OnChange="ignore"),
+    "bad-hold": refused_export(Hold="network_exports"),
     "bad-secure-key": refused_export(Values={"DbPassword": "x"}, SecureKeys=["DbPasswort"]),
     "bad-secure-list": refused_export(Values={"Hosts": ["a", "b"]}, SecureKeys=["Hosts"]),
     "bad-comma": refused_export(Values={"Hosts": ["a", "b,c"]}),
@@ -192,6 +201,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     **OF_CDK8S,
     **OF_REFS,
     **OF_MACRO,
+    **OF_CHECK,
     **OF_CDK,
     **OF_OBJECTS,
     **OF_OBJECT_TYPES,

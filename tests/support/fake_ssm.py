@@ -48,10 +48,16 @@ Snapshot = frozenset[tuple[str, Slot]]
 
 
 class FakeClock:
-    """`ports.Clock` that moves only when it is slept on."""
+    """`ports.Clock` that moves only when it is slept on.
+
+    Attributes:
+        slept: how long, each time.
+        on_sleep: called after each, with the seconds slept so far.
+    """
 
     def __init__(self, remaining: float = 600.0) -> None:
         self.slept: list[float] = []
+        self.on_sleep: Callable[[float], object] = lambda _slept: None
         self._deadline = remaining
 
     def now(self) -> datetime:
@@ -59,6 +65,7 @@ class FakeClock:
 
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
+        self.on_sleep(sum(self.slept))
 
     def remaining(self) -> float:
         return self._deadline - sum(self.slept)

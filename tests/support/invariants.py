@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from strongref.contract.index import INDEX, IndexEntry, Place, index_name
+from strongref.contract.names import ExportScope
 from strongref.contract.record import Record, decode
 from strongref.contract.values import Parameter, ParameterType, Value
 
@@ -112,6 +114,22 @@ def torn_values(there: Mapping[Name, FakeParameter]) -> list[Name]:
 def leftovers(there: Iterable[Name]) -> list[str]:
     """How to report parameters that nothing needs."""
     return [f"leftover: {name} in {region}" for region, name in sorted(there)]
+
+
+def unindexed(there: Mapping[Name, FakeParameter]) -> set[str]:
+    """The places of records that the index does not name, for people. It may name too much, but never too little."""
+    entries = {name: IndexEntry.decode(found.text) for (_, name), found in there.items() if name.startswith(INDEX)}
+    missing = set()
+    for (region, path), each in records(there).items():
+        scope = ExportScope.of("records", f"{path}/x")
+        for logical_id, record in each.items():
+            if not (scope and isinstance(record, Record)):
+                continue
+            entry = entries.get(index_name(scope.producer.stack, logical_id))
+            place = Place(scope.producer.account, region, scope.consumer)
+            if not (entry and place in entry.places):  # of a former stack of that name, perhaps
+                missing.add(f"unindexed: {path}/{logical_id} in {region}")
+    return missing
 
 
 def value_of(found: FakeParameter) -> Value:

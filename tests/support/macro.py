@@ -28,8 +28,8 @@ def template(properties: Template | None = None, /, **resources: Node) -> Templa
     return {"Resources": resources or {"Service": resource(properties or {})}}
 
 
-def transformed(given: Template, **settings: int) -> Template:
-    return plan(given, Settings(**settings)).apply(given)
+def transformed(given: Template, *, hold: bool = True, **settings: int) -> Template:
+    return plan(given, Settings(hold=hold, **settings)).apply(given)
 
 
 def properties(given: Template, logical_id: str = "Service") -> Template:
@@ -40,7 +40,7 @@ def properties(given: Template, logical_id: str = "Service") -> Template:
 
 def imports(given: Template, **settings: int) -> dict[str, Template]:
     """The Imports of what becomes of a template."""
-    resources = transformed(given, **settings)["Resources"]
+    resources = transformed(given, hold=True, **settings)["Resources"]
     return {name: each for name, each in resources.items() if each["Type"] == IMPORTS}
 
 

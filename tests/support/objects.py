@@ -19,6 +19,7 @@ from strongref.protocol.time import Patience
 from strongref_manifests.sources.exports import ExportSource
 from strongref_objects import PlainTarget, Stack, Synthesis
 from strongref_objects.channels.cloudformation import StackExport
+from strongref_objects.channels.holding import HOLDER
 from strongref_objects.channels.parameters import read_parameters
 from strongref_toolkit.aws import Aws
 from tests.support.builders import ACCOUNT
@@ -33,6 +34,14 @@ if TYPE_CHECKING:
     from strongref_toolkit.aws import Accounts
 
 EU, US = "eu-west-1", "us-east-1"
+
+
+def held_by(resources: Mapping[str, Any]) -> list[str]:
+    """The exports of CloudFormation that the holders among a template's resources hold."""
+    values = [each["Properties"]["Value"] for name, each in resources.items() if name.startswith(HOLDER)]
+    joined = [value["Fn::Select"][1]["Fn::Split"][1]["Fn::Join"][1] for value in values]
+    return [name["Fn::ImportValue"] for _, *names in joined for name in names]
+
 
 Part = Any
 """Of a tree: a string, a list of strings, or a tree."""
@@ -108,7 +117,7 @@ class World:
         template = target.template()
         resources = template.get("Resources", {})
         custom = {
-            logical_id: self._evaluate(resource["Properties"], target.region, {})
+            logical_id: self._evaluate(resource["Properties"], target, {})
             for logical_id, resource in resources.items()
             if resource["Type"].startswith("Custom::CrossRegion")
         }
@@ -116,14 +125,15 @@ class World:
         attributes = {logical_id: each.attributes for logical_id, each in deployed.resources.items()}
 
         def evaluate(value: Any) -> Any:  # noqa: ANN401 (of a template)
-            return self._evaluate(value, str(target.region), attributes)
+            return self._evaluate(value, target, attributes)
 
         for resource in resources.values():
-            evaluate(resource.get("Metadata", {}))
             if resource["Type"] == "AWS::SSM::Parameter":
                 self.cloud.ssm(target.region).put_parameter(**evaluate(resource["Properties"]), Overwrite=True)
         outputs = [output for output in template.get("Outputs", {}).values() if "Export" in output]
-        exported = {each["Export"]["Name"]: StackExport(target.name, evaluate(each["Value"])) for each in outputs}
+        exported = {
+            evaluate(each["Export"]["Name"]): StackExport(target.name, evaluate(each["Value"])) for each in outputs
+        }
         self._export(target.name, target.region, exported)
         self._imports[target.region, target.name] = set(imported(template))
         return evaluate
@@ -137,20 +147,24 @@ class World:
         others = {name: each for name, each in self.exports[region].items() if name not in former}
         self.exports[region] = {**others, **exported}
 
-    def _evaluate(self, value: Any, region: str, attributes: Mapping[str, Mapping[str, Any]]) -> Any:  # noqa: ANN401
+    def _evaluate(self, value: Any, target: PlainTarget, attributes: Mapping[str, Mapping[str, Any]]) -> Any:  # noqa: ANN401
+        region = str(target.region)
         if isinstance(value, list):
-            return [self._evaluate(each, region, attributes) for each in value]
+            return [self._evaluate(each, target, attributes) for each in value]
         if isinstance(value, str):
             found = re.fullmatch(r"\{\{resolve:ssm:(.*)\}\}", value)
             return self.cloud.texts(region)[f"{found[1]}".removeprefix("/")] if found else value
         if not isinstance(value, Mapping):
             return value
-        done = {key: self._evaluate(each, region, attributes) for key, each in value.items()}
+        done = {key: self._evaluate(each, target, attributes) for key, each in value.items()}
         name, argument = cast("tuple[str, Any]", next(iter(done.items()), ("", None)))
         functions: dict[str, Callable[[], Any]] = {
             "Ref": lambda: f"{argument}-ref",
             "Fn::GetAtt": lambda: attributes.get(argument[0], {}).get(argument[1], "-".join(argument)),
             "Fn::Join": lambda: argument[0].join(argument[1]),
+            "Fn::Select": lambda: argument[1][argument[0]],
+            "Fn::Split": lambda: argument[1].split(argument[0]),
+            "Fn::Sub": lambda: argument.replace("${AWS::StackName}", target.name),
             "Fn::ImportValue": lambda: self._exported(argument, region),
         }
         return functions[name]() if name in functions else done

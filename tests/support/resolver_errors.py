@@ -12,6 +12,7 @@ from strongref_manifests import errors
 from strongref_manifests.leftovers import leftover
 from strongref_manifests.manifest_set import ManifestSetBusyError, NothingUsedError, UnreadableLedgerError
 from strongref_manifests.resolution.run import INSIDE
+from strongref_manifests.set_holds import HoldLeftError
 from strongref_manifests.text.manifests import YAML, read
 from strongref_manifests.tokens import Token, malformed
 from strongref_toolkit import errors as toolkit_errors
@@ -73,5 +74,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "resolve-nothing-used": lambda: NothingUsedError(SHOP.name, 2),
     "resolve-ledger": lambda: UnreadableLedgerError(f"{SHOP.ledger}/5f3a91c2"),
+    "resolve-hold-left": lambda: HoldLeftError(
+        SHOP.name, "strongref-hold-111111111111-shop-0123456789abcdef", EU, "its deletion ends as DELETE_FAILED"
+    ),
     "resolve-write": lambda: toolkit_errors.WriteFailedError("out/reports.yaml", "no space left on device", 0),
 }

@@ -101,4 +101,4 @@ def test_a_reference_is_torn_without_a_record_and_an_unreadable_one_publishes_no
 
 
 def test_leftovers_are_named_with_their_region(there: dict[Name, FakeParameter]) -> None:
-    assert leftovers(there) == [f"leftover: {name} in {US}" for _, name in sorted(there)]
+    assert leftovers(there) == [f"leftover: {name} in {region}" for region, name in sorted(there)]

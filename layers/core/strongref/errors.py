@@ -357,6 +357,57 @@ class NoSuchExportError(StrongRefError):
         )
 
 
+class HoldPendingError(StrongRefError):
+    """CloudFormation's export does not exist yet: CloudFormation makes it when the producer's operation ends."""
+
+    counted = ErrorMetric.REJECTED
+    export: str
+    producer: str
+    status: str  # of the producer's stack
+    sentence = (
+        "{export} cannot be held yet: CloudFormation exports it when the operation of {producer} succeeds, and that "
+        "stack is {status}. Deploy again when it has finished. Nothing was claimed."
+    )
+
+
+class ProducerLeavingError(StrongRefError):
+    """The producer's stack is being deleted, or removes the export."""
+
+    counted = ErrorMetric.REJECTED
+    producer: str
+    export: str
+    deleted: bool  # the whole stack is
+
+    def __str__(self) -> str:
+        why = "is being deleted" if self.deleted else "removes it from its template"
+        return f"{self.export} cannot be held: {self.producer} {why}. Nothing was claimed."
+
+
+class HoldMissingError(StrongRefError):
+    """An Export names a CloudFormation export, and its stack has no output with that."""
+
+    counted = ErrorMetric.REJECTED
+    export: str
+    producer: str
+    sentence = (
+        "Nothing was claimed: an Export of {producer} has Hold: {export}, but no output of that stack exports this "
+        "name. Add the output to its template (Value: !GetAtt <the Export>.Hold, Export: {{Name: …}}) and deploy it, "
+        "then deploy this stack again."
+    )
+
+
+class HoldFailedError(StrongRefError):
+    """CloudFormation could not make a hold stack, although the export exists."""
+
+    stack: str  # the hold stack's name
+    region: str
+    reason: str  # CloudFormation's
+    sentence = (
+        "Nothing was claimed: stack {stack}, which protects what is imported, could not be made in {region}. "
+        "{reason:500}"
+    )
+
+
 class TooManyClaimsError(StrongRefError):
     counted = ErrorMetric.REJECTED
     keys: Sequence[str]

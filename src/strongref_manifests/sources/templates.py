@@ -71,7 +71,7 @@ class StackTemplates:
         return _map(_map(_map(template.get("Resources")).get(logical_id)).get("Properties"))
 
     def _of(self, where: Where, stack: str) -> Mapping[str, Any]:
-        return self._templates.get((where, stack), lambda: self._template(where, stack))
+        return self._templates.get((where, stack), lambda: template_of(self._aws, where, stack))
 
     def _known(self, where: Where, stack: str, value: object) -> str | None:
         if isinstance(value, dict) and list(value) == [_REF]:
@@ -85,18 +85,22 @@ class StackTemplates:
             return (self._or_none(where, stack, lambda: self._parameters(where, stack)) or {}).get(name)
         return self._or_none(where, stack, lambda: self._resources.resource(where, stack, name).physical_id)
 
-    def _template(self, where: Where, stack: str) -> Mapping[str, Any]:
-        wanted = {"StackName": stack, "TemplateStage": "Processed"}
-        answer = self._aws.call(
-            where, "GetTemplate", f"stack {stack}", Clients.cloudformation, "get_template", **wanted
-        )
-        body = answer["TemplateBody"]  # botocore has read it if it is JSON
-        return _map(content(body) if isinstance(body, str) else body)
-
     def _parameters(self, where: Where, stack: str) -> Mapping[str, str]:
         given = self._resources.description(where, stack).get("Parameters", ())
         shown = {each["ParameterKey"]: each.get("ResolvedValue") or each["ParameterValue"] for each in given}
         return {name: value for name, value in shown.items() if value != _HIDDEN}
+
+
+def template_of(aws: Aws, where: Where, stack: str, **change_set: str) -> Mapping[str, Any]:
+    """The template of a stack, or of its change set (`ChangeSetName`), after its transforms.
+
+    Raises:
+        FetchFailedError: the call to CloudFormation fails.
+    """
+    wanted = {"StackName": stack, "TemplateStage": "Processed", **change_set}
+    answer = aws.call(where, "GetTemplate", f"stack {stack}", Clients.cloudformation, "get_template", **wanted)
+    body = answer["TemplateBody"]  # botocore has read it if it is JSON
+    return _map(content(body) if isinstance(body, str) else body)
 
 
 def _map(value: object) -> Mapping[str, Any]:

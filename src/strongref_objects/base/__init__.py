@@ -141,13 +141,11 @@ class Target(Protocol):
     region: str | None  # where the stack is deployed; None if unknown
     account: str | None  # the stack's account; None if unknown
 
-    def put_output(self, logical_id: str, value: Text, *, export: str | None, description: str | None) -> None:
+    def put_output(self, logical_id: str, value: Text, *, export: Text | None, description: str | None) -> None:
         """Add an output, or replace the one with this logical ID."""
         ...
 
-    def put_resource(
-        self, logical_id: str, type_name: str, properties: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
-    ) -> None:
+    def put_resource(self, logical_id: str, type_name: str, properties: Mapping[str, Any]) -> None:
         """Add a resource, or replace the one that was put under this logical ID."""
         ...
 

@@ -42,6 +42,8 @@ class CrossRegion:
     # for imports at deployment: the most bytes that a value can have, since all values of an Import share one
     # response. Of several sizes, the largest counts
     value_bytes: int = field(default=VALUE_BYTES, compare=False)
+    # for exports: whether imports make CloudFormation refuse to delete the exporting stack and to remove the Export
+    hold: bool = True
 
     def __post_init__(self) -> None:
         """Raises `BadChannelError` if an argument is not valid in either direction."""
@@ -65,7 +67,7 @@ class CrossRegion:
         """Raises `BadChannelError` if this has arguments for imports."""
         if self.stack is not None or self.region is not None or self.account is not None or self.shared:
             raise BadChannelError(
-                "stack, region, account and shared are for imports; an export takes regions and consumer"
+                "stack, region, account and shared are for imports; an export takes regions, consumer and hold"
             )
         if self.value_bytes != VALUE_BYTES:
             raise BadChannelError("value_bytes is for imports, which share a response; leave it out of an export")
@@ -74,8 +76,8 @@ class CrossRegion:
         """Raises `BadChannelError` if this does not name the exporting stack, or has arguments for exports."""
         if self.stack is None:
             raise BadChannelError("an import must name the exporting stack: CrossRegion(stack=…)")
-        if self.regions:
-            raise BadChannelError("regions is for exports; an import takes stack, region and account")
+        if self.regions or not self.hold:
+            raise BadChannelError("regions and hold are for exports; an import takes stack, region and account")
         if self.shared and self.consumer is not None:
             raise BadChannelError("consumer and shared=True exclude each other; leave one of them out")
 

@@ -1,7 +1,7 @@
 """CloudFormation's exports as a channel: an output with an export name for each value.
 
 As the CDK's design has it, a value that is looked up while the template is made is held anyway: by an `Fn::ImportValue`
-in the metadata of a resource that costs nothing and does nothing else.
+in a property of a parameter that costs nothing and does nothing else.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from strongref.contract.holds import HOLD_TYPE
 from strongref.contract.names import StackArn, short_hash
 from strongref_objects.base.errors import (
     BadValueError,
@@ -38,8 +39,14 @@ if TYPE_CHECKING:
 
 CHANNEL = "CloudFormation's exports"
 
-HOLDER_TYPE = "AWS::CloudFormation::WaitConditionHandle"
-HOLDER_KEY = "strongref:imports"
+HOLDER_PATH = "/strongref/object-holds"
+"""The path of all holders of a region, without a slash at its end.
+
+Not below `strongref.contract.holds.HOLDS`: the janitor lists that path, and takes what is there for parameters of hold
+stacks. A holder belongs to the stack of a program.
+"""
+
+_SEPARATOR = "|"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -85,10 +92,10 @@ class OutputWriter:
 
 
 class ImportHolder:
-    """`Holder`: the resource whose metadata holds what was looked up while the template was made.
+    """`Holder`: the parameter whose value imports what was looked up while the template was made.
 
-    CloudFormation does not update resources of its type (AWS: Template Reference, AWS::CloudFormation::
-    WaitConditionHandle). So other imports make another resource, which is created before the old one is deleted.
+    Its logical ID and its name follow from what it holds. So other imports make another parameter, which is created
+    before the old one is deleted.
     """
 
     def __init__(self, target: Target, synthesis: Synthesis) -> None:
@@ -119,12 +126,32 @@ class ImportHolder:
             self._target.drop_resource(_holder_id(self._names))
         self._names = names
         if names:
-            metadata = {HOLDER_KEY: [{"Fn::ImportValue": each} for each in names]}
-            self._target.put_resource(_holder_id(names), HOLDER_TYPE, {}, metadata)
+            self._target.put_resource(_holder_id(names), HOLD_TYPE, _holder_properties(names))
 
 
 def _holder_id(names: Sequence[str]) -> str:
-    return HOLDER + short_hash("\n".join(names))
+    return HOLDER + _set_hash(names)
+
+
+def _holder_properties(names: Sequence[str]) -> dict[str, Any]:
+    """The properties of the parameter that holds these exports.
+
+    CloudFormation needs every import to make the text that it splits. The value is the first part alone, so one
+    parameter holds any number of exports, of any size.
+    """
+    imports = [{"Fn::ImportValue": each} for each in names]
+    everything = {"Fn::Join": [_SEPARATOR, ["held", *imports]]}
+    return {
+        "Type": "String",
+        "Tier": "Standard",
+        "Name": {"Fn::Sub": f"{HOLDER_PATH}/${{AWS::StackName}}/{_set_hash(names)}"},
+        "Description": "Holds the CloudFormation exports that this stack uses. Nothing reads it.",
+        "Value": {"Fn::Select": [0, {"Fn::Split": [_SEPARATOR, everything]}]},
+    }
+
+
+def _set_hash(names: Sequence[str]) -> str:
+    return short_hash("\n".join(names))
 
 
 class ImportValueReader:

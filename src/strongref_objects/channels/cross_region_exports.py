@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from strongref.contract.hold_outputs import HOLD, hold_name, hold_output, hold_output_id
 from strongref.contract.names import SHARED
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref_objects.base.names import export_key, logical_id
@@ -22,15 +23,20 @@ class ExportResources:
     """A stack's `Custom::CrossRegionExport` resources: one for each consumer and region, with all values for them.
 
     So adding or removing a region, or changing their order, changes nothing for the others: each resource keeps its
-    logical ID, and the exporter sees the values that it loses and changes.
+    logical ID, and the exporter sees the values that it loses and changes. Each has a hold and the output that exports
+    it, so none can be removed while its values are imported.
     """
 
     def __init__(self, target: Target) -> None:
         self._target = target
         self._values: dict[tuple[str, str], dict[str, Any]] = {}
+        self._held: set[str] = set()
 
-    def add(self, consumer: str | None, region: str, leaves: Mapping[Path, Leaf]) -> None:
-        """Export values to an importing stack or label (None for all), in a region (empty for the stack's own)."""
+    def add(self, consumer: str | None, region: str, leaves: Mapping[Path, Leaf], *, hold: bool) -> None:
+        """Export values to an importing stack or label (None for all), in a region (empty for the stack's own).
+
+        The Export has a hold if one is wanted for any of its values.
+        """
         values = self._values.setdefault((consumer or SHARED, region), {})
         for (*levels, key), leaf in leaves.items():
             level = values
@@ -38,13 +44,20 @@ class ExportResources:
                 level = cast("dict[str, Any]", level.setdefault(each, {}))
             level[key] = leaf.value
         if values:
+            export = _export_id(consumer, region)
+            self._held |= {export} if hold else set()
             properties = {
                 "ServiceToken": EXPORTER,
                 **({"Region": region} if region else {}),
                 **({"Consumer": consumer} if consumer else {}),
+                **({HOLD: hold_name(export)} if export in self._held else {}),
                 "Values": values,
             }
-            self._target.put_resource(_export_id(consumer, region), EXPORT_TYPE, properties)
+            self._target.put_resource(export, EXPORT_TYPE, properties)
+            if export in self._held:
+                output = hold_output(export, {})
+                name = output["Export"]["Name"]
+                self._target.put_output(hold_output_id(export), output["Value"], export=name, description=None)
 
 
 def _export_id(consumer: str | None, region: str) -> str:
@@ -58,6 +71,7 @@ class CrossRegionWriter:
         self._target = target
         self._exports = exports
         self._consumer = via.consumer
+        self._hold = via.hold
         regions = ["" if region == target.region else region for region in via.regions] or [""]
         self._regions = tuple(dict.fromkeys(regions))
 
@@ -66,11 +80,12 @@ class CrossRegionWriter:
         for path, leaf in leaves.items():
             export_key(path)
             check_storable(self._target, path, leaf)
-        for region in self._regions:
-            check_free(self._target, _export_id(self._consumer, region), f"exports to {self._consumer or 'all stacks'}")
+        for export in (_export_id(self._consumer, region) for region in self._regions):
+            for needed in (export, *([hold_output_id(export)] if self._hold else [])):
+                check_free(self._target, needed, f"exports to {self._consumer or 'all stacks'}")
 
         def put() -> None:
             for region in self._regions:
-                self._exports.add(self._consumer, region, leaves)
+                self._exports.add(self._consumer, region, leaves, hold=self._hold)
 
         return WritePlan(tuple(f"{self._consumer or SHARED}@{region}" for region in self._regions), {}, put)

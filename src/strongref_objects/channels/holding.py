@@ -10,8 +10,12 @@ if TYPE_CHECKING:
 
     from strongref_objects.base.names import Path
 
-HOLDER, IMPORT, HOLD = "StrongrefImports", "StrongrefImport", "StrongrefHold"
-"""Prefixes of the logical IDs of resources that hold or import values."""
+HOLDER, IMPORT, HOLD = "StrongrefHolder", "StrongrefImport", "StrongrefHold"
+"""Prefixes of the logical IDs of resources that hold or import values.
+
+Older versions had `StrongrefImports` for holders, which were of another type. CloudFormation does not change the type
+of a resource, so the prefix differs: an update creates the new holder before it deletes the old one.
+"""
 
 
 class Holder(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from strongref.protocol.ports import NewStack
 from tests.support.cloudformation.requests import resource_type
 from tests.support.cloudformation.stacks import DELETED
 from tests.support.fake_ssm import EPOCH, error
@@ -35,7 +36,31 @@ class CloudFormationClient:
         stack = self._find(request["StackName"], "DescribeStacks")
         shown = {"StackId": stack.arn, "StackName": stack.name, "StackStatus": stack.status}
         updated = {"LastUpdatedTime": stack.updated} if stack.updates else {}
-        return {"Stacks": [shown | updated | ({"RootId": stack.root} if stack.root else {})]}
+        nested = {"RootId": stack.root, "ParentId": stack.parent or stack.root} if stack.root else {}
+        outputs = [{"OutputKey": name, "OutputValue": value} for name, value in stack.outputs.items()]
+        outputs += [{"OutputKey": name, "OutputValue": name, "ExportName": name} for name in sorted(stack.exports)]
+        tags = [{"Key": key, "Value": value} for key, value in stack.tags.items()]
+        made = {"Outputs": outputs, "Tags": tags, "CreationTime": stack.created}
+        return {"Stacks": [shown | updated | nested | made]}
+
+    def create_stack(self, **request: Any) -> dict[str, Any]:
+        arn = self._stacks.create_stack(self._new(request))
+        if not arn:
+            raise error("AlreadyExistsException", f"Stack [{request['StackName']}] already exists", "CreateStack")
+        return {"StackId": arn}
+
+    def update_stack(self, **request: Any) -> dict[str, Any]:
+        found = self._find(request["StackName"], "UpdateStack")
+        self._stacks.update_stack(self._new(request))
+        return {"StackId": found.arn}
+
+    def delete_stack(self, **request: Any) -> dict[str, Any]:
+        self._stacks.delete_stack(request["StackName"], self._region)
+        return {}
+
+    def describe_stack_events(self, **request: Any) -> dict[str, Any]:
+        reasons = reversed(self._find(request["StackName"], "DescribeStackEvents").reasons)
+        return {"StackEvents": [{"ResourceStatus": "X_FAILED", "ResourceStatusReason": reason} for reason in reasons]}
 
     def describe_stack_resource(self, **request: Any) -> dict[str, Any]:
         stack = self._find(request["StackName"], "DescribeStackResource")
@@ -62,6 +87,11 @@ class CloudFormationClient:
         begin = int(request.get("NextToken", "0"))
         more = {"NextToken": str(begin + PAGE)} if begin + PAGE < len(listed) else {}
         return {"StackResourceSummaries": listed[begin : begin + PAGE], **more}
+
+    def _new(self, request: dict[str, Any]) -> NewStack:
+        tags = {tag["Key"]: tag["Value"] for tag in request["Tags"]}
+        types = tuple(request["ResourceTypes"])
+        return NewStack(request["StackName"], self._region, request["TemplateBody"], types, tags)
 
     def _find(self, name: str, action: str) -> FakeStack:
         """A stack by its name, if it exists, or by its ARN, if it ever did."""

@@ -26,7 +26,7 @@ from tests.support.cloudformation.stacks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from strongref.contract.response import Response
     from tests.support.cloudformation.requests import ResourceRequest
@@ -39,6 +39,14 @@ class LaterResourceError(StrongRefError):
     """Some other resource of the stack failed."""
 
     sentence = "another resource failed"
+
+
+class ExportInUseError(StrongRefError):
+    """Another stack imports a CloudFormation export that is to go."""
+
+    export: str
+    importers: list[str]
+    sentence = "Delete canceled. Cannot delete export {export} as it is in use by {importers}."
 
 
 class NoAnswerError(StrongRefError):
@@ -66,6 +74,7 @@ class CloudFormation(FakeStacks):
         fails: bool = False,
         root: str = "",
         cleanup: bool = True,
+        outputs: Collection[str] | None = None,
     ) -> FakeStack:
         """Create or update a stack.
 
@@ -75,6 +84,7 @@ class CloudFormation(FakeStacks):
             resources: the properties of each, by logical ID.
             fails: a later resource of the stack fails, so that everything is rolled back.
             root: the ARN of the root stack, for a nested one.
+            outputs: the names that its outputs export; if None, those of its Exports.
             cleanup: if not, an update leaves the stack in its cleanup phase, with all to be deleted there.
 
         Raises:
@@ -90,6 +100,7 @@ class CloudFormation(FakeStacks):
             self._apply(stack, resources)
             if fails:
                 raise LaterResourceError
+            self._export(stack, _holds(resources) if outputs is None else frozenset(outputs))
         except StrongRefError:
             self.roll_back(stack)
             if created:  # as `create-stack --on-failure DELETE`
@@ -109,9 +120,11 @@ class CloudFormation(FakeStacks):
         """Delete a stack, its resources in reverse order.
 
         Raises:
+            ExportInUseError: another stack imports a CloudFormation export of it; nothing has begun.
             StrongRefError: a resource failed; the stack is `DELETE_FAILED`.
         """
         stack = self.stack(name, region)
+        self._check_unused(stack, stack.exports)
         stack.status = DELETING
         self._delete_all(stack)
         stack.status = DELETED
@@ -148,6 +161,18 @@ class CloudFormation(FakeStacks):
                 del stack.replaced[logical_id]
         stack.before = {}
         stack.status = stack.status.replace("_CLEANUP_IN_PROGRESS", "")
+
+    def _export(self, stack: FakeStack, exports: frozenset[str]) -> None:
+        """The last step that can fail, before the cleanup."""
+        self._check_unused(stack, stack.exports - exports)
+        stack.exports = exports
+
+    def _check_unused(self, stack: FakeStack, exports: Collection[str]) -> None:
+        for export in exports:
+            if importers := self.importers(export, stack.region):
+                error = ExportInUseError(export, importers)
+                stack.reasons.append(str(error))
+                raise error
 
     def _apply(self, stack: FakeStack, resources: Resources) -> None:
         for logical_id, properties in resources.items():
@@ -186,6 +211,10 @@ class CloudFormation(FakeStacks):
             stack.fail(request, _failed_physical_id(request, error))
             raise
         stack.succeed(request, answer.physical_id, answer.data)
+
+
+def _holds(resources: Resources) -> frozenset[str]:
+    return frozenset(properties["Hold"] for properties in resources.values() if "Hold" in properties)
 
 
 @contextmanager

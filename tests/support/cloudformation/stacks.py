@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
+    from strongref.protocol.ports import NewStack
     from tests.support.late_reads import LateStacks
 
 CREATING = "CREATE_IN_PROGRESS"
@@ -64,6 +66,13 @@ class FakeStack:
         asked: the request that waits for an answer.
         asked_at: since when.
         updates: how many have begun.
+        parent: the ID of the stack that a nested one is nested in.
+        exports: the names of its CloudFormation exports.
+        imports: the names of the CloudFormation exports that it imports.
+        outputs: by name; only of a stack with a template.
+        tags: likewise.
+        parameters: the names of the parameters that its template makes.
+        created: when.
     """
 
     arn: str
@@ -76,6 +85,13 @@ class FakeStack:
     asked: ResourceRequest | None = None
     asked_at: datetime | None = None
     updates: int = 0
+    parent: str = ""
+    exports: frozenset[str] = frozenset()
+    imports: frozenset[str] = frozenset()
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    parameters: frozenset[str] = frozenset()
+    created: datetime = EPOCH
 
     @property
     def name(self) -> str:
@@ -87,7 +103,18 @@ class FakeStack:
 
     def info(self) -> StackInfo:
         updated = self.updated.isoformat() if self.updates else ""
-        return StackInfo(self.arn, self.name, self.status, self.root or self.arn, updated)
+        return StackInfo(
+            self.arn,
+            self.name,
+            self.status,
+            self.root or self.arn,
+            updated,
+            self.parent,
+            self.created,
+            self.outputs,
+            self.exports,
+            self.tags,
+        )
 
     @property
     def updated(self) -> datetime:
@@ -156,6 +183,8 @@ class FakeStacks:
         stacks: by ARN.
         lookups: how many lookups of the port were made.
         late_stacks: if answers lag.
+        problem: why templates cannot be deployed; empty if they can.
+        keeps_stacks: whether their deletion fails as well.
     """
 
     def __init__(self) -> None:
@@ -163,6 +192,8 @@ class FakeStacks:
         self.lookups = 0
         self.late_stacks: LateStacks | None = None
         self.numbers = count(1)
+        self.problem = ""
+        self.keeps_stacks = False
 
     def new_stack(self, name: str, region: str, root: str = "") -> FakeStack:
         stack = FakeStack(stack_arn(name, region, unique=f"{next(self.numbers):08d}"), CREATING, root)
@@ -221,6 +252,60 @@ class FakeStacks:
     def physical_ids(self, arn: str) -> frozenset[str]:
         stack = self._look_up(arn)
         return frozenset(resource.physical_id for resource in stack.resources.values()) if stack else frozenset()
+
+    def create_stack(self, stack: NewStack) -> str:
+        if self.find(stack.name, stack.region):
+            return ""
+        made = self.new_stack(stack.name, stack.region)
+        missing = self._take_template(made, stack)
+        made.status = DELETED if missing else "CREATE_COMPLETE"
+        return made.arn
+
+    def update_stack(self, stack: NewStack) -> None:
+        found = self.find(stack.name, stack.region)
+        if found and not found.status.endswith("IN_PROGRESS"):
+            missing = self._take_template(found, stack)
+            found.status = "UPDATE_ROLLBACK_COMPLETE" if missing else "UPDATE_COMPLETE"
+
+    def delete_stack(self, stack: str, region: str) -> None:
+        """Delete a stack that has no resources but parameters, given its name or ARN."""
+        found = self.existing(stack) or self.find(stack, region)
+        if found and self.keeps_stacks:
+            found.status = "DELETE_FAILED"
+        elif found:
+            self.keep_parameters(found, frozenset())
+            found.status, found.imports = DELETED, frozenset()
+
+    def failure(self, arn: str) -> str:
+        return self.stacks[arn].reasons[-1] if self.stacks[arn].reasons else ""
+
+    def keep_parameters(self, stack: FakeStack, names: frozenset[str]) -> None:
+        """Make the parameters of a stack's template, and delete those that it has no more."""
+        stack.parameters = names
+
+    def fail_stacks(self, problem: str, *, deletions: bool = False) -> None:
+        """From now on templates cannot be deployed, and maybe stacks not deleted."""
+        self.problem, self.keeps_stacks = problem, deletions
+
+    def importers(self, export: str, region: str) -> list[str]:
+        """The names of the stacks that import a CloudFormation export."""
+        living = (each for each in self.stacks.values() if each.status != DELETED and each.region == region)
+        return sorted(each.name for each in living if export in each.imports)
+
+    def _take_template(self, stack: FakeStack, new: NewStack) -> bool:
+        """Make what a template has; True if it imports what nobody exports, and nothing is made."""
+        template = json.loads(new.template)
+        properties = [each["Properties"] for each in template["Resources"].values()]
+        imports = frozenset(each["Value"]["Fn::ImportValue"] for each in properties)
+        living = [each for each in self.stacks.values() if each.status != DELETED and each.region == new.region]
+        missing = sorted(name for name in imports if not any(name in each.exports for each in living))
+        problems = [self.problem] if self.problem else [f"No export named {name} found" for name in missing]
+        stack.reasons += problems
+        if not problems:
+            stack.imports, stack.tags = imports, new.tags
+            stack.outputs = {name: each["Value"] for name, each in template["Outputs"].items()}
+            self.keep_parameters(stack, frozenset(each["Name"] for each in properties))
+        return bool(problems)
 
     def _look_up(self, arn: str) -> FakeStack | None:
         self.lookups += 1

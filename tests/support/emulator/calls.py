@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs
 
-from ministack import app as gateway
 from ministack.core.iam_evaluator import resolve_caller_identity
 from ministack.core.responses import get_region
 from ministack.core.router import extract_access_key_id
 
-from tests.support.emulator import iam
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from tests.support.emulator import gateway, iam
 
 _TARGETS = {"AmazonSSM": "ssm", "CloudApiService": "cloudcontrol", "ResourceGroupsTaggingAPI_20170126": "tagging"}
 
@@ -23,27 +19,23 @@ _counts: Counter[tuple[str, str, str, str]] = Counter()
 
 def install() -> None:
     """Count before IAM: a refused call is a call as well."""
-    original = gateway._dispatch_service_request
-
-    async def dispatch(  # noqa: PLR0913, PLR0917 (the emulator's signature)
-        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]], request_id: str
-    ) -> iam.Response:
-        found = called(headers, body, query)
-        if found:
-            _counts[*found, get_region(), caller(extract_access_key_id(headers, query))] += 1
-        answer: iam.Response = await original(method, path, headers, body, query, request_id)
-        return answer
-
-    gateway._dispatch_service_request = dispatch
+    gateway.around_requests(_counted)
 
 
-def called(headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> tuple[str, str] | None:
+async def _counted(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
+    found = called(request)
+    if found:
+        _counts[*found, get_region(), caller(extract_access_key_id(request.headers, request.query))] += 1
+    return await serve(request)
+
+
+def called(request: gateway.Request) -> tuple[str, str] | None:
     """Service and action of a call to one of those that are counted; None for any other."""
-    target = headers.get("x-amz-target", "").partition(".")[0]
+    target = request.headers.get("x-amz-target", "").partition(".")[0]
     if target in _TARGETS:
-        return _TARGETS[target], iam.action_of(headers)
-    if "/cloudformation/aws4_request" in headers.get("authorization", ""):
-        form = {**parse_qs(body.decode(errors="replace")), **query}
+        return _TARGETS[target], iam.action_of(request.headers)
+    if "/cloudformation/aws4_request" in request.headers.get("authorization", ""):
+        form = {**parse_qs(request.body.decode(errors="replace")), **request.query}
         return "cloudformation", form.get("Action", ["?"])[0]
     return None
 

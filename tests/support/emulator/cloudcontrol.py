@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from ministack import app as gateway
 from ministack.core.iam_evaluator import AuthError, enforce
 from ministack.core.responses import get_region
 from ministack.core.router import extract_access_key_id
 
-from tests.support.emulator import iam
+from tests.support.emulator import gateway, iam
 from tests.support.emulator.cloudcontrol_network import NETWORK
 from tests.support.emulator.cloudcontrol_types import TYPES, UNSUPPORTED
 
@@ -66,25 +65,21 @@ class Caller:
 
 def install() -> None:
     """Answer the reads; what makes or changes resources stays the emulator's."""
-    original = gateway.SERVICE_HANDLERS["cloudcontrol"]
-
-    async def handler(
-        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
-    ) -> iam.Response:
-        serve = {"GetResource": get, "ListResources": page}.get(iam.action_of(headers))
-        if serve is None:
-            answer: iam.Response = await original(method, path, headers, body, query)
-            return answer
-        try:
-            found = serve(iam.parsed(body), Caller(extract_access_key_id(headers, query)))
-        except ServiceError as error:
-            return _response(400, {"__type": f"com.amazon.cloudapiservice#{error.code}", "Message": error.message})
-        return _response(200, found)
-
-    gateway.SERVICE_HANDLERS["cloudcontrol"] = handler
+    gateway.around_service("cloudcontrol", _served)
 
 
-def _response(status: int, content: Mapping[str, Any]) -> iam.Response:
+async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
+    read = {"GetResource": get, "ListResources": page}.get(iam.action_of(request.headers))
+    if read is None:
+        return await serve(request)
+    try:
+        found = read(iam.parsed(request.body), Caller(extract_access_key_id(request.headers, request.query)))
+    except ServiceError as error:
+        return _response(400, {"__type": f"com.amazon.cloudapiservice#{error.code}", "Message": error.message})
+    return _response(200, found)
+
+
+def _response(status: int, content: Mapping[str, Any]) -> gateway.Response:
     return status, {"Content-Type": "application/x-amz-json-1.0"}, json.dumps(content).encode()
 
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
-_FAILED = "_failed_creates"
+FAILED = "_failed_creates"
+"""What of a stack is there though its creation failed."""
+
 _STACK_ID = re.compile(r"<StackId>([^<]*)</StackId>")
 
 
@@ -85,7 +87,7 @@ def remembering_failures(provision: Callable[..., Any]) -> Callable[..., Any]:
         except (RuntimeError, TimeoutError) as error:
             stack = _stacks[stack_name]
             reported = getattr(error, "physical_id", None) or answers.failed_create(stack["StackId"], logical_id)
-            stack.setdefault(_FAILED, {})[logical_id] = {
+            stack.setdefault(FAILED, {})[logical_id] = {
                 "PhysicalResourceId": reported or f"{stack_name}-{logical_id}-{new_uuid()[:12].upper()}",
                 "ResourceType": resource_type,
                 "ResourceStatus": "CREATE_FAILED",
@@ -105,7 +107,7 @@ def deleting_failures(roll_back: Callable[..., Awaitable[None]]) -> Callable[...
     async def rolling_back(
         name: str, arn: str, stack: dict[str, Any], operation: dict[str, Any], *rest: object
     ) -> None:
-        for logical_id, resource in stack.pop(_FAILED, {}).items():
+        for logical_id, resource in stack.pop(FAILED, {}).items():
             stack["_resources"][logical_id] = resource
             operation["created"].append(logical_id)
         await roll_back(name, arn, stack, operation, *rest)

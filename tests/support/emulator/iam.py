@@ -13,7 +13,8 @@ from ministack.core.router import extract_access_key_id
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Response = tuple[int, dict[str, str], bytes]
+    from tests.support.emulator import gateway
+
 _BY_NAMES = ("GetParameters", "DeleteParameters")
 
 
@@ -73,16 +74,15 @@ def install() -> None:
     iam_actions.extract_resource_arn = extract_resource_arn
 
 
-def denial(headers: dict[str, str], body: bytes, query: dict[str, list[str]]) -> Response | None:
+def denial(request: gateway.Request) -> gateway.Response | None:
     """The answer to a request whose caller lacks one of the permissions after the first; None if it has them."""
     region, account = get_region(), get_account_id()
-    key = extract_access_key_id(headers, query)
-    for action, arn in checks(action_of(headers), parsed(body), region, account)[1:]:
+    key = extract_access_key_id(request.headers, request.query)
+    for action, arn in checks(action_of(request.headers), parsed(request.body), region, account)[1:]:
         denied = enforce(key, action, "ssm", region, resource_arn=arn)
         if denied and not isinstance(denied, AuthError):
-            explicit = denied.decision == "Deny"
-            answer: Response = iam_actions.access_denied_response(
-                "ssm", action, denied.principal_arn, "", headers=headers, resource_arn=arn, explicit_deny=explicit
+            answer: gateway.Response = iam_actions.access_denied_response(
+                "ssm", action, denied.principal_arn, "", resource_arn=arn, explicit_deny=denied.decision == "Deny"
             )
             return answer
     return None

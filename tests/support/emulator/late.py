@@ -8,11 +8,10 @@ from copy import deepcopy
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from ministack import app as gateway
 from ministack.core.responses import get_account_id, get_region, json_response
 from ministack.services import ssm
 
-from tests.support.emulator import iam
+from tests.support.emulator import gateway, iam
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,22 +27,18 @@ _random = Random(0)  # noqa: S311 (which reads lag is no secret)
 
 def install() -> None:
     """Remember what each write supersedes, and have reads show it. To be the first: the others see the answer."""
-    original = gateway.SERVICE_HANDLERS["ssm"]
+    gateway.around_service("ssm", _served)
 
-    async def handler(
-        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
-    ) -> iam.Response:
-        action, request = iam.action_of(headers), iam.parsed(body)
-        if get_account_id() in _lags:
-            if read := _READS.get(action):
-                late: iam.Response = json_response(read(request))
-                return late
-            for name in request.get("Names") or [request.get("Name") or request.get("ResourceId", "")]:
-                _past[get_account_id(), get_region(), name].append((time.monotonic(), deepcopy(_now(name))))
-        answer: iam.Response = await original(method, path, headers, body, query)
-        return answer
 
-    gateway.SERVICE_HANDLERS["ssm"] = handler
+async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
+    action, asked = iam.action_of(request.headers), iam.parsed(request.body)
+    if get_account_id() in _lags:
+        if read := _READS.get(action):
+            late: gateway.Response = json_response(read(asked))
+            return late
+        for name in asked.get("Names") or [asked.get("Name") or asked.get("ResourceId", "")]:
+            _past[get_account_id(), get_region(), name].append((time.monotonic(), deepcopy(_now(name))))
+    return await serve(request)
 
 
 def lag(account: str, seconds: str) -> list[str]:

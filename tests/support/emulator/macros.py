@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import copy
 import json
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from ministack import app as gateway
-from ministack.core.iam_evaluator import AuthError, enforce
 from ministack.core.responses import get_account_id, get_region, new_uuid
-from ministack.core.router import extract_access_key_id
 from ministack.services import lambda_svc
 from ministack.services.cloudformation import changesets, engine, handlers, provisioners
 
+from tests.support.emulator import callers
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from tests.support.emulator import iam
 
     Template = dict[str, Any]
 
@@ -29,9 +25,6 @@ TYPE = "AWS::CloudFormation::Macro"
 
 _macros: dict[tuple[str, str, str], str] = {}
 """The ARN of the function of each: by account, region and name."""
-
-_caller: ContextVar[str] = ContextVar("caller", default="")
-"""The access key of the request that is being answered."""
 
 
 class MacroError(RuntimeError):
@@ -51,16 +44,6 @@ def install() -> None:
 
     for module in (engine, handlers, changesets):
         module._apply_transforms = apply
-    original = gateway._dispatch_service_request
-
-    async def dispatch(  # noqa: PLR0913, PLR0917 (the emulator's signature)
-        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]], request_id: str
-    ) -> iam.Response:
-        _caller.set(extract_access_key_id(headers, query))
-        answer: iam.Response = await original(method, path, headers, body, query, request_id)
-        return answer
-
-    gateway._dispatch_service_request = dispatch
 
 
 def create(_logical_id: str, props: Mapping[str, Any], _stack: str) -> tuple[str, dict[str, str]]:
@@ -102,10 +85,8 @@ def _called(name: str, params: object, template: Template, values: object) -> Te
     function = _macros.get((get_account_id(), get_region(), name))
     if not function:
         return f"No transform named {full} found."
-    via: dict[str, Any] = {"aws:CalledVia": ["cloudformation.amazonaws.com"]}
-    denied = enforce(_caller.get(), "lambda:InvokeFunction", "lambda", get_region(), function, via)
-    if denied and not isinstance(denied, AuthError):
-        return f"User: {denied.principal_arn} is not authorized to perform: lambda:InvokeFunction on {function}"
+    if denied := callers.denial("lambda:InvokeFunction", function):
+        return denied
     event = {
         "region": get_region(),
         "accountId": get_account_id(),

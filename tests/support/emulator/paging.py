@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ministack import app as gateway
-
-from tests.support.emulator import iam
+from tests.support.emulator import gateway, iam
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,21 +21,17 @@ _ALL = 1_000_000
 
 def install() -> None:
     """Have the emulator answer with the whole list, and cut the page out of it."""
-    original = gateway.SERVICE_HANDLERS["ssm"]
+    gateway.around_service("ssm", _served)
 
-    async def handler(
-        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
-    ) -> iam.Response:
-        if iam.action_of(headers) not in _LISTS:
-            answer: iam.Response = await original(method, path, headers, body, query)
-            return answer
-        request = iam.parsed(body)
-        after, size = str(request.pop("NextToken", "")), int(request.get("MaxResults", _PAGE))
-        whole = json.dumps(request | {"MaxResults": _ALL}).encode()
-        status, sent, text = await original(method, path, headers, whole, query)
-        return status, sent, _page(text, after, size) if status == 200 else text
 
-    gateway.SERVICE_HANDLERS["ssm"] = handler
+async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
+    if iam.action_of(request.headers) not in _LISTS:
+        return await serve(request)
+    asked = iam.parsed(request.body)
+    after, size = str(asked.pop("NextToken", "")), int(asked.get("MaxResults", _PAGE))
+    whole = json.dumps(asked | {"MaxResults": _ALL}).encode()
+    status, sent, text = await serve(request._replace(body=whole))
+    return status, sent, _page(text, after, size) if status == 200 else text
 
 
 def _page(whole: bytes, after: str, size: int) -> bytes:

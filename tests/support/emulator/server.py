@@ -31,6 +31,7 @@ from ministack.core import hypercorn_compat  # noqa: E402
 from tests.support.emulator import (  # noqa: E402
     answers,
     attributes,
+    callers,
     calls,
     cloudcontrol,
     cloudformation,
@@ -41,8 +42,10 @@ from tests.support.emulator import (  # noqa: E402
     macros,
     naming,
     nested,
+    operations,
     paging,
     ssm_guard,
+    stack_permissions,
     tagging,
     throttle,
 )
@@ -119,11 +122,14 @@ def main(port: int) -> None:
         tagging,
         calls,
         throttle,
+        callers,
         cloudformation,
         custom_resources,
         exports,
+        operations,
         nested,
         macros,
+        stack_permissions,
         naming,
         attributes,
     ):

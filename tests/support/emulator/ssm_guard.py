@@ -5,34 +5,29 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ministack import app as gateway
 from ministack.core.responses import get_account_id, get_region
 from ministack.services import ssm
 
-from tests.support.emulator import iam
+from tests.support.emulator import gateway, iam
 from tests.support.ssm_rules import STANDARD_BYTES, Stored, refusal
 
 
 def install() -> None:
     """Put AWS's authorization and limits before SSM's handler."""
-    original = gateway.SERVICE_HANDLERS["ssm"]
-
-    async def handler(
-        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
-    ) -> iam.Response:
-        action, request = iam.action_of(headers), iam.parsed(body)
-        refused = iam.denial(headers, body, query) or error(action, request)
-        if refused:
-            return refused
-        if action == "PutParameter" and request.get("Tier") == "Intelligent-Tiering":
-            body = json.dumps(request | {"Tier": tier(request)}).encode()
-        answer: iam.Response = await original(method, path, headers, body, query)
-        return answer
-
-    gateway.SERVICE_HANDLERS["ssm"] = handler
+    gateway.around_service("ssm", _served)
 
 
-def error(action: str, request: dict[str, Any]) -> iam.Response | None:
+async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
+    action, asked = iam.action_of(request.headers), iam.parsed(request.body)
+    refused = iam.denial(request) or error(action, asked)
+    if refused:
+        return refused
+    if action == "PutParameter" and asked.get("Tier") == "Intelligent-Tiering":
+        request = request._replace(body=json.dumps(asked | {"Tier": tier(asked)}).encode())
+    return await serve(request)
+
+
+def error(action: str, request: dict[str, Any]) -> gateway.Response | None:
     """The error that AWS would answer; None if it would serve the request."""
     try:
         found = refusal(action, request, stored, region=get_region(), account=get_account_id())

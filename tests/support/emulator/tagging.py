@@ -6,10 +6,9 @@ import json
 from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING
 
-from ministack import app as gateway
 from ministack.services import tagging as service
 
-from tests.support.emulator import cloudcontrol_network, iam
+from tests.support.emulator import cloudcontrol_network, gateway, iam
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,23 +19,19 @@ _MOST = 100
 
 def install() -> None:
     """Have the emulator answer with the whole list, and cut the page out of it."""
-    original = gateway.SERVICE_HANDLERS["tagging"]
     service._COLLECTORS["ec2"] = cloudcontrol_network.tagged
+    gateway.around_service("tagging", _served)
 
-    async def handler(
-        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
-    ) -> iam.Response:
-        if iam.action_of(headers) != "GetResources":
-            answer: iam.Response = await original(method, path, headers, body, query)
-            return answer
-        request = iam.parsed(body)
-        after, size = request.pop("PaginationToken", ""), request.pop("ResourcesPerPage", PAGE)
-        if not 1 <= size <= _MOST:
-            return _refusal("ResourcesPerPage must be between 1 and 100")
-        status, sent, text = await original(method, path, headers, json.dumps(request).encode(), query)
-        return status, sent, page(text, b64decode(after).decode(), size) if status == 200 else text
 
-    gateway.SERVICE_HANDLERS["tagging"] = handler
+async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
+    if iam.action_of(request.headers) != "GetResources":
+        return await serve(request)
+    asked = iam.parsed(request.body)
+    after, size = asked.pop("PaginationToken", ""), asked.pop("ResourcesPerPage", PAGE)
+    if not 1 <= size <= _MOST:
+        return _refusal("ResourcesPerPage must be between 1 and 100")
+    status, sent, text = await serve(request._replace(body=json.dumps(asked).encode()))
+    return status, sent, page(text, b64decode(after).decode(), size) if status == 200 else text
 
 
 def page(whole: bytes, after: str, size: int) -> bytes:
@@ -51,6 +46,6 @@ def _arn(mapping: Mapping[str, str]) -> str:
     return mapping["ResourceARN"]
 
 
-def _refusal(message: str) -> iam.Response:
+def _refusal(message: str) -> gateway.Response:
     body = json.dumps({"__type": "InvalidParameterException", "Message": message})
     return 400, {"Content-Type": "application/x-amz-json-1.1"}, body.encode()

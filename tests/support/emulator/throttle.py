@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ministack import app as gateway
 from ministack.core.responses import get_account_id, get_region
 
+from tests.support.emulator import gateway
 from tests.support.emulator.calls import called
 from tests.support.quota import CLASSES, Quotas
-
-if TYPE_CHECKING:
-    from tests.support.emulator import iam
 
 _quotas: dict[str, Quotas] = {}
 _throttled: Counter[str] = Counter()
@@ -22,22 +19,18 @@ _throttled: Counter[str] = Counter()
 
 def install() -> None:
     """Refuse what comes too fast, before it is counted as a call or looked at."""
-    original = gateway._dispatch_service_request
+    gateway.around_requests(_admitted)
 
-    async def dispatch(  # noqa: PLR0913, PLR0917 (the emulator's signature)
-        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]], request_id: str
-    ) -> iam.Response:
-        found = called(headers, body, query)
-        account = get_account_id()
-        quotas = _quotas.get(account)
-        action = _counted_as(*found) if found else ""
-        if quotas and action in CLASSES and not quotas.admit(action, account, get_region(), time.monotonic()):
-            _throttled[account] += 1
-            return _refusal()
-        answer: iam.Response = await original(method, path, headers, body, query, request_id)
-        return answer
 
-    gateway._dispatch_service_request = dispatch
+async def _admitted(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
+    found = called(request)
+    account = get_account_id()
+    quotas = _quotas.get(account)
+    action = _counted_as(*found) if found else ""
+    if quotas and action in CLASSES and not quotas.admit(action, account, get_region(), time.monotonic()):
+        _throttled[account] += 1
+        return _refusal()
+    return await serve(request)
 
 
 def _counted_as(service: str, action: str) -> str:
@@ -48,7 +41,7 @@ def _counted_as(service: str, action: str) -> str:
     return {"ssm": action, "cloudcontrol": "DescribeParameters"}.get(service, "")
 
 
-def _refusal() -> iam.Response:
+def _refusal() -> gateway.Response:
     body = json.dumps({"__type": "ThrottlingException", "message": "Rate exceeded"})
     return 400, {"Content-Type": "application/x-amz-json-1.1"}, body.encode()
 

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.cloudformation.stacks import ROLLBACK, UPDATING
+from tests.support.cloudformation.stacks import CLEANUP, DELETING, ROLLBACK, UPDATING
 from tests.support.explorer.cast import (
     PRODUCER,
     C,
     E,
     I,
+    L,
     changes,
     claimed,
     drop,
     gone,
+    held,
     left,
     nothing,
     there,
@@ -182,4 +184,16 @@ LATE_LARGE = [
 ]
 """With reads that lag: up to millions of states."""
 
-BY_LABEL = {case.label: case for case in SMALL + LARGE}
+HELD = [
+    Case("held: leaves x import", [L(CLEANUP), I("I")], held),
+    Case("held: leaves x 2 imports, one released", [L(CLEANUP), I("I"), I("J", releases=True)], held),
+    Case("held: deleted x import", [L(DELETING), I("I")], held),
+    Case("held: deleted x import, exports stay", [L(DELETING, at_once=False), I("I")], held),
+    Case("held: leaves x import twice", [L(CLEANUP), *twins("I", "J")], held),
+    Case("held: leaves x import handed over", [L(CLEANUP), *twins("I", "J", hands_over=True)], held),
+    Case("held: leaves x import; both may crash", [L(CLEANUP), I("I", undone=True)], held, "LI", 2),
+    Case("held: change and back x import", [E("v2", "v1", update=True), I("I")], held),
+]
+"""An Export names a CloudFormation export, which imports hold, and its producer leaves."""
+
+BY_LABEL = {case.label: case for case in SMALL + LARGE + HELD}

@@ -9,6 +9,7 @@ from strongref.contract.names import Key, StackArn, claim_tag
 from strongref.contract.requests import ImportRequest
 from strongref.protocol import imports
 from tests.support.builders import ACCOUNT, SCOPE
+from tests.support.cloudformation.operations import ExportInUseError
 from tests.support.cloudformation.requests import ResourceRequest
 from tests.support.cloudformation.stacks import DELETING, UPDATING
 from tests.support.explorer.actors import Actor
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tests.support.explorer.world import World
 
 KEY = Key("K")
+HOLD = "network-Exports"
 VALUE_NAME = SCOPE.value(KEY)
 IMPORT: dict[str, object] = {
     "From": {"Stack": "network", "Region": "eu-west-1"},
@@ -105,6 +107,19 @@ def twins(first: str, second: str, *, hands_over: bool = False) -> list[Actor]:
     ]
 
 
+def L(status: str, *, at_once: bool = True) -> Actor:  # noqa: N802
+    """A producer that leaves: it removes its CloudFormation export if nobody imports it, then deletes its Export."""
+    deletion = event(RequestType.DELETE, PRODUCER, "Exports", _exports("v1") | {"Hold": HOLD}, "x")
+
+    def leave(session: Session, event: Event) -> Response:
+        operation = ("status", "withdraws", status)
+        if not session.ask(operation, lambda world: world.withdraw(PRODUCER, status, at_once=at_once)):
+            raise ExportInUseError(HOLD, [])
+        return exporter(session, event)
+
+    return Actor("L", PRODUCER, leave, [deletion], status=UPDATING, fences=True)
+
+
 def generation(arn: str) -> str:
     """The physical ID of an import in a stack."""
     parsed = StackArn.parse(arn)
@@ -135,6 +150,12 @@ def nothing(world: World) -> None:
 def there(world: World) -> None:
     """The value is there, and nobody imports it."""
     exporter(DirectSession(world), wanting("v1"))
+
+
+def held(world: World) -> None:
+    """The value is there, and its Export names a CloudFormation export of the producer's stack."""
+    exporter(DirectSession(world), event(RequestType.CREATE, PRODUCER, "Exports", _exports("v1") | {"Hold": HOLD}))
+    world.stacks[PRODUCER].exports = frozenset({HOLD})
 
 
 def gone(world: World) -> None:

@@ -122,6 +122,8 @@ class Moves:
             changing = self._changing | (self._mortal if snapshot.deaths else set())
             if call == "physical_ids":
                 changing |= self._answering
+            if snapshot.held:  # hold stacks come and go, and so do their producers
+                return False
             if any(asked == (arn.split("/")[1] if call == "by_name" else arn) for arn in changing):
                 return False
         elif kind != "pause":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from strongref.contract.event import Event
     from strongref.contract.response import Response
     from strongref.errors import StrongRefError
-    from strongref.protocol.ports import StackInfo
+    from strongref.protocol.ports import NewStack, StackInfo
     from strongref.protocol.time import Clock
     from tests.support.explorer.world import World
 
@@ -81,9 +81,8 @@ class Session:
         return NOW + SLOW if is_slow else NOW
 
     def sleep(self, seconds: float) -> None:
-        """Ticks, each an operation. Only reads that lag are waited for here: a pause is an operation of its own."""
-        assert self.lag
-        for _ in range(ceil(seconds)):
+        """Ticks, each an operation, if reads lag. A pause in which others are waited for is an operation of its own."""
+        for _ in range(ceil(seconds) if self.lag else 0):
             self.ask(("tick", "", ""), lambda _world: None)
 
     def remaining(self) -> float:
@@ -101,6 +100,18 @@ class Session:
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         return self.ask(("stack", "physical_ids", arn), lambda world: world.physical_ids(arn))  # type: ignore[no-any-return]
+
+    def create_stack(self, stack: NewStack) -> str:
+        return self.ask(("hold", "create", stack.name), lambda world: world.create_stack(stack))  # type: ignore[no-any-return]
+
+    def update_stack(self, stack: NewStack) -> None:
+        self.ask(("hold", "update", stack.name), lambda world: world.update_stack(stack))
+
+    def delete_stack(self, stack: str, region: str) -> None:
+        self.ask(("hold", "delete", stack), lambda world: world.delete_stack(stack, region))
+
+    def failure(self, arn: str) -> str:
+        return self.ask(("hold", "failure", arn), lambda world: world.failure(arn))  # type: ignore[no-any-return]
 
     def resource(self, _arn: str, _logical_id: str) -> None:
         """No actor's made-up ID is of a resource that goes on under its own."""
@@ -160,9 +171,13 @@ def importer(session: Session, event: Event) -> Response:
 
     def remember(claiming: ClaimAttempt, *args: Any) -> None:  # noqa: ANN401
         made(claiming, *args)
+
         # Its private fields are what it finds out, and does not forget in a pause.
-        private = [each.name for each in fields(claiming) if each.name.startswith("_")]
-        session.memory = lambda: tuple(getattr(claiming, name) for name in private)
+        def private(each: Any) -> tuple[Hashable, ...]:  # noqa: ANN401
+            names = [field.name for field in fields(each) if field.name.startswith("_")] if each else []
+            return tuple(getattr(each, name) for name in names)
+
+        session.memory = lambda: (private(claiming), private(claiming.holds))
 
     with patch.object(ClaimAttempt, "__init__", remember):
         return Importer(session.ports()).handle(event, session)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from strongref.contract.index import INDEX
 from strongref.contract.names import Key, claim_tag
 from strongref.contract.values import ParameterType, Value
 from strongref.errors import ExportsInUseError, PartialCreateError, StrongRefError
@@ -38,6 +39,7 @@ class Verdicts:
         self._drop = drop
         self._deaths = deaths
         self._dropped: dict[Hashable, str | None] = {}
+        self._needs_hold = any(stack.exports for stack in world.stacks.values())
 
     def imported(self, state: WorldState, i: int, place: int) -> Response | None:
         """What an actor relies on, if it was answered and that answer counts."""
@@ -55,6 +57,8 @@ class Verdicts:
         answer = self.imported(state, i, place)
         if answer is None or not answer.data:
             return False
+        if self._needs_hold and not _has_producer(state):
+            return True
         there = _stored(state.store)
         said = records(there)
         return any(
@@ -112,7 +116,15 @@ class Verdicts:
             return f"leftover: nobody relies on anything or is at work, and still: {refused}"
         if relying:
             return "lost: a value that is relied on could be dropped"
-        return "; ".join(leftovers(_stored(self.world.ssm.snapshot()))) or None
+        there = _stored(self.world.ssm.snapshot())
+        # An Export that publishes nothing stays in the index with its hold.
+        return "; ".join(leftovers(name for name in there if not (self._needs_hold and INDEX in name[1]))) or None
+
+
+def _has_producer(state: WorldState) -> bool:
+    """Whether a stack has a CloudFormation export, and is not being deleted."""
+    statuses = dict(state.stacks)
+    return any(each.exports and statuses[each.arn] != DELETING for each in state.held)
 
 
 def _stored(store: fake_ssm.Snapshot) -> dict[Name, FakeParameter]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.support.builders import ACCOUNT
-from tests.support.cloudformation.stacks import FakeStack, FakeStacks
+from tests.support.cloudformation.stacks import DELETED, FakeStack, FakeStacks
 from tests.support.explorer.lagging import NOTHING, LaggingSsm, Past
 from tests.support.explorer.session import NOW, Session
 from tests.support.fake_ssm import EPOCH, Slot
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from strongref.contract.event import Event
+    from strongref.protocol.ports import NewStack
     from tests.support import fake_ssm
     from tests.support.explorer.actors import Actor
 
@@ -34,6 +36,15 @@ class TakenAnswer(NamedTuple):
     """Empty: FAILED."""
 
 
+class Held(NamedTuple):
+    """What CloudFormation's exports and imports say about a stack."""
+
+    arn: str
+    exports: frozenset[str]
+    imports: frozenset[str]
+    outputs: frozenset[tuple[str, str]]
+
+
 class WorldState(NamedTuple):
     """The world at one moment.
 
@@ -44,6 +55,7 @@ class WorldState(NamedTuple):
         deaths: how many actors may still die.
         past: what reads may still return, although it was superseded.
         expiring: the fences of actors that died, by how their names end, and in how many ticks they expire.
+        held: the stacks that have exports or imports of CloudFormation's: the ARN, both, and what its output says.
         handed_over: the names of the actors that have.
     """
 
@@ -54,6 +66,11 @@ class WorldState(NamedTuple):
     handed_over: frozenset[str]
     past: Past = frozenset()
     expiring: frozenset[tuple[str, int]] = frozenset()
+    held: frozenset[Held] = frozenset()
+
+    def exports(self, arn: str) -> frozenset[str]:
+        """The CloudFormation exports of a stack."""
+        return next((each.exports for each in self.held if each.arn == arn), frozenset())
 
 
 class World(FakeStacks):
@@ -76,7 +93,41 @@ class World(FakeStacks):
 
     def set_status(self, arn: str, status: str) -> None:
         """A stack enters another phase."""
-        self.stacks[arn] = FakeStack(arn, status)
+        self.stacks[arn] = replace(self.stacks[arn], status=status)
+
+    def new_stack(self, name: str, region: str, root: str = "") -> FakeStack:
+        """A hold stack, whose ARN follows from its name: equal states are one."""
+        arn = f"arn:aws:cloudformation:{region}:{ACCOUNT}:stack/{name}/33333333-0000-0000-0000-000000000000"
+        self.stacks[arn] = FakeStack(arn, "CREATE_IN_PROGRESS", root)
+        return self.stacks[arn]
+
+    def create_stack(self, stack: NewStack) -> str:
+        arn = super().create_stack(stack)
+        if arn and self.stacks[arn].status == DELETED:
+            del self.stacks[arn]
+        return arn
+
+    def delete_stack(self, stack: str, region: str) -> None:
+        found = self.existing(stack) or self.find(stack, region)
+        if found:
+            del self.stacks[found.arn]
+
+    def failure(self, _arn: str) -> str:
+        return ""
+
+    def withdraw(self, arn: str, status: str, *, at_once: bool) -> bool:
+        """The stack removes its CloudFormation exports and enters this phase, unless another stack imports one.
+
+        Args:
+            arn: of the stack.
+            status: of the phase.
+            at_once: if not, the exports can still be imported in that phase. Nobody says what AWS does.
+        """
+        leaving = self.stacks[arn]
+        if any(self.importers(export, leaving.region) for export in leaving.exports):
+            return False
+        self.stacks[arn] = replace(leaving, status=status, exports=frozenset() if at_once else leaving.exports)
+        return True
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         """From the answers taken. IDs that only one actor can answer with are left out: its own code never asks."""
@@ -101,11 +152,19 @@ class World(FakeStacks):
         self.ssm.normalize(lambda name: not name.startswith(EXPORTS), _unversioned)
         statuses = frozenset((arn, stack.status) for arn, stack in self.stacks.items())
         shared = (self.answers, self.deaths, self.handed_over)
-        return WorldState(self.ssm.snapshot(), statuses, *shared, self.ssm.past, self.expiring)
+        held = frozenset(
+            Held(arn, stack.exports, stack.imports, frozenset(stack.outputs.items()))
+            for arn, stack in self.stacks.items()
+            if stack.exports or stack.imports
+        )
+        return WorldState(self.ssm.snapshot(), statuses, *shared, self.ssm.past, self.expiring, held)
 
     def restore(self, state: WorldState) -> None:
         self.ssm.restore(state.store)
         self.set_statuses(dict(state.stacks))
+        for arn, exports, imports, outputs in state.held:
+            stack = self.stacks[arn]
+            stack.exports, stack.imports, stack.outputs = exports, imports, dict(outputs)
         self.answers = state.answers
         self.deaths = state.deaths
         self.handed_over = state.handed_over

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.names import CLAIM_TAG
 from tests.support.faults.scenario import FOREIGN
 from tests.support.faults.world import SECRET, JanitorVisit, outcome, released_claim
-from tests.support.invariants import EXPORTS, Reference, lost, stored, value_of
+from tests.support.invariants import EXPORTS, Reference, lost, stored, unindexed, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,12 +32,14 @@ class DeliveryChecks:
         request: the event.
         references: the values that somebody relies on, with their claims, without the one that is to be released.
         foreign: parameters that must not be touched.
+        unindexed: what the index did not name before.
     """
 
     world: World
     request: Request
     references: Sequence[Reference]
     foreign: Mapping[Name, FakeParameter]
+    unindexed: set[str]
 
     @classmethod
     def begin(cls, world: World, request: Request, scenario: Scenario) -> DeliveryChecks:
@@ -58,7 +60,8 @@ class DeliveryChecks:
         ]
         claimed = {reference.name for reference in references}
         assert claimed == set(scenario.claimed), claimed
-        return cls(world, request, references, {name: there[name] for name in (*FOREIGN, *scenario.foreign)})
+        foreign = {name: there[name] for name in (*FOREIGN, *scenario.foreign)}
+        return cls(world, request, references, foreign, unindexed(there))
 
     def problems(self, delivery: Delivery) -> Iterator[str]:
         """What does not hold; nothing, as it should be."""
@@ -71,6 +74,7 @@ class DeliveryChecks:
             key == released_claim(self.request) for found in there.values() for key, _ in found.tags
         ):
             yield "the claim is not released"
+        yield from sorted(unindexed(there) - self.unindexed)
         yield from delivery.errors
         for line in delivery.printed.splitlines():
             if SECRET in line:

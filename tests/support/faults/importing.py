@@ -10,6 +10,7 @@ from tests.support.faults.scenario import (
     Change,
     Deploy,
     Erase,
+    FailStacks,
     Phase,
     Scenario,
     Step,
@@ -30,6 +31,17 @@ HEALS_A: tuple[Step, ...] = (
 )
 
 
+HOLD = {"Hold": "network-Exports"}
+HELD = (Deploy("network", EU, {"Exports": ABC | HOLD}),)
+HEALS_HELD: tuple[Step, ...] = (Deploy("network", EU, {"Exports": OTHERS | HOLD}), *HELD)
+HEALS_A_HELD: tuple[Step, ...] = (
+    Deploy("network", EU, {"Exports": exports({**OTHERS["Values"], "A": text("a2")}, **HOLD)}),
+    *HELD,
+)
+MORE = {"More": exports({"D": text("d1")}, Hold="network-More")}
+HELD_AND_CLAIMED = (*HELD, Deploy("web", US, {"Imports": imports("A")}))
+
+
 def shared(password: str) -> dict[str, object]:
     """Properties of an Export to everybody."""
     return {"Region": US, "Values": {"A": A, "P": password}, "SecureKeys": ["P"]}
@@ -40,7 +52,55 @@ def change(properties: dict[str, object] | None, phase: str = "") -> Change:
     return Change("web", US, "Imports", properties, phase)
 
 
+HOLDING = (
+    Scenario("import: create with a hold", HELD, change(imports("A", "B")), strands=True, heals=HEALS_A_HELD),
+    Scenario(
+        "import: create is refused, as its hold cannot be made",
+        (*HELD, FailStacks()),
+        change(imports("A")),
+        ends="FAILED",
+    ),
+    Scenario(
+        "import: update after another Export got its hold",
+        (
+            Deploy("network", EU, {"Exports": ABC | HOLD, "More": exports({"D": text("d1")})}),
+            Deploy("web", US, {"Imports": imports("A", "D")}),
+            Deploy("network", EU, {"Exports": ABC | HOLD, **MORE}),
+        ),
+        change(imports("A", "D", Revision="2")),
+        claimed=(at("A"), at("D")),
+    ),
+    Scenario(
+        "import: update to other names with a hold",
+        HELD_AND_CLAIMED,
+        change(imports("B", "C")),
+        claimed=(at("A"),),
+        strands=True,
+        heals=HEALS_HELD,
+    ),
+    Scenario(
+        "import: update after Hold was added",
+        (*CLAIMED, *HELD),
+        change(imports("A", Revision="2")),
+        claimed=(at("A"),),
+    ),
+    Scenario(
+        "import: update rolls another one back to its hold",
+        (*HELD_AND_CLAIMED, Deploy("web", US, {"Imports": imports("B")}, cleanup=False)),
+        change(imports("A"), ROLLBACK),
+        claimed=(at("A"), at("B")),
+    ),
+    Scenario(
+        "import: delete with a hold in the cleanup",
+        (*HELD_AND_CLAIMED, API, Deploy("web", US, {}, cleanup=False)),
+        change(None, CLEANUP),
+        claimed=(at("A"),),
+    ),
+)
+"""Their Export names a CloudFormation export."""
+
 IMPORTING = (
+    *HOLDING,
     Scenario("import: create", PUBLISHED, change(imports("A", "B")), strands=True, heals=HEALS_A),
     Scenario(
         "import: create of everything, where another stack imports",

@@ -108,6 +108,14 @@ class Unanswered(StackStep):
 
 
 @dataclass(frozen=True)
+class FailStacks:
+    """From now on no hold stack can be made."""
+
+    def take(self, world: World) -> None:
+        world.fail_stacks("no more stacks")
+
+
+@dataclass(frozen=True)
 class Phase(StackStep):
     """A stack enters another phase."""
 
@@ -211,6 +219,7 @@ class Scenario:
         strands: an interrupted import may leave a claim that is stale as soon as its stack is at rest, and that the
             next change of the value removes.
         heals: what changes these values, and back.
+        may_lack_hold: an import that must not fail goes on without its hold, which the janitor makes.
         seconds: how long the functions may run.
         again: after how many seconds the event is delivered again.
         environment: variables of the functions.
@@ -226,6 +235,7 @@ class Scenario:
     mends: bool = False
     strands: bool = False
     heals: tuple[Step, ...] = ()
+    may_lack_hold: bool = False
     seconds: float = SECONDS
     again: float = 60.0
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -23,6 +23,10 @@ ACTIONS = (
     "DescribeStackResource",
     "DescribeStacks",
     "ListStackResources",
+    "CreateStack",
+    "UpdateStack",
+    "DeleteStack",
+    "DescribeStackEvents",
     "Invoke",
     ANSWER,
 )

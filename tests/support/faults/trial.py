@@ -60,7 +60,7 @@ class Trial:
         self._before = self._undone = world.state()
         self._checks = DeliveryChecks.begin(world, self._request, scenario)
         self.calm = world.deliver(self._request)
-        self._after = world.state()
+        self._after, self._held = world.state(), world.holds()
         self.flaws = [*self._at_once(self.calm), *self._in_the_end(self.calm)]
         if outcome(self._request, self.calm) != scenario.ends:
             self.flaws.append(f"it ends with {self.calm.answer or self.calm.raised}")
@@ -99,6 +99,8 @@ class Trial:
                 yield "it succeeds"
             yield from self._as_answered(delivery)
             yield from self._world.state().differences(self._after)
+            if not self._held <= self._world.holds() and not self._scenario.may_lack_hold:
+                yield f"not held: {sorted(name for name, _ in self._held - self._world.holds())}"
         if ended == "NONE" and not delivery.died and delivery.calls[-1].action != ANSWER:
             yield "nobody answers"
         yield from self._leftover_fences(delivery)

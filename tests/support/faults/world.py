@@ -20,7 +20,7 @@ from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.client import CloudFormationClient
 from tests.support.cloudformation.operations import CloudFormation
 from tests.support.cloudformation.requests import IMPORT, SIGNED_FORMAT, ResourceRequest
-from tests.support.cloudformation.stacks import FakeStack, made_up_id
+from tests.support.cloudformation.stacks import DELETED, FakeStack, made_up_id
 from tests.support.faults.fake_time import FakeTime
 from tests.support.faults.functions import SECONDS, Delivery, Functions
 from tests.support.faults.state import AccountState
@@ -128,6 +128,11 @@ class World(CloudFormation):
 
     def state(self) -> AccountState:
         return AccountState.of(self.regions)
+
+    def holds(self) -> frozenset[tuple[str, frozenset[str]]]:
+        """The hold stacks that exist, by name, with what each holds."""
+        living = (stack for stack in self.stacks.values() if stack.imports and stack.status != DELETED)
+        return frozenset((stack.name, stack.imports) for stack in living)
 
     def fences(self) -> frozenset[Name]:
         """The fences, without those of new Exports, which expire by themselves as soon as reads show the values."""

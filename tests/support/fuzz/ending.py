@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope
 from strongref.contract.record import Record
+from strongref.protocol.janitor import Janitor
+from strongref.protocol.ports import Ports
+from strongref.protocol.time import Patience
+from tests.support.builders import ACCOUNT
+from tests.support.cloud import Cloud
+from tests.support.fake_ssm import EPOCH, FakeClock
 from tests.support.fuzz.properties import CONSUMERS, PRODUCERS
 from tests.support.invariants import leftovers, records, stored
 
@@ -25,6 +32,7 @@ def delete_everything(history: History) -> None:
     for which in CONSUMERS:
         if cloud.find(*which):
             _delete(history, *which)
+    _tend(history)  # A failed update leaves its hold to the janitor, and so does a stack that vanished.
     for name, region in PRODUCERS:
         _empty(history, name, region)
     for scope, region in _remaining_scopes(history):
@@ -32,9 +40,21 @@ def delete_everything(history: History) -> None:
         history.deploy(*producer, _as_recorded(history, scope, region))
         history.finish()
         _empty(history, *producer)
+    _tend(history)
     left = leftovers(stored(cloud.regions))
     if left:
         history.fail("; ".join(left))
+
+
+def _tend(history: History) -> None:
+    """The janitors of all regions run, one after the other, when reads show everything."""
+    cloud = history.cloud
+    history.wait(LONG)
+    clock = FakeClock(remaining=1e12)
+    clock.slept.append((cloud.now() - EPOCH).total_seconds())
+    ports = Ports(partial(Cloud.stores, cloud), cloud, Patience(5, 2, lambda: 0.5), cloud.token)
+    for region in sorted({region for _, region in (*PRODUCERS, *CONSUMERS)}):
+        list(Janitor(ports, region, ACCOUNT).tend(clock))
 
 
 def _empty(history: History, name: str, region: str) -> None:
@@ -66,8 +86,9 @@ def _delete(history: History, name: str, region: str) -> None:
 def _remaining_scopes(history: History) -> list[tuple[ExportScope, str]]:
     scopes = set()
     for region, name in stored(history.cloud.regions):
-        scope = ExportScope.of(name.split("/")[2], name)
-        if scope:
+        tree = name.split("/")[2]
+        scope = ExportScope.of(tree, name)
+        if scope and tree in ("exports", "records"):
             scopes.add((scope, region))
     return sorted(scopes)
 

@@ -11,7 +11,7 @@ from strongref.contract.continuation import SERVICE_TIMEOUT, Continuation
 from strongref.contract.event import Event, RequestType
 from strongref.errors import ServiceTimeoutError, StrongRefError, UnfinishedError
 from strongref.protocol.claims import ClaimAttempt
-from strongref.protocol.ports import Ports, ResourceInfo, StackInfo
+from strongref.protocol.ports import NewStack, Ports, ResourceInfo, StackInfo
 from strongref.protocol.time import Patience
 from strongref.runtime.clock import RESPONSE_SECONDS
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
@@ -114,6 +114,22 @@ class Invocation:
         self.task.stop(TaskState.CALL, f"ListStackResources {arn.split('/')[1]}")
         return self.cloud.physical_ids(arn)
 
+    def create_stack(self, stack: NewStack) -> str:
+        self.task.stop(TaskState.CALL, f"CreateStack {stack.name}")
+        return self.cloud.create_stack(stack)
+
+    def update_stack(self, stack: NewStack) -> None:
+        self.task.stop(TaskState.CALL, f"UpdateStack {stack.name}")
+        self.cloud.update_stack(stack)
+
+    def delete_stack(self, stack: str, region: str) -> None:
+        self.task.stop(TaskState.CALL, f"DeleteStack {stack}")
+        self.cloud.delete_stack(stack, region)
+
+    def failure(self, arn: str) -> str:
+        self.task.stop(TaskState.CALL, f"DescribeStackEvents {arn.split('/')[1]}")
+        return self.cloud.failure(arn)
+
     # -- what it is wired to -------------------------------------------------------------------------------------
 
     def stores(self, region: str, clock: Clock) -> SsmStore:
@@ -186,12 +202,12 @@ class _SteppedClient:
 
 def remember_held() -> tuple[type[ClaimAttempt], str, Callable[[ClaimAttempt], Mapping[Key, Value]]]:
     """For `patch.object`: what an import holds is noted with its invocation, secure values included."""
-    hold = ClaimAttempt.hold
+    claim = ClaimAttempt.claim
 
     def holding(claiming: ClaimAttempt) -> Mapping[Key, Value]:
-        held = hold(claiming)
+        held = claim(claiming)
         if isinstance(claiming.clock, Invocation):
             claiming.clock.held = held
         return held
 
-    return ClaimAttempt, "hold", holding
+    return ClaimAttempt, "claim", holding

@@ -18,7 +18,7 @@ from tests.support.cloudformation.stacks import CREATING, ROLLBACK, UPDATING
 from tests.support.fuzz.ending import delete_everything
 from tests.support.fuzz.history import CALL_SECONDS, History
 from tests.support.fuzz.invocation import remember_held
-from tests.support.fuzz.properties import CONSUMERS, NAMES, PRODUCERS, VALUES, exports, imports
+from tests.support.fuzz.properties import CONSUMERS, NAMES, PRODUCERS, VALUES, exports, imports, with_holds
 
 if TYPE_CHECKING:
     from tests.support.cloudformation.operations import Resources
@@ -58,9 +58,14 @@ class Machine(RuleBasedStateMachine):
             self.history.deploy(*which, {"X": {"Region": "us-east-1", "Consumer": "web", "Values": values}})
         self.history.finish()
 
-    @rule(which=st.sampled_from(PRODUCERS[:1] * 3 + PRODUCERS[1:]), resources=exports(), fails=st.integers(0, 5))
-    def deploy_producer(self, which: tuple[str, str], resources: Resources, fails: int) -> None:
-        self._deploy(*which, resources, fails=fails == 0)
+    @rule(
+        which=st.sampled_from(PRODUCERS[:1] * 3 + PRODUCERS[1:]),
+        resources=exports(),
+        fails=st.integers(0, 5),
+        holds=st.booleans(),
+    )
+    def deploy_producer(self, which: tuple[str, str], resources: Resources, fails: int, holds: bool) -> None:
+        self._deploy(*which, with_holds(which[0], resources) if holds else resources, fails=fails == 0)
 
     @rule(which=st.sampled_from(CONSUMERS), data=st.data(), fails=st.integers(0, 5))
     def deploy_consumer(self, which: tuple[str, str], data: st.DataObject, fails: int) -> None:
@@ -90,7 +95,7 @@ class Machine(RuleBasedStateMachine):
             "SecureKeys": ["S"] if "S" in values else [],
         }
         self._deploy(*consumer, {"P": imports}, fails=False)
-        self._deploy(*producer, {"X": exports}, fails=False)
+        self._deploy(*producer, with_holds(producer[0], {"X": exports}), fails=False)
         self._step_all(order)
 
     @rule(which=st.sampled_from(PRODUCERS + CONSUMERS + CONSUMERS), vanishes=st.integers(0, 9))

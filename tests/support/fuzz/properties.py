@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PRODUCERS = (("network", "eu-west-1"), ("base", "eu-west-1"))
 CONSUMERS = (("web", "us-east-1"), ("shop", "us-east-1"))
@@ -58,6 +61,11 @@ def _import(draw: st.DrawFn, own: str) -> dict[str, Any]:
     if _rarely(draw):
         properties["Revision"] = draw(_TEXTS)
     return properties
+
+
+def with_holds(stack: str, resources: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """A producing stack's resources, each of which names a CloudFormation export of the stack."""
+    return {logical_id: {**each, "Hold": f"{stack}-{logical_id}"} for logical_id, each in resources.items()}
 
 
 def exports() -> st.SearchStrategy[dict[str, dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""CloudFormation: whether a stack exists, its status, and its custom resources."""
+"""CloudFormation: whether a stack exists, its status and its custom resources; and the changes of hold stacks."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
 from strongref.contract.names import BadArnError, StackArn
-from strongref.errors import OTHER_ACCOUNT, StackLookupError, WaitInterruptedError
+from strongref.errors import OTHER_ACCOUNT, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.protocol.ports import ResourceInfo, StackInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from mypy_boto3_cloudformation import CloudFormationClient
-    from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef
+    from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef, StackTypeDef
 
     from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.protocol.ports import NewStack
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")
@@ -27,6 +28,8 @@ NOT_AN_ARN = "NotAStackArn"
 _NO_SUCH_STACK = "ValidationError"
 """CloudFormation's code for a stack that does not exist, and for a bad request too."""
 _DELETED = "DELETE_COMPLETE"
+_AFTER_CREATION = ("DELETE_IN_PROGRESS", "ROLLBACK_IN_PROGRESS")
+_EXISTS = "AlreadyExistsException"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,66 @@ class CloudFormationStacks:
             and resource.get("PhysicalResourceId")
         )
 
+    def create_stack(self, stack: NewStack) -> str:
+        try:
+            return self._change("CreateStack", stack, lambda client: client.create_stack, OnFailure="DELETE")
+        except CallFailedError as error:
+            if error.code == _EXISTS:
+                return ""
+            failed = error
+        raise _change_error("CreateStack", failed, stack.name, stack.region)
+
+    def update_stack(self, stack: NewStack) -> None:
+        try:
+            self._change("UpdateStack", stack, lambda client: client.update_stack)
+        except CallFailedError as error:
+            failed = error
+        else:
+            return
+        if failed.code != _NO_SUCH_STACK:  # The code too if there is nothing to update, or the stack is in progress.
+            raise _change_error("UpdateStack", failed, stack.name, stack.region)
+
+    def delete_stack(self, stack: str, region: str) -> None:
+        caller = RetryingCaller(region, self.limiter, self.clock, self.jitter)
+        try:
+            caller.call("DeleteStack", client_for(self.client_in, region).delete_stack, StackName=stack)
+        except CallFailedError as error:
+            failed = error
+        else:
+            return
+        if failed.code != _NO_SUCH_STACK:  # The code too if an operation is in progress.
+            raise _change_error("DeleteStack", failed, stack, region)
+
+    def failure(self, arn: str) -> str:
+        region = self._region_of(arn)
+        asked = {"StackName": arn}
+        found = self._call("DescribeStackEvents", arn, region, lambda client: client.describe_stack_events, **asked)
+        given = [event for event in (found["StackEvents"] if found else ()) if event.get("ResourceStatusReason")]
+        failed = [event for event in given if event["ResourceStatus"].endswith("_FAILED")]
+        # If an export does not exist, no resource fails: what follows the creation says why.
+        reasons = failed or [event for event in given if event["ResourceStatus"] in _AFTER_CREATION]
+        return reasons[-1]["ResourceStatusReason"] if reasons else ""  # The newest is the first.
+
+    def _change(
+        self,
+        action: str,
+        stack: NewStack,
+        method: Callable[[CloudFormationClient], Callable[..., Mapping[str, Any]]],
+        **how: str,
+    ) -> str:
+        """Create or update a stack; its ARN."""
+        caller = RetryingCaller(stack.region, self.limiter, self.clock, self.jitter)
+        response = caller.call(
+            action,
+            method(client_for(self.client_in, stack.region)),
+            StackName=stack.name,
+            TemplateBody=stack.template,
+            ResourceTypes=list(stack.resource_types),
+            Tags=[{"Key": key, "Value": value} for key, value in stack.tags.items()],
+            **how,
+        )
+        return str(response["StackId"])
+
     def _region_of(self, arn: str) -> str:
         try:
             parsed = StackArn.parse(arn)
@@ -79,9 +142,7 @@ class CloudFormationStacks:
         response = self._call("DescribeStacks", stack, region, lambda client: client.describe_stacks, StackName=stack)
         for found in response["Stacks"] if response else ():
             if found["StackStatus"] != _DELETED:
-                arn = found["StackId"]
-                updated = found["LastUpdatedTime"].isoformat() if "LastUpdatedTime" in found else ""
-                return StackInfo(arn, found["StackName"], found["StackStatus"], found.get("RootId") or arn, updated)
+                return _info(found)
         return None
 
     def _resources(self, arn: str, region: str) -> Iterator[StackResourceSummaryTypeDef]:
@@ -115,6 +176,27 @@ class CloudFormationStacks:
             return None
         why = StackLookupError(stack, region, failed.code)
         raise WaitInterruptedError(why) if failed.out_of_time else why
+
+
+def _info(found: StackTypeDef) -> StackInfo:
+    arn, outputs = found["StackId"], found.get("Outputs", [])
+    return StackInfo(
+        arn,
+        found["StackName"],
+        found["StackStatus"],
+        found.get("RootId") or arn,
+        updated=found["LastUpdatedTime"].isoformat() if "LastUpdatedTime" in found else "",
+        parent_arn=found.get("ParentId", ""),
+        created=found.get("CreationTime"),
+        outputs={each["OutputKey"]: each["OutputValue"] for each in outputs},
+        exports=frozenset(each["ExportName"] for each in outputs if each.get("ExportName")),
+        tags={each["Key"]: each["Value"] for each in found.get("Tags", [])},
+    )
+
+
+def _change_error(action: str, failed: CallFailedError, stack: str, region: str) -> StrongRefError:
+    error = ServiceError(action, failed.code, f"stack {stack}", region)
+    return WaitInterruptedError(error) if failed.out_of_time else error
 
 
 def is_custom(resource_type: str) -> bool:

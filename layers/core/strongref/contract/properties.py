@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
+from strongref.contract.holds import MAX_EXPORT_NAME, is_export_name
 from strongref.contract.names import MAX_LABEL, is_level, is_stack_name
 from strongref.errors import BadRequestError
 from strongref.text import some
@@ -87,6 +88,9 @@ parse_label = _string(
     f"a stack's name or a label of at most {MAX_LABEL} letters, digits, _ and -, not starting with _", _is_label
 )
 parse_stack = _string("the producing stack's name", is_stack_name)
+parse_export_name = _string(
+    f"a CloudFormation export's name of at most {MAX_EXPORT_NAME} letters, digits, colons and hyphens", is_export_name
+)
 parse_account = _string("an account's twelve digits, in quotes", re.compile("[0-9]{12}").fullmatch)
 parse_region = _string(
     "a region code such as us-east-1", re.compile("[a-z]{2,4}(-[a-z]{2,12}){1,3}-[0-9]{1,2}").fullmatch

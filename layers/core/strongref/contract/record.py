@@ -51,11 +51,14 @@ class Record:
 
     stack: str  # the ARN of the stack that wrote it
     values: Mapping[Key, Value] = field(repr=False)  # by key
+    hold: str = ""  # the CloudFormation export that imports hold (`holds`); empty if there is none
     # the Export has not finished changing the values' tags, which takes one call each. Some values may not have its
     # owner tag yet, or still have it although the Export gave them up
     open: bool = False
     # the last request that changed it; None if it is not known. Records that say the same are equal
     last: RequestStamp | None = field(default=None, compare=False)
+    # the hold that it named before it named none. The attribute Hold keeps it, because the output may still exist
+    former_hold: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,10 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
         number += 1
         tails.append(RecordPart(number, ParameterType.SECURE, chunk))
     head: dict[str, object] = {"stack": record.stack} | ({"open": True} if record.open else {})
+    if record.hold:
+        head["hold"] = record.hold
+    if record.former_hold:
+        head["formerHold"] = record.former_hold
     if record.last:
         head["last"] = [record.last.at.isoformat(timespec="seconds"), record.last.request_id]
     if secure:
@@ -152,8 +159,10 @@ def _assemble(parts: Mapping[int, str]) -> Record | None:
             head["stack"],
             {Key(key): _value_of(given) for key, given in values.items()}
             | {Key(key): Value(ParameterType.SECURE, text) for key, text in secure.items()},
+            hold=str(head.get("hold", "")),
             open=bool(head.get("open")),
             last=_stamp(head.get("last")),
+            former_hold=str(head.get("formerHold", "")),
         )
     except (KeyError, ValueError, TypeError, AttributeError):
         return None

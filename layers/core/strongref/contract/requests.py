@@ -18,6 +18,7 @@ from strongref.contract.properties import (
     must_be,
     parse_account,
     parse_boolean,
+    parse_export_name,
     parse_label,
     parse_region,
     parse_stack,
@@ -70,6 +71,7 @@ EXPORT_PROPERTIES: Table = {
     "Account": Property(parse_account),
     "Consumer": Property(parse_label, SHARED),
     "OnChange": Property(choice(OnChange), OnChange.REFUSE),
+    "Hold": Property(parse_export_name, ""),
     "Values": Property(as_given, required="a map of names to values ({} publishes nothing)"),
     "SecureKeys": Property(parse_strings, ()),
     "Revision": Property(parse_text, ""),
@@ -108,6 +110,7 @@ class ExportRequest:
     scope: ExportScope
     values: Mapping[Key, Value]
     on_change: OnChange
+    hold: str  # the CloudFormation export that imports hold; empty if there is none
     revision: str
 
     @classmethod
@@ -130,14 +133,16 @@ class ExportRequest:
             scope=ExportScope(found["Consumer"], stack.producer),
             values=parse_values("Values", found["Values"], ["/".join(levels(name)) for name in found["SecureKeys"]]),
             on_change=found["OnChange"],
+            hold=found["Hold"],
             revision=found["Revision"],
         )
         request._check_names(stack)
         return request
 
     def publishes_the_same_as(self, other: ExportRequest) -> bool:
-        """Whether both publish the same values in the same places."""
-        return (self.regions, self.scope, self.values) == (other.regions, other.scope, other.values)
+        """Whether both publish the same values, with the same hold, in the same places."""
+        here, there = ((each.regions, each.scope, each.values, each.hold) for each in (self, other))
+        return here == there
 
     def _check_names(self, stack: StackArn) -> None:
         for region in self.regions:

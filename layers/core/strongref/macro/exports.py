@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from strongref.contract.hold_outputs import HOLD, can_have_hold, hold_name
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.macro.errors import BadPropertyError, ConflictError, WrongShapeError
 from strongref.macro.export_properties import OPTIONS, SECURE, VALUES
@@ -36,6 +37,7 @@ class MacroExport:
     path: Path  # of the map that gets it
     logical_id: str
     resource: dict[str, Node] = field(repr=False)  # as in a template; the values may have imported values in them
+    has_hold: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,8 @@ class _Conditional:
         return replace(self, condition=None) if self.condition == condition else self
 
 
-def exports(parts: Iterable[ExportPart]) -> tuple[list[MacroExport], list[TemplateError]]:
-    """The Exports, in the order of their targets, and all conflicts.
+def exports(parts: Iterable[ExportPart], *, hold: bool = True) -> tuple[list[MacroExport], list[TemplateError]]:
+    """The Exports, in the order of their targets, and all conflicts. `hold` says whether they name holds.
 
     In a loop there is one for each resource, since the iterations are not known here.
     """
@@ -67,8 +69,9 @@ def exports(parts: Iterable[ExportPart]) -> tuple[list[MacroExport], list[Templa
         problems += _disagreements(group)
         consumer = target.properties.get("Consumer", "")
         logical_id = make_id(f"{own}Exports", "" if own else consumer, target.text)
-        resource = {} if problems else _resource(group)
-        made.append(MacroExport(tuple(part.at for part in group), path, logical_id, resource))
+        has_hold = hold and can_have_hold(logical_id)
+        resource = {} if problems else _resource(group, hold_name(logical_id) if has_hold else None)
+        made.append(MacroExport(tuple(part.at for part in group), path, logical_id, resource, has_hold))
     return made, problems
 
 
@@ -81,12 +84,13 @@ def _many_conditions(group: Sequence[ExportPart]) -> Iterator[TemplateError]:
         yield BadPropertyError(group[0].at, f"{reason}; give some of them another Consumer")
 
 
-def _resource(group: Sequence[ExportPart]) -> dict[str, Node]:
+def _resource(group: Sequence[ExportPart], hold: Node) -> dict[str, Node]:
     given = [_given(part, part.values) for part in group]
     options = {key: part.options[key] for part in reversed(group) for key in OPTIONS if key in part.options}
     keys = _by_key([_given(part, {key: key for key in part.secure}) for part in group])
     secure = {SECURE: [*keys.values()]} if keys else {}
-    properties = {"ServiceToken": EXPORTER, **group[0].target.properties, VALUES: _top(given), **secure, **options}
+    target = {**group[0].target.properties, **({HOLD: hold} if hold else {})}
+    properties = {"ServiceToken": EXPORTER, **target, VALUES: _top(given), **secure, **options}
     return {"Type": EXPORT_TYPE, **_after(group), "Properties": properties}
 
 

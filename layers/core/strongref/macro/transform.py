@@ -8,6 +8,7 @@ from functools import reduce
 from operator import getitem
 from typing import TYPE_CHECKING
 
+from strongref.contract.hold_outputs import HOLD, MAX_LOGICAL_ID
 from strongref.macro.edits import Addition, Removal, TemplateEdits
 from strongref.macro.errors import (
     BadParameterError,
@@ -19,6 +20,7 @@ from strongref.macro.errors import (
 )
 from strongref.macro.export_properties import export_parts
 from strongref.macro.exports import exports
+from strongref.macro.holds import hold_outputs, hold_problems
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, imports
 from strongref.macro.scan import ImportedValue, scan
 from strongref.macro.template import DEPTH_LIMIT, too_deep
@@ -34,9 +36,6 @@ if TYPE_CHECKING:
 
 RESOURCES, CONDITIONS = "Resources", "Conditions"
 
-_ID_LIMIT = 255
-"""Characters of a logical ID (AWS: CloudFormation quotas)."""
-
 _MOST_RESOURCES = 500
 """In a template (AWS: CloudFormation quotas), without those of loops and other macros."""
 
@@ -46,21 +45,24 @@ class Settings:
     """The transform's own parameters."""
 
     value_bytes: int = VALUE_BYTES  # the assumed size of an imported value; it limits the names of one Import
+    hold: bool = True  # whether each Export that is added names a CloudFormation export, and gets the output for it
 
     @classmethod
     def parse(cls, given: Mapping[str, Node]) -> Settings:
-        """Read the parameters as CloudFormation sends them: numbers may be text.
+        """Read the parameters as CloudFormation sends them: numbers and booleans may be text.
 
         Raises:
             BadParameterError: a parameter is unknown or invalid.
         """
-        unknown = [name for name in given if name != "ValueBytes"]
+        unknown = [name for name in given if name not in ("ValueBytes", HOLD)]
         if unknown:
-            raise BadParameterError(str(unknown[0]), "does not exist; the only one is ValueBytes")
-        number = str(given.get("ValueBytes", VALUE_BYTES))
+            raise BadParameterError(str(unknown[0]), f"does not exist; there are ValueBytes and {HOLD}")
+        number, hold = str(given.get("ValueBytes", VALUE_BYTES)), str(given.get(HOLD, True)).lower()
         if not number.isdecimal() or not 1 <= int(number) <= DATA_BYTES:
             raise BadParameterError("ValueBytes", f"must be a number from 1 to {DATA_BYTES}")
-        return cls(int(number))
+        if hold not in ("true", "false"):
+            raise BadParameterError(HOLD, "must be true or false")
+        return cls(int(number), hold == "true")
 
 
 def plan(template: Template, settings: Settings) -> TemplateEdits:
@@ -85,8 +87,10 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
         new, wrong = export_parts(each)
         exported += new
         problems += wrong
-    made, wrong = exports(exported)
+    made, wrong = exports(exported, hold=settings.hold)
     problems += wrong
+    holds = hold_outputs(template, made)
+    problems += hold_problems(template, holds)
     imported, served = imports(found.imported, settings.value_bytes)
     problems += _names_in_use(template, imported, made)
     problems += _over_limits(resources, [*made, *imported])
@@ -100,6 +104,7 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
             *(Addition(each.path, each.logical_id, _filled(each.resource, served), each.origins) for each in made),
             *(Addition((RESOURCES,), each.logical_id, each.resource) for each in imported),
             *_conditions(template, imported),
+            *holds,
         ),
     )
 
@@ -136,8 +141,8 @@ def _names_in_use(template: Template, imported: list[MacroImport], made: list[Ma
 def _over_limits(resources: Mapping[str, Node], made: Collection[MacroImport | MacroExport]) -> Iterator[TemplateError]:
     """Limits that CloudFormation would report with logical IDs that nobody wrote."""
     for each in made:
-        if len(each.logical_id) > _ID_LIMIT:
-            size = f"a logical ID must have at most {_ID_LIMIT} characters, got {len(each.logical_id)}"
+        if len(each.logical_id) > MAX_LOGICAL_ID:
+            size = f"a logical ID must have at most {MAX_LOGICAL_ID} characters, got {len(each.logical_id)}"
             yield BadPropertyError((RESOURCES, each.logical_id), f"{size}; shorten the logical ID of the resource")
     count = len(resources) + len(made)
     if made and count > _MOST_RESOURCES >= len(resources):

@@ -1,5 +1,7 @@
 """Claims: put on first, then verified. Every importer does it this way: an Import, or a set of manifests.
 
+If the exports name a CloudFormation export to hold, it is held before (`hold_stacks`).
+
 A claim holds if, after it was put on, there is no fence, the parameters are the very ones that were read before, and
 the records still say the same. Otherwise everything is tried again while patience lasts. A value that has gone, and
 that a record still holds, is put back.
@@ -21,6 +23,7 @@ from strongref.errors import (
     NoSuchExportError,
     NoSuchProducerError,
     NothingExportedError,
+    StrongRefError,
     TooManyClaimsError,
     TooManyTagsError,
     UnsettledError,
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from strongref.contract.values import Parameter, Value
-    from strongref.errors import StrongRefError
+    from strongref.protocol.hold_stacks import HoldKeeper
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -63,6 +66,7 @@ class Claimant:
     again: bool = False  # it may have claims already
     may_return: bool = False  # it may have to return to a value that is withdrawn, but kept for its claim
     fits: Callable[[Mapping[Key, Value]], None] = lambda _values: None  # raises if it cannot return that many values
+    must_not_fail: Callable[[], bool] = lambda: False  # whether it is the rollback of an update, as far as is known
 
     @property
     def tag(self) -> dict[str, str]:
@@ -79,17 +83,19 @@ class ClaimAttempt:
     claimant: Claimant  # who imports
     scope: ExportScope  # where the exports are
     names: Collection[str] | None  # of what to import; None stands for everything there
+    holds: HoldKeeper | None = None  # what makes its hold; None if it makes none
     claims: bool = False  # whether a claim was put on, or may have been
     _has_read_tags: bool = False
     _has_settled: bool = False
+    _is_held_later: bool = False  # the hold could not be made, and the janitor will
     _skip: frozenset[Key] = frozenset()  # keys that carry the claim already
 
     def read_weakly(self) -> Mapping[Key, Value]:
         """What the records say; nothing is claimed, nothing written."""
         return self._patiently(self._read)
 
-    def hold(self) -> Mapping[Key, Value]:
-        """Read, claim, and verify."""
+    def claim(self) -> Mapping[Key, Value]:
+        """Read, hold, claim, and verify."""
         return self._patiently(self._attempt)
 
     def _patiently(self, attempt: Callable[[], Mapping[Key, Value]]) -> Mapping[Key, Value]:
@@ -100,6 +106,7 @@ class ClaimAttempt:
             except _TryAgainError as again:
                 self._skip = frozenset()  # a claim seen before a fence may have been removed as stale behind it
                 if again.at_once:
+                    waiting = self.ports.patience.begin(self.clock)
                     continue
                 if not waiting.pause():
                     raise waiting.over(again.why) from None
@@ -123,6 +130,7 @@ class ClaimAttempt:
         values = {key: kept.get(key) or self._agreed(key, found, recorded.values) for key in keys}
         self.claimant.fits(values)
         self._check_fences()
+        self._hold(recorded, keys)
         self._read_tags(keys, found)
         found |= self._put_back([key for key in keys if self.scope.value(key) not in found], recorded)
         if any(self._value(key, found) != values[key] for key in keys):
@@ -136,7 +144,44 @@ class ClaimAttempt:
         unsettled = [key for key in keys if key not in kept and not now.says(key, values[key])]
         if unsettled:
             raise _TryAgainError(UnsettledError(unsettled, str(self.scope.producer)))
+        self._check_hold(now, keys)
         return values
+
+    def _hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
+        """Make the hold before anything is claimed: what cannot be held is refused, and was never claimed."""
+        if self.holds is None or self._is_held_later:
+            return
+        try:
+            needed = self.holds.needed(recorded.holds(keys))
+            if not needed or self.holds.is_made(needed):
+                return
+            (self.holds.hurried() if self.claimant.must_not_fail() else self.holds).make(needed)
+        except StrongRefError as error:
+            self._hold_later(error)
+        raise _TryAgainError(self._changing().why, at_once=True)  # That took its time: read again.
+
+    def _check_hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
+        """The last look: whether everything that is claimed is held."""
+        if self.holds is None or self._is_held_later:
+            return
+        try:
+            needed = self.holds.needed(recorded.holds(keys))
+            if not needed or self.holds.is_effective(needed):
+                return
+        except StrongRefError as error:
+            self._hold_later(error)
+            return
+        lost = self._changing("the stack that holds them")
+        if not self.claimant.must_not_fail():
+            raise lost
+        self._hold_later(lost.why)
+
+    def _hold_later(self, error: StrongRefError) -> None:
+        """Go on without the hold, if the import must not fail; otherwise raise the error."""
+        if self.holds is None or not self.claimant.must_not_fail():
+            raise error
+        logger.warning("A hold is left to the janitor", extra={"hold": self.holds.stack.name, "error": str(error)})
+        self._is_held_later = True
 
     def _is_unchanged(self, found: Mapping[str, Parameter]) -> bool:
         """The second read: whether these are the very parameters that were claimed, version and date included."""

@@ -53,13 +53,18 @@ class ClaimRelease:
         if keys := self._keys_below(consumer_prefix(consumer)):
             self._delete_behind_fences(keys, unless_recorded=False)
 
-    def release_everything(self) -> None:
-        """Remove this generation's claims wherever they are, which takes a call for every value of the region."""
-        store = self._store
+    def release_everything(self) -> list[ExportScope]:
+        """Remove this generation's claims wherever they are, which takes a call for every value of the region.
+
+        Returns the scopes in which there were any.
+        """
+        store, released = self._store, []
         for scope, keys in self._keys_below("/strongref/exports").items():
             claimed = [key for key in keys if self._claim in (store.tags(scope.value(key)) or {})]
             if claimed:
                 self.release(scope, claimed)
+                released.append(scope)
+        return released
 
     def _keys_below(self, path: str) -> dict[ExportScope, list[Key]]:
         keys: dict[ExportScope, list[Key]] = defaultdict(list)

@@ -6,7 +6,7 @@ a refused Update back, does no harm. The old properties of an Update only tell w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -25,12 +25,13 @@ from strongref.errors import (
     UnfinishedError,
 )
 from strongref.protocol.executor import PlanExecutor, side_by_side
+from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.fences import FencedStore, FenceHolder, behind_fences
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import NotAtOnceError
 from strongref.protocol.phases import Phase, claim_policy, phase_of
 from strongref.protocol.plan import refusal_of
-from strongref.protocol.planner import ExportIdentity, is_up_to_date
+from strongref.protocol.planner import ExportIdentity, StoredExports, is_up_to_date
 from strongref.protocol.snapshot import Destination, Snapshot, read_behind_fences, read_scope, recorded_scopes
 from strongref.protocol.verification import is_in_use
 from strongref.text import some, stack_text
@@ -71,6 +72,7 @@ class ExportEvent:
     response: Response  # what to answer if nothing needs to be reported
     rewrite: Collection[Key] = ()  # keys to write again although they are right
     on_change: OnChange = OnChange.REFUSE  # what the properties ask for
+    hold: str = ""  # the CloudFormation export that imports are to hold; empty if there is none
     former: ExportRequest | None = None  # what the old properties of an Update asked for; None if they were refused
     unchanged: bool = False  # the Update asks for what was asked for before, so there may be nothing to do
     # where it may have left something for properties that cannot be understood. They were refused, or understood by
@@ -108,12 +110,25 @@ class ExportEvent:
             ),
             rewrite=rewrite,
             on_change=request.on_change,
+            hold=request.hold,
             former=former,
             unchanged=former is not None and not rewrite and former.publishes_the_same_as(request),
             unclear_regions=()
             if former or event.old_properties is None
             else (*request.regions, *readable_regions(event.old_properties, stack)),
         )
+
+    def response_with_hold(self, found: Collection[StoredExports]) -> Response:
+        """The response with the attribute `Hold`, given what was stored.
+
+        It does not change when the property is removed: while imports hold the output, CloudFormation refuses to change
+        its value.
+        """
+        former = [self.former.hold if self.former else "", *(each.hold for each in found)]
+        hold = self.hold or next(filter(None, former), "")
+        if not hold or not self.response.data:
+            return self.response
+        return replace(self.response, data={**self.response.data, "Hold": hold})
 
     def with_recorded(self, stores: Callable[[str], Store]) -> ExportEvent:
         """The same, with every place of the unclear regions where the Export's records say that it publishes."""
@@ -152,9 +167,10 @@ class Exporter:
         if not destinations or self._deletes_another(event):
             return wanted.response
         self._check_service_timeout(event, clock)
-        if wanted.unchanged and self._is_up_to_date(wanted.export, destinations, clock):
-            return wanted.response
-        attempt = ExportAttempt(self, event, wanted, event.continuation is not None, clock.now())
+        if wanted.unchanged and (found := self._up_to_date(wanted.export, destinations, clock)):
+            return wanted.response_with_hold(found)
+        index = ExportIndex(self.ports, wanted.export, wanted.hold)
+        attempt = ExportAttempt(self, event, wanted, index, event.continuation is not None, clock.now())
         creates = event.request_type is RequestType.CREATE and not attempt.began
         says = f"{event.logical_id} of {stack_text(event.stack)}"
         holder = FenceHolder(event.logical_id, says, event.request_id, continues=event.continuation is not None)
@@ -174,7 +190,7 @@ class Exporter:
             if attempt.began and event.request_type is RequestType.CREATE:
                 raise PartialCreateError(error, wanted.response.physical_id) from error
             raise
-        return replace(wanted.response, reason=_notice(plans))
+        return replace(wanted.response_with_hold(attempt.found), reason=_notice(plans))
 
     def preview(self, event: Event, clock: Clock) -> list[ExportPlan]:
         """The plans for an event, refusals included, without a fence and without writing anything: a dry run."""
@@ -211,17 +227,17 @@ class Exporter:
             if self.phase(event) is not Phase.ROLLBACK:
                 raise
 
-    def _is_up_to_date(self, export: ExportIdentity, destinations: Sequence[Destination], clock: Clock) -> bool:
-        """Whether every destination has what it should: then nothing is written, not even a fence."""
-        inspector = TagInspector(self.ports.stacks)
-        return all(
-            is_up_to_date(
-                export,
-                each.wanted,
-                read_scope(self.ports.stores(each.region, clock), each.scope, export, inspector),
-            )
-            for each in destinations
-        )
+    def _up_to_date(
+        self, export: ExportIdentity, destinations: Sequence[Destination], clock: Clock
+    ) -> list[StoredExports] | None:
+        """What is stored, if every destination has what it should: then nothing is written, not even a fence."""
+        inspector, found = TagInspector(self.ports.stacks), []
+        for each in destinations:
+            store = self.ports.stores(each.region, clock)
+            found.append(read_scope(store, each.scope, export, inspector))
+            if not is_up_to_date(export, each.wanted, found[-1], each.hold):
+                return None
+        return found
 
     def plans(self, event: Event, wanted: ExportEvent, phase: Phase, snapshots: Sequence[Snapshot]) -> list[ExportPlan]:
         """A plan for every destination.
@@ -263,8 +279,10 @@ class ExportAttempt:
     exporter: Exporter
     event: Event
     wanted: ExportEvent
+    index: ExportIndex
     began: bool  # whether it may have written something already
     since: datetime  # when it began
+    found: list[StoredExports] = field(default_factory=list)  # what was stored when it was read last
 
     def carry_out(self, fenced: list[FencedStore]) -> list[ExportPlan]:
         """Read, plan, apply.
@@ -278,7 +296,7 @@ class ExportAttempt:
             raise refusal
         if any(plan.instructions for plan in plans) and self.exporter.is_given_up(self.event):
             raise OutdatedRequestError(self.event.logical_id)
-        self._apply(plans, snapshots)
+        self._apply(plans, snapshots, phase)
         if phase is Phase.CLEANUP and (kept := _kept(plans)):
             raise ExportsKeptError(kept)
         return plans
@@ -299,7 +317,7 @@ class ExportAttempt:
             creating = [plan for each in plans if (plan := each.at_once())]
             if len(creating) < len(plans) or any(snapshot.inspected for snapshot in snapshots):
                 raise NotAtOnceError
-            self._apply(creating, snapshots, at_once=True)
+            self._apply(creating, snapshots, Phase.CREATE, at_once=True)
         except UnfinishedError:
             raise
         except StrongRefError:
@@ -309,6 +327,7 @@ class ExportAttempt:
     def _read(self, fenced: list[FencedStore]) -> list[Snapshot]:
         export, inspector = self.wanted.export, TagInspector(self.exporter.ports.stacks)
         found = read_behind_fences(fenced, self.wanted.destinations, export, inspector, self.wanted.rewrite)
+        self.found = [each.stored for each in found]
         inspector.confirm_stale([each.tags for each in found], fenced[0].clock, self.exporter.ports.lag)
         own = [each.stored.own for each in found if _has_own_record(each, export)]
         stamp = self.event.stamp
@@ -317,10 +336,16 @@ class ExportAttempt:
         self.began = self.began or bool(own)
         return found
 
-    def _apply(self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], *, at_once: bool = False) -> None:
+    def _apply(
+        self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], phase: Phase, *, at_once: bool = False
+    ) -> None:
         """Carry the plans out: destinations that are published to before those that are left."""
         self.began = self.began or any(plan.instructions for plan in plans)
-        export, settle = self.wanted.export, self.exporter.ports.lag.settle
+        export, settle, clock = self.wanted.export, self.exporter.ports.lag.settle, snapshots[0].fenced.clock
+        entry = None
+        if self.event.request_type is not RequestType.DELETE:
+            rolls_back = phase is Phase.ROLLBACK
+            entry = self.index.add(self.wanted.destinations, clock, is_new=at_once, must_not_fail=rolls_back)
         for publishes in (True, False):
             works = [
                 (PlanExecutor(snapshot.fenced.store, export, partial(settle, snapshot.fenced.clock)), plan)
@@ -328,6 +353,7 @@ class ExportAttempt:
                 if bool(snapshot.destination.wanted) is publishes
             ]
             side_by_side(executor.create(plan) if at_once else executor.execute(plan) for executor, plan in works)
+        self.index.remove(entry, self.wanted.destinations, clock)
 
 
 def _accepted(properties: Properties | None, stack: StackArn) -> ExportRequest | None:
@@ -341,7 +367,8 @@ def _accepted(properties: Properties | None, stack: StackArn) -> ExportRequest |
 
 
 def _destinations(request: ExportRequest, *, publish: bool) -> list[Destination]:
-    return [Destination(region, request.scope, request.values if publish else {}) for region in request.regions]
+    values, hold = (request.values, request.hold) if publish else ({}, "")
+    return [Destination(region, request.scope, values, hold) for region in request.regions]
 
 
 def _has_own_record(snapshot: Snapshot, export: ExportIdentity) -> bool:

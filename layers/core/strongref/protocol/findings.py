@@ -55,6 +55,16 @@ class FindingType(StrEnum):
     """The value is not what the record says: it was changed by hand."""
     FOREIGN = "Foreign"
     """A parameter in a scope that no stack exporting there has made."""
+    UNHELD = "Unheld"
+    """An import whose hold was missing, or not what its exports name."""
+    HOLD_PENDING = "HoldsPending"
+    """An import whose hold has to wait for its producer's deployment."""
+    UNPROTECTED = "Unprotected"
+    """An import whose hold cannot be made: its producer has no output of that name, or CloudFormation refuses."""
+    STALE_HOLD = "StaleHolds"
+    """A hold stack whose import is gone."""
+    INDEX = "IndexEntries"
+    """An entry of the index that was missing or wrong."""
     UNREADABLE = "Unreadable"
     """A record that cannot be put together."""
 
@@ -63,7 +73,9 @@ class FindingType(StrEnum):
         match self:
             case FindingType.IMPORTED_ORPHAN | FindingType.DIFFERENT | FindingType.FOREIGN | FindingType.UNREADABLE:
                 return Resolution.REPORTED
-            case FindingType.WITHDRAWN:
+            case FindingType.UNPROTECTED:
+                return Resolution.REPORTED
+            case FindingType.WITHDRAWN | FindingType.HOLD_PENDING:
                 return Resolution.NOTED
         return Resolution.HEALED
 

@@ -8,10 +8,13 @@ which removes the claims; those of a failed Update are stale as soon as its stac
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
-from strongref.contract.names import SHARED, ExportScope, StackArn, short_hash
+from strongref.contract.holds import HoldStack
+from strongref.contract.names import SHARED, ExportScope, StackArn, claim_tag, short_hash
 from strongref.contract.requests import ImportRequest, Strength
 from strongref.contract.response import Response, check_size
 from strongref.contract.values import attribute_name
@@ -20,10 +23,12 @@ from strongref.log import logger
 from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
-from strongref.protocol.verification import is_in_use, removes_resources
+from strongref.protocol.hold_stacks import HoldKeeper, OwnStacks
+from strongref.protocol.published import RecordedExports
+from strongref.protocol.verification import is_in_progress, is_in_use, removes_resources
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from strongref.contract.event import Event
     from strongref.contract.names import Key
@@ -81,18 +86,20 @@ class Importer:
             again=event.physical_id == generation,
             may_return=event.request_type is RequestType.UPDATE,  # it may be the rollback of one
             fits=lambda values: check_size(event, generation, attributes(values)),
+            must_not_fail=lambda: self._rolls_back(event, clock),
         )
         store = self.ports.stores(stack.region, clock)
         attempt = ClaimAttempt(self.ports, store, clock, claimant, scope, request.names)
         if request.strength is Strength.WEAK:
             return Response(generation, attributes(attempt.read_weakly()))
+        attempt.holds = self._holds(event, generation, scope, clock)
         try:
-            return Response(generation, attributes(attempt.hold()))
+            return Response(generation, attributes(attempt.claim()))
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            if attempt.claims:
-                logger.warning("An import failed, and its claims remain", extra={"scope": scope.values})
+            if attempt.claims or (attempt.holds and attempt.holds.may_exist()):
+                logger.warning("An import failed, and what it made remains", extra={"scope": scope.values})
                 if event.request_type is RequestType.CREATE:
                     raise PartialCreateError(error, generation) from None
             raise
@@ -118,15 +125,54 @@ class Importer:
         holder = FenceHolder(event.logical_id, f"the cleanup of stack {stack.name}")
         release = ClaimRelease(self.ports, clock, stack.region, generation, holder)
         consumer_goes = root is not None and root.being_deleted
+        scopes: Iterable[ExportScope] = ()
+        if request is None:
+            scopes = release.release_everything()
         if consumer_goes:
             release.clean(name)
-        if request is None:
-            release.release_everything()
-        elif request.strength is Strength.STRONG and request.names != ():
-            scope = ExportScope(SHARED if request.shared else request.consumer or name, request.producer)
-            if not (consumer_goes and scope.consumer == name):
-                release.release(scope, request.names)
+        if request is not None and request.strength is Strength.STRONG and request.names != ():
+            scopes = [ExportScope(SHARED if request.shared else request.consumer or name, request.producer)]
+            if not (consumer_goes and scopes[0].consumer == name):
+                release.release(scopes[0], request.names)
+        for scope in scopes:
+            self._remove_hold(event, generation, scope, clock)
         return Response(event.physical_id or generation)
+
+    def _holds(self, event: Event, generation: str, scope: ExportScope, clock: Clock) -> HoldKeeper | None:
+        """What makes the hold of an import; None if the producer is in another account."""
+        if scope.producer.account != event.stack_arn.account:
+            return None
+        begun = event.requested or (event.continuation.since if event.continuation else clock.now())
+        until = begun + timedelta(seconds=event.service_timeout / 2)
+        own_stacks = OwnStacks(self.ports.stacks.by_arn, event.stack, partial(self.ports.lag.settle, clock))
+
+        def is_given_up() -> bool:
+            return not is_in_progress(event, self.ports.stacks.resource(event.stack, event.logical_id))
+
+        stack = _hold_stack(event, generation, scope)
+        return HoldKeeper(self.ports, clock, stack, own_stacks, until, is_given_up=is_given_up)
+
+    def _rolls_back(self, event: Event, clock: Clock) -> bool:
+        """Whether an Update is the rollback of another one, which must not fail."""
+        if event.request_type is not RequestType.UPDATE:
+            return False
+        info = self.ports.stacks.by_arn(event.stack)
+        if info and not info.rolling_back:  # It may have begun a moment ago.
+            self.ports.lag.settle(clock)
+            info = self.ports.stacks.by_arn(event.stack)
+        return info is not None and info.rolling_back
+
+    def _remove_hold(self, event: Event, generation: str, scope: ExportScope, clock: Clock) -> None:
+        if scope.producer.account != event.stack_arn.account:
+            return
+        store = self.ports.stores(event.stack_arn.region, clock)
+        try:
+            expected = any(record.hold for record in RecordedExports.read(store, scope).records.values())
+        except UnfinishedError:
+            raise
+        except StrongRefError:  # Reading them is for the hold only, which must not fail a Delete.
+            expected = True
+        HoldKeeper(self.ports, clock, _hold_stack(event, generation, scope)).remove(expected=expected)
 
     def _consumer(self, request: ImportRequest, stack: str, clock: Clock) -> str:
         if request.shared:
@@ -142,6 +188,10 @@ class Importer:
     def _root(self, stack: str) -> StackInfo | None:
         info = self.ports.stacks.by_arn(stack)
         return self.ports.stacks.by_arn(info.root_arn) if info and info.root_arn != info.arn else info
+
+
+def _hold_stack(event: Event, generation: str, scope: ExportScope) -> HoldStack:
+    return HoldStack.of_import(event.stack_arn, claim_tag(generation), scope)
 
 
 def _understood(properties: Properties, stack: StackArn) -> ImportRequest | None:

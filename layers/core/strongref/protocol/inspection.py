@@ -46,10 +46,16 @@ class TagInspector:
         """The same, as seen from nobody: a value is ours if it belongs to the stack whose scope this is."""
         return self._read(store, scope, keys, lambda producer: self._owner_in(producer, scope.producer))
 
+    def info(self, stack: str) -> StackInfo | None:
+        """The stack with this ARN; None if it does not exist."""
+        if stack not in self._infos:
+            self._infos[stack] = self._stacks.by_arn(stack)
+        return self._infos[stack]
+
     def exists(self, stack: str) -> bool:
         """Whether a stack of that ARN exists. One of another account cannot be asked about, and counts as existing."""
         try:
-            return self._info(stack) is not None
+            return self.info(stack) is not None
         except StackLookupError as error:
             if error.code != OTHER_ACCOUNT:
                 raise
@@ -72,7 +78,7 @@ class TagInspector:
                 stale = {
                     tag: importer
                     for tag, importer in each.stale.items()
-                    if is_stale_twice(tag, first._claiming.get(importer), self._claiming_stack(importer))
+                    if is_stale_twice(tag, first._claiming.get(importer), self.claiming_stack(importer))
                 }
                 live = {tag: importer for tag, importer in each.stale.items() if tag not in stale}
                 tags[key] = replace(each, claims={**each.claims, **live}, stale=stale)
@@ -93,14 +99,9 @@ class TagInspector:
 
     def _value_tags(self, tags: dict[str, str], owner: Callable[[str | None], Owner]) -> ValueTags:
         producer, owners, claims = split_tags(tags)
-        stale = {tag: importer for tag, importer in claims.items() if is_stale(tag, self._claiming_stack(importer))}
+        stale = {tag: importer for tag, importer in claims.items() if is_stale(tag, self.claiming_stack(importer))}
         live = {tag: importer for tag, importer in claims.items() if tag not in stale}
         return ValueTags(owner(producer), producer, frozenset(owners), live, stale)
-
-    def _info(self, stack: str) -> StackInfo | None:
-        if stack not in self._infos:
-            self._infos[stack] = self._stacks.by_arn(stack)
-        return self._infos[stack]
 
     def _owner(self, producer: str | None, stack: str) -> Owner:
         if producer == stack:
@@ -117,7 +118,7 @@ class TagInspector:
             return Owner.FOREIGN
         return Owner.OURS if self.exists(str(stack)) else Owner.NOBODYS
 
-    def _claiming_stack(self, importer: str) -> ClaimingStack | None:
+    def claiming_stack(self, importer: str) -> ClaimingStack | None:
         """What is known about a claim's stack; None for what cannot be asked about."""
         if importer not in self._claiming:
             self._claiming[importer] = self._ask(importer)

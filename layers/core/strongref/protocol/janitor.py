@@ -17,12 +17,16 @@ from strongref.protocol.executor import side_by_side, write_record
 from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below, live_fence
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.janitor_holds import HoldTender, add_claims
+from strongref.protocol.janitor_index import IndexTender
+from strongref.protocol.published import RecordedExports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
+    from strongref.protocol.janitor_holds import Claim
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -31,6 +35,9 @@ HOLDER = FenceHolder("janitor", "the janitor")
 PART = 200
 """Values of a scope that are read before what was found is repaired: a function that runs out of time loses no more
 than that."""
+
+LAST = "~"
+"""Sorts after every path and key."""
 
 Checkpoint = tuple[str, str]
 """The path of a scope's values and a key in it: where a part of the store ends."""
@@ -64,6 +71,7 @@ class Janitor:
 
     ports: Ports  # what calls go through; its patience is how long to wait for an exporter at work
     region: str
+    account: str
 
     def tend(self, clock: Clock, after: Checkpoint = ("", "")) -> Iterator[JanitorProgress]:
         """Look after one part of the store after the other, and yield what was done in each.
@@ -80,16 +88,38 @@ class Janitor:
         inspector = TagInspector(self.ports.stacks)
         stored = _by_scope("exports", store.under("/strongref/exports"))
         recorded = _by_scope("records", store.under("/strongref/records"))
+        holds = HoldTender(self.ports, self.region, clock, HOLDER)
+        index = IndexTender(self.ports, self.region, self.account, clock)
         for scope in sorted({*stored, *recorded}, key=lambda scope: scope.values):
             here, there = stored.get(scope, {}), recorded.get(scope, {})
+            claims: dict[Claim, set[Key]] | None = {}  # None: some were read by an earlier invocation
             for keys in _parts(sorted(scope.key(name) for name in here)):
                 mark = (scope.values, keys[-1] if keys else "")
-                if mark > after:
-                    suspicion = examine(scope, self._see(store, scope, here, there, inspector, keys))
-                    repairs, busy = self._attend(clock, scope, suspicion, inspector)
-                    progress = JanitorProgress(mark, len(keys), tuple(sorted(repairs.findings)), busy=busy)
-                    report(self.region, progress)
-                    yield progress
+                if mark <= after:
+                    claims = None
+                    continue
+                seen = self._see(store, scope, here, there, inspector, keys)
+                repairs, busy = self._attend(clock, scope, examine(scope, seen), inspector)
+                yield self._reported(JanitorProgress(mark, len(keys), tuple(sorted(repairs.findings)), busy=busy))
+                if claims is not None:
+                    add_claims(claims, seen.tags)
+            mark = (scope.values, LAST)
+            if mark > after:
+                living = _of_living_stacks(scope, there, inspector)
+                found = [*index.add_missing(scope, living.records)]
+                found += holds.make_missing(scope, living, claims or {}, inspector)
+                if found:
+                    yield self._reported(JanitorProgress(mark, 0, tuple(found)))
+        made = tuple(holds.confirm())
+        if made:
+            yield self._reported(JanitorProgress(max(after, (LAST, "")), 0, made))
+        for mark, work in (((LAST, "holds"), holds.delete_stale), ((LAST, "index"), index.correct)):
+            if mark > after:
+                yield self._reported(JanitorProgress(mark, 0, tuple(work())))
+
+    def _reported(self, progress: JanitorProgress) -> JanitorProgress:
+        report(self.region, progress)
+        return progress
 
     def _attend(
         self, clock: Clock, scope: ExportScope, suspicion: Repairs, first: TagInspector
@@ -173,6 +203,15 @@ class Janitor:
 def _parts(keys: list[Key]) -> list[list[Key]]:
     """Of a scope without values, one part that has none: it may have records."""
     return [keys[at : at + PART] for at in range(0, len(keys), PART)] or [[]]
+
+
+def _of_living_stacks(
+    scope: ExportScope, recorded: Mapping[str, Parameter], inspector: TagInspector
+) -> RecordedExports:
+    """What the records of stacks that exist publish."""
+    found = {logical_id: each.record for logical_id, each in decode(scope.records, recorded).items()}
+    living = {logical_id: each for logical_id, each in found.items() if each and inspector.exists(each.stack)}
+    return RecordedExports(living, torn=False)
 
 
 def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportScope, dict[str, Parameter]]:

@@ -100,6 +100,11 @@ class StoredExports:
         return self.own.values if self.own else {}
 
     @property
+    def hold(self) -> str:
+        """The CloudFormation export that this Export names, or named before it named none."""
+        return self.own.hold or self.own.former_hold if self.own else ""
+
+    @property
     def recorded_by_others(self) -> set[Key]:
         return _keys(self.others)
 
@@ -116,10 +121,10 @@ class StoredExports:
         return own is not None and own.stack == export.stack and not own.open and key in own.values
 
 
-def is_up_to_date(export: ExportIdentity, wanted: Mapping[Key, Value], stored: StoredExports) -> bool:
+def is_up_to_date(export: ExportIdentity, wanted: Mapping[Key, Value], stored: StoredExports, hold: str = "") -> bool:
     """Whether record and parameters match what is wanted already. Then no tag needs to be read."""
     return (
-        stored.own == (Record(export.stack, dict(wanted)) if wanted else None)
+        stored.own == (Record(export.stack, dict(wanted), hold) if wanted else None)
         and not stored.unreadable
         and all(stored.stored.get(key) == value for key, value in wanted.items())
         and not _smaller_orphans(wanted, stored)
@@ -161,13 +166,15 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     policy: ClaimPolicy = ClaimPolicy.REFUSE,
     rewrite: Collection[Key] = (),
     stamp: RequestStamp | None = None,
+    hold: str = "",
 ) -> ExportPlan:
     """Decide what one Export does in one scope.
 
     The record comes first, so that whatever is lost on the way comes back from it; new values come before old ones go.
 
     Nothing is wanted where the Export is deleted or moves away. The tags are those of `keys_to_inspect`. Keys to
-    rewrite are written again although they are right (another `Revision`). The stamp is that of the request.
+    rewrite are written again although they are right (another `Revision`). The stamp is that of the request; the hold
+    is the name of the CloudFormation export that imports hold.
     """
     found = _compare(export, wanted, stored, tags)
     refusals = (*_conflicts(wanted, stored), *_foreign(scope, wanted, tags), *_in_use(found, policy))
@@ -179,7 +186,8 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     }
     stale = {key: tags[key].stale for key in [*found.changed, *found.deleted] if key in tags and tags[key].stale}
     takes, gives = _owners(export, wanted, stored, tags, found)
-    record = Record(export.stack, dict(wanted), last=stamp) if wanted else None
+    former_hold = stored.hold if not hold else ""
+    record = Record(export.stack, dict(wanted), hold, last=stamp, former_hold=former_hold) if wanted else None
     opening, closing = _records(export, record, wanted, stored, retags=bool(takes or gives))
     instructions: list[Instruction] = [
         *opening,

@@ -84,6 +84,12 @@ class StackInfo:
     status: str  # CloudFormation's stack status, as in `UPDATE_IN_PROGRESS`
     root_arn: str  # the stack ID of the root stack, for a nested stack; otherwise its own
     updated: str = ""  # when its last update began (ISO 8601); empty before the first
+    parent_arn: str = ""  # the stack ID of the stack that it is nested in; empty if it is not nested
+    created: datetime | None = field(default=None, compare=False)  # (UTC)
+    # its outputs by name, and the names of its CloudFormation exports, as of its last operation that succeeded
+    outputs: Mapping[str, str] = field(default_factory=dict, repr=False)
+    exports: frozenset[str] = frozenset()
+    tags: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def at_rest(self) -> bool:
@@ -126,8 +132,19 @@ class ResourceInfo:
         return self.status == "DELETE_IN_PROGRESS"
 
 
+@dataclass(frozen=True, slots=True)
+class NewStack:
+    """A stack to create, or to update to."""
+
+    name: str
+    region: str
+    template: str = field(repr=False)  # JSON
+    resource_types: tuple[str, ...]  # all that its template may have
+    tags: Mapping[str, str]
+
+
 class Stacks(Protocol):
-    """Stack lookups in CloudFormation. Methods raise `StackLookupError`, or `WaitInterruptedError` with one inside."""
+    """Stacks in CloudFormation. Methods raise `StackLookupError`, or `WaitInterruptedError` with one inside."""
 
     def by_arn(self, arn: str) -> StackInfo | None:
         """The stack with this ID, looked up in its own region; None if it was deleted or never existed."""
@@ -143,6 +160,22 @@ class Stacks(Protocol):
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         """The physical IDs of a stack's custom resources, without deleted ones (ListStackResources, paged)."""
+        ...
+
+    def create_stack(self, stack: NewStack) -> str:
+        """Begin to create a stack, and return its ARN; empty if one of that name exists. If it fails, it is deleted."""
+        ...
+
+    def update_stack(self, stack: NewStack) -> None:
+        """Begin to update a stack. If it cannot be updated now, or is up to date, nothing is done."""
+        ...
+
+    def delete_stack(self, stack: str, region: str) -> None:
+        """Begin to delete a stack, given its name or ARN; nothing is done if there is none, or if it cannot go now."""
+        ...
+
+    def failure(self, arn: str) -> str:
+        """Why the last operation of a stack failed (DescribeStackEvents); empty if nothing says so."""
         ...
 
 

@@ -9,7 +9,7 @@ from strongref.contract.names import PRODUCER_TAG, owner_tag
 from strongref.contract.record import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import Record
@@ -39,6 +39,15 @@ class RecordedExports:
     def says(self, key: Key, value: Value) -> bool:
         """Whether a record publishes this value for this key."""
         return any(record.values.get(key) == value for record in self.records.values())
+
+    def holds(self, keys: Iterable[Key]) -> dict[str, str]:
+        """The CloudFormation exports that imports of these keys hold: by name, with the ARN of each one's stack."""
+        wanted = set(keys)
+        return {
+            record.hold: record.stack
+            for record in self.records.values()
+            if record.hold and not wanted.isdisjoint(record.values)
+        }
 
     def tags(self, key: Key) -> dict[str, str]:
         """The producer and owner tags for a value that is created again."""

@@ -31,6 +31,7 @@ class Destination:
     region: str
     scope: ExportScope
     wanted: Mapping[Key, Value] = field(repr=False)
+    hold: str = ""  # the CloudFormation export that imports of it hold; empty if there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,17 @@ class Snapshot:
     ) -> ExportPlan:
         at, gone = self.destination, set(self.inspected) - self.tags.keys()
         stored = replace(self.stored, stored={key: each for key, each in self.stored.stored.items() if key not in gone})
-        return plan_export(at.scope, export, at.wanted, stored, self.tags, policy=policy, rewrite=rewrite, stamp=stamp)
+        return plan_export(
+            at.scope,
+            export,
+            at.wanted,
+            stored,
+            self.tags,
+            policy=policy,
+            rewrite=rewrite,
+            stamp=stamp,
+            hold=at.hold,
+        )
 
 
 def read_behind_fences(

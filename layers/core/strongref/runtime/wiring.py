@@ -134,7 +134,7 @@ def janitor() -> JanitorFunction:
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment().share(JANITOR_RATE_SHARE))
 
     def make(account: str, region: str, clock: Clock) -> Janitor:
-        return Janitor(_ports(clients, limiter, account, clock, JANITOR_PATIENCE), region)
+        return Janitor(_ports(clients, limiter, account, clock, JANITOR_PATIENCE), region, account)
 
     return JanitorFunction(make, LambdaInvoker(clients.functions, limiter))
 

@@ -1,0 +1,64 @@
+"""The index: where the Exports of a stack publish, stored in the stack's own region and account. Pure.
+
+It is a hint that saves searching every region. The records are the truth, and the janitor repairs the index from them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import NamedTuple
+
+INDEX = "/strongref/index"
+"""The path of all entries, without a slash at its end."""
+
+
+class Place(NamedTuple):
+    """Where an Export publishes."""
+
+    account: str
+    region: str
+    consumer: str  # or `names.SHARED`
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """What the index says about one Export."""
+
+    stack: str  # the ARN of its stack
+    places: frozenset[Place] = frozenset()
+    hold: str = ""  # the CloudFormation export that it names, or named: the output may outlive the property
+
+    def encode(self) -> str:
+        """Compact JSON: `{"stack": …, "hold": …, "places": {account: {consumer: [region, …]}}}`."""
+        places: dict[str, dict[str, list[str]]] = {}
+        for place in sorted(self.places):
+            places.setdefault(place.account, {}).setdefault(place.consumer, []).append(place.region)
+        hold = {"hold": self.hold} if self.hold else {}
+        return json.dumps({"stack": self.stack, **hold, "places": places}, separators=(",", ":"))
+
+    @classmethod
+    def decode(cls, text: str) -> IndexEntry | None:
+        """Read an entry; None if it was not written by strongref."""
+        try:
+            given = json.loads(text)
+            places = {
+                Place(account, region, consumer)
+                for account, consumers in given["places"].items()
+                for consumer, regions in consumers.items()
+                for region in regions
+            }
+            return cls(str(given["stack"]), frozenset(places), str(given.get("hold", "")))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+
+def index_name(stack: str, logical_id: str) -> str:
+    """The parameter of an Export's entry, given the name of its stack."""
+    return f"{INDEX}/{stack}/{logical_id}"
+
+
+def index_of(name: str) -> tuple[str, str]:
+    """The stack's name and the logical ID; the reverse of `index_name`."""
+    stack, _, logical_id = name.removeprefix(f"{INDEX}/").partition("/")
+    return stack, logical_id

@@ -1,0 +1,98 @@
+"""Keeps an Export's entry in the index, which names a place from before its first value until after its last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from strongref.contract.index import IndexEntry, Place, index_name
+from strongref.contract.values import ParameterType
+from strongref.errors import AlreadyExistsError, StrongRefError, UnfinishedError
+from strongref.log import logger
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from strongref.protocol.planner import ExportIdentity
+    from strongref.protocol.ports import Ports, Store
+    from strongref.protocol.snapshot import Destination
+    from strongref.protocol.time import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class ExportIndex:
+    """The entry of one Export."""
+
+    ports: Ports
+    export: ExportIdentity
+    hold: str = ""  # the CloudFormation export that the Export names; empty if it names none
+
+    def read(self, clock: Clock) -> IndexEntry | None:
+        """The entry; None if there is none of this stack."""
+        found = self._store(clock).get([self._name]).get(self._name)
+        entry = IndexEntry.decode(found.text) if found else None
+        return entry if entry and entry.stack == self.export.stack else None
+
+    def add(
+        self, destinations: Sequence[Destination], clock: Clock, *, is_new: bool = False, must_not_fail: bool = False
+    ) -> IndexEntry:
+        """Add the places that get values, before they do. `is_new` means that there is no entry yet, presumably.
+
+        In a rollback, which must not fail, the entry may name too little until the janitor repairs it.
+        """
+        try:
+            return self._add(destinations, clock, is_new=is_new)
+        except UnfinishedError:
+            raise
+        except StrongRefError as error:
+            if not must_not_fail:
+                raise
+            logger.warning("The index could not be corrected", extra={"parameter": self._name, "error": str(error)})
+            return IndexEntry(self.export.stack, hold=self.hold)
+
+    def _add(self, destinations: Sequence[Destination], clock: Clock, *, is_new: bool) -> IndexEntry:
+        entry = IndexEntry(self.export.stack, _places(self.export, destinations), self.hold)
+        if is_new:
+            try:
+                self._store(clock).create(self._name, ParameterType.STRING, entry.encode(), {})
+            except AlreadyExistsError:
+                pass
+            else:
+                return entry
+        found = self.read(clock)
+        if found:
+            entry = replace(entry, places=entry.places | found.places, hold=self.hold or found.hold)
+        if entry != found and (entry.places or entry.hold):
+            self._write(entry, clock)
+        return entry
+
+    def remove(self, entry: IndexEntry | None, destinations: Sequence[Destination], clock: Clock) -> None:
+        """Remove the places that have no values anymore from an entry; if there is none, the Export is being deleted.
+
+        If that fails, the entry names too much until the janitor repairs it: no reason to fail what has succeeded.
+        """
+        left = entry and replace(entry, places=_places(self.export, destinations))
+        try:
+            if left is None or not (left.places or left.hold):
+                self._store(clock).delete([self._name])
+            elif left != entry:
+                self._write(left, clock)
+        except UnfinishedError:
+            raise
+        except StrongRefError as error:
+            logger.warning("The index could not be corrected", extra={"parameter": self._name, "error": str(error)})
+
+    @property
+    def _name(self) -> str:
+        return index_name(self.export.producer.stack, self.export.logical_id)
+
+    def _store(self, clock: Clock) -> Store:
+        return self.ports.stores(self.export.producer.region, clock)
+
+    def _write(self, entry: IndexEntry, clock: Clock) -> None:
+        self._store(clock).overwrite(self._name, ParameterType.STRING, entry.encode())
+
+
+def _places(export: ExportIdentity, destinations: Collection[Destination]) -> frozenset[Place]:
+    account = export.producer.account
+    return frozenset(Place(account, each.region, each.scope.consumer) for each in destinations if each.wanted)

@@ -1,0 +1,237 @@
+"""What the janitor does about holds: it makes those that imports lack, and deletes those whose import is gone.
+
+The janitor of the importing region compares claims with holds. That of the producer's region, where the hold stacks
+are, deletes those whose import CloudFormation does not list any more.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from strongref.contract.holds import HOLDS, HoldParameter, HoldStack, hold_stack_name
+from strongref.contract.names import BadArnError, Producer, StackArn, claim_tag
+from strongref.errors import ChangingError, HoldPendingError, StrongRefError, UnfinishedError
+from strongref.log import logger
+from strongref.protocol.fences import FenceHolder, behind_fences
+from strongref.protocol.findings import Finding, FindingType
+from strongref.protocol.hold_stacks import PAUSE, HoldKeeper, HoldStep, OwnStacks
+from strongref.protocol.inspection import TagInspector
+from strongref.protocol.published import RecordedExports
+from strongref.protocol.staleness import is_stale, is_stale_twice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from strongref.contract.names import ExportScope, Key
+    from strongref.protocol.fences import FencedStore
+    from strongref.protocol.planner import ValueTags
+    from strongref.protocol.ports import Ports
+    from strongref.protocol.time import Clock
+
+Claim = tuple[str, str]
+"""The key of a claim's tag, and the ARN of the importing stack."""
+
+CONFIRM_SECONDS = 60.0
+"""How long a run waits for the holds that it began to make."""
+
+YOUNG = timedelta(hours=1)
+"""Hold stacks younger than this are left alone: the import that made one may still be at work."""
+
+
+def add_claims(found: dict[Claim, set[Key]], tags: Mapping[Key, ValueTags]) -> None:
+    """Add the live claims on values, with the keys that each is on."""
+    for key, each in tags.items():
+        for claim in each.claims.items():
+            found.setdefault(claim, set()).add(key)
+
+
+@contextmanager
+def tolerated(message: str, **about: str) -> Iterator[None]:
+    """What cannot be looked after is logged, and stops nothing else. Raises `UnfinishedError` only."""
+    try:
+        yield
+    except UnfinishedError:
+        raise
+    except StrongRefError as error:
+        logger.error(message, extra={**about, "error": str(error)})
+
+
+@dataclass(slots=True)
+class HoldTender:
+    """Tends to the holds of one region's imports, and to the hold stacks in that region."""
+
+    ports: Ports
+    region: str
+    clock: Clock
+    holder: FenceHolder  # of the fences behind which holds change
+    _begun: list[tuple[HoldKeeper, Mapping[str, str]]] = field(default_factory=list)  # and what each is to hold
+    _done: list[Finding] = field(default_factory=list)
+    _listed: dict[str, Mapping[str, set[str]]] = field(default_factory=dict)  # what is held, by region and hash
+    # the hashes that the imports of a stack may have, by its name and region; None if it may be getting others
+    _imports: dict[tuple[str, str], frozenset[str] | None] = field(default_factory=dict)
+
+    def make_missing(
+        self, scope: ExportScope, recorded: RecordedExports, claims: Mapping[Claim, set[Key]], first: TagInspector
+    ) -> Iterator[Finding]:
+        """Begin to make every import of a scope hold what its exports name, no more and no less; see `confirm`."""
+        for claim, keys in claims.items():
+            keeper = self._keeper(scope, claim, first)
+            with tolerated("The hold of an import could not be looked after", importer=claim[1]):
+                if keeper and self._is_wrong(keeper, recorded, keys):
+                    yield from self._repaired(keeper, claim, first)
+
+    def confirm(self) -> Iterator[Finding]:
+        """Wait a little until the holds that were begun are made, and report what became of each."""
+        waited = 0.0
+        while self._begun and waited < CONFIRM_SECONDS:
+            self._begun = [(keeper, holds) for keeper, holds in self._begun if not self._is_done(keeper, holds)]
+            if self._begun:
+                self.clock.sleep(PAUSE)
+                waited += PAUSE
+        yield from self._done
+        for keeper, _ in self._begun:
+            yield Finding(FindingType.HOLD_PENDING, keeper.stack.name, (keeper.stack.importer,))
+
+    def _is_done(self, keeper: HoldKeeper, holds: Mapping[str, str]) -> bool:
+        """Whether nothing is left to be waited for: a hold is made, or cannot be."""
+        try:
+            if keeper.begin(holds) is not HoldStep.NONE:
+                return False
+            found = Finding(FindingType.UNHELD, keeper.stack.name, (keeper.stack.importer,))
+        except UnfinishedError:
+            raise
+        except StrongRefError as error:
+            found = _not_made(keeper, error)
+        self._done.append(found)
+        return True
+
+    def delete_stale(self) -> Iterator[Finding]:
+        """Delete the hold stacks of this region whose import is gone."""
+        first = TagInspector(self.ports.stacks)
+        names = set()
+        for each in self._parameters(self.region):
+            with tolerated("A hold could not be looked after", stack=each.label):
+                if not self._has_import(each):
+                    names.add(hold_stack_name(each.account, each.label, each.hash))
+        for name in sorted(names):
+            with tolerated("A hold could not be looked after", hold=name):
+                info = self.ports.stacks.by_name(name, self.region)
+                stack = HoldStack.of_tags(info.tags, self.region) if info else None
+                if not (info and stack and info.created) or self.clock.now() - info.created < YOUNG:
+                    continue
+                if is_stale(stack.claim, first.claiming_stack(stack.importer)):
+                    yield from self._deleted(HoldKeeper(self.ports, self.clock, stack), first)
+
+    def _keeper(self, scope: ExportScope, claim: Claim, first: TagInspector) -> HoldKeeper | None:
+        """What makes the hold for a claim; None if it is no Import's of this account."""
+        tag, importer = claim
+        try:
+            stack = StackArn.parse(importer)
+        except BadArnError:
+            return None
+        if stack.account != scope.producer.account:
+            return None
+        hold = HoldStack.of_import(stack, tag, scope)
+        return HoldKeeper(self.ports, self.clock, hold, OwnStacks(first.info, importer), waits_for_producers=False)
+
+    def _is_wrong(self, keeper: HoldKeeper, recorded: RecordedExports, keys: set[Key]) -> bool:
+        held = self._held_in(keeper.stack.producer.region).get(keeper.stack.hash, set())
+        return held != keeper.needed(recorded.holds(keys)).keys()
+
+    def _repaired(self, keeper: HoldKeeper, claim: Claim, first: TagInspector) -> Iterator[Finding]:
+        """Look again behind a fence, where nobody claims or changes anything, and begin to make or correct the hold.
+
+        Other values may have been claimed since the first look, so all of them are looked at.
+        """
+        stack = keeper.stack
+
+        def work(fenced: FencedStore) -> tuple[HoldStep, dict[str, str]]:
+            store = fenced.store
+            inspector = TagInspector(self.ports.stacks)
+            claims: dict[Claim, set[Key]] = {}
+            keys = sorted(stack.scope.key(name) for name in store.under(stack.scope.values, decrypted=False))
+            tags = inspector.survey(store, stack.scope, keys)
+            inspector.agree(first, [tags])
+            add_claims(claims, tags)
+            left = claims.get(claim)
+            holds = keeper.needed(RecordedExports.read(store, stack.scope).holds(left)) if left else {}
+            return self._begin(keeper, holds, fenced), holds
+
+        try:
+            sites = [(self.region, stack.scope)]
+            step, holds = behind_fences(self.ports, self.clock, sites, self.holder, lambda fenced: work(fenced[0]))
+        except UnfinishedError:
+            raise
+        except StrongRefError as error:
+            yield _not_made(keeper, error)
+        else:
+            if step is not HoldStep.NONE and holds:
+                self._begun.append((keeper, holds))
+            elif step is not HoldStep.NONE:
+                yield Finding(FindingType.UNHELD, stack.name, (stack.importer,))
+
+    def _begin(self, keeper: HoldKeeper, holds: Mapping[str, str], fenced: FencedStore) -> HoldStep:
+        """Take a step behind a fence, which stays until reads show what was done."""
+        step = replace(keeper, clock=fenced.clock).begin(holds)
+        if step is not HoldStep.NONE:
+            self.ports.lag.settle(fenced.clock)
+        return step
+
+    def _deleted(self, keeper: HoldKeeper, first: TagInspector) -> Iterator[Finding]:
+        stack = keeper.stack
+
+        def is_stale_still() -> bool:
+            second = TagInspector(self.ports.stacks).claiming_stack(stack.importer)
+            return is_stale_twice(stack.claim, first.claiming_stack(stack.importer), second)
+
+        def work(fenced: FencedStore) -> bool:
+            return is_stale_still() and self._begin(keeper, {}, fenced) is not HoldStep.NONE
+
+        sites = [(stack.region, stack.scope)]
+        with suppress(ChangingError):
+            if behind_fences(self.ports, self.clock, sites, self.holder, lambda fenced: work(fenced[0])):
+                yield Finding(FindingType.STALE_HOLD, stack.name, (stack.importer,))
+
+    def _has_import(self, hold: HoldParameter) -> bool:
+        """Whether the stack that a hold's parameter names has such an import, or may be getting one."""
+        importer = (hold.label, hold.region)
+        if importer not in self._imports:
+            info = self.ports.stacks.by_name(hold.label, hold.region)
+            if info is None:
+                self._imports[importer] = frozenset()
+            else:
+                self._imports[importer] = self._hashes(info.arn, hold) if info.at_rest else None
+        hashes = self._imports[importer]
+        return hashes is None or hold.hash in hashes
+
+    def _hashes(self, importer: str, hold: HoldParameter) -> frozenset[str]:
+        """The hashes of the hold stacks that the imports of a stack may have in this region."""
+        producer = Producer(hold.account, self.region, "")
+        claims = [claim_tag(physical_id) for physical_id in self.ports.stacks.physical_ids(importer)]
+        stacks = [HoldStack(importer, hold.label, claim, hold.account, hold.region, "", producer) for claim in claims]
+        return frozenset(each.hash for each in stacks)
+
+    def _parameters(self, region: str) -> list[HoldParameter]:
+        names = self.ports.stores(region, self.clock).under(HOLDS)
+        return [found for name in sorted(names) if (found := HoldParameter.of(name))]
+
+    def _held_in(self, region: str) -> Mapping[str, set[str]]:
+        """What the hold stacks of a region hold, by their hash; read once."""
+        if region not in self._listed:
+            held: dict[str, set[str]] = {}
+            for each in self._parameters(region):
+                held.setdefault(each.hash, set()).add(each.export)
+            self._listed[region] = held
+        return self._listed[region]
+
+
+def _not_made(keeper: HoldKeeper, error: StrongRefError) -> Finding:
+    """What to report about a hold that was not made: it has to wait, or needs a person."""
+    stack = keeper.stack
+    if isinstance(error, ChangingError | HoldPendingError):
+        return Finding(FindingType.HOLD_PENDING, stack.name, (stack.importer,))
+    logger.error("A hold cannot be made", extra={"hold": stack.name, "error": str(error)})
+    return Finding(FindingType.UNPROTECTED, stack.name, (stack.importer,))

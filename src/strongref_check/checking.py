@@ -1,0 +1,167 @@
+"""One check from its question to its answer, for a stack and for those that are nested in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from strongref.text import some
+from strongref_check.comparison import Comparison, ResourceChange
+from strongref_check.deletion import predict_deletion
+from strongref_check.errors import NoSuchStackError
+from strongref_check.expansion import expand
+from strongref_check.parameters import new_names
+from strongref_check.prediction import predict
+from strongref_check.report import Finding, StackReport, Verdict
+from strongref_check.version import StackVersion
+from strongref_manifests.sources.nested import NESTED_STACK
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from strongref.macro.template import Template
+    from strongref_check.reading import ChangeSet, DeployedStack, StackReader
+
+
+@dataclass(frozen=True, slots=True)
+class StackCheck:
+    """Answers questions about the stacks of one region."""
+
+    reader: StackReader
+
+    def template(self, name: str, template: Template, given: Mapping[str, str]) -> StackReport:
+        """What the deployment of a template would do, with these values of its parameters.
+
+        Raises:
+            StrongRefError: the template or its parameters are not valid, or something could not be read.
+        """
+        stack = self.reader.stack(name) or self.reader.new_stack(name)
+        names = {**new_names(template, given, stack.parameters if stack.version else None), **stack.names}
+        expanded = expand(template, names)
+        if expanded.left:
+            text = (
+                f"The template has {some(expanded.left)}, which only CloudFormation carries out: create a change set."
+            )
+            return StackReport(name, self.reader.region, findings=(Finding(Verdict.UNKNOWN, text),))
+        comparison = Comparison(stack.version, StackVersion.of(expanded.template, names))
+        return self._predicted(stack, comparison)
+
+    def change_set(self, name: str, change_set: str) -> StackReport:
+        """What the execution of a change set would do.
+
+        Raises:
+            NoSuchStackError: there is no such stack.
+            StrongRefError: there is no such change set, or something could not be read.
+        """
+        stack = self._existing(name)
+        return self._change_set(stack, self.reader.change_set(stack, change_set))
+
+    def deletion(self, name: str) -> StackReport:
+        """What the deletion of a stack would do.
+
+        Raises:
+            NoSuchStackError: there is no such stack.
+            StrongRefError: something could not be read.
+        """
+        stack = self._existing(name)
+        return self._deletion(stack, frozenset(self._tree(stack)))
+
+    def _change_set(self, stack: DeployedStack, change_set: ChangeSet) -> StackReport:
+        nested, changes = [], dict(change_set.changes)
+        for logical_id, arn in change_set.nested.items():
+            # A nested stack that is new has no exports that are in use.
+            if logical_id in stack.nested and (below := self.reader.stack(stack.nested[logical_id])):
+                found = self.reader.change_set(below, arn)
+                nested.append(self._change_set(below, found))
+                if not found.changes:
+                    changes[logical_id] = ResourceChange.NOTHING
+        report = self._predicted(stack, Comparison(stack.version, change_set.version, changes), change_set.nested)
+        return replace(report, nested=(*nested, *report.nested))
+
+    def _predicted(self, stack: DeployedStack, comparison: Comparison, known: Collection[str] = ()) -> StackReport:
+        """The prediction for a stack, and for the nested stacks that leave its template.
+
+        Args:
+            stack: the stack.
+            comparison: its versions.
+            known: the logical IDs of the nested stacks that are predicted by themselves.
+        """
+        report = predict(stack.arn, comparison, self.reader.stored(stack, comparison))
+        findings, nested = [*report.findings, *_in_progress(stack)], []
+        if not stack.status:
+            text = f"Stack {stack.arn.name} does not exist in {stack.arn.region}: this creates it."
+            findings.append(Finding(Verdict.ACCEPTED, text))
+        changing = [
+            each
+            for each in comparison.new.of_type(NESTED_STACK)
+            if each in stack.nested and each not in known and comparison.may_change(each)
+        ]
+        if unknown := [each for each in changing if self._exporting(stack.nested[each])]:
+            text = f"{some(unknown)} with Exports may change: create a change set that includes nested stacks."
+            findings.append(Finding(Verdict.UNKNOWN, text))
+        for logical_id, arn in stack.nested.items():
+            below = self.reader.stack(arn)
+            if below and comparison.leaves(logical_id):
+                deleted = self._deletion(below, frozenset(self._tree(below)))
+                findings += _removed(logical_id, deleted)
+                nested.append(replace(deleted, in_cleanup=True))
+        if any(map(self._exporting, stack.nested.values())):
+            findings.append(Finding(Verdict.ACCEPTED, _ROOT))
+        return replace(report, findings=tuple(findings), nested=tuple(nested))
+
+    def _deletion(self, stack: DeployedStack, going: frozenset[str]) -> StackReport:
+        if stack.version is None:
+            return StackReport(stack.arn.name, stack.arn.region)
+        comparison = Comparison(stack.version, stack.version)
+        report = predict_deletion(stack.arn, stack.version, self.reader.stored(stack, comparison), going)
+        below = (self.reader.stack(arn) for arn in stack.nested.values())
+        nested = tuple(self._deletion(each, going) for each in below if each)
+        findings = [*report.findings, *_in_progress(stack)]
+        if any(each.verdict in (Verdict.REFUSED, Verdict.LOST) for each in nested):
+            findings.append(Finding(Verdict.LOST, _ROOT))
+        return replace(report, findings=tuple(findings), nested=nested)
+
+    def _existing(self, name: str) -> DeployedStack:
+        if stack := self.reader.stack(name):
+            return stack
+        raise NoSuchStackError(name, self.reader.region)
+
+    def _tree(self, stack: DeployedStack) -> Iterator[str]:
+        """The ARNs of a stack and of all that are nested in it."""
+        yield str(stack.arn)
+        for arn in stack.nested.values():
+            if below := self.reader.stack(arn):
+                yield from self._tree(below)
+
+    def _exporting(self, arn: str) -> bool:
+        """Whether a stack, or one that is nested in it, has Exports."""
+        stack = self.reader.stack(arn)
+        if stack is None or stack.version is None:
+            return False
+        return bool(stack.version.exports) or any(map(self._exporting, stack.nested.values()))
+
+
+def _in_progress(stack: DeployedStack) -> Iterator[Finding]:
+    """An operation that is running changes what this one finds."""
+    if stack.status.endswith("_IN_PROGRESS") and stack.version:
+        text = f"Stack {stack.arn.name} is {stack.status}. Check again when that has ended."
+        yield Finding(Verdict.UNKNOWN, text)
+
+
+def _removed(logical_id: str, deleted: StackReport) -> Iterator[Finding]:
+    """What it means for a nested stack to be deleted in the cleanup, if its deletion is not simply accepted."""
+    if deleted.verdict is Verdict.ACCEPTED:
+        return
+    text = f"Nested stack {logical_id} is removed in the cleanup, where nothing can be refused: "
+    held = any(each.verdict is Verdict.REFUSED for each in deleted.findings)
+    if held:
+        yield Finding(Verdict.ACCEPTED, f"{text}since it is held, it stays as it is, outside of this stack.")
+    else:
+        verdict = Verdict.UNKNOWN if deleted.verdict is Verdict.UNKNOWN else Verdict.LOST
+        yield Finding(verdict, f"{text}it may lose resources before its Exports refuse, and stays with the rest.")
+
+
+_ROOT = (
+    "Nested stacks have Exports. Those protect their own stacks: when this stack is deleted, its own resources may be "
+    "deleted before a nested stack refuses."
+)

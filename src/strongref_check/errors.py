@@ -1,0 +1,59 @@
+"""Errors of `strongref check`: what keeps it from an answer. Texts name stacks and templates, never values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.errors import ErrorMetric, StrongRefError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class CheckError(StrongRefError):
+    """The root of errors of `strongref check`."""
+
+    counted = ErrorMetric.REJECTED
+
+
+class LoopError(CheckError):
+    """CloudFormation's transform could not expand the loop, or only it can."""
+
+    loop: str  # the loop's key, as in `Fn::ForEach::Buckets`
+    problem: str
+    sentence = "{loop:120} cannot be expanded: {problem}. Create a change set, and check that with --change-set."
+
+
+class NoSuchStackError(CheckError):
+    stack: str
+    region: str
+    sentence = "Stack {stack:128} does not exist in {region}. Check the name, the region and the account."
+
+
+class NoSuchChangeSetError(CheckError):
+    change_set: str
+    stack: str
+    sentence = "Stack {stack:128} has no change set {change_set:128}. Check the name, the region and the account."
+
+
+class ChangeSetNotReadyError(CheckError):
+    change_set: str
+    status: str  # CloudFormation's, as in `CREATE_IN_PROGRESS`
+    reason: str  # CloudFormation's; may be empty
+
+    def __str__(self) -> str:
+        because = f" ({self.reason})" if self.reason else ""
+        return (
+            f"Change set {self.change_set} is {self.status}{because}: there is nothing to check in it. Wait until it "
+            "is CREATE_COMPLETE, or create another one."
+        )
+
+
+class UnknownParametersError(CheckError):
+    names: Sequence[str]
+    sentence = "--parameters: the template has no {names}. Correct the names."
+
+
+class ParametersNotGivenError(CheckError):
+    names: Sequence[str]
+    sentence = "Parameters without a value: {names}. Give them with --parameters NAME=VALUE."

@@ -1,0 +1,171 @@
+"""What an update, or the creation of a stack, would do to its exports. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.contract.values import attribute_name
+from strongref.errors import ExportsKeptError, InUse
+from strongref.protocol.phases import Phase
+from strongref.text import some, stack_text
+from strongref_check.comparison import Stays, because, origins
+from strongref_check.holds import hold_missing, outputs_refused, unprotected
+from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, ValueChange, Verdict
+from strongref_check.simulation import Simulation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from strongref.contract.names import Key, StackArn
+    from strongref_check.comparison import Comparison
+    from strongref_check.simulation import Outcome
+    from strongref_check.stored import StoredStack
+
+
+def predict(stack: StackArn, comparison: Comparison, stored: StoredStack) -> StackReport:
+    """What an update from the old version to the new one would do; a creation, if there is no old one."""
+    simulation = Simulation(stack, comparison, stored)
+    new = comparison.new.exports
+    old = comparison.old.exports if comparison.old else []
+    runs = simulation.runs()
+    exports = [_published(simulation, each, [run[each] for run in runs if each in run]) for each in new]
+    exports += [_removed(simulation, each, runs[0]) for each in old if each not in new]
+    findings = [*outputs_refused(simulation)]
+    for each in new:
+        findings += hold_missing(comparison, each, str(simulation.wanted[each].best.get("Hold", "")))
+        findings += _propagated(simulation, each, [run[each] for run in runs if each in run])
+    for each in dict.fromkeys([*old, *new]):
+        findings += [*unprotected(each, stored), *_missing(each, stored)]
+    return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
+
+
+def _published(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> ExportPrediction:
+    """What becomes of an Export of the new version."""
+    undecided = simulation.wanted[logical_id].undecided
+    if undecided:
+        return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"{undecided[0]} is unknown: {undecided[1]}.",))
+    if condition := _undecided(simulation, logical_id):
+        return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"Whether it exists is unknown: {condition}.",))
+    if not outcomes:
+        return ExportPrediction(logical_id, Verdict.ACCEPTED)
+    changes = tuple(
+        _changes(simulation, logical_id, next((each for each in outcomes if not each.refusal), outcomes[0]))
+    )
+    refusals = list(dict.fromkeys(str(each.refusal) for each in outcomes if each.refusal))
+    if not refusals:
+        return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
+    unknown = simulation.wanted[logical_id].unknown
+    if all(each.refusal for each in outcomes):
+        reasons = (refusals[0], *([f"More is unknown: {_why(unknown)}."] if unknown else []))
+        return ExportPrediction(logical_id, Verdict.REFUSED, reasons, changes)
+    reason = f"unknown: {_why(unknown)}. Refused if that is so: {refusals[-1]}"
+    return ExportPrediction(logical_id, Verdict.UNKNOWN, (reason,), changes)
+
+
+def _undecided(simulation: Simulation, logical_id: str) -> str:
+    """Why it is not known whether an Export exists after the update; empty if it is, or if that stays as it is."""
+    comparison = simulation.comparison
+    if comparison.old and logical_id in comparison.old.exports and not comparison.may_change(logical_id):
+        return ""
+    new, former = comparison.new.resources[logical_id].exists, None
+    if comparison.old and logical_id in comparison.old.resources:
+        former = comparison.old.resources[logical_id].exists
+    if isinstance(new, bool) or (former is not None and comparison.stays(former, new) is Stays.YES):
+        return ""
+    return because(comparison, new)
+
+
+def _why(unknown: Mapping[str, str]) -> str:
+    """Why values are unknown. If none is, the order of the Exports decides."""
+    causes = [f"{name.replace('/', '.') or 'Values'}: {cause}" for name, cause in unknown.items()]
+    return "; ".join(causes) or "it depends on which Export is updated first"
+
+
+def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Iterator[ValueChange]:
+    """What becomes of each value of an Export, place by place."""
+    stored, wanted = simulation.stored, simulation.wanted[logical_id]
+    published = {key for place in outcome.places for key in place.wanted}
+    for place in outcome.places:
+        exports = stored.at(logical_id, place.at).exports
+        recorded, others = exports.recorded, exports.recorded_by_others
+        for key in sorted({*recorded, *place.wanted}):
+            cause = wanted.why_unknown(key) or "" if key in place.wanted else ""
+            if key not in place.wanted and key in others:
+                kind = ChangeKind.UNCHANGED  # another Export publishes it, too
+            elif key not in place.wanted:
+                kind = ChangeKind.MOVED if key in published else ChangeKind.DROPPED
+            elif key not in recorded:
+                kind, cause = ChangeKind.ADDED, ""
+            elif cause:
+                kind = ChangeKind.UNKNOWN
+            else:
+                kind = ChangeKind.UNCHANGED if recorded[key] == place.wanted[key] else ChangeKind.CHANGED
+            yield stored.change(kind, logical_id, place.at, key, cause)
+
+
+def _removed(simulation: Simulation, logical_id: str, done: Mapping[str, Outcome]) -> ExportPrediction:
+    """What becomes of an Export that has left the template, or whose condition is false.
+
+    CloudFormation deletes it in its cleanup, where nothing can be refused.
+    """
+    stored, old = simulation.stored, simulation.comparison.old
+    recorded = stored.recorded_in_places(logical_id)
+    if old and old.resources[logical_id].retained:
+        changes = tuple(stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded)
+        is_imported = any(each.importers for each in changes)
+        reasons = tuple(_gone(simulation, logical_id)) if is_imported else ()
+        return ExportPrediction(logical_id, Verdict.LOST if reasons else Verdict.ACCEPTED, reasons, changes)
+    outcome = simulation.removal(logical_id, Phase.CLEANUP, done)
+    kept = {(place.at, key): importers for place in outcome.places for key, importers in place.plan.kept.items()}
+    going = {(place.at, key) for place in outcome.places for key in place.deletes}
+    kinds = {each: ChangeKind.WITHDRAWN if each in kept else ChangeKind.DROPPED for each in recorded}
+    changes = tuple(stored.change(kinds[each], logical_id, *each) for each in recorded if each in kept or each in going)
+    if not kept:
+        return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
+    text = str(ExportsKeptError([InUse(key, "kept", importers) for (_, key), importers in kept.items()]))
+    reasons = (
+        f"{logical_id} is removed in the cleanup, where nothing can be refused. {text}",
+        *_gone(simulation, logical_id),
+    )
+    return ExportPrediction(logical_id, Verdict.LOST, reasons, changes)
+
+
+def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """The imported values that an Export may change, as it says `OnChange: propagate`."""
+    comparison = simulation.comparison
+    importers: dict[Key, set[str]] = {}
+    for place in (each for outcome in outcomes if not outcome.refusal for each in outcome.places):
+        for key, found in place.plan.propagated.items():
+            importers.setdefault(key, set()).update(found)
+    for key, stacks in importers.items():
+        who, keep = some(map(stack_text, sorted(stacks)), 5), "keeps" if len(stacks) == 1 else "keep"
+        changes = "may change" if simulation.wanted[logical_id].why_unknown(key) else "changes"
+        former = simulation.given(comparison.old, logical_id)
+        for level in ("Values", *key.split("/")):
+            former = former.get(level) if isinstance(former, dict) else former
+        text = f"{attribute_name(key)} {changes}: {who} {keep} the old value until deployed with another Revision"
+        if gone := [
+            each for each in sorted(origins(former)) if comparison.leaves(each) or comparison.is_replaced(each)
+        ]:
+            text += f"; {some(gone)} {'is' if len(gone) == 1 else 'are'} deleted in the cleanup"
+        yield Finding(Verdict.ACCEPTED, f"{text}.")
+
+
+def _missing(logical_id: str, stored: StoredStack) -> Iterator[Finding]:
+    """The values that an Export has published and that somebody has deleted: their claims were deleted with them."""
+    for at in stored.locations(logical_id):
+        exports = stored.at(logical_id, at).exports
+        if missing := [attribute_name(key) for key in exports.recorded if key not in exports.stored]:
+            are, their = ("is", "its") if len(missing) == 1 else ("are", "their")
+            text = f"{some(missing)} {are} missing in {at.region}; {their} claims are lost: deploy the Imports with "
+            yield Finding(Verdict.ACCEPTED, f"{text}another Revision.")
+
+
+def _gone(simulation: Simulation, logical_id: str) -> Iterator[str]:
+    """What CloudFormation deletes, or may, of that what a removed Export publishes."""
+    comparison = simulation.comparison
+    for each in sorted(origins(simulation.given(comparison.old, logical_id))):
+        if comparison.leaves(each):
+            yield f"{each} is removed with it: CloudFormation deletes it while stacks use it."
+        elif comparison.may_be_replaced(each):
+            yield f"{each} may be replaced: CloudFormation then deletes the old one while stacks use it."

@@ -1,0 +1,106 @@
+"""What `strongref check` answers. Data only; no text has a value in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from strongref.contract.values import attribute_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from strongref.contract.names import Key
+
+
+class Verdict(StrEnum):
+    """What would become of something, from the best to the worst."""
+
+    ACCEPTED = "accepted"
+    UNKNOWN = "unknown"
+    """Only the deployment knows."""
+    LOST = "lost"
+    """It is not refused, and stacks lose what they import, or its protection."""
+    REFUSED = "refused"
+
+
+def worst(verdicts: Sequence[Verdict]) -> Verdict:
+    order = list(Verdict)
+    return max(verdicts, key=order.index, default=Verdict.ACCEPTED)
+
+
+class ChangeKind(StrEnum):
+    """What would become of one exported value."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    DROPPED = "dropped"
+    MOVED = "moved"
+    """It is dropped here, and published in another place."""
+    WITHDRAWN = "withdrawn"
+    """It stays for the stacks that import it, and nothing protects it anymore."""
+    UNKNOWN = "unknown"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueChange:
+    """What would become of one exported value in one place."""
+
+    kind: ChangeKind
+    key: Key
+    region: str
+    consumer: str
+    importers: tuple[str, ...] = ()  # the ARNs of the stacks that claim it
+    because: str = ""  # why it is unknown
+
+    @property
+    def name(self) -> str:
+        return attribute_name(self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPrediction:
+    """What would become of one Export."""
+
+    logical_id: str
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()  # a refusal in the exporter's words, what is lost, or when it would be refused
+    changes: tuple[ValueChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something about the stack as a whole."""
+
+    verdict: Verdict  # ACCEPTED for what is only worth knowing
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StackReport:
+    """The answer for one stack, and for those that are nested in it."""
+
+    stack: str  # its name
+    region: str
+    exports: tuple[ExportPrediction, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    nested: tuple[StackReport, ...] = ()
+    # whether it is about a nested stack that CloudFormation deletes in the cleanup, where a refusal stops nothing: what
+    # that means is a finding of the stack above
+    in_cleanup: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """What would become of the whole deployment."""
+        if self.in_cleanup:
+            return Verdict.ACCEPTED
+        own = [each.verdict for each in self.exports] + [each.verdict for each in self.findings]
+        return worst([*own, *(each.verdict for each in self.nested)])
+
+    @property
+    def all_stacks(self) -> Iterator[StackReport]:
+        yield self
+        for each in self.nested:
+            yield from each.all_stacks

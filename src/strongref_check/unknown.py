@@ -1,0 +1,105 @@
+"""Values that only a deployment knows. Data only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from strongref_toolkit.json_values import Json
+
+
+class SourceKind(StrEnum):
+    """What decides an unknown value."""
+
+    RESOURCE = "resource"
+    FIXED = "fixed"
+    """It stays: CloudFormation does not change an export that is imported, and zones stay for years."""
+    CHANGING = "changing"
+    """It may have another value in each deployment. What CloudFormation would not accept counts as such, too."""
+
+
+class Source(NamedTuple):
+    """Something that an unknown value depends on."""
+
+    kind: SourceKind
+    name: str  # a logical ID, or what it is: `parameter Name`
+    attribute: str = ""  # of a resource; empty for its `Ref`
+
+    def __str__(self) -> str:
+        return f"{self.name}.{self.attribute}" if self.attribute else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value that cannot be computed: its expression with everything in place that is known, and what decides it."""
+
+    expression: Json  # two of them are equal if they have the same value wherever their sources have the same values
+    sources: frozenset[Source]
+    optional: bool = False  # whether it may be absent altogether (AWS::NoValue)
+
+    def __repr__(self) -> str:  # the expression has values of parameters
+        return f"Unknown({', '.join(sorted(map(str, self.sources)))})"
+
+
+class Absent:
+    """`AWS::NoValue`."""
+
+    def __repr__(self) -> str:
+        return "AWS::NoValue"
+
+
+ABSENT = Absent()
+
+Evaluated: TypeAlias = "str | int | float | bool | Unknown | list[Evaluated] | dict[str, Evaluated] | None"
+"""A value of a template whose functions have been carried out."""
+
+
+def unknown_of(kind: SourceKind, name: str, expression: Json, attribute: str = "") -> Unknown:
+    return Unknown(expression, frozenset([Source(kind, name, attribute)]))
+
+
+def text_of(scalar: object) -> str:
+    """A scalar as CloudFormation sends it to a custom resource: as text."""
+    if isinstance(scalar, bool):
+        return "true" if scalar else "false"
+    return str(scalar)
+
+
+def sent(value: Evaluated) -> Evaluated:
+    """A value as CloudFormation sends it to a custom resource; parts of it may be unknown."""
+    if isinstance(value, dict):
+        return {key: sent(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [sent(item) for item in value]
+    return value if value is None or isinstance(value, Unknown) else text_of(value)
+
+
+def expression_of(value: Evaluated) -> Json:
+    """A value with its unknown parts as expressions: equal for values that are computed in the same way."""
+    if isinstance(value, Unknown):
+        return {"?": value.expression}
+    if isinstance(value, dict):
+        return {key: expression_of(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [expression_of(item) for item in value]
+    return value if value is None else text_of(value)
+
+
+def unknowns_in(value: Evaluated) -> Iterator[Unknown]:
+    """Every unknown part of a value."""
+    if isinstance(value, Unknown):
+        yield value
+    elif isinstance(value, Mapping):
+        for below in value.values():
+            yield from unknowns_in(below)
+    elif isinstance(value, list):
+        for item in value:
+            yield from unknowns_in(item)
+
+
+def sources_of(value: Evaluated) -> frozenset[Source]:
+    """Everything that the unknown parts of a value depend on."""
+    return frozenset(source for each in unknowns_in(value) for source in each.sources)

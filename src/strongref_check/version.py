@@ -1,0 +1,147 @@
+"""One version of a stack: a template with the values of its parameters, evaluated. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Any
+
+from strongref.arns import partition_of
+from strongref.contract.requests import EXPORT_TYPE
+from strongref_check.evaluation import Evaluation, section
+from strongref_check.unknown import SourceKind, Unknown, expression_of, sources_of, text_of, unknown_of
+
+if TYPE_CHECKING:
+    from strongref.contract.names import StackArn
+    from strongref.macro.template import Node, Template
+    from strongref_check.unknown import Evaluated, Source
+
+_RELEVANT = ("Type", "Properties")
+"""Attributes of a resource that decide what it is. The others may change without it."""
+_SUFFIXES = {"aws-cn": "amazonaws.com.cn"}
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource of a template."""
+
+    type: str
+    exists: bool | Unknown  # unknown if its condition is
+    properties: Evaluated = field(repr=False)
+    # everything that decides what it is, as an expression; equal for resources that are the same
+    definition: object = field(repr=False)
+    sources: frozenset[Source]  # what that depends on
+    uses: frozenset[str]  # the logical IDs that it refers to, and those of its `DependsOn`
+    retained: bool  # whether CloudFormation leaves it alone instead of deleting it
+
+    @property
+    def present(self) -> bool:
+        """Whether it exists, or may."""
+        return self.exists is not False
+
+
+@dataclass(frozen=True)
+class StackVersion:
+    resources: Mapping[str, Resource]
+    outputs: Mapping[str, Evaluated] = field(repr=False)  # the values of the CloudFormation exports, by export name
+    unnamed: tuple[Unknown, ...] = ()  # the names of those whose names are unknown
+    # the conditions of those of them that may not exist, by export name
+    perhaps: Mapping[str, Unknown] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, template: Template, names: Mapping[str, Evaluated]) -> StackVersion:
+        """Evaluate a template after its transforms, given what `Ref` gives for all kinds of parameters."""
+        evaluation = Evaluation(template, names)
+        given = section(template, "Resources")
+        resources = {
+            str(name): _resource(each, evaluation, given) for name, each in given.items() if isinstance(each, Mapping)
+        }
+        outputs: dict[str, Evaluated] = {}
+        unnamed, perhaps = [], {}
+        for each in section(template, "Outputs").values():
+            exported = each.get("Export") if isinstance(each, Mapping) else None
+            if not isinstance(exported, Mapping) or (exists := _exists(each, evaluation)) is False:
+                continue
+            name = evaluation.value(exported.get("Name"))
+            if isinstance(name, Unknown):
+                unnamed.append(name)
+            else:
+                outputs[text_of(name)] = evaluation.value(each.get("Value"))
+                if isinstance(exists, Unknown):
+                    perhaps[text_of(name)] = exists
+        return cls(resources, outputs, tuple(unnamed), perhaps)
+
+    def of_type(self, type_name: str) -> list[str]:
+        """The logical IDs of the resources of a type that exist, or may."""
+        return [name for name, each in self.resources.items() if each.type == type_name and each.present]
+
+    @cached_property
+    def order(self) -> list[str]:
+        """The logical IDs of all resources, each after those that it depends on."""
+        uses = {name: sorted(each.uses) for name, each in self.resources.items()}
+        try:
+            return list(TopologicalSorter(uses).static_order())
+        except CycleError:  # CloudFormation refuses such a template
+            return list(self.resources)
+
+    @cached_property
+    def exports(self) -> list[str]:
+        """The logical IDs of its Exports, each after those that it depends on."""
+        found = self.of_type(EXPORT_TYPE)
+        return [name for name in self.order if name in found]
+
+    def needed_by(self, logical_id: str) -> set[str]:
+        """All resources that one depends on, directly or not."""
+        found: set[str] = set()
+        todo = [logical_id]
+        while todo:
+            each = self.resources.get(todo.pop())
+            new = (each.uses if each else frozenset()) - found
+            found |= new
+            todo += new
+        return found
+
+
+def pseudo_parameters(stack: StackArn, *, exists: bool, topics: list[str] | None = None) -> dict[str, Evaluated]:
+    """What `Ref` gives for pseudo parameters. A stack that does not exist has no ID yet."""
+    unknown = unknown_of(SourceKind.CHANGING, "AWS::StackId", {"Ref": "AWS::StackId"})
+    partition = partition_of(stack.region)
+    return {
+        "AWS::AccountId": stack.account,
+        "AWS::NotificationARNs": list(topics or []),
+        "AWS::Partition": partition,
+        "AWS::Region": stack.region,
+        "AWS::StackId": str(stack) if exists else unknown,
+        "AWS::StackName": stack.name,
+        "AWS::URLSuffix": _SUFFIXES.get(partition, "amazonaws.com"),
+    }
+
+
+def _resource(given: Mapping[str, Node], evaluation: Evaluation, resources: Mapping[str, Node]) -> Resource:
+    everything = {key: evaluation.value(below) for key, below in given.items()}
+    relevant = {key: each for key, each in everything.items() if key in _RELEVANT}
+    depends = given.get("DependsOn")
+    exists = _exists(given, evaluation)
+    sources = sources_of(list(relevant.values()))
+    used = resources_in(sources_of(everything))
+    used |= {each for each in (depends if isinstance(depends, list) else [depends]) if isinstance(each, str)}
+    return Resource(
+        type=str(given.get("Type")),
+        exists=exists,
+        properties=relevant.get("Properties", {}),
+        definition=expression_of(relevant),
+        sources=sources,
+        uses=frozenset(used & set(resources)),
+        retained=str(given.get("DeletionPolicy", "")).startswith("Retain"),
+    )
+
+
+def _exists(given: Mapping[str, Any], evaluation: Evaluation) -> bool | Unknown:
+    return evaluation.condition(given["Condition"]) if "Condition" in given else True
+
+
+def resources_in(sources: Iterator[Source] | frozenset[Source]) -> set[str]:
+    """The logical IDs of the resources among the sources of a value."""
+    return {each.name for each in sources if each.kind is SourceKind.RESOURCE}

@@ -1,0 +1,153 @@
+"""What an Export would publish: its properties, with values in the place of those that only the deployment knows.
+
+There are two answers. In the best case every unknown value stays as it is stored, in the worst case it changes. What is
+refused in both is refused; what is refused in one of them only is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.names import SHARED
+from strongref_check.comparison import Stays, because
+from strongref_check.unknown import ABSENT, Absent, Evaluated, Unknown, sources_of
+from strongref_toolkit.published_exports import nested
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref.contract.names import Key
+    from strongref.contract.values import Value
+    from strongref_check.comparison import Comparison
+    from strongref_check.stored import StoredStack
+
+CLOUDFORMATIONS_OWN = ("ServiceToken", "ServiceTimeout")
+
+_PLACEHOLDER = "(known after the deployment)"
+"""Stands for a value that differs from every stored one."""
+
+
+class Case(Enum):
+    BEST = "best"
+    WORST = "worst"
+
+
+@dataclass(frozen=True, slots=True)
+class WantedExport:
+    """An Export's properties, ready for `ExportRequest.parse`."""
+
+    best: Mapping[str, object] = field(repr=False)
+    worst: Mapping[str, object] = field(repr=False)
+    # the keys, or names of maps, whose values are unknown, and why
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    # a property that is unknown and decides everything, and why; none of the rest counts then
+    undecided: tuple[str, str] | None = None
+
+    def properties(self, case: Case) -> Mapping[str, object]:
+        return self.best if case is Case.BEST else self.worst
+
+    def why_unknown(self, key: Key) -> str | None:
+        """Why the value of a key is unknown; None if it is known."""
+        for name, reason in self.unknown.items():
+            if key == name or key.startswith(f"{name}/") or not name:
+                return reason
+        return None
+
+
+def wanted_export(
+    logical_id: str, given: Evaluated, former: Evaluated, comparison: Comparison, stored: StoredStack
+) -> WantedExport:
+    """What an Export would publish, given its properties in the new template and in the old one.
+
+    The former ones are empty for an Export that is created.
+    """
+    if not isinstance(given, Mapping):
+        return WantedExport({}, {}, undecided=("Properties", because(comparison, given)))
+    old = former if isinstance(former, Mapping) else {}
+    settings: dict[str, object] = {}
+    for name, value in given.items():
+        if name in CLOUDFORMATIONS_OWN or name == "Values":
+            continue
+        settled = value
+        if sources_of(value):
+            stays = name in old and comparison.stays(old[name], value) is Stays.YES
+            settled = _stored_setting(logical_id, name, stored) if stays else None
+            if settled is None:
+                return WantedExport({}, {}, undecided=(name, because(comparison, value)))
+        if not isinstance(settled, Absent):
+            settings[name] = settled
+    values = _Values(comparison, stored, logical_id)
+    filled = {
+        case: values.filled((), old.get("Values", ABSENT), given["Values"], case) for case in Case if "Values" in given
+    }
+    best, worst = ({**settings, **({"Values": filled[case]} if filled else {})} for case in Case)
+    return WantedExport(best, worst, values.unknown)
+
+
+def _stored_setting(logical_id: str, name: str, stored: StoredStack) -> Any:  # noqa: ANN401 (a property)
+    """A property that is unknown and stays, as it is stored; None if that does not say."""
+    places = stored.index[logical_id].places if logical_id in stored.index else frozenset()
+    consumers = {place.consumer for place in places}
+    if name == "Region" and places:
+        return sorted({place.region for place in places})
+    if name == "Consumer" and len(consumers) == 1 and SHARED not in consumers:
+        return next(iter(consumers))
+    if name == "Hold":
+        return stored.hold(logical_id) or None
+    return ABSENT if name == "Revision" else None
+
+
+class _Values:
+    """The values of one Export, with stored values or placeholders for those that are unknown."""
+
+    def __init__(self, comparison: Comparison, stored: StoredStack, logical_id: str) -> None:
+        self._comparison = comparison
+        self._own = stored.recorded(logical_id)
+        self._known = stored.published_by_others(logical_id) | self._own
+        self.unknown: dict[str, str] = {}
+
+    def filled(self, path: tuple[str, ...], old: Evaluated | Absent, new: Evaluated, case: Case) -> Any:  # noqa: ANN401 (a property)
+        if isinstance(new, Mapping):
+            below = old if isinstance(old, Mapping) else {}
+            found = ((key, self.filled((*path, key), below.get(key, ABSENT), each, case)) for key, each in new.items())
+            return {key: each for key, each in found if each is not ABSENT}
+        if not sources_of(new):
+            return new
+        stays = Stays.UNKNOWN if isinstance(old, Absent) else self._comparison.stays(old, new)
+        name = "/".join(path)
+        stored = self._stored(name, self._own if stays is Stays.YES else self._known)
+        if stays is Stays.YES and stored is not None:
+            return stored
+        if stays is Stays.UNKNOWN:
+            self.unknown[name] = because(self._comparison, new)
+            if stored is not None and case is Case.BEST:
+                return stored
+            if case is Case.WORST and isinstance(new, Unknown) and new.optional:
+                return ABSENT
+        return self._other(name, new)
+
+    def _stored(self, name: str, values: Mapping[Key, Value]) -> Any:  # noqa: ANN401 (a property)
+        """What is stored under a name: a value, or a map of them; None if nothing is."""
+        prefix = f"{name}/" if name else ""
+        return next((value.attribute for key, value in values.items() if key == name), None) or (
+            nested({key.removeprefix(prefix): each.attribute for key, each in values.items() if key.startswith(prefix)})
+            or None
+        )
+
+    def _other(self, name: str, new: Evaluated) -> Any:  # noqa: ANN401 (a property)
+        """A value that is not stored, of the type of the one that is, so that only the value counts as changed."""
+        if isinstance(new, list):
+            return [_PLACEHOLDER if sources_of(item) else item for item in new]
+        stored = self._stored(name, self._known)
+        if isinstance(stored, Mapping):
+            return dict(_placeholders(stored))
+        return [_PLACEHOLDER] if isinstance(stored, list) else _PLACEHOLDER
+
+
+def _placeholders(stored: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, below in stored.items():
+        is_map = isinstance(below, Mapping)
+        yield key, dict(_placeholders(below)) if is_map else [_PLACEHOLDER] if isinstance(below, list) else _PLACEHOLDER

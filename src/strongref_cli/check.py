@@ -1,0 +1,80 @@
+"""`strongref check`: what a deployment would do to a stack's exports, before it begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.contract.properties import parse_region
+from strongref.errors import BadRequestError
+from strongref.macro.template import FOR_EACH
+from strongref.text import some
+from strongref_check.checking import StackCheck
+from strongref_check.reading import StackReader
+from strongref_check.rendering import as_json, as_markdown, as_table
+from strongref_check.report import Verdict
+from strongref_cli.manifests import STANDARD
+from strongref_cli.output import put_out
+from strongref_cli.transform import template_text
+from strongref_manifests.errors import ManifestError
+from strongref_manifests.text.templates import read
+from strongref_toolkit.errors import UsageError
+from strongref_toolkit.session import regions
+
+if TYPE_CHECKING:
+    import argparse
+
+    from strongref_check.report import StackReport
+    from strongref_toolkit.session import ToolSession
+
+_OUTPUTS = {"table": as_table, "json": as_json, "markdown": as_markdown}
+
+
+def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
+    given = _parameters(args)
+    if not args.delete and not args.stack:
+        raise UsageError("--template and --change-set require --stack")
+    if args.delete and args.stack:
+        raise UsageError("--delete names the stack itself: leave --stack out")
+    if args.region:
+        try:
+            parse_region("--region", args.region)
+        except BadRequestError as error:
+            raise UsageError(str(error)) from None
+    (region,) = regions([args.region] if args.region else None)
+    report = _report(args, StackCheck(StackReader(session, region)), given)
+    put_out(_OUTPUTS[args.output](report).encode())
+    failing = (Verdict.REFUSED, Verdict.LOST, *((Verdict.UNKNOWN,) if args.strict else ()))
+    return int(report.verdict in failing)
+
+
+def _report(args: argparse.Namespace, check: StackCheck, given: dict[str, str]) -> StackReport:
+    if args.delete:
+        return check.deletion(args.delete)
+    if args.change_set:
+        return check.change_set(args.stack, args.change_set)
+    name = "standard input" if args.template == STANDARD else args.template
+    template = read(name, template_text(args.template, name)).content
+    _check_resources(name, template.get("Resources"))
+    return check.template(args.stack, template, given)
+
+
+def _check_resources(file: str, resources: object) -> None:
+    """Without them, everything that the stack has would look as if it were removed."""
+    found = {dict: "an empty map", list: "a list", type(None): "nothing"}.get(type(resources), "a single value")
+    problem = f"it has no Resources, got {found}"
+    if isinstance(resources, dict) and resources:
+        wrong = [name for name, each in resources.items() if not (isinstance(each, dict) or name.startswith(FOR_EACH))]
+        problem = f"{some(wrong, 5)} in Resources must be a map" if wrong else ""
+    if problem:
+        raise ManifestError(file, None, f"{problem}. Pass a CloudFormation template")
+
+
+def _parameters(args: argparse.Namespace) -> dict[str, str]:
+    if not all("=" in each for each in args.parameters):
+        raise UsageError("--parameters must be names and values with = between them")
+    if args.parameters and not args.template:
+        raise UsageError("--parameters requires --template")
+    given = dict(each.partition("=")[::2] for each in args.parameters)
+    if len(given) < len(args.parameters):
+        raise UsageError("--parameters names a parameter twice")
+    return given

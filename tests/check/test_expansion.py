@@ -1,0 +1,93 @@
+"""Transforms that need nothing but the template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from strongref.contract.requests import EXPORT_TYPE
+from strongref.macro.errors import TooDeepError, TransformFailedError
+from strongref_check.errors import LoopError
+from strongref_check.expansion import expand
+from strongref_check.version import StackVersion
+
+LOOPS = "AWS::LanguageExtensions"
+NAMES: dict[str, Any] = {"Names": ["One", "t-wo"], "AWS::Region": "eu-west-1"}
+
+
+def resources(body: object, transform: object = LOOPS) -> Any:  # noqa: ANN401
+    return expand({"Transform": transform, "Resources": body}, NAMES).template["Resources"]
+
+
+def test_a_loop_is_unrolled_in_keys_in_sub_and_in_ref() -> None:
+    body = {
+        "Bucket&{Name}": {
+            "Type": "AWS::S3::Bucket",
+            "Properties": {"A": {"Ref": "Name"}, "B": {"Fn::Sub": "${Name}-${AWS::Region}"}, "C": "${Name}"},
+        }
+    }
+    found = resources({"Fn::ForEach::Buckets": ["Name", {"Ref": "Names"}, body]})
+    assert set(found) == {"BucketOne", "Buckettwo"}
+    assert found["Buckettwo"]["Properties"] == {"A": "t-wo", "B": {"Fn::Sub": "t-wo-${AWS::Region}"}, "C": "${Name}"}
+
+
+def test_loops_are_nested_and_unrolled_in_properties() -> None:
+    inner = {"Fn::ForEach::Inner": ["Y", ["a", "b"], {"Bucket${X}${Y}": {"Type": "T"}}]}
+    assert set(resources({"Fn::ForEach::Outer": ["X", ["1", "2"], inner]})) == {
+        *("Bucket1a", "Bucket1b", "Bucket2a", "Bucket2b")
+    }
+    loop = {"Fn::ForEach::Settings": ["X", ["1"], {"S${X}": {"Fn::Sub": ["${X}${V}", {"V": {"Ref": "X"}}]}}]}
+    assert resources({"B": {"Properties": loop}})["B"]["Properties"] == {"S1": {"Fn::Sub": ["1${V}", {"V": "1"}]}}
+
+
+@pytest.mark.parametrize(
+    ("loop", "problem"),
+    [
+        (["X", ["1"]], "it must have an identifier, a collection and a map"),
+        (["X", {"Fn::GetAtt": ["B", "C"]}, {}], "its collection is not a list that parameters and mappings give"),
+        (["X", "text", {}], "its collection is not a list that parameters and mappings give"),
+    ],
+)
+def test_a_loop_that_cannot_be_unrolled_is_an_error(loop: object, problem: str) -> None:
+    with pytest.raises(LoopError, match=problem):
+        resources({"Fn::ForEach::Loop": loop})
+
+
+def test_a_loop_of_loops_ends() -> None:
+    body: Any = {"B": {}}
+    for level in range(5):
+        body = {f"Fn::ForEach::L{level}": [f"X{level}", [str(each) for each in range(10)], body]}
+    with pytest.raises(LoopError, match="more than 10,000 iterations"):
+        resources(body)
+
+
+def test_the_macro_makes_its_exports() -> None:
+    exports = {"Region": "us-east-1", "Consumer": "web", "As": "Bucket"}
+    expanded = expand(
+        {"Transform": "StrongRef", "Resources": {"B": {"Type": "AWS::S3::Bucket", "Exports": exports}}}, NAMES
+    )
+    version = StackVersion.of(expanded.template, NAMES)
+    assert [version.resources[each].type for each in version.exports] == [EXPORT_TYPE]
+    with pytest.raises(TransformFailedError):
+        resources({"B": {"Type": "AWS::S3::Bucket", "Exports": {"Vaules": {}}}}, "StrongRef")
+
+
+def test_other_transforms_are_left_to_cloudformation() -> None:
+    given = {"Transform": ["StrongRef", "AWS::Serverless-2016-10-31", {"Name": "Mine"}], "Resources": {}}
+    assert expand(given, {}).left == ("AWS::Serverless-2016-10-31", "Mine")
+    assert expand({"Resources": {"Fn::Transform": {"Name": "AWS::Include"}}}, {}).left == ("Fn::Transform",)
+    assert expand({"Resources": {"A": {"Type": "Acme::S3::MODULE"}}}, {}).left == ("Acme::S3::MODULE",)
+
+
+def test_a_loop_without_its_transform_is_an_error() -> None:
+    with pytest.raises(LoopError, match="Fn::ForEach::A cannot be expanded: the template has no Transform: AWS::Lang"):
+        expand({"Resources": {"Fn::ForEach::A": ["X", ["1"], {"B${X}": {}}]}}, {})
+
+
+def test_a_template_that_is_nested_too_deeply_is_refused() -> None:
+    node: Any = {}
+    for _ in range(300):
+        node = {"A": node}
+    with pytest.raises(TooDeepError):
+        expand({"Resources": node}, {})

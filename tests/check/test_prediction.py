@@ -1,0 +1,502 @@
+"""What an update would do: refused in the exporter's words, unknown with the reason, or lost in the cleanup."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from strongref.contract.names import Key
+from strongref.contract.requests import ExportRequest
+from strongref.errors import BadRequestError, StrongRefError
+from strongref.protocol.plan import refusal_of
+from strongref.protocol.planner import keys_to_inspect, plan_export
+from strongref_check.comparison import Comparison, ResourceChange
+from strongref_check.prediction import predict
+from strongref_check.report import ChangeKind, Verdict
+from strongref_check.stored import StoredScope, StoredStack
+from strongref_check.unknown import SourceKind, unknown_of
+from tests.support.builders import ME, SHOP, WEB, items, ours, record, stock, text, values
+from tests.support.checks import (
+    EU,
+    STACK,
+    US,
+    Template,
+    at,
+    bucket,
+    exporting,
+    held_by,
+    hold_output,
+    stored,
+    template,
+    update,
+    version,
+)
+
+if TYPE_CHECKING:
+    from strongref_check.report import ExportPrediction, StackReport
+    from strongref_check.unknown import Evaluated
+
+REF, ARN = {"Ref": "Bucket"}, {"Fn::GetAtt": ["Bucket", "Arn"]}
+IN_USE = "A cannot be changed: it is imported by stack web (us-east-1, 111111111111)."
+
+
+def only(report: StackReport) -> ExportPrediction:
+    (found,) = report.exports
+    return found
+
+
+def kinds(report: StackReport) -> dict[str, ChangeKind]:
+    return {change.name: change.kind for each in report.exports for change in each.changes}
+
+
+def test_a_known_change_of_a_claimed_value_is_refused_in_the_exporters_words() -> None:
+    found = stored(values(A="1", B="1"), {"A": (WEB,)})
+    report = update(template(Exports=exporting({"A": "1", "B": "1"})), template(Exports=exporting({"A": "2"})), found)
+    assert report.verdict is Verdict.REFUSED
+    assert only(report).reasons[0].startswith(IN_USE)
+    assert kinds(report) == {"A": ChangeKind.CHANGED, "B": ChangeKind.DROPPED}
+
+
+def test_what_nobody_claims_changes_freely() -> None:
+    old, new = (
+        template(Exports=exporting({"A": "1", "B": "1"})),
+        template(Exports=exporting({"A": "1", "B": "2", "C": "3"})),
+    )
+    report = update(old, new, stored(values(A="1", B="1"), {"A": (WEB,)}))
+    assert report.verdict is Verdict.ACCEPTED
+    assert kinds(report) == {"A": ChangeKind.UNCHANGED, "B": ChangeKind.CHANGED, "C": ChangeKind.ADDED}
+
+
+def test_a_value_of_an_unchanged_resource_is_unchanged() -> None:
+    old = template(Bucket=bucket(), Exports=exporting({"A": REF}))
+    new = template(Bucket=bucket(), Exports=exporting({"A": REF, "B": "new"}))
+    report = update(old, new, stored(values(A="bucket-1"), {"A": (WEB,)}))
+    assert report.verdict is Verdict.ACCEPTED
+    assert kinds(report) == {"A": ChangeKind.UNCHANGED, "B": ChangeKind.ADDED}
+
+
+def test_a_value_of_a_changed_resource_is_unknown_and_says_what_would_refuse_it() -> None:
+    old = template(Bucket=bucket("one"), Exports=exporting({"A": REF}))
+    new = template(Bucket=bucket("two"), Exports=exporting({"A": REF}))
+    report = update(old, new, stored(values(A="one"), {"A": (WEB,)}))
+    assert report.verdict is Verdict.UNKNOWN
+    (reason,) = only(report).reasons
+    assert reason.startswith(f"unknown: A: Bucket may be replaced. Refused if that is so: {IN_USE}")
+    assert kinds(report) == {"A": ChangeKind.UNKNOWN}
+    assert update(old, new, stored(values(A="one"))).verdict is Verdict.ACCEPTED
+
+
+def test_what_depends_on_a_changed_resource_may_change_too() -> None:
+    def stack(name: str) -> Template:
+        policy = {"Type": "AWS::S3::BucketPolicy", "Properties": {"Bucket": {"Ref": "Bucket"}}}
+        return template(Bucket=bucket(name), Policy=policy, Exports=exporting({"A": {"Ref": "Policy"}}))
+
+    assert update(stack("one"), stack("two"), stored(values(A="x"), {"A": (WEB,)})).verdict is Verdict.UNKNOWN
+    assert update(stack("one"), stack("one"), stored(values(A="x"), {"A": (WEB,)})).verdict is Verdict.ACCEPTED
+
+
+@pytest.mark.parametrize(
+    ("change", "ref", "attribute"),
+    [
+        (ResourceChange.KEPT, Verdict.ACCEPTED, Verdict.UNKNOWN),
+        (ResourceChange.REPLACED, Verdict.REFUSED, Verdict.UNKNOWN),
+        (ResourceChange.MAYBE_REPLACED, Verdict.UNKNOWN, Verdict.UNKNOWN),
+        (None, Verdict.ACCEPTED, Verdict.ACCEPTED),
+    ],
+)
+def test_a_change_set_knows_more(change: ResourceChange | None, ref: Verdict, attribute: Verdict) -> None:
+    changes = {"Bucket": change} if change else {}
+    for value, verdict in ((REF, ref), (ARN, attribute), ({"Fn::Sub": "x-${Bucket}"}, ref)):
+        old = template(Bucket=bucket("one"), Exports=exporting({"A": value}))
+        new = template(Bucket=bucket("two"), Exports=exporting({"A": value}, Revision="2"))
+        listed = changes | {"Exports": ResourceChange.KEPT}
+        assert update(old, new, stored(values(A="one"), {"A": (WEB,)}), listed).verdict is verdict
+        unlisted = update(old, new, stored(values(A="one"), {"A": (WEB,)}), changes)
+        assert (unlisted.verdict, only(unlisted).changes) == (Verdict.ACCEPTED, ())
+
+
+def test_a_move_is_refused_while_the_old_place_is_claimed() -> None:
+    old, new = template(Exports=exporting({"A": "1"})), template(Exports=exporting({"A": "1"}, Region=EU))
+    report = update(old, new, stored(values(A="1"), {"A": (WEB,)}))
+    assert report.verdict is Verdict.REFUSED
+    assert {(each.region, each.kind) for each in only(report).changes} == {
+        (EU, ChangeKind.ADDED),
+        (US, ChangeKind.MOVED),
+    }
+    assert update(old, new, stored(values(A="1"))).verdict is Verdict.ACCEPTED
+
+
+def test_a_fan_out_is_refused_in_all_regions() -> None:
+    places = (at(), at(EU))
+    old = template(Exports=exporting({"A": "1"}, Region=[US, EU]))
+    report = update(
+        old,
+        template(Exports=exporting({"A": "2"}, Region=[US, EU])),
+        stored(values(A="1"), {"A": (WEB,)}, places=places),
+    )
+    assert report.verdict is Verdict.REFUSED
+    assert len(only(report).changes) == 2
+
+
+def test_propagate_accepts_a_change_and_no_drop() -> None:
+    old, found = template(Exports=exporting({"A": "1", "B": "1"})), stored(values(A="1", B="1"), {"A": (WEB,)})
+    assert update(old, template(Exports=exporting({"A": "2"}, OnChange="propagate")), found).verdict is Verdict.ACCEPTED
+    assert update(old, template(Exports=exporting({"B": "2"}, OnChange="propagate")), found).verdict is Verdict.REFUSED
+
+
+def test_who_keeps_the_old_value_of_what_is_propagated_is_reported() -> None:
+    found = stored(values(A="one", B="1"), {"A": (WEB,)})
+    old = template(Bucket=bucket("one"), Exports=exporting({"A": REF, "B": "1"}, OnChange="propagate"))
+
+    def notes(new: Template, changes: dict[str, ResourceChange] | None = None) -> list[str]:
+        report = update(old, new, found, changes)
+        assert report.verdict is Verdict.ACCEPTED
+        return [each.text for each in report.findings]
+
+    keeps = "stack web (us-east-1, 111111111111) keeps the old value until deployed with another Revision"
+    gone = template(Exports=exporting({"A": "two", "B": "2"}, OnChange="propagate"))
+    assert notes(gone) == [f"A changes: {keeps}; Bucket is deleted in the cleanup."]
+    renamed = template(Bucket=bucket("two"), Exports=exporting({"A": REF, "B": "1"}, OnChange="propagate"))
+    assert notes(renamed) == [f"A may change: {keeps}."]
+    listed = {"Bucket": ResourceChange.REPLACED, "Exports": ResourceChange.KEPT}
+    assert notes(renamed, listed) == [f"A changes: {keeps}; Bucket is deleted in the cleanup."]
+    assert notes(old) == []
+
+
+def test_another_type_of_a_value_is_refused() -> None:
+    old, new = template(Exports=exporting({"A": "1"})), template(Exports=exporting({"A": ["1"]}))
+    assert "A cannot be given another type" in only(update(old, new, stored(values(A="1"), {"A": (WEB,)}))).reasons[0]
+
+
+def test_an_unknown_list_stays_a_list() -> None:
+    old = template(Bucket=bucket("one"), Exports=exporting({"A": [REF, "x"]}))
+    new = template(Bucket=bucket("two"), Exports=exporting({"A": [REF, "x"]}))
+    report = update(old, new, stored(values(A=items("one", "x")), {"A": (WEB,)}))
+    assert IN_USE in only(report).reasons[0]
+
+
+def test_a_bad_property_is_refused_in_the_exporters_words() -> None:
+    report = update(None, template(Exports=exporting({"A b": "1"})), StoredStack())
+    with pytest.raises(BadRequestError) as refused:
+        ExportRequest.parse({"Values": {"A b": "1"}}, STACK)
+    assert only(report).reasons == (str(refused.value),)
+
+
+def test_an_unknown_region_decides_everything() -> None:
+    new = template(
+        Bucket=bucket(), Exports=exporting({"A": "1"}, Region={"Fn::GetAtt": ["Bucket", "RegionalDomainName"]})
+    )
+    report = update(None, new, StoredStack())
+    assert only(report).reasons == ("Region is unknown: Bucket is new.",)
+    assert report.verdict is Verdict.UNKNOWN
+
+
+def test_an_unknown_region_that_stays_is_the_one_of_the_index() -> None:
+    def stack(value: str) -> Template:
+        region = {"Fn::ImportValue": "consumer-region"}
+        return template(Exports=exporting({"A": value}, Region=region))
+
+    report = update(stack("1"), stack("2"), stored(values(A="1"), {"A": (WEB,)}))
+    assert report.verdict is Verdict.REFUSED
+
+
+def test_an_export_that_leaves_with_its_resource_is_lost_and_without_it_too() -> None:
+    old = template(Bucket=bucket(), Exports=exporting({"A": REF}), Other=bucket())
+    found = stored(values(A="one"), {"A": (WEB,)})
+    both = update(old, template(Other=bucket()), found)
+    assert both.verdict is Verdict.LOST
+    assert "A stays: imported by stack web (us-east-1, 111111111111). The export is withdrawn" in only(both).reasons[0]
+    assert only(both).reasons[1] == "Bucket is removed with it: CloudFormation deletes it while stacks use it."
+    alone = update(old, template(Bucket=bucket(), Other=bucket()), found)
+    assert (alone.verdict, len(only(alone).reasons)) == (Verdict.LOST, 1)
+    assert update(old, template(Other=bucket()), stored(values(A="one"))).verdict is Verdict.ACCEPTED
+
+
+def test_a_condition_that_turns_false_removes_an_export() -> None:
+    def stack(stage: str) -> Template:
+        holds = {"IsProd": {"Fn::Equals": [stage, "prod"]}}
+        return template(None, holds, Exports=exporting({"A": "1"}) | {"Condition": "IsProd"}, Other=bucket())
+
+    report = update(stack("prod"), stack("test"), stored(values(A="1"), {"A": (WEB,)}))
+    assert (report.verdict, kinds(report)) == (Verdict.LOST, {"A": ChangeKind.WITHDRAWN})
+
+
+def test_a_retained_export_leaves_everything_as_it_is() -> None:
+    old = template(Exports=exporting({"A": "1"}) | {"DeletionPolicy": "Retain"}, Other=bucket())
+    report = update(old, template(Other=bucket()), stored(values(A="1"), {"A": (WEB,)}))
+    assert (report.verdict, kinds(report)) == (Verdict.ACCEPTED, {"A": ChangeKind.UNCHANGED})
+
+
+def test_a_retained_export_does_not_retain_the_resource_that_leaves_with_it() -> None:
+    old = template(Bucket=bucket(), Exports=exporting({"A": REF}) | {"DeletionPolicy": "Retain"})
+    report = update(old, template(Other=bucket()), stored(values(A="1"), {"A": (WEB,)}))
+    assert (report.verdict, kinds(report)) == (Verdict.LOST, {"A": ChangeKind.UNCHANGED})
+    assert only(report).reasons == ("Bucket is removed with it: CloudFormation deletes it while stacks use it.",)
+    assert update(old, template(Other=bucket()), stored(values(A="1"))).verdict is Verdict.ACCEPTED
+
+
+def test_a_renamed_export_is_taken_over() -> None:
+    old, new = template(Exports=exporting({"A": "1"})), template(Renamed=exporting({"A": "1"}))
+    mine = stored(values(A="1"), {"A": (WEB,)})
+    scope = mine.at("Exports", at())
+    theirs = StoredScope(stock(values(A="1"), others={"Exports": record(A="1")}), scope.tags)
+    found = StoredStack(mine.index, {**mine.scopes, ("Renamed", at()): theirs})
+    report = update(old, new, found)
+    assert report.verdict is Verdict.ACCEPTED
+    changed = update(old, template(Renamed=exporting({"A": "2"})), found)
+    assert changed.verdict is Verdict.REFUSED
+    assert "Exports in the same stack exports the same name with another value" in changed.exports[0].reasons[0]
+
+
+def test_what_another_export_publishes_too_is_not_dropped() -> None:
+    old = template(Exports=exporting({"A": "1"}), More=exporting({"A": "1"}))
+    new = template(Exports=exporting({}), More=exporting({"A": "1"}))
+    found = stored(values(A="1"), {"A": (WEB,)}, others={"More": record(A="1")})
+    report = update(old, new, found)
+    assert (report.verdict, kinds(report)) == (Verdict.ACCEPTED, {"A": ChangeKind.UNCHANGED})
+
+
+def test_the_order_of_two_exports_may_decide() -> None:
+    old = template(One=exporting({"A": "1"}), Two=exporting({"B": "1"}))
+    new = template(One=exporting({"B": "1"}), Two=exporting({"A": "1"}))
+    tags = {Key("A"): ours(by=(WEB,)), Key("B"): ours()}
+    published = {"One": record(A="1"), "Two": record(B="1")}
+    scopes = {
+        (each, at()): StoredScope(
+            stock(values(A="1", B="1"), mine, others={key: one for key, one in published.items() if key != each}), tags
+        )
+        for each, mine in published.items()
+    }
+    report = update(old, new, StoredStack(scopes=scopes))
+    assert report.verdict is Verdict.UNKNOWN
+    assert "it depends on which Export is updated first" in "".join(
+        report.exports[0].reasons + report.exports[1].reasons
+    )
+    new["Resources"]["One"]["DependsOn"] = "Two"
+    assert update(old, new, StoredStack(scopes=scopes)).verdict is Verdict.ACCEPTED
+
+
+def test_a_value_may_move_on_before_the_one_that_takes_its_place() -> None:
+    published = {"One": record(A="1"), "Two": record(C="3"), "Three": record(B="2")}
+    everything = values(A="1", B="2", C="3")
+    tags = {key: ours(by=(WEB,)) for key in everything}
+    scopes = {
+        (each, at()): StoredScope(
+            stock(everything, mine, others={key: one for key, one in published.items() if key != each}), tags
+        )
+        for each, mine in published.items()
+    }
+    old = template(One=exporting({"A": "1"}), Two=exporting({"C": "3"}), Three=exporting({"B": "2"}))
+    new = {"One": exporting({"D": "4"}), "Two": exporting({"C": "3", "B": "2"}), "Three": exporting({"A": "1"})}
+    for order in (["One", "Two", "Three"], ["Two", "Three", "One"], ["Three", "One", "Two"]):
+        report = update(old, template(**{each: new[each] for each in order}), StoredStack(scopes=scopes))
+        found = {each.logical_id: each.verdict for each in report.exports}
+        assert found == {"One": Verdict.UNKNOWN, "Two": Verdict.ACCEPTED, "Three": Verdict.UNKNOWN}
+
+
+HELD = exporting({"A": REF}, Hold="network-Exports")
+
+
+def held(*importers: str) -> StoredStack:
+    holds = tuple(held_by(each) for each in importers)
+    return stored(values(A="one"), {"A": (WEB,)}, hold="network-Exports", holds=holds)
+
+
+def test_a_hold_has_cloudformation_refuse_what_would_be_lost() -> None:
+    old = template(hold_output(), Bucket=bucket(), Exports=HELD, Other=bucket())
+    report = update(old, template(Other=bucket()), held("web"))
+    assert report.verdict is Verdict.REFUSED
+    assert only(report).verdict is Verdict.LOST  # what would be so without the hold
+    (finding,) = [each for each in report.findings if each.verdict is Verdict.REFUSED]
+    assert finding.text.startswith(
+        "CloudFormation refuses to remove export network-Exports: it is in use by strongref-hold-… for web (us-east-1, "
+        "111111111111). Nothing is changed then. Remove the property Hold first"
+    )
+
+
+def test_the_property_goes_first_and_then_the_output() -> None:
+    old = template(hold_output(), Bucket=bucket(), Exports=HELD)
+    plain = exporting({"A": REF})
+    assert update(old, template(Bucket=bucket(), Exports=plain), held("web")).verdict is Verdict.REFUSED
+    first = template(hold_output(), Bucket=bucket(), Exports=plain)
+    assert update(old, first, held("web")).verdict is Verdict.ACCEPTED
+    assert update(first, template(Bucket=bucket(), Exports=plain), held()).verdict is Verdict.ACCEPTED
+
+
+def test_another_name_of_a_held_export_is_refused() -> None:
+    old = template(hold_output(), Bucket=bucket(), Exports=HELD)
+    new = template(hold_output(name="new"), Bucket=bucket(), Exports=exporting({"A": REF}, Hold="new"))
+    assert update(old, new, held("web")).verdict is Verdict.REFUSED
+
+
+def test_importers_without_a_hold_and_a_missing_output_are_reported() -> None:
+    old = template(hold_output(), Bucket=bucket(), Exports=HELD)
+    report = update(old, old, held("shop"))
+    assert report.verdict is Verdict.ACCEPTED
+    assert "stack web (us-east-1, 111111111111) has no hold and is not protected by it" in report.findings[0].text
+    assert update(old, old, held("web")).findings == ()
+    without = update(None, template(Bucket=bucket(), Exports=HELD), StoredStack())
+    assert "no output exports that name" in without.findings[0].text
+
+
+def test_an_export_whose_condition_is_unknown_is_unknown_unless_that_stays() -> None:
+    def stack(value: str) -> Template:
+        conditions = {"IsOn": {"Fn::Equals": [{"Ref": "Image"}, value]}}
+        return template(None, conditions, Exports=exporting({"A": "1"}) | {"Condition": "IsOn"})
+
+    def names(kind: SourceKind) -> dict[str, Evaluated]:
+        return {"Image": unknown_of(kind, "Image", {"Ref": "Image"})}
+
+    found = stored(values(A="1"), {"A": (WEB,)})
+    for kind, old, verdict in (
+        (SourceKind.CHANGING, "x", Verdict.UNKNOWN),
+        (SourceKind.FIXED, "x", Verdict.ACCEPTED),
+        (SourceKind.FIXED, "y", Verdict.UNKNOWN),
+    ):
+        comparison = Comparison(version(stack(old), **names(SourceKind.FIXED)), version(stack("x"), **names(kind)))
+        assert predict(STACK, comparison, found).verdict is verdict
+
+
+def test_an_export_that_a_change_set_does_not_list_stays_whatever_its_condition() -> None:
+    conditions = {"IsOn": {"Fn::Equals": [{"Ref": "Secret"}, "x"]}}
+    given = template(None, conditions, Exports=exporting({"A": "1"}) | {"Condition": "IsOn"})
+    old, new = (
+        version(given, Secret=unknown_of(kind, "Secret", {"Ref": "Secret"}))
+        for kind in (SourceKind.FIXED, SourceKind.CHANGING)
+    )
+    found = stored(values(A="1"), {"A": (WEB,)})
+    assert predict(STACK, Comparison(old, new, {}), found).verdict is Verdict.ACCEPTED
+    listed = {"Exports": ResourceChange.KEPT}
+    assert predict(STACK, Comparison(old, new, listed), found).verdict is Verdict.UNKNOWN
+
+
+def test_an_output_whose_name_is_unknown_may_be_the_held_one() -> None:
+    old = template(hold_output(), Bucket=bucket(), Exports=HELD)
+    named = {"Hold": {"Value": "x", "Export": {"Name": {"Fn::Sub": "${Bucket}-Exports"}}}}
+    report = update(old, template(named, Bucket=bucket(), Exports=HELD), held("web"))
+    assert report.verdict is Verdict.UNKNOWN
+    assert "CloudFormation refuses the update if export network-Exports is removed" in report.findings[0].text
+
+
+def test_a_held_output_whose_condition_is_unknown_may_be_removed_unless_that_stays() -> None:
+    def stack(value: str) -> Template:
+        output = {"Hold": hold_output()["Hold"] | {"Condition": "IsOn"}}
+        conditions = {"IsOn": {"Fn::Equals": [{"Fn::ImportValue": "x"}, value]}}
+        return template(output, conditions, Bucket=bucket(), Exports=HELD)
+
+    report = update(stack("a"), stack("b"), held("web"))
+    assert report.verdict is Verdict.UNKNOWN
+    assert "CloudFormation refuses the update if export network-Exports is removed" in report.findings[0].text
+    assert update(stack("a"), stack("a"), held("web")).verdict is Verdict.ACCEPTED
+
+
+def test_a_value_that_somebody_has_deleted_is_reported() -> None:
+    given = template(Exports=exporting({"A": "1", "B": "1"}))
+    found = stored(values(A="1", B="1"))
+    scope = found.at("Exports", at())
+    exports = replace(scope.exports, stored=values(B="1"))
+    found = replace(found, scopes={("Exports", at()): replace(scope, exports=exports)})
+    (finding,) = update(given, given, found).findings
+    assert (finding.verdict, finding.text) == (
+        Verdict.ACCEPTED,
+        "A is missing in us-east-1; its claims are lost: deploy the Imports with another Revision.",
+    )
+
+
+@pytest.mark.parametrize("attribute", ["Metadata", "UpdatePolicy", "CreationPolicy"])
+def test_an_attribute_that_is_no_property_changes_no_resource(attribute: str) -> None:
+    old = template(Bucket=bucket(), Exports=exporting({"A": REF}))
+    new = template(Bucket=bucket(**{attribute: {"A": "1"}}), Exports=exporting({"A": REF}))
+    assert update(old, new, stored(values(A="one"), {"A": (WEB,)})).verdict is Verdict.ACCEPTED
+
+
+def test_a_resource_that_is_new_is_not_one_that_may_be_replaced() -> None:
+    old = template(Exports=exporting({"A": "one"}))
+    new = template(Bucket=bucket(), Exports=exporting({"A": REF}))
+    (reason,) = only(update(old, new, stored(values(A="one"), {"A": (WEB,)}))).reasons
+    assert reason.startswith("unknown: A: Bucket is new. Refused if that is so")
+
+
+def test_a_held_output_with_another_value_is_refused() -> None:
+    def stack(value: object) -> Template:
+        return template(
+            {"Hold": {"Value": value, "Export": {"Name": "network-Exports"}}}, Bucket=bucket(), Exports=HELD
+        )
+
+    assert update(stack("network-Exports"), stack("x"), held("web")).verdict is Verdict.REFUSED
+    assert update(stack("network-Exports"), stack(REF), held("web")).verdict is Verdict.UNKNOWN
+    assert (
+        update(stack("network-Exports"), stack({"Fn::GetAtt": "Exports.Hold"}), held("web")).verdict is Verdict.ACCEPTED
+    )
+
+
+def test_a_map_under_an_unknown_condition_may_be_dropped() -> None:
+    value = {"Fn::If": ["IsOn", {"B": "1"}, {"Ref": "AWS::NoValue"}]}
+    conditions = {"IsOn": {"Fn::Equals": [{"Fn::ImportValue": "x"}, "on"]}}
+    other = {"IsOn": {"Fn::Equals": [{"Fn::ImportValue": "y"}, "on"]}}
+    old, new = (template(None, each, Exports=exporting({"A": value, "C": "1"})) for each in (conditions, other))
+    report = update(old, new, stored(values(A__B="1", C="1"), {"A/B": (WEB,)}))
+    assert report.verdict is Verdict.UNKNOWN
+    assert "A/B cannot be dropped" in only(report).reasons[0]
+    assert update(old, old, stored(values(A__B="1", C="1"), {"A/B": (WEB,)})).verdict is Verdict.ACCEPTED
+
+
+SHARED = st.sampled_from(
+    ["1", "2", {"Ref": "Same"}, {"Ref": "Changed"}, {"Fn::Sub": "x-${Same}"}, ["1", {"Ref": "Changed"}]]
+)
+VALUES = st.dictionaries(st.sampled_from(["A", "B", "C"]), SHARED, max_size=3)
+
+
+def carried_out(given: Any, ids: dict[str, str]) -> Any:  # noqa: ANN401 (a value)
+    """What CloudFormation sends, given the resources' physical IDs."""
+    match given:
+        case {"Ref": name}:
+            return ids[name]
+        case {"Fn::Sub": _}:
+            return f"x-{ids['Same']}"
+        case list():
+            return [carried_out(each, ids) for each in given]
+    return given
+
+
+@given(VALUES, VALUES, st.sets(st.sampled_from(["A", "B", "C"])), st.sampled_from(["changed", "replaced"]))
+def test_a_prediction_is_true_whatever_the_deployment_brings(
+    before: dict[str, Any], after: dict[str, Any], claimed: set[str], becomes: str
+) -> None:
+    """What is called unchanged is what `plan_export` finds unchanged; what is refused, and accepted, likewise."""
+    ids = {"Same": "same", "Changed": "changed"}
+    now = {key: _value(carried_out(each, ids)) for key, each in sorted(before.items())}
+    found = stored({Key(key): each for key, each in now.items()}, dict.fromkeys(claimed, (WEB, SHOP)))
+    old = template(Same=bucket("a"), Changed=bucket("b"), Exports=exporting(before))
+    new = template(Same=bucket("a"), Changed=bucket("c"), Exports=exporting(after))
+    report = update(old, new, found)
+
+    wanted = {Key(key): _value(carried_out(each, ids | {"Changed": becomes})) for key, each in sorted(after.items())}
+    scope = found.at("Exports", at())
+    tags = {key: scope.tags[key] for key in keys_to_inspect(ME, wanted, scope.exports)}
+    refusal: StrongRefError | None = refusal_of([plan_export(at().scope, ME, wanted, scope.exports, tags)])
+    event(report.verdict)
+    if report.verdict is Verdict.REFUSED:
+        assert refusal
+        is_certain = len(only(report).reasons) == 1
+        assert not is_certain or str(refusal) == only(report).reasons[0]
+    elif report.verdict is Verdict.ACCEPTED:
+        assert refusal is None
+    for change in only(report).changes:
+        if change.kind is ChangeKind.UNCHANGED:
+            assert wanted[change.key] == now[change.key]
+        elif change.kind is ChangeKind.CHANGED:
+            assert wanted[change.key] != now[change.key]
+
+
+def _value(sent: Any) -> Any:  # noqa: ANN401 (a stored value)
+    return items(*sent) if isinstance(sent, list) else text(sent)
+
+
+def test_resources_that_refer_to_each_other_in_a_circle_are_not_the_same() -> None:
+    circle = template(One=bucket({"Ref": "Two"}), Two=bucket({"Ref": "One"}))
+    assert not Comparison(version(circle), version(circle)).is_same("One")

@@ -1,0 +1,270 @@
+"""`strongref check` in moto: a producer's stack, what it exports, and what a deployment would do. No value is shown."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+from moto import mock_aws
+from moto.cloudformation.models import cloudformation_backends
+
+import strongref_cli as cli
+from strongref.contract.event import Event, RequestType
+from strongref.runtime.wiring import exporter, importer
+from strongref_toolkit.aws import Aws
+from strongref_toolkit.errors import FetchFailedError
+from tests.support.checks import EU, US, Template, bucket, exporting, template
+from tests.support.documents import rows
+from tests.support.fake_ssm import FakeClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+ACCOUNT = "123456789012"
+SECRET, PASSWORD = "a-value-not-to-be-shown", "a-password-not-to-be-shown"
+PARAMETERS = {
+    "Password": {"Type": "String", "NoEcho": True, "Default": PASSWORD},
+    "Name": {"Type": "String", "Default": SECRET},
+}
+
+if TYPE_CHECKING:
+    Check = Callable[..., tuple[int, str]]
+
+
+def producing(name: object = None, **values: object) -> Template:
+    """A bucket, exported with a secret and a name."""
+    given: dict[str, Any] = {"Bucket": {"Ref": "Bucket"}, "Password": {"Ref": "Password"}, "Name": {"Ref": "Name"}}
+    exports = exporting({**given, **values}, SecureKeys=["Password"])
+    return {"Parameters": PARAMETERS, **template(Bucket=bucket(name), Exports=exports)}
+
+
+def deployed(name: str, region: str, given: Template) -> str:
+    """A stack with this template, in moto: without its custom resources, for which moto would need docker."""
+    plain = {key: each for key, each in given["Resources"].items() if not each["Type"].startswith("Custom::")}
+    body = json.dumps({**given, "Resources": plain or {"Bucket": bucket()}})
+    arn: str = boto3.client("cloudformation", region).create_stack(StackName=name, TemplateBody=body)["StackId"]
+    cloudformation_backends[ACCOUNT][region].stacks[arn].template = json.dumps(given)
+    return arn
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    with mock_aws():
+        producer = deployed("network", EU, producing())
+        consumer = deployed("web", US, template(Bucket=bucket()))
+        values = {"Bucket": SECRET, "Password": PASSWORD, "Name": SECRET}
+        exported = {"Region": US, "Consumer": "web", "Values": values, "SecureKeys": ["Password"]}
+        imported = {"From": {"Stack": "network", "Region": EU}, "Consumer": "web", "Names": ["Bucket", "Password"]}
+        made = Event(RequestType.CREATE, producer, "Exports", "1", None, exported, None, "https://x", "Custom::X")
+        exporter().handle(made, FakeClock())
+        taken = Event(RequestType.CREATE, consumer, "Imports", "1", None, imported, None, "https://x", "Custom::X")
+        stack = cloudformation_backends[ACCOUNT][US].stacks[consumer]
+        stack.status = "UPDATE_IN_PROGRESS"  # so that its claims are live without a custom resource in moto
+        importer().handle(taken, FakeClock())
+        yield
+
+
+@pytest.fixture
+def check(aws: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Check:
+    """Runs the command; its status, and what it printed."""
+    del aws
+
+    def run(given: Template | None, *more: str, stack: str = "network", region: str = EU) -> tuple[int, str]:
+        asked = ["--stack", stack]
+        if given is not None:
+            (tmp_path / "template.json").write_text(json.dumps(given))
+            asked += ["--template", str(tmp_path / "template.json")]
+        status = cli.main(["check", "--region", region, *(asked if given is not None else []), *more])
+        printed = capsys.readouterr()
+        shown = printed.out + printed.err
+        assert SECRET not in shown
+        assert PASSWORD not in shown
+        return status, shown
+
+    return run
+
+
+@pytest.mark.parametrize("output", ["table", "json", "markdown"])
+def test_nothing_changes_and_no_value_is_shown(check: Check, output: str) -> None:
+    status, shown = check(producing(), "--output", output)
+    assert (status, "accepted" in shown) == (0, True)
+
+
+@pytest.mark.parametrize("output", ["table", "json", "markdown"])
+def test_a_change_of_an_imported_value_is_refused(check: Check, output: str) -> None:
+    status, shown = check(producing(Bucket="another"), "--output", output)
+    assert status == 1
+    assert "Bucket cannot be changed: it is imported by stack web (us-east-1, 123456789012)." in shown
+
+
+def test_a_new_secret_is_compared_and_not_shown(check: Check) -> None:
+    status, shown = check(producing(), "--parameters", "Password=another-secret")
+    assert (status, "another-secret" in shown) == (1, False)
+    assert "Password cannot be changed" in shown
+    assert check(producing(), "--parameters", f"Password={PASSWORD}")[0] == 0
+
+
+def test_what_is_unknown_fails_only_if_it_is_to(check: Check) -> None:
+    status, shown = check(producing("another-name"))
+    assert (status, "unknown: Bucket: Bucket may be replaced. Refused if that is so: Bucket cannot" in shown) == (
+        0,
+        True,
+    )
+    assert check(producing("another-name"), "--strict")[0] == 1
+    status, shown = check({**producing(), "Transform": "AWS::Serverless-2016-10-31"})
+    assert "has AWS::Serverless-2016-10-31, which only CloudFormation carries out: create a change set" in shown
+    assert status == 0
+
+
+def test_a_deletion_is_predicted(check: Check) -> None:
+    status, shown = check(None, "--delete", "network")
+    assert (status, "Bucket and Password cannot be dropped: they are imported by stack web" in shown) == (1, True)
+
+
+def test_a_new_stack_is_predicted(check: Check) -> None:
+    status, shown = check(producing(), stack="new")
+    assert (status, shown.count("added")) == (0, 3)
+    assert "note: Stack new does not exist in eu-west-1: this creates it." in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--template", "x"], "--template and --change-set require --stack"),
+        (["--stack", "a", "--delete", "b"], "--delete names the stack itself: leave --stack out"),
+        (["--delete", "b", "--parameters", "A=1"], "--parameters requires --template"),
+        (["--stack", "a", "--template", "x", "--parameters", "A"], "--parameters must be names and values"),
+        (["--stack", "a", "--template", "x", "--parameters", "A=1", "A=2"], "--parameters names a parameter twice"),
+        (["--delete", "b", "--region", "Ireland"], "--region must be a region code such as us-east-1, got 'Ireland'"),
+    ],
+)
+def test_wrong_usage_is_one_line(check: Check, arguments: list[str], problem: str) -> None:
+    status, shown = check(None, *arguments)
+    assert (status, problem in shown, len(shown.splitlines())) == (2, True, 1)
+
+
+@pytest.mark.parametrize(
+    ("resources", "problem"),
+    [
+        ([], "it has no Resources, got a list."),
+        ({}, "it has no Resources, got an empty map."),
+        (None, "it has no Resources, got nothing."),
+        (SECRET, "it has no Resources, got a single value."),
+        ({"A": SECRET}, "A in Resources must be a map."),
+    ],
+)
+def test_a_file_that_is_no_template_is_an_error(check: Check, resources: object, problem: str) -> None:
+    status, shown = check({"Resources": resources})
+    assert (status, f"template.json: {problem} Pass a CloudFormation template." in shown) == (1, True)
+
+
+def test_what_several_exports_share_is_read_once(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    original = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def noted(self: BaseClient, operation: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 (as botocore)
+        made.append(operation)
+        return original(self, operation, given)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", noted)
+    check(producing())
+    one = len(made)
+    more = {f"More{number}": exporting({f"V{number}": "1"}) for number in range(9)}
+    check({**producing(), "Resources": {**producing()["Resources"], **more}})
+    assert len(made) == 2 * one
+
+
+@pytest.mark.parametrize("arguments", [["--delete", "nowhere"], ["--stack", "nowhere", "--change-set", "next"]])
+def test_a_stack_that_is_not_there_is_an_error(check: Check, arguments: list[str]) -> None:
+    assert "Stack my_stack does not exist" in check(producing(), stack="my_stack")[1]
+    assert "no such file" in check(None, "--stack", "network", "--template", "no-such-file")[1]
+    status, shown = check(None, *arguments)
+    assert (status, "Stack nowhere does not exist in eu-west-1" in shown) == (1, True)
+
+
+def test_only_the_documented_calls_are_made(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: set[str] = set()
+    original = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def noted(self: BaseClient, operation: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 (as botocore)
+        made.add(operation)
+        return original(self, operation, given)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", noted)
+    check(producing(Bucket="another"))
+    check(None, "--delete", "network")
+    check(None, "--stack", "network", "--change-set", "next")
+    documented = {
+        action.strip("`").partition(":")[2]
+        for first, *_ in rows("docs/check.md", "Permissions")
+        for action in first.split(", ")
+    }
+    assert made == documented
+
+
+def changing(replacement: str, **more: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    """The pages of a change set in which the bucket and its Export change."""
+    bucket_change = {"Action": "Modify", "LogicalResourceId": "Bucket", "Replacement": replacement}
+    export_change = {"Action": "Modify", "LogicalResourceId": "Exports", "Replacement": "False"}
+    shown = [
+        {"ParameterKey": "Name", "ParameterValue": SECRET},
+        {"ParameterKey": "Password", "ParameterValue": "****"},
+    ]
+    first = {"Status": "CREATE_COMPLETE", "Parameters": shown, "Changes": [{"ResourceChange": bucket_change}], **more}
+    return [{**first, "NextToken": "1"}, {**first, "Changes": [{"ResourceChange": export_change}]}]
+
+
+@pytest.fixture
+def change_sets(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[dict[str, Any]]]:
+    """Change sets by name, with their pages: moto has none of stacks with custom resources."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    original = Aws.call
+
+    def call(self: Aws, where: Any, action: str, target: str, service: Any, method: str, **given: Any) -> Any:  # noqa: ANN401, PLR0913, PLR0917 (as it is)
+        if action == "DescribeChangeSet":
+            if given["ChangeSetName"] not in found:
+                raise FetchFailedError(action, target, EU, "ChangeSetNotFound")
+            return found[given["ChangeSetName"]][int(given.get("NextToken", "0"))]
+        if "ChangeSetName" in given:
+            return {"TemplateBody": producing("another-name", Revision="2")}
+        return original(self, where, action, target, service, method, **given)
+
+    monkeypatch.setattr(Aws, "call", call)
+    return found
+
+
+def test_a_change_set_says_what_is_replaced(check: Check, change_sets: dict[str, list[dict[str, Any]]]) -> None:
+    change_sets |= {"in-place": changing("False"), "replaced": changing("True"), "perhaps": changing("Conditional")}
+    asked = ["--stack", "network", "--change-set"]
+    statuses = {name: check(None, *asked, name, "--strict")[0] for name in change_sets}
+    # Whether the password changes is not shown, and it is imported.
+    assert statuses == {"in-place": 1, "replaced": 1, "perhaps": 1}
+    status, shown = check(None, *asked, "replaced")
+    assert (status, "Bucket cannot be changed" in shown) == (1, True)
+    status, shown = check(None, *asked, "in-place")
+    assert (status, "unknown: Password: parameter Password may change" in shown) == (0, True)
+
+
+def test_a_change_set_that_is_not_ready_or_not_there_is_an_error(
+    check: Check, change_sets: dict[str, list[dict[str, Any]]]
+) -> None:
+    asked = ["--stack", "network", "--change-set"]
+    change_sets["next"] = changing("False", Status="CREATE_IN_PROGRESS")[1:]
+    status, shown = check(None, *asked, "next")
+    assert (status, "Change set next is CREATE_IN_PROGRESS: there is nothing to check in it." in shown) == (1, True)
+    change_sets["old"] = changing("False", ExecutionStatus="OBSOLETE")
+    assert "Change set old is OBSOLETE: there is nothing to check in it." in check(None, *asked, "old")[1]
+    status, shown = check(None, *asked, "other")
+    assert (status, "Stack network has no change set other." in shown) == (1, True)
+    for reason in ("The submitted information didn't contain changes.", "No updates are to be performed."):
+        change_sets["same"] = changing("False", Status="FAILED", StatusReason=reason, Changes=[])[:1]
+        change_sets["same"][0].pop("NextToken")
+        assert check(None, *asked, "same")[0] == 0

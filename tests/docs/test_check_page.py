@@ -1,0 +1,50 @@
+"""What docs/check.md says is so: its options, verdicts, errors and workflow. Its commands run end to end."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import yaml
+
+from strongref.errors import StrongRefError
+from strongref_check import errors
+from strongref_check.report import Verdict
+from strongref_cli.arguments import parser
+from tests.support.check_errors import CASES
+from tests.support.commands import arguments_of
+from tests.support.documents import ROOT, blocks, names_in, rows
+
+PAGE = "docs/check.md"
+
+
+def test_the_documented_options_are_the_commands() -> None:
+    assert names_in(rows(PAGE, "Checking a deployment")) == arguments_of("check")
+
+
+def test_the_documented_verdicts_are_those_that_there_are() -> None:
+    assert [first.strip("`") for first, *_ in rows(PAGE, "Verdicts")] == [each.value for each in Verdict]
+
+
+def test_every_error_is_shown() -> None:
+    kinds = {
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, StrongRefError) and kind.__module__ == errors.__name__
+    }
+    assert kinds - {errors.CheckError} == {type(make()) for make in CASES.values()}
+
+
+def test_the_workflow_runs_a_command_that_there_is_and_comments_what_it_prints() -> None:
+    (block,) = blocks("yaml workflow")
+    (job,) = yaml.safe_load(block.text)["jobs"].values()
+    runs = [step["run"] for step in job["steps"] if "run" in step]
+    (command,) = [run for run in runs if run.startswith("strongref ")]
+    arguments, files = command.removeprefix("strongref ").split(" > ")
+    args = parser().parse_args(shlex.split(arguments))
+    assert args.output == "markdown"
+    assert (ROOT / args.template).is_file()
+    for file in files.split(" 2> "):
+        assert [file in run for run in runs] == [False, True, True, False]
+    variables = {name for step in job["steps"] for name in step.get("env", {})}
+    assert set(re.findall(r"\$([A-Z]+)", "".join(runs))) <= variables

@@ -1,0 +1,282 @@
+"""What the janitor does about holds, and about the index."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from strongref.aws.parameter_store import SsmStore
+from strongref.contract.event import RequestType
+from strongref.contract.holds import HOLDS
+from strongref.contract.index import IndexEntry, Place, index_name
+from strongref.errors import AccessDeniedError
+from strongref.protocol.findings import FindingType
+from strongref.protocol.janitor import Janitor
+from strongref.protocol.janitor_holds import HoldTender
+from strongref.protocol.lag import ReadLag
+from strongref.protocol.ports import Ports
+from strongref.protocol.time import Patience
+from tests.protocol.test_holds import HELD, HOLD, hold_stacks, holding
+from tests.protocol.test_scenarios import EU, US, exports, imports
+from tests.support.builders import ACCOUNT
+from tests.support.cloud import Cloud
+from tests.support.cloudformation.operations import ExportInUseError
+from tests.support.cloudformation.stacks import UPDATING
+
+HOUR = 3600.0
+INDEX = index_name("network", "Exports")
+
+
+@pytest.fixture(params=[0.0, 2.0], ids=["reads at once", "late reads"])
+def cloud(request: pytest.FixtureRequest) -> Cloud:
+    made = Cloud()
+    made.lag = ReadLag(request.param)
+    return made
+
+
+@pytest.fixture
+def held(cloud: Cloud) -> Cloud:
+    cloud.deploy("network", EU, HELD)
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    cloud.clock.sleep(2 * HOUR)
+    return cloud
+
+
+def tend(cloud: Cloud, region: str = US) -> list[str]:
+    """Run a region's janitor; what it found."""
+    ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag)
+    found = Janitor(ports, region, ACCOUNT).tend(cloud.clock)
+    return [finding.kind.value for each in found for finding in each.findings]
+
+
+def index(cloud: Cloud, region: str = EU) -> dict[str, IndexEntry | None]:
+    texts = cloud.texts(region)
+    return {name: IndexEntry.decode(text) for name, text in texts.items() if name.startswith("strongref/index/")}
+
+
+def entry(cloud: Cloud, *places: Place, hold: str = HOLD) -> dict[str, IndexEntry]:
+    return {INDEX[1:]: IndexEntry(cloud.stack("network", EU).arn, frozenset(places), hold)}
+
+
+def put(cloud: Cloud, name: str, text: str) -> None:
+    cloud.ssm(EU).put_parameter(Name=name, Type="String", Value=text, Overwrite=True)
+
+
+IN_US = Place(ACCOUNT, US, "web")
+
+
+# -- holds ------------------------------------------------------------------------------------------------------------
+
+
+def test_where_all_is_well_nothing_is_done(held: Cloud) -> None:
+    before = (held.texts(US), held.texts(EU), [each.arn for each in hold_stacks(held)])
+    assert (tend(held), tend(held, EU)) == ([], [])
+    assert (held.texts(US), held.texts(EU), [each.arn for each in hold_stacks(held)]) == before
+
+
+def test_it_makes_the_holds_that_are_missing_after_hold_was_added(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"})})
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    cloud.deploy("network", EU, HELD)
+    assert tend(cloud) == [FindingType.UNHELD]
+    assert holding(cloud) == [[HOLD]]
+    with pytest.raises(ExportInUseError):
+        cloud.delete("network", EU)
+    assert tend(cloud) == []
+
+
+def test_it_deletes_the_holds_of_an_export_that_names_none_any_more(held: Cloud) -> None:
+    held.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"})}, outputs=[HOLD])
+    assert tend(held) == [FindingType.UNHELD]
+    assert hold_stacks(held) == []
+    held.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"}, Revision="2")}, outputs=[])
+
+
+def test_a_key_that_moves_to_another_export_takes_its_hold_with_it(held: Cloud) -> None:
+    both = {"Exports": exports({"B": "b1"}, Hold=HOLD), "More": exports({"A": "a1"}, Hold="network-More")}
+    held.deploy("network", EU, HELD | {"More": both["More"]})
+    assert tend(held) == [FindingType.UNHELD]
+    assert holding(held) == [[HOLD, "network-More"]]
+    held.deploy("network", EU, both)
+    assert tend(held) == [FindingType.UNHELD]
+    assert holding(held) == [["network-More"]]
+    held.deploy("network", EU, {"More": both["More"]})
+
+
+def test_a_forgotten_output_needs_a_person(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Hold=HOLD)}, outputs=[])
+    assert tend(cloud) == [FindingType.UNPROTECTED]
+    cloud.stack("network", EU).status = UPDATING
+    assert tend(cloud) == [FindingType.HOLD_PENDING]
+
+
+def test_a_hold_that_cannot_be_made_is_not_reported_as_repaired(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Hold=HOLD)})
+    cloud.fail_stacks("not authorized")
+    assert tend(cloud) == [FindingType.UNPROTECTED]
+
+
+def test_what_was_claimed_since_the_first_look_keeps_its_hold(held: Cloud) -> None:
+    """The janitor reads all values first, and what is held much later."""
+    held.deploy("network", EU, HELD | {"More": exports({"C": "c"}, Hold="network-More")})
+    held.deploy("web", US, {"Imports": imports()})
+    looked = HoldTender.make_missing
+
+    def later(tender: HoldTender, scope: Any, recorded: Any, seen: Any, first: Any) -> Any:  # noqa: ANN401
+        only_a = {claim: {key for key in keys if key != "C"} for claim, keys in seen.items()}
+        return looked(tender, scope, recorded, only_a, first)
+
+    with patch.object(HoldTender, "make_missing", later):
+        tend(held)
+    assert [HOLD, "network-More"] in holding(held)
+
+
+@pytest.mark.parametrize("what", ["holds", "index entry", "stack"])
+def test_what_cannot_be_looked_after_stops_nothing_else(held: Cloud, what: str) -> None:
+    held.vanish("web", US)
+    read, kept = SsmStore.under, index(held)
+
+    def denied(store: SsmStore, path: str, **more: bool) -> Any:  # noqa: ANN401
+        if path == HOLDS and store.region == EU and what == "holds":
+            raise AccessDeniedError("GetParametersByPath", "AccessDeniedException", path, EU)
+        return read(store, path, **more)
+
+    if what == "index entry":
+        put(held, index_name("network", "Broken"), '{"stack":"x","places":{}}')
+    if what == "stack":
+        put(held, f"/strongref/holds/x/{ACCOUNT}/nowhere-1/gone/0123456789abcdef", "x")
+    with patch.object(SsmStore, "under", denied):
+        found = tend(held), tend(held, EU) if what != "holds" else []
+    assert kept.items() <= index(held).items()
+    if what != "holds":
+        assert FindingType.STALE_HOLD in found[1]
+
+
+def test_a_stack_does_not_hold_what_it_exports_itself(cloud: Cloud) -> None:
+    own = {"Exports": exports({"A": "a"}, Region=EU, Consumer="network", Hold=HOLD), "Imports": imports("A")}
+    cloud.deploy("network", EU, own)
+    assert (tend(cloud, EU), hold_stacks(cloud)) == ([], [])
+
+
+def test_it_deletes_a_hold_whose_import_is_gone(held: Cloud) -> None:
+    held.vanish("web", US)
+    assert tend(held, EU) == [FindingType.STALE_HOLD]
+    assert hold_stacks(held) == []
+
+
+def test_it_deletes_the_hold_of_a_generation_that_was_rolled_back(held: Cloud) -> None:
+    """A failed Update leaves its hold and its claims: both are stale once its stack is at rest."""
+    web = held.stack("web", US)
+    with web.asking(request := web.request(RequestType.UPDATE, "Imports", imports("A", "B"), "x", imports("A"))):
+        held.send(request)
+    assert len(hold_stacks(held)) == 2
+    held.clock.sleep(2 * HOUR)
+    assert tend(held, EU) == [FindingType.STALE_HOLD]
+    assert len(hold_stacks(held)) == 1
+
+
+@pytest.mark.parametrize("why", ["young", "at work"])
+def test_it_leaves_a_hold_whose_import_may_still_be_made(held: Cloud, why: str) -> None:
+    web = held.stack("web", US)
+    held.vanish("web", US) if why == "young" else setattr(web, "status", UPDATING)
+    if why == "young":
+        for each in hold_stacks(held):
+            each.created += timedelta(seconds=sum(held.clock.slept))
+    else:
+        web.resources.clear()
+    assert tend(held, EU) == []
+    assert len(hold_stacks(held)) == 1
+
+
+def test_an_import_that_comes_back_between_the_looks_keeps_its_hold(held: Cloud) -> None:
+    """Or CloudFormation's first answers lag: they are about the time before it was there."""
+    known = held.physical_ids(held.stack("web", US).arn)
+    answers = iter([frozenset[str](), frozenset[str](), known])
+    with patch.object(held, "physical_ids", lambda _: next(answers)):
+        assert tend(held, EU) == []
+    assert len(hold_stacks(held)) == 1
+
+
+def test_a_stack_of_the_same_name_does_not_keep_a_hold(held: Cloud) -> None:
+    held.vanish("web", US)
+    held.deploy("web", US, {"Imports": imports("A")})
+    held.clock.sleep(2 * HOUR)
+    assert tend(held, EU) == [FindingType.STALE_HOLD]
+    assert len(hold_stacks(held)) == 1
+
+
+def test_what_is_not_a_hold_stacks_is_not_touched(held: Cloud) -> None:
+    put(held, f"/strongref/holds/x/{ACCOUNT}/{US}/nobody/0123456789abcdef", "x")
+    put(held, "/strongref/holds/x", "x")
+    before = held.texts(EU)
+    assert tend(held, EU) == []
+    assert held.texts(EU) == before
+
+
+# -- the index --------------------------------------------------------------------------------------------------------
+
+
+def test_an_export_is_in_the_index_of_its_own_region(held: Cloud) -> None:
+    assert index(held) == entry(held, IN_US)
+    held.deploy("web", US, {})
+    held.deploy("network", EU, {"Exports": exports({"A": "a"}, Region=[US, EU], Hold=HOLD)})
+    assert index(held) == entry(held, IN_US, Place(ACCOUNT, EU, "web"))
+    held.deploy("network", EU, {"Exports": exports({"A": "a"}, Region=EU, Consumer="api", Hold=HOLD)})
+    assert index(held) == entry(held, Place(ACCOUNT, EU, "api"))
+    held.delete("network", EU)
+    assert index(held) == {}
+
+
+def test_the_index_remembers_the_hold_until_the_export_goes(held: Cloud) -> None:
+    held.deploy("web", US, {})
+    held.deploy("network", EU, {"Exports": exports({})}, outputs=[])
+    assert index(held) == entry(held)
+
+
+def test_what_the_index_lacks_is_added_from_the_records(held: Cloud) -> None:
+    """After an upgrade: exports of a version that had no index."""
+    wanted = index(held)
+    held.ssm(EU).delete_parameters(Names=[INDEX])
+    assert tend(held) == [FindingType.INDEX]
+    assert index(held) == wanted
+    assert (tend(held), tend(held, EU)) == ([], [])
+
+
+def test_places_without_a_record_are_removed(held: Cloud) -> None:
+    wanted = index(held)
+    wrong = entry(held, IN_US, Place(ACCOUNT, US, "other"), Place(ACCOUNT, "ap-southeast-2", "web"))
+    put(held, INDEX, wrong[INDEX[1:]].encode())
+    assert tend(held, EU) == [FindingType.INDEX]
+    assert index(held) == wanted
+
+
+def test_places_in_other_accounts_and_those_of_stacks_at_work_stay(held: Cloud) -> None:
+    wrong = entry(held, IN_US, Place("222222222222", US, "other"))
+    put(held, INDEX, wrong[INDEX[1:]].encode())
+    assert tend(held, EU) == []
+    put(held, INDEX, entry(held, Place(ACCOUNT, US, "other"))[INDEX[1:]].encode())
+    held.stack("network", EU).status = UPDATING
+    assert tend(held, EU) == []
+
+
+def test_entries_of_deleted_stacks_go(held: Cloud) -> None:
+    held.vanish("web", US)
+    held.vanish("network", EU)
+    assert tend(held, EU) == [FindingType.STALE_HOLD, FindingType.INDEX]
+    assert index(held) == {}
+
+
+def test_a_stack_that_is_deployed_between_the_looks_keeps_its_entry(held: Cloud) -> None:
+    wrong = entry(held, IN_US, Place(ACCOUNT, US, "other"))
+    put(held, INDEX, wrong[INDEX[1:]].encode())
+    network = held.stack("network", EU)
+    held.clock.on_sleep = lambda _: setattr(network, "updates", network.updates + 1)
+    found = tend(held, EU)
+    assert found == ([] if held.lag.seconds else [FindingType.INDEX])

@@ -1,0 +1,89 @@
+"""What the pure rules of `strongref check` take: versions of a stack, and what is stored about its exports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.holds import HoldParameter
+from strongref.contract.index import IndexEntry, Place
+from strongref.contract.names import ExportScope, Key, Producer, StackArn
+from strongref.contract.record import Record
+from strongref.contract.requests import EXPORT_TYPE, EXPORTER
+from strongref.protocol.planner import StoredExports
+from strongref_check.comparison import Comparison, ResourceChange
+from strongref_check.prediction import predict
+from strongref_check.stored import Location, StoredScope, StoredStack
+from strongref_check.version import StackVersion, pseudo_parameters
+from tests.support.builders import ACCOUNT, NETWORK, ours
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from strongref.contract.values import Value
+    from strongref_check.report import StackReport
+    from strongref_check.unknown import Evaluated
+
+EU, US = "eu-west-1", "us-east-1"
+STACK = StackArn.parse(NETWORK)
+
+Template = dict[str, Any]
+
+
+def bucket(name: object = None, **more: Any) -> Template:  # noqa: ANN401
+    return {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": name} if name else {}, **more}
+
+
+def exporting(values: object, **properties: Any) -> Template:  # noqa: ANN401
+    """An Export for the consumer `web` in the other region, unless the properties say something else."""
+    given = {"ServiceToken": EXPORTER, "Region": US, "Consumer": "web", "Values": values, **properties}
+    return {"Type": EXPORT_TYPE, "Properties": given}
+
+
+def template(outputs: Template | None = None, conditions: Template | None = None, **resources: Template) -> Template:
+    return {"Resources": resources, "Outputs": outputs or {}, "Conditions": conditions or {}}
+
+
+def hold_output(export: str = "Exports", name: str = "network-Exports") -> Template:
+    return {"Hold": {"Value": {"Fn::GetAtt": [export, "Hold"]}, "Export": {"Name": name}}}
+
+
+def version(given: Template, **names: Evaluated) -> StackVersion:
+    """A version of the stack `network` in eu-west-1, with these values of its parameters."""
+    return StackVersion.of(given, {**pseudo_parameters(STACK, exists=True), **names})
+
+
+def at(region: str = US, consumer: str = "web") -> Location:
+    return Location(region, ExportScope(consumer, Producer(ACCOUNT, EU, "network")))
+
+
+def stored(  # noqa: PLR0913 (what may be stored)
+    values: Mapping[Key, Value],
+    claims: Mapping[str, tuple[str, ...]] | None = None,
+    *,
+    export: str = "Exports",
+    places: tuple[Location, ...] = (),
+    hold: str = "",
+    others: Mapping[str, Record] | None = None,
+    holds: tuple[HoldParameter, ...] = (),
+) -> StoredStack:
+    """What an Export has published: its values, and by key the stacks that claim them."""
+    places = places or (at(),)
+    record = Record(NETWORK, values, hold)
+    tags = {key: ours(by=(claims or {}).get(key, ()), owners=()) for key in values}
+    scope = StoredScope(StoredExports(values, record, others=others or {}), tags)
+    index = IndexEntry(NETWORK, frozenset(Place(ACCOUNT, each.region, each.scope.consumer) for each in places), hold)
+    return StoredStack({export: index}, {(export, each): scope for each in places}, {hold: holds} if hold else {})
+
+
+def held_by(stack: str, region: str = US) -> HoldParameter:
+    return HoldParameter("network-Exports", ACCOUNT, region, stack, "0123456789abcdef")
+
+
+def update(
+    old: Template | None,
+    new: Template,
+    found: StoredStack,
+    changes: Mapping[str, ResourceChange] | None = None,
+) -> StackReport:
+    """What an update from one template to another would do."""
+    return predict(STACK, Comparison(version(old) if old else None, version(new), changes), found)
