@@ -8,6 +8,7 @@ import io
 import json
 import logging
 import random
+import secrets
 import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -102,6 +103,7 @@ class Functions:
             patches.enter_context(self._time.installed())
             patches.enter_context(patch.object(strongref.runtime.wiring, "Clients", self._fake_clients))
             patches.enter_context(patch.object(urllib3, "PoolManager", partial(_Http, self)))
+            patches.enter_context(patch.object(secrets, "token_hex", _token))
             patches.enter_context(patch.object(sys, "stdout", self._printed))
             patches.enter_context(patch.object(sys, "stderr", self._printed))
             everything = _LogRecorder(self._printed)
@@ -129,9 +131,11 @@ class Functions:
         self._printed.truncate()
         died, raised, errors = False, None, []
         self._next = [event]
+        invocations = 0
         while self._next:
             raw = self._next.pop(0)
-            random.seed(0)  # the same pauses and names of fences in each run
+            invocations += 1
+            random.seed(f"{self._time.seconds} {invocations}")  # the same pauses and names of fences in each run
             wire.begin(seconds)
             self._time.spins = False
             try:
@@ -214,6 +218,11 @@ class _Http:
 @dataclass(frozen=True)
 class _Response:
     status: int
+
+
+def _token(size: int) -> str:
+    """As `secrets.token_hex`, of random numbers that are the same in each run: names decide which reads lag."""
+    return random.randbytes(size).hex()  # noqa: S311 (of fences in tests)
 
 
 def _fail_answer(url: str, fault: FaultType) -> _Response:
