@@ -13,8 +13,9 @@ from strongref.contract.event import RequestType
 from strongref.contract.holds import HOLDS
 from strongref.contract.index import IndexEntry, Place, index_name
 from strongref.errors import AccessDeniedError
+from strongref.protocol import janitor
 from strongref.protocol.findings import FindingType
-from strongref.protocol.janitor import Janitor
+from strongref.protocol.janitor import Checkpoint, Janitor
 from strongref.protocol.janitor_holds import HoldTender
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
@@ -45,10 +46,10 @@ def held(cloud: Cloud) -> Cloud:
     return cloud
 
 
-def tend(cloud: Cloud, region: str = US) -> list[str]:
-    """Run a region's janitor; what it found."""
+def tend(cloud: Cloud, region: str = US, after: Checkpoint = ("", "")) -> list[str]:
+    """Run a region's janitor, from where an earlier invocation stopped; what it found."""
     ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag)
-    found = Janitor(ports, region, ACCOUNT).tend(cloud.clock)
+    found = Janitor(ports, region, ACCOUNT).tend(cloud.clock, after)
     return [finding.kind.value for each in found for finding in each.findings]
 
 
@@ -121,6 +122,29 @@ def test_a_hold_that_cannot_be_made_is_not_reported_as_repaired(cloud: Cloud) ->
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Hold=HOLD)})
     cloud.fail_stacks("not authorized")
     assert tend(cloud) == [FindingType.UNPROTECTED]
+
+
+@pytest.mark.parametrize("again", [1, 0], ids=["few values", "too many values"])
+def test_it_makes_the_holds_of_values_that_an_earlier_invocation_read(cloud: Cloud, again: int) -> None:
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"})})
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    cloud.deploy("network", EU, HELD)
+    with patch.multiple(janitor, PART=1, READ_AGAIN=again):
+        assert tend(cloud, after=("/strongref/exports/web/111111111111/eu-west-1/network", "A")) == (
+            [FindingType.UNHELD] if again else []
+        )
+    assert holding(cloud) == ([[HOLD]] if again else [])
+
+
+def test_for_a_hold_that_is_missing_altogether_only_what_it_is_for_is_looked_at_again(cloud: Cloud) -> None:
+    """It is looked at behind a fence, where deployments wait."""
+    cloud.deploy("network", EU, {"Exports": exports({f"Key{number}": "v" for number in range(20)})})
+    for consumer in ("web", "shop"):
+        cloud.deploy(consumer, US, {"Imports": imports("Key1", Consumer="web")})
+    cloud.deploy("network", EU, {"Exports": exports({f"Key{number}": "v" for number in range(20)}, Hold=HOLD)})
+    cloud.calls.clear()
+    assert tend(cloud) == [FindingType.UNHELD] * 2
+    assert [action for action, _ in cloud.calls].count("ListTagsForResource") == 20 + 1 + 1
 
 
 def test_what_was_claimed_since_the_first_look_keeps_its_hold(held: Cloud) -> None:

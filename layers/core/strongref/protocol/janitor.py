@@ -36,6 +36,9 @@ PART = 200
 """Values of a scope that are read before what was found is repaired: a function that runs out of time loses no more
 than that."""
 
+READ_AGAIN = 1000
+"""Tags that an invocation reads again, so that it knows all claims of a scope that an earlier one began with."""
+
 LAST = "~"
 """Sorts after every path and key."""
 
@@ -92,22 +95,28 @@ class Janitor:
         index = IndexTender(self.ports, self.region, self.account, clock)
         for scope in sorted({*stored, *recorded}, key=lambda scope: scope.values):
             here, there = stored.get(scope, {}), recorded.get(scope, {})
-            claims: dict[Claim, set[Key]] | None = {}  # None: some were read by an earlier invocation
+            claims: dict[Claim, set[Key]] = {}
+            done: list[Key] = []  # by an earlier invocation
             for keys in _parts(sorted(scope.key(name) for name in here)):
                 mark = (scope.values, keys[-1] if keys else "")
                 if mark <= after:
-                    claims = None
+                    done += keys
                     continue
                 seen = self._see(store, scope, here, there, inspector, keys)
                 repairs, busy = self._attend(clock, scope, examine(scope, seen), inspector)
                 yield self._reported(JanitorProgress(mark, len(keys), tuple(sorted(repairs.findings)), busy=busy))
-                if claims is not None:
-                    add_claims(claims, seen.tags)
+                add_claims(claims, seen.tags)
             mark = (scope.values, LAST)
             if mark > after:
                 living = _of_living_stacks(scope, there, inspector)
                 found = [*index.add_missing(scope, living.records)]
-                found += holds.make_missing(scope, living, claims or {}, inspector)
+                if not living.names_holds:
+                    done.clear()
+                if len(done) <= READ_AGAIN:
+                    add_claims(claims, inspector.survey(store, scope, done))
+                    found += holds.make_missing(scope, living, claims, inspector)
+                else:
+                    logger.warning("Too many values to look after their holds", extra={"path": scope.values})
                 if found:
                     yield self._reported(JanitorProgress(mark, 0, tuple(found)))
         made = tuple(holds.confirm())

@@ -81,7 +81,7 @@ class HoldTender:
             keeper = self._keeper(scope, claim, first)
             with tolerated("The hold of an import could not be looked after", importer=claim[1]):
                 if keeper and self._is_wrong(keeper, recorded, keys):
-                    yield from self._repaired(keeper, claim, first)
+                    yield from self._repaired(keeper, claim, keys, first)
 
     def confirm(self) -> Iterator[Finding]:
         """Wait a little until the holds that were begun are made, and report what became of each."""
@@ -141,10 +141,13 @@ class HoldTender:
         held = self._held_in(keeper.stack.producer.region).get(keeper.stack.hash, set())
         return held != keeper.needed(recorded.holds(keys)).keys()
 
-    def _repaired(self, keeper: HoldKeeper, claim: Claim, first: TagInspector) -> Iterator[Finding]:
+    def _repaired(
+        self, keeper: HoldKeeper, claim: Claim, claimed: set[Key], first: TagInspector
+    ) -> Iterator[Finding]:
         """Look again behind a fence, where nobody claims or changes anything, and begin to make or correct the hold.
 
-        Other values may have been claimed since the first look, so all of them are looked at.
+        Other values may have been claimed since the first look, with a hold for all of them. So where there is a hold,
+        all values are looked at.
         """
         stack = keeper.stack
 
@@ -152,8 +155,8 @@ class HoldTender:
             store = fenced.store
             inspector = TagInspector(self.ports.stacks)
             claims: dict[Claim, set[Key]] = {}
-            keys = sorted(stack.scope.key(name) for name in store.under(stack.scope.values, decrypted=False))
-            tags = inspector.survey(store, stack.scope, keys)
+            keys = {stack.scope.key(name) for name in store.under(stack.scope.values, decrypted=False)}
+            tags = inspector.survey(store, stack.scope, sorted(keys if keeper.may_exist() else keys & claimed))
             inspector.agree(first, [tags])
             add_claims(claims, tags)
             left = claims.get(claim)

@@ -36,6 +36,11 @@ class RecordedExports:
     def values(self) -> dict[Key, Value]:
         return {key: value for record in self.records.values() for key, value in record.values.items()}
 
+    @property
+    def names_holds(self) -> bool:
+        """Whether imports may have holds because of these records."""
+        return any(record.hold or record.former_hold for record in self.records.values())
+
     def says(self, key: Key, value: Value) -> bool:
         """Whether a record publishes this value for this key."""
         return any(record.values.get(key) == value for record in self.records.values())
