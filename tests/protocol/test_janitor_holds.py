@@ -13,7 +13,7 @@ from strongref.contract.event import RequestType
 from strongref.contract.holds import HOLDS
 from strongref.contract.index import IndexEntry, Place, index_name
 from strongref.errors import AccessDeniedError
-from strongref.protocol import janitor
+from strongref.protocol import janitor, janitor_holds
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Checkpoint, Janitor
 from strongref.protocol.janitor_holds import HoldTender
@@ -129,7 +129,7 @@ def test_it_makes_the_holds_of_values_that_an_earlier_invocation_read(cloud: Clo
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"})})
     cloud.deploy("web", US, {"Imports": imports("A")})
     cloud.deploy("network", EU, HELD)
-    with patch.multiple(janitor, PART=1, READ_AGAIN=again):
+    with patch.object(janitor, "PART", 1), patch.object(janitor_holds, "READ_AGAIN", again):
         assert tend(cloud, after=("/strongref/exports/web/111111111111/eu-west-1/network", "A")) == (
             [FindingType.UNHELD] if again else []
         )
@@ -153,9 +153,9 @@ def test_what_was_claimed_since_the_first_look_keeps_its_hold(held: Cloud) -> No
     held.deploy("web", US, {"Imports": imports()})
     looked = HoldTender.make_missing
 
-    def later(tender: HoldTender, scope: Any, recorded: Any, seen: Any, first: Any) -> Any:  # noqa: ANN401
+    def later(tender: HoldTender, scope: Any, recorded: Any, seen: Any, *more: Any) -> Any:  # noqa: ANN401
         only_a = {claim: {key for key in keys if key != "C"} for claim, keys in seen.items()}
-        return looked(tender, scope, recorded, only_a, first)
+        return looked(tender, scope, recorded, only_a, *more)
 
     with patch.object(HoldTender, "make_missing", later):
         tend(held)

@@ -36,9 +36,6 @@ PART = 200
 """Values of a scope that are read before what was found is repaired: a function that runs out of time loses no more
 than that."""
 
-READ_AGAIN = 1000
-"""Tags that an invocation reads again, so that it knows all claims of a scope that an earlier one began with."""
-
 LAST = "~"
 """Sorts after every path and key."""
 
@@ -110,13 +107,7 @@ class Janitor:
             if mark > after:
                 living = _of_living_stacks(scope, there, inspector)
                 found = [*index.add_missing(scope, living.records)]
-                if not living.names_holds:
-                    done.clear()
-                if len(done) <= READ_AGAIN:
-                    add_claims(claims, inspector.survey(store, scope, done))
-                    found += holds.make_missing(scope, living, claims, inspector)
-                else:
-                    logger.warning("Too many values to look after their holds", extra={"path": scope.values})
+                found += holds.make_missing(scope, living, claims, done, inspector)
                 if found:
                     yield self._reported(JanitorProgress(mark, 0, tuple(found)))
         made = tuple(holds.confirm())

@@ -23,7 +23,7 @@ from strongref.protocol.published import RecordedExports
 from strongref.protocol.staleness import is_stale, is_stale_twice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from strongref.contract.names import ExportScope, Key
     from strongref.protocol.fences import FencedStore
@@ -36,6 +36,9 @@ Claim = tuple[str, str]
 
 CONFIRM_SECONDS = 60.0
 """How long a run waits for the holds that it began to make."""
+
+READ_AGAIN = 1000
+"""Values whose claims are read again if an earlier invocation has read them."""
 
 YOUNG = timedelta(hours=1)
 """Hold stacks younger than this are left alone: the import that made one may still be at work."""
@@ -74,9 +77,27 @@ class HoldTender:
     _imports: dict[tuple[str, str], frozenset[str] | None] = field(default_factory=dict)
 
     def make_missing(
-        self, scope: ExportScope, recorded: RecordedExports, claims: Mapping[Claim, set[Key]], first: TagInspector
+        self,
+        scope: ExportScope,
+        recorded: RecordedExports,
+        claims: dict[Claim, set[Key]],
+        unread: Sequence[Key],
+        first: TagInspector,
     ) -> Iterator[Finding]:
-        """Begin to make every import of a scope hold what its exports name, no more and no less; see `confirm`."""
+        """Begin to make every import of a scope hold what its exports name, no more and no less; see `confirm`.
+
+        Args:
+            scope: the scope.
+            recorded: what its records say.
+            claims: its claims as far as this invocation has read them; completed here.
+            unread: the keys whose claims an earlier invocation has read.
+            first: what looked at the claims.
+        """
+        if unread and recorded.names_holds:
+            if len(unread) > READ_AGAIN:
+                logger.warning("Too many values to look after their holds", extra={"path": scope.values})
+                return
+            add_claims(claims, first.survey(self.ports.stores(self.region, self.clock), scope, unread))
         for claim, keys in claims.items():
             keeper = self._keeper(scope, claim, first)
             with tolerated("The hold of an import could not be looked after", importer=claim[1]):
@@ -141,9 +162,7 @@ class HoldTender:
         held = self._held_in(keeper.stack.producer.region).get(keeper.stack.hash, set())
         return held != keeper.needed(recorded.holds(keys)).keys()
 
-    def _repaired(
-        self, keeper: HoldKeeper, claim: Claim, claimed: set[Key], first: TagInspector
-    ) -> Iterator[Finding]:
+    def _repaired(self, keeper: HoldKeeper, claim: Claim, claimed: set[Key], first: TagInspector) -> Iterator[Finding]:
         """Look again behind a fence, where nobody claims or changes anything, and begin to make or correct the hold.
 
         Other values may have been claimed since the first look, with a hold for all of them. So where there is a hold,
