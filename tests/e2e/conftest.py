@@ -98,6 +98,13 @@ def _start(shared: Path) -> Emulator:
     return emulator
 
 
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aws]:
+    """An emulator of the module's own, in which nothing is deployed."""
+    with Emulator.start(tmp_path_factory.mktemp("emulator") / "log") as emulator:
+        yield Aws(emulator)
+
+
 @pytest.fixture(scope="session")
 def built(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that `sam build` wrote the application to."""

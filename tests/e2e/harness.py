@@ -92,6 +92,16 @@ class Aws:
             self.begin(stack, template, region, **options)
             return self.wait(stack, region, expect)
 
+    def nested(self, name: str, template: Template, region: str) -> Template:
+        """A nested stack; its template is stored under a name."""
+        s3, bucket = self.client("s3", region), f"templates-{self.account}-{region}"
+        with suppress(s3.exceptions.BucketAlreadyOwnedByYou):
+            elsewhere = {"CreateBucketConfiguration": {"LocationConstraint": region}} if region != "us-east-1" else {}
+            s3.create_bucket(Bucket=bucket, **elsewhere)
+        s3.put_object(Bucket=bucket, Key=name, Body=json.dumps(template))
+        url = f"{self.emulator.url}/{bucket}/{name}"
+        return {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}
+
     def begin(self, stack: str, template: Template, region: str, **options: object) -> str:
         """Begin to create or update a stack; its ARN."""
         client = self.client("cloudformation", region)

@@ -158,14 +158,9 @@ def test_a_wrong_prediction_fails_its_scenario(world: World) -> None:
 
 
 def test_the_roots_own_resources_are_not_protected_by_a_nested_stacks_exports(world: World) -> None:
-    bucket = f"{world.producer}-templates"
-    s3 = world.aws.client("s3", EU)
-    s3.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": EU})
     nested = stack(producing(world))
     nested["Resources"]["Exports"]["Properties"]["Consumer"] = world.consumer
-    s3.put_object(Bucket=bucket, Key="nested.json", Body=json.dumps(nested))
-    url = f"{world.aws.emulator.url}/{bucket}/nested.json"
-    root = stack({"Below": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}, "Own": topic()})
+    root = stack({"Below": world.aws.nested(f"{world.producer}-1", nested, EU), "Own": topic()})
     world.aws.deploy(world.producer, root, EU, "CREATE_COMPLETE")
     below = world.aws.physical_ids(world.producer, EU)["Below"].split("/")[1]
     inner = World(world.aws, below, world.consumer)

@@ -14,11 +14,11 @@ from urllib.request import Request, urlopen
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.e2e.harness import Aws
-from tests.support.emulator.control import Emulator
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
+
+    from tests.e2e.harness import Aws
+    from tests.support.emulator.control import Emulator
 
 US = "us-east-1"
 ARN = "arn:aws:ssm:us-east-1:111111111111:parameter"
@@ -36,14 +36,13 @@ Statement = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
-    with Emulator.start(tmp_path_factory.mktemp("emulator") / "log") as emulator:
-        yield emulator
+def emulator(bare: Aws) -> Emulator:
+    return bare.emulator
 
 
 @pytest.fixture(scope="module")
-def aws(emulator: Emulator) -> Aws:
-    return Aws(emulator)
+def aws(bare: Aws) -> Aws:
+    return bare
 
 
 def allow(*actions: str, on: str) -> Statement:

@@ -9,26 +9,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US, stack
-from tests.support.emulator.control import Emulator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+
+    from tests.e2e.harness import Aws
 
 READ = "cloudformation:GetResource"
 LIST = "cloudformation:ListResources"
 
 
 @pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
-    with Emulator.start(tmp_path_factory.mktemp("emulator") / "log") as emulator:
-        yield emulator
-
-
-@pytest.fixture(scope="module")
-def aws(emulator: Emulator) -> Aws:
-    return Aws(emulator)
+def aws(bare: Aws) -> Aws:
+    return bare
 
 
 @pytest.fixture

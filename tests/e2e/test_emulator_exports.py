@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.harness import Aws
-from tests.support.emulator.control import Emulator
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+
+    from tests.e2e.harness import Aws
 
     Template = dict[str, Any]
 
@@ -18,15 +17,9 @@ US, EU = "us-east-1", "eu-west-1"
 NOTHING = {"Type": "AWS::CloudFormation::WaitConditionHandle"}
 
 
-@pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
-    with Emulator.start(tmp_path_factory.mktemp("emulator") / "log") as emulator:
-        yield emulator
-
-
 @pytest.fixture
-def aws(emulator: Emulator) -> Aws:
-    return Aws(emulator)
+def aws(bare: Aws) -> Aws:
+    return bare
 
 
 @pytest.fixture

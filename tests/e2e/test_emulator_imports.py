@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.e2e.harness import Aws, failing_resource, waiting_resource
-from tests.support.emulator.control import ACCOUNT, Emulator
+from tests.support.emulator.control import ACCOUNT
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     Template = dict[str, Any]
 
@@ -62,16 +62,9 @@ GATES = {
 
 
 @pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
-    with Emulator.start(tmp_path_factory.mktemp("emulator") / "log") as emulator:
-        yield emulator
-
-
-@pytest.fixture(scope="module")
-def aws(emulator: Emulator) -> Aws:
-    aws = Aws(emulator)
-    aws.deploy("gates", GATES, US, "CREATE_COMPLETE")
-    return aws
+def aws(bare: Aws) -> Aws:
+    bare.deploy("gates", GATES, US, "CREATE_COMPLETE")
+    return bare
 
 
 @dataclass(frozen=True)

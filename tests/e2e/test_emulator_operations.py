@@ -10,11 +10,10 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.e2e.harness import Aws, failing_resource, waiting_resource
-from tests.support.emulator.control import Emulator
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     Template = dict[str, Any]
 
@@ -24,16 +23,8 @@ OWNER = [{"Key": "owner", "Value": "me"}]
 
 
 @pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
-    with Emulator.start(tmp_path_factory.mktemp("emulator") / "log") as emulator:
-        yield emulator
-
-
-@pytest.fixture(scope="module")
-def aws(emulator: Emulator) -> Aws:
-    aws = Aws(emulator)
-    aws.client("s3", US).create_bucket(Bucket="templates")
-    return aws
+def aws(bare: Aws) -> Aws:
+    return bare
 
 
 @pytest.fixture
@@ -77,15 +68,9 @@ def test_a_stack_is_described_with_exports_tags_and_description(aws: Aws, name: 
 
 
 def test_a_nested_stack_is_described_with_its_ancestors(aws: Aws, name: str) -> None:
-    s3 = aws.client("s3", US)
-    s3.put_object(Bucket="templates", Key=f"{name}-inner", Body=body(Nothing=NOTHING))
-
-    def nested(key: str) -> Template:
-        url = f"{aws.emulator.url}/templates/{name}-{key}"
-        return {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}
-
-    s3.put_object(Bucket="templates", Key=f"{name}-middle", Body=body(Inner=nested("inner")))
-    root = aws.deploy(name, {"Resources": {"Middle": nested("middle")}}, US, "CREATE_COMPLETE").arn
+    inside = aws.nested(f"{name}-inner", {"Resources": {"Nothing": NOTHING}}, US)
+    between = aws.nested(f"{name}-middle", {"Resources": {"Inner": inside}}, US)
+    root = aws.deploy(name, {"Resources": {"Middle": between}}, US, "CREATE_COMPLETE").arn
     middle = aws.physical_ids(name, US)["Middle"]
     inner = described(aws, aws.physical_ids(middle, US)["Inner"])
     assert (inner["ParentId"], inner["RootId"]) == (middle, root)

@@ -14,11 +14,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.e2e.harness import Aws, failing_resource, waiting_resource
-from tests.support.emulator.control import ACCOUNT, Emulator
+from tests.support.emulator.control import ACCOUNT
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     Template = dict[str, Any]
     Statement = dict[str, Any]
@@ -33,17 +33,9 @@ TO_CREATE = ("PutParameter", "AddTagsToResource", "GetParameters")
 
 
 @pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
-    with Emulator.start(tmp_path_factory.mktemp("emulator") / "log") as emulator:
-        yield emulator
-
-
-@pytest.fixture(scope="module")
-def aws(emulator: Emulator) -> Aws:
+def aws(bare: Aws) -> Aws:
     """The account's root, who looks at what became of the stacks."""
-    aws = Aws(emulator)
-    aws.client("s3", US).create_bucket(Bucket="templates")
-    return aws
+    return bare
 
 
 def allow(*actions: str, on: str = "*", **condition: Statement) -> Statement:
@@ -326,9 +318,7 @@ def test_a_nested_stacks_parameters_are_made_with_the_callers_permissions(
     user: User, aws: Aws, names: Callable[[str], str]
 ) -> None:
     name = names("outer")
-    aws.client("s3", US).put_object(Bucket="templates", Key=name, Body=body(P=parameter(name)))
-    url = f"{aws.emulator.url}/templates/{name}"
-    nested = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}
+    nested = aws.nested(name, {"Resources": {"P": parameter(name)}}, US)
     client = user.may(ANY_STACK)
     client.create_stack(StackName=name, TemplateBody=body(Inner=nested))
     aws.wait(name, US, "ROLLBACK_COMPLETE")

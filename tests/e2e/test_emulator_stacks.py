@@ -5,7 +5,6 @@ Functions decide by the status of their stack, so a wrong one would make the oth
 
 from __future__ import annotations
 
-import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,11 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from strongref.contract.origin import requested_at
-from tests.e2e.harness import Aws
-from tests.support.emulator.control import Emulator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+
+    from tests.e2e.harness import Aws
 
     Template = dict[str, Any]
 
@@ -79,17 +78,9 @@ PROBES = {
 
 
 @pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
-    with Emulator.start(tmp_path_factory.mktemp("emulator") / "log") as emulator:
-        yield emulator
-
-
-@pytest.fixture(scope="module")
-def aws(emulator: Emulator) -> Aws:
-    aws = Aws(emulator)
-    aws.deploy("probes", PROBES, US)
-    aws.client("s3", US).create_bucket(Bucket="templates")
-    return aws
+def aws(bare: Aws) -> Aws:
+    bare.deploy("probes", PROBES, US)
+    return bare
 
 
 def probe(**properties: object) -> Template:
@@ -108,9 +99,7 @@ def stack(**resources: Template) -> Template:
 
 def nested(aws: Aws, name: str, **resources: Template) -> Template:
     """A nested stack of these resources."""
-    aws.client("s3", US).put_object(Bucket="templates", Key=name, Body=json.dumps(stack(**resources)))
-    url = f"{aws.emulator.url}/templates/{name}"
-    return {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}
+    return aws.nested(name, stack(**resources), US)
 
 
 def seen(aws: Aws, arn_part: str) -> list[tuple[str, str, str, str]]:

@@ -221,6 +221,44 @@ def test_a_producer_imports_from_its_own_consumer(world: World) -> None:
     world.aws.delete(first, EU)
 
 
+def test_a_nested_producer_is_protected_and_its_root_is_not(world: World) -> None:
+    aws, root = world.aws, world.producer
+    own = {"Own": topic()}
+    full = stack(own | {"Below": aws.nested(f"{root}-full", held(producing(world)), EU)})
+    aws.deploy(root, full, EU, "CREATE_COMPLETE")
+    below = aws.physical_ids(root, EU)["Below"].split("/")[1]
+    nested = World(aws, below, world.consumer)
+    nested.consume("Arn", expect="CREATE_COMPLETE")
+    assert (holds(nested), before := resources(nested)) == ([f"{below}-Exports"], before)
+
+    empty = stack(own | {"Below": aws.nested(f"{root}-empty", stack({"Independent": topic()}), EU)})
+    aws.deploy(root, empty, EU, ROLLED_BACK)
+    assert "in use by strongref-hold" in nested.why()
+    assert resources(nested) == before
+
+    aws.delete(root, EU, expect="DELETE_FAILED")
+    assert resources(nested) == before
+    assert "Own" not in resources(world)
+
+    aws.delete(world.consumer, US)
+    aws.delete(root, EU)
+    assert nested.all_stored() == {}
+
+
+def test_a_nested_producer_that_leaves_its_root_stays_while_it_is_held(world: World) -> None:
+    aws, root = world.aws, world.producer
+    own = {"Own": topic()}
+    aws.deploy(root, stack(own | {"Below": aws.nested(root, held(producing(world)), EU)}), EU, "CREATE_COMPLETE")
+    below = aws.physical_ids(root, EU)["Below"].split("/")[1]
+    nested = World(aws, below, world.consumer)
+    nested.consume("Arn", expect="CREATE_COMPLETE")
+    before = resources(nested)
+    aws.deploy(root, stack(own), EU, "UPDATE_COMPLETE")
+    assert resources(nested) == before
+    aws.delete(world.consumer, US)
+    aws.delete(below, EU)
+
+
 def test_forty_stacks_import_one_shared_export(world: World) -> None:
     world.aws.deploy(world.producer, held({"Exports": export({"A": "a"})}), EU, "CREATE_COMPLETE")
     consumers = [f"{world.consumer}-{number}" for number in range(40)]

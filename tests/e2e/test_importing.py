@@ -172,14 +172,7 @@ def test_18_a_hundred_and_fifty_values_in_as_few_imports_as_the_answers_allow(wo
 def test_25_a_nested_stacks_import_uses_the_roots_prefix_and_cleans_it_with_the_root(
     world: World, names: Callable[[str], str]
 ) -> None:
-    bucket = names("templates")
-    world.aws.client("s3", US).create_bucket(Bucket=bucket)
-    body = json.dumps(importing(world.producer, "A")).encode()
-    world.aws.client("s3", US).put_object(Bucket=bucket, Key="nested.json", Body=body)
-    nested = {
-        "Type": "AWS::CloudFormation::Stack",
-        "Properties": {"TemplateURL": f"{world.aws.emulator.url}/{bucket}/nested.json"},
-    }
+    nested = world.aws.nested(names("nested"), importing(world.producer, "A"), US)
     neighbour = f"{world.consumer}-2"  # web beside web-2
     world.publish({"A": "a1"}, "CREATE_COMPLETE")
     other = names("other")

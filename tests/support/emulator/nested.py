@@ -64,7 +64,7 @@ def delete(physical_id: str, _props: Mapping[str, Any]) -> None:
     """Delete a nested stack, if it is there."""
     name = provisioners._nested_stack_lookup_name(physical_id)
     if name in _stacks:
-        stack, _ = _operate(handlers._delete_stack, name, {"StackName": [name]})
+        stack, _ = _operate(handlers._ACTION_HANDLERS["DeleteStack"], name, {"StackName": [name]})
         if stack["StackStatus"] != "DELETE_COMPLETE":
             raise EmbeddedStackError(stack["StackId"], "deleted", _why(stack))
 
@@ -120,5 +120,5 @@ def _why(stack: Mapping[str, Any]) -> str:
     """The last reason that the nested stack's own events give for its status."""
     own = (event for event in _stack_events[stack["StackId"]] if event["ResourceType"] == TYPE)
     reasons = [str(event["ResourceStatusReason"]) for event in own]
-    reported = [reason for reason in reasons if "resource(s)" in reason]
+    reported = [reason for reason in reasons if "resource(s)" in reason or "Delete canceled" in reason]
     return reported[-1] if reported else str(stack["StackStatus"])
