@@ -86,7 +86,8 @@ class StackCheck:
             comparison: its versions.
             known: the logical IDs of the nested stacks that are predicted by themselves.
         """
-        report = predict(stack.arn, comparison, self.reader.stored(stack, comparison))
+        stored = self.reader.stored(stack, comparison, comparison.outputs_at_risk())
+        report = predict(stack.arn, comparison, stored)
         findings, nested = [*report.findings, *_in_progress(stack)], []
         if not stack.status:
             text = f"Stack {stack.arn.name} does not exist in {stack.arn.region}: this creates it."
@@ -113,7 +114,8 @@ class StackCheck:
         if stack.version is None:
             return StackReport(stack.arn.name, stack.arn.region)
         comparison = Comparison(stack.version, stack.version)
-        report = predict_deletion(stack.arn, stack.version, self.reader.stored(stack, comparison), going)
+        stored = self.reader.stored(stack, comparison, stack.version.outputs)
+        report = predict_deletion(stack.arn, stack.version, stored, going)
         below = (self.reader.stack(arn) for arn in stack.nested.values())
         nested = tuple(self._deletion(each, going) for each in below if each)
         findings = [*report.findings, *_in_progress(stack)]

@@ -89,6 +89,14 @@ class Comparison:
             return self.changes.get(logical_id) in (ResourceChange.REPLACED, ResourceChange.MAYBE_REPLACED)
         return not self.is_same(logical_id)
 
+    def outputs_at_risk(self) -> list[str]:
+        """The CloudFormation exports of the old version that the new one lacks, or may lack or change."""
+        return [name for name, value in (self.old.outputs if self.old else {}).items() if self._is_at_risk(name, value)]
+
+    def _is_at_risk(self, name: str, value: Evaluated) -> bool:
+        new = self.new
+        return name not in new.outputs or name in new.perhaps or self.stays(value, new.outputs[name]) is not Stays.YES
+
     def unstable(self, value: Evaluated) -> list[Source]:
         """What may change a value, sorted."""
         return sorted(source for source in sources_of(value) if not self._is_stable(source))

@@ -17,11 +17,11 @@ class CheckError(StrongRefError):
 
 
 class LoopError(CheckError):
-    """CloudFormation's transform could not expand the loop, or only it can."""
+    """CloudFormation's transform would refuse the loop."""
 
     loop: str  # the loop's key, as in `Fn::ForEach::Buckets`
     problem: str
-    sentence = "{loop:120} cannot be expanded: {problem}. Create a change set, and check that with --change-set."
+    sentence = "{loop:120} cannot be expanded: {problem}."
 
 
 class NoSuchStackError(CheckError):

@@ -16,7 +16,7 @@ from strongref.macro.template import DEPTH_LIMIT, FOR_EACH, MACRO, too_deep
 from strongref.macro.transform import Settings, plan
 from strongref_check.errors import LoopError
 from strongref_check.evaluation import Evaluation
-from strongref_check.unknown import text_of
+from strongref_check.unknown import sources_of, text_of
 from strongref_manifests.text.template_edits import parameters
 from strongref_toolkit.json_values import keys_and_values
 
@@ -38,7 +38,7 @@ class Expanded:
     """A template after its transforms."""
 
     template: Mapping[str, Node]
-    left: tuple[str, ...] = ()  # the transforms that only CloudFormation can carry out
+    left: tuple[str, ...] = ()  # the transforms, and the loops, that only CloudFormation can carry out
 
 
 def transforms(template: Template) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:
 
     Raises:
         MacroError: StrongRef refuses the template, or it is nested too deeply.
-        LoopError: a loop cannot be expanded.
+        LoopError: CloudFormation would refuse a loop.
     """
     if deepest := too_deep(template):
         raise TooDeepError(deepest, DEPTH_LIMIT)
@@ -68,14 +68,21 @@ def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:
         return Expanded(template, left)
     loop = next((str(path[-1]) for path, _ in found if str(path[-1:][0]).startswith(FOR_EACH)), "")
     if loop and LANGUAGE_EXTENSIONS not in declared:
-        raise LoopError(loop, f"the template has no Transform: {LANGUAGE_EXTENSIONS}")
+        raise LoopError(loop, f"the template has no Transform: {LANGUAGE_EXTENSIONS}. Add it")
     if MACRO in declared:
         template = plan(template, Settings.parse(parameters(template))).apply(template)
     if LANGUAGE_EXTENSIONS in declared:
-        template = _Loops(template, names).expanded()
+        try:
+            template = _Loops(template, names).expanded()
+        except _UnknownLoopError as unknown:
+            return Expanded(template, (str(unknown),))
         if deepest := too_deep(template):
             raise TooDeepError(deepest, DEPTH_LIMIT)
     return Expanded({key: value for key, value in template.items() if key != "Transform"})
+
+
+class _UnknownLoopError(Exception):
+    """Only CloudFormation knows the collection of the loop with this key."""
 
 
 class _Loops:
@@ -114,12 +121,12 @@ class _Loops:
             case [str(variable), collection, Mapping() as body]:
                 pass
             case _:
-                raise LoopError(key, "it must have an identifier, a collection and a map")
+                raise LoopError(key, "it must be a list of an identifier, a collection and a map")
         found: dict[str, Node] = {}
         for item in self._items(key, self._expanded(collection, variables)):
             self._copies += 1
             if self._copies > _MOST_COPIES:
-                raise LoopError(key, f"the template has more than {_MOST_COPIES:,} iterations")
+                raise LoopError(key, f"it would make more than {_MOST_COPIES:,} copies. Shorten its collection")
             inner = {**variables, variable: item}
             for name, below in body.items():
                 copied = _replaced(str(name), inner)
@@ -129,8 +136,10 @@ class _Loops:
 
     def _items(self, key: str, collection: Node) -> list[str]:
         found = self._evaluation.value(collection)
+        if sources_of(found):
+            raise _UnknownLoopError(key)
         if not isinstance(found, list) or not all(isinstance(each, str | int | float) for each in found):
-            raise LoopError(key, "its collection is not a list that parameters and mappings give")
+            raise LoopError(key, "its collection must be a list of texts. Correct it")
         return [text_of(each) for each in found]
 
     def _substituted(self, given: Node, variables: Mapping[str, str]) -> Any:  # noqa: ANN401 (of a template)

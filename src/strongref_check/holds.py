@@ -25,23 +25,22 @@ def outputs_refused(simulation: Simulation) -> Iterator[Finding]:
     """The held CloudFormation exports that the new template removes or changes."""
     comparison = simulation.comparison
     old, new = comparison.old, comparison.new
-    for name, holds in simulation.stored.holds.items():
-        if not holds:
-            continue
+    for name in simulation.stored.used_exports:
+        in_use = _in_use(name, simulation.stored)
         condition = new.perhaps.get(name)
         if name not in new.outputs or (condition is not None and not _stays(comparison, name, condition)):
             if new.unnamed or condition is not None:
-                yield Finding(Verdict.UNKNOWN, f"{_REFUSES_IF} is removed: it {_in_use(holds)}.".format(name))
+                yield Finding(Verdict.UNKNOWN, f"{_REFUSES_IF} is removed: it {in_use}.".format(name))
             else:
-                yield Finding(Verdict.REFUSED, f"{removal_refused(name, holds)} {_WAY_OUT}")
+                yield Finding(Verdict.REFUSED, _removal_refused(name, simulation.stored))
         elif old and name in old.outputs:
             before = _with_holds(old.outputs[name], old, simulation)
             match comparison.stays(before, _with_holds(new.outputs[name], new, simulation)):
                 case Stays.NO:
-                    text = f"CloudFormation refuses to change export {name}: it {_in_use(holds)}."
+                    text = f"CloudFormation refuses to change export {name}: it {in_use}."
                     yield Finding(Verdict.REFUSED, text)
                 case Stays.UNKNOWN:
-                    yield Finding(Verdict.UNKNOWN, f"{_REFUSES_IF} changes: it {_in_use(holds)}.".format(name))
+                    yield Finding(Verdict.UNKNOWN, f"{_REFUSES_IF} changes: it {in_use}.".format(name))
 
 
 def _stays(comparison: Comparison, name: str, condition: Unknown) -> bool:
@@ -57,17 +56,21 @@ def deletion_refused(stored: StoredStack, going: Collection[str]) -> Iterator[Fi
 
     It does not if all that hold it are stacks that are deleted with it, and before it.
     """
-    for name, holds in stored.holds.items():
-        staying = [each for each in holds if not any(_holds(importer, [each]) for importer in going)]
-        if staying:
-            yield Finding(Verdict.REFUSED, f"{removal_refused(name, staying)} Nothing is deleted.")
-        elif holds:
-            text = f"unknown: only stacks that are deleted with it hold export {name}. Refused if they are not first: "
-            yield Finding(Verdict.UNKNOWN, f"{text}it {_in_use(holds)}.")
+    own = {StackArn.parse(each).name for each in going}
+    for name in stored.used_exports:
+        in_use = _in_use(name, stored)
+        is_held = any(not any(_holds(importer, [each]) for importer in going) for each in stored.holds.get(name, ()))
+        if is_held or any(each not in own for each in stored.users.get(name, ())):
+            text = f"CloudFormation refuses to remove export {name}: it {in_use}. Nothing is deleted."
+            yield Finding(Verdict.REFUSED, text)
+        else:
+            text = f"unknown: only stacks that are deleted with it use export {name}. Refused if they are not first: "
+            yield Finding(Verdict.UNKNOWN, f"{text}it {in_use}.")
 
 
-def removal_refused(name: str, holds: Collection[HoldParameter]) -> str:
-    return f"CloudFormation refuses to remove export {name}: it {_in_use(holds)}."
+def _removal_refused(name: str, stored: StoredStack) -> str:
+    text = f"CloudFormation refuses to remove export {name}: it {_in_use(name, stored)}. Nothing is changed then."
+    return text + (_WAY_OUT if stored.holds.get(name) else " Remove those imports first.")
 
 
 def hold_missing(comparison: Comparison, logical_id: str, hold: str) -> Iterator[Finding]:
@@ -102,7 +105,7 @@ def unprotected(logical_id: str, stored: StoredStack) -> Iterator[Finding]:
 
 
 _WAY_OUT = (
-    "Nothing is changed then. Remove the property Hold first, deploy the importers with another Revision of their "
+    " Remove the property Hold first, deploy the importers with another Revision of their "
     "Imports, and remove the output after that."
 )
 
@@ -116,9 +119,15 @@ def _holds(importer: str, holds: Collection[HoldParameter]) -> bool:
     return any((hold.account, hold.region, hold.label) == (stack.account, stack.region, stack.name) for hold in holds)
 
 
-def _in_use(holds: Collection[HoldParameter]) -> str:
-    importers = some(sorted({f"{hold.label} ({hold.region}, {hold.account})" for hold in holds}), 5)
-    return f"is in use by {HOLD_STACK}… for {importers}"
+def _in_use(export: str, stored: StoredStack) -> str:
+    """By whom an export is in use: those who hold it, and then the stacks that import it themselves."""
+    users = []
+    if holds := stored.holds.get(export):
+        importers = some(sorted({f"{hold.label} ({hold.region}, {hold.account})" for hold in holds}), 5)
+        users.append(f"{HOLD_STACK}… for {importers}")
+    if stacks := stored.users.get(export):
+        users.append(some([f"stack {each}" for each in stacks], 5))
+    return f"is in use by {' and by '.join(users)}"
 
 
 def _with_holds(value: Evaluated, version: StackVersion | None, simulation: Simulation) -> Evaluated:

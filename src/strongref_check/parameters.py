@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 from strongref_check.errors import ParametersNotGivenError, UnknownParametersError
 from strongref_check.evaluation import section
 from strongref_check.unknown import SourceKind, Unknown, text_of, unknown_of
+from strongref_manifests.sources.templates import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from strongref.macro.template import Template
     from strongref_check.unknown import Evaluated
-
-HIDDEN = "****"
-"""What CloudFormation shows of a parameter with NoEcho."""
 
 _STORED = "AWS::SSM::Parameter::Value<"
 """What the type of a parameter begins with whose value CloudFormation reads from Parameter Store."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
 from strongref.aws.clients import Clients
-from strongref.contract.holds import HOLDS, HoldParameter
+from strongref.contract.holds import HOLD_STACK, HOLDS, HoldParameter
 from strongref.contract.index import INDEX, IndexEntry, index_of
 from strongref.contract.names import StackArn, is_stack_name
 from strongref.errors import ForeignParameterError, UnreadableRecordError
@@ -30,7 +30,7 @@ from strongref_toolkit.errors import FetchFailedError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
@@ -140,8 +140,14 @@ class StackReader:
             StackVersion.of(template, names), {each["LogicalResourceId"]: _change(each) for each in listed}, nested
         )
 
-    def stored(self, stack: DeployedStack, comparison: Comparison) -> StoredStack:
-        """What is stored about the exports of a stack, wherever its old and new version and the index say."""
+    def stored(self, stack: DeployedStack, comparison: Comparison, exports: Iterable[str] = ()) -> StoredStack:
+        """What is stored about the exports of a stack, wherever its old and new version and the index say.
+
+        Args:
+            stack: the stack.
+            comparison: its versions.
+            exports: the CloudFormation exports whose users matter.
+        """
         own, name = self._store(self.region), stack.arn.name
         index = {
             index_of(parameter)[1]: entry
@@ -152,11 +158,12 @@ class StackReader:
             (logical_id, at): self._scope(ExportIdentity(str(stack.arn), logical_id), at)
             for logical_id, at in locations_of(stack.arn, comparison, index)
         }
-        exports = {
+        held = {
             *(comparison.old.outputs if comparison.old else ()),
             *(each.hold for each in index.values() if each.hold),
         }
-        return StoredStack(index, scopes, {export: self._holds(own, export) for export in exports})
+        holds = {export: self._holds(own, export) for export in sorted(held)}
+        return StoredStack(index, scopes, holds, {export: self._users(export) for export in exports})
 
     def _scope(self, export: ExportIdentity, at: Location) -> StoredScope:
         """What an Export sees in a place: all Exports of a stack see what is read there once."""
@@ -173,6 +180,17 @@ class StackReader:
     def _holds(store: Store, export: str) -> tuple[HoldParameter, ...]:
         names = store.under(f"{HOLDS}/{export.replace(':', '.')}", decrypted=False)
         return tuple(hold for name in names if (hold := HoldParameter.of(name)))
+
+    def _users(self, export: str) -> tuple[str, ...]:
+        """The names of the stacks that import a CloudFormation export, without hold stacks."""
+        try:
+            pages = list(self._pages("ListImports", f"export {export}", "list_imports", ExportName=export))
+        except FetchFailedError as error:
+            if error.code == ABSENT:  # nobody does
+                return ()
+            raise
+        names = sorted(name for page in pages for name in page["Imports"])
+        return tuple(name for name in names if not name.startswith(HOLD_STACK))
 
     def _store(self, region: str) -> Store:
         return self._stores.get(region, lambda: cast("Store", _ReadOnce(self._ports.stores(region, self._clock))))

@@ -23,6 +23,7 @@ from strongref_toolkit.session import regions
 if TYPE_CHECKING:
     import argparse
 
+    from strongref.macro.template import Template
     from strongref_check.report import StackReport
     from strongref_toolkit.session import ToolSession
 
@@ -41,21 +42,28 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
         except BadRequestError as error:
             raise UsageError(str(error)) from None
     (region,) = regions([args.region] if args.region else None)
-    report = _report(args, StackCheck(StackReader(session, region)), given)
+    template = _template(args.template) if args.template else None
+    report = _report(args, StackCheck(StackReader(session, region)), template, given)
     put_out(_OUTPUTS[args.output](report).encode())
     failing = (Verdict.REFUSED, Verdict.LOST, *((Verdict.UNKNOWN,) if args.strict else ()))
     return int(report.verdict in failing)
 
 
-def _report(args: argparse.Namespace, check: StackCheck, given: dict[str, str]) -> StackReport:
+def _report(
+    args: argparse.Namespace, check: StackCheck, template: Template | None, given: dict[str, str]
+) -> StackReport:
     if args.delete:
         return check.deletion(args.delete)
-    if args.change_set:
+    if template is None:
         return check.change_set(args.stack, args.change_set)
-    name = "standard input" if args.template == STANDARD else args.template
-    template = read(name, template_text(args.template, name)).content
-    _check_resources(name, template.get("Resources"))
     return check.template(args.stack, template, given)
+
+
+def _template(file: str) -> Template:
+    name = "standard input" if file == STANDARD else file
+    template = read(name, template_text(file, name)).content
+    _check_resources(name, template.get("Resources"))
+    return template
 
 
 def _check_resources(file: str, resources: object) -> None:

@@ -21,6 +21,8 @@ from tests.support.builders import NETWORK, WEB, stack_arn, values
 from tests.support.checks import EU, STACK, Template, bucket, exporting, held_by, hold_output, stored, template, version
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from strongref_check.comparison import Comparison
     from strongref_check.reading import StackReader
 
@@ -54,7 +56,7 @@ class Reader:
     def change_set(self, _stack: DeployedStack, change_set: str) -> ChangeSet:
         return self.change_sets[change_set]
 
-    def stored(self, stack: DeployedStack, _comparison: Comparison) -> StoredStack:
+    def stored(self, stack: DeployedStack, _comparison: Comparison, _exports: Iterable[str] = ()) -> StoredStack:
         return self.found if stack.arn == STACK else StoredStack()
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import pytest
 
 from strongref_check.deletion import predict_deletion
 from strongref_check.report import ChangeKind, StackReport, Verdict
@@ -51,6 +54,14 @@ def test_with_a_hold_cloudformation_refuses_before_anything_is_deleted() -> None
     assert finding.text.endswith("for web (us-east-1, 111111111111). Nothing is deleted.")
 
 
+@pytest.mark.parametrize(("user", "verdict"), [("billing", Verdict.REFUSED), ("web", Verdict.UNKNOWN)])
+def test_who_imports_with_cloudformations_own_function_stands_against_it_too(user: str, verdict: Verdict) -> None:
+    found = replace(stored(values(A="1")), users={"network-Plain": (user,)})
+    report = deleted(TEMPLATE, found, going=[WEB])
+    assert report.verdict is verdict
+    assert f"is in use by stack {user}." in report.findings[0].text
+
+
 def test_holds_of_stacks_that_are_deleted_with_it_may_be_gone_first() -> None:
     given = template(hold_output(), **TEMPLATE["Resources"])
     holds = (held_by("web"), held_by("shop"))
@@ -58,7 +69,7 @@ def test_holds_of_stacks_that_are_deleted_with_it_may_be_gone_first() -> None:
     report = deleted(given, found, going=[WEB])
     assert report.verdict is Verdict.UNKNOWN
     assert report.findings[0].text.startswith(
-        "unknown: only stacks that are deleted with it hold export network-Exports. Refused if they are not first: it "
+        "unknown: only stacks that are deleted with it use export network-Exports. Refused if they are not first: it "
         "is in use by strongref-hold-… for web"
     )
     both = deleted(given, stored(values(A="1"), {"A": (WEB,)}, hold="network-Exports", holds=holds), going=[WEB])

@@ -10,6 +10,7 @@ from strongref.contract.requests import EXPORT_TYPE
 from strongref.macro.errors import TooDeepError, TransformFailedError
 from strongref_check.errors import LoopError
 from strongref_check.expansion import expand
+from strongref_check.unknown import SourceKind, unknown_of
 from strongref_check.version import StackVersion
 
 LOOPS = "AWS::LanguageExtensions"
@@ -44,9 +45,9 @@ def test_loops_are_nested_and_unrolled_in_properties() -> None:
 @pytest.mark.parametrize(
     ("loop", "problem"),
     [
-        (["X", ["1"]], "it must have an identifier, a collection and a map"),
-        (["X", {"Fn::GetAtt": ["B", "C"]}, {}], "its collection is not a list that parameters and mappings give"),
-        (["X", "text", {}], "its collection is not a list that parameters and mappings give"),
+        (["X", ["1"]], "it must be a list of an identifier, a collection and a map."),
+        (["X", "text", {}], "its collection must be a list of texts. Correct it."),
+        (["X", [{"a": "b"}], {}], "its collection must be a list of texts. Correct it."),
     ],
 )
 def test_a_loop_that_cannot_be_unrolled_is_an_error(loop: object, problem: str) -> None:
@@ -54,11 +55,18 @@ def test_a_loop_that_cannot_be_unrolled_is_an_error(loop: object, problem: str) 
         resources({"Fn::ForEach::Loop": loop})
 
 
+@pytest.mark.parametrize("collection", [{"Ref": "Stored"}, ["1", {"Ref": "Stored"}], {"Fn::GetAtt": ["B", "C"]}])
+def test_a_loop_over_what_only_cloudformation_knows_is_left_to_it(collection: object) -> None:
+    given = {"Transform": LOOPS, "Resources": {"Fn::ForEach::Loop": ["X", collection, {"B${X}": {}}]}}
+    names = {"Stored": unknown_of(SourceKind.CHANGING, "parameter Stored", {"Ref": "Stored"})}
+    assert expand(given, names).left == ("Fn::ForEach::Loop",)
+
+
 def test_a_loop_of_loops_ends() -> None:
     body: Any = {"B": {}}
     for level in range(5):
         body = {f"Fn::ForEach::L{level}": [f"X{level}", [str(each) for each in range(10)], body]}
-    with pytest.raises(LoopError, match="more than 10,000 iterations"):
+    with pytest.raises(LoopError, match="it would make more than 10,000 copies"):
         resources(body)
 
 

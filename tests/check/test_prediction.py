@@ -327,6 +327,32 @@ def test_the_property_goes_first_and_then_the_output() -> None:
     assert update(first, template(Bucket=bucket(), Exports=plain), held()).verdict is Verdict.ACCEPTED
 
 
+PLAIN = {"Plain": {"Value": {"Ref": "Bucket"}, "Export": {"Name": "network-Plain"}}}
+
+
+@pytest.mark.parametrize(
+    ("outputs", "refused"),
+    [
+        (
+            {},
+            "CloudFormation refuses to remove export network-Plain: it is in use by stack billing. Nothing",
+        ),
+        (
+            {"Plain": PLAIN["Plain"] | {"Value": "x"}},
+            "CloudFormation refuses the update if export network-Plain",
+        ),
+        (PLAIN, ""),
+    ],
+    ids=["removed", "changed", "unchanged"],
+)
+def test_what_stacks_import_themselves_is_refused_too(outputs: Template, refused: str) -> None:
+    old = template(PLAIN, Bucket=bucket(), Exports=exporting({"A": "one"}))
+    found = replace(stored(values(A="one")), users={"network-Plain": ("billing",)})
+    report = update(old, old | {"Outputs": outputs}, found)
+    assert "".join(each.text for each in report.findings).startswith(refused)
+    assert report.verdict is (Verdict.ACCEPTED if not refused else Verdict.UNKNOWN if outputs else Verdict.REFUSED)
+
+
 def test_another_name_of_a_held_export_is_refused() -> None:
     old = template(hold_output(), Bucket=bucket(), Exports=HELD)
     new = template(hold_output(name="new"), Bucket=bucket(), Exports=exporting({"A": REF}, Hold="new"))

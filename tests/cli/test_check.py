@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.client import BaseClient
+from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.cloudformation.models import cloudformation_backends
 
@@ -39,7 +40,8 @@ def producing(name: object = None, **values: object) -> Template:
     """A bucket, exported with a secret and a name."""
     given: dict[str, Any] = {"Bucket": {"Ref": "Bucket"}, "Password": {"Ref": "Password"}, "Name": {"Ref": "Name"}}
     exports = exporting({**given, **values}, SecureKeys=["Password"])
-    return {"Parameters": PARAMETERS, **template(Bucket=bucket(name), Exports=exports)}
+    outputs = {"Bucket": {"Value": {"Ref": "Bucket"}, "Export": {"Name": "network-Bucket"}}}
+    return {"Parameters": PARAMETERS, **template(outputs, Bucket=bucket(name), Exports=exports)}
 
 
 def deployed(name: str, region: str, given: Template) -> str:
@@ -57,6 +59,15 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setenv(name, "testing")
     for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
+    original = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def answered(client: BaseClient, operation: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 (as botocore)
+        if operation == "ListImports":  # moto has none
+            text = f"Export '{given['ExportName']}' is not imported by any stack."
+            raise ClientError({"Error": {"Code": "ValidationError", "Message": text}}, operation)
+        return original(client, operation, given)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", answered)
     with mock_aws():
         producer = deployed("network", EU, producing())
         consumer = deployed("web", US, template(Bucket=bucket()))

@@ -152,7 +152,7 @@ def test_a_failure_leaves_nothing_half_done_and_lists_every_path(
     assert cli.main(["resolve", str(manifests), "-o", str(tmp_path / "out")]) == 1
     reported = capsys.readouterr().err.splitlines()
     assert reported == [
-        f"{manifests}/broken.yaml, line 2: expected ',' or ']', but got ':'.",
+        f"{manifests}/broken.yaml, line 2: expected ',' or ']', but got ':'; correct the YAML there.",
         f"{manifests}/more.yaml, document 2, spec.env[0].value: {OutputNotFetchedError('Gone', 'site')}",
         f"{manifests}/web/app.yml, document 1, image: {NotEnabledError('${env:COLOUR}', '--with env')}",
         "strongref: 1 file could not be read and 2 values could not be resolved. Nothing was written.",

@@ -260,7 +260,7 @@ def test_lines_of_json_are_reported_too(tmp_path: Path, capsys: pytest.CaptureFi
         ("", ": it is no template: there is no map in it."),
         ("\x00", ": it is not YAML (ReaderError)."),
         ('{"Resources": {}} {"a": 1}', ", line 1: there is more than one document in it; a template is one."),
-        ('{"Resources": }', ", line 1: Expecting value."),
+        ('{"Resources": }', ", line 1: Expecting value; correct the JSON there."),
         ("Parameters: {}\n", "This is not a template: it has no Resources."),
         ("a: 1\n---\nb: 2\n", ", line 2: there is more than one document in it; a template is one."),
         (f"a: {'[' * 3000}{']' * 3000}", "it has more than 200 levels of maps and lists"),

@@ -60,6 +60,7 @@ OF_THE_COMMAND = {
     "GetSecretValue",
     "GetTemplate",
     "ListExports",
+    "ListImports",
 }
 """What is called with its user's credentials, and by no function."""
 

@@ -136,6 +136,22 @@ def test_with_a_hold_all_of_that_is_refused_and_nothing_is_lost(world: World) ->
     assert [each.text for each in last(world).findings if "not protected" in each.text] == []
 
 
+def test_what_a_stack_imports_with_cloudformations_own_function_is_refused_too(imported: World) -> None:
+    """The prediction is compared with the outcome."""
+    name, user = f"{imported.producer}-Plain", f"{imported.consumer}-plain"
+    outputs = {"Plain": {"Value": {"Ref": "Topic"}, "Export": {"Name": name}}}
+    with_output = stack(producing(imported)) | {"Outputs": outputs}
+    imported.aws.deploy(imported.producer, with_output, EU, "UPDATE_COMPLETE")
+    imported.aws.deploy(user, stack({"T": topic()}, {"Plain": {"Fn::ImportValue": name}}), EU, "CREATE_COMPLETE")
+    imported.aws.deploy(imported.producer, stack(producing(imported)), EU, REFUSED)
+    assert f"{name}: it is in use by stack {user}. Nothing is changed then." in last(imported).findings[0].text
+    imported.aws.deploy(imported.consumer, EMPTY, US, "UPDATE_COMPLETE")
+    imported.aws.delete(imported.producer, EU, "UPDATE_ROLLBACK_COMPLETE")
+    assert last(imported).verdict is Verdict.REFUSED
+    imported.aws.delete(user, EU)
+    imported.aws.delete(imported.producer, EU)
+
+
 def test_an_import_that_is_older_than_the_hold_is_reported(imported: World) -> None:
     imported.aws.deploy(imported.producer, held(producing(imported)), EU, "UPDATE_COMPLETE")
     report = ask(imported, lambda check: check.deletion(imported.producer))

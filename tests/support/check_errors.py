@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _LOOP = {
     "Transform": "AWS::LanguageExtensions",
-    "Resources": {"Fn::ForEach::Buckets": ["Name", {"Fn::GetAtt": ["Names", "List"]}, {}]},
+    "Resources": {"Fn::ForEach::Buckets": ["Name", "one,two", {}]},
 }
 _PARAMETERS = {"Parameters": {"DomainName": {"Type": "String"}}}
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _REF = "Ref"
-_HIDDEN = "****"
+HIDDEN = "****"
 """What CloudFormation shows of a parameter with NoEcho."""
 
 
@@ -88,7 +88,7 @@ class StackTemplates:
     def _parameters(self, where: Where, stack: str) -> Mapping[str, str]:
         given = self._resources.description(where, stack).get("Parameters", ())
         shown = {each["ParameterKey"]: each.get("ResolvedValue") or each["ParameterValue"] for each in given}
-        return {name: value for name, value in shown.items() if value != _HIDDEN}
+        return {name: value for name, value in shown.items() if value != HIDDEN}
 
 
 def template_of(aws: Aws, where: Where, stack: str, **change_set: str) -> Mapping[str, Any]:

@@ -57,7 +57,7 @@ def _documents(file: str, text: str) -> Iterator[tuple[int, int]]:
         try:
             _, at = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            failed = ManifestError(file, error.lineno, error.msg)
+            failed = ManifestError(file, error.lineno, f"{error.msg}; correct the JSON there")
         except RecursionError:
             failed = ManifestError(file, None, TOO_DEEP)
         except ValueError:

@@ -96,7 +96,7 @@ def parse(file: str, text: str, explain: Callable[[str, int], str] = lambda _tex
         mark = error.problem_mark or error.context_mark
         problem = " ".join(str(error.problem or error.context or "it is not YAML").split())
         why = ": there is a tab; write spaces" if "'\\t'" in problem else explain(text, mark.index if mark else 0)
-        failed = ManifestError(file, mark.line + 1 if mark else None, f"{problem}{why}")
+        failed = ManifestError(file, mark.line + 1 if mark else None, f"{problem}{why or '; correct the YAML there'}")
     except BoundsError as error:
         failed = ManifestError(file, error.line, error.problem)
     except (YAMLError, ValueError) as error:  # a character that YAML does not allow; a %YAML line that is none

@@ -42,6 +42,7 @@ _ACTIONS_OF_RATE = {
         "DescribeStackResource",
         "GetTemplate",
         "ListExports",
+        "ListImports",
         "ListStackResources",
         "CreateStack",
         "UpdateStack",
