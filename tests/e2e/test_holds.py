@@ -84,9 +84,10 @@ def test_a_deletion_of_the_producer_is_refused_before_anything_is_deleted(protec
     assert (holds(protected), protected.claims("Arn")) == ([f"{protected.producer}-Exports"], [protected.consumer])
 
 
-def test_an_update_that_removes_the_export_with_its_resource_fails_before_its_cleanup(protected: World) -> None:
+@pytest.mark.parametrize("left", [{}, {"Topic": topic()}], ids=["with its resource", "alone"])
+def test_an_update_that_removes_the_export_fails_before_its_cleanup(protected: World, left: Template) -> None:
     before = resources(protected)
-    protected.aws.deploy(protected.producer, stack({"Other": topic()}), EU, ROLLED_BACK)
+    protected.aws.deploy(protected.producer, stack({"Other": topic(), **left}), EU, ROLLED_BACK)
     assert f"Cannot delete export {protected.producer}-Exports as it is in use by strongref-hold-" in protected.why()
     assert resources(protected) == before
     assert {before["Topic"], before["Independent"]} <= {*topics(protected)}
