@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import pytest
@@ -12,7 +13,7 @@ from strongref.aws.parameter_store import SsmStore
 from strongref.contract.event import RequestType
 from strongref.contract.holds import HOLDS
 from strongref.contract.index import IndexEntry, Place, index_name
-from strongref.errors import AccessDeniedError
+from strongref.errors import AccessDeniedError, OutOfTimeError
 from strongref.protocol import janitor, janitor_holds
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Checkpoint, Janitor
@@ -26,6 +27,9 @@ from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import ExportInUseError
 from tests.support.cloudformation.stacks import UPDATING
+
+if TYPE_CHECKING:
+    from strongref.protocol.hold_stacks import HoldKeeper
 
 HOUR = 3600.0
 INDEX = index_name("network", "Exports")
@@ -134,6 +138,30 @@ def test_it_makes_the_holds_of_values_that_an_earlier_invocation_read(cloud: Clo
             [FindingType.UNHELD] if again else []
         )
     assert holding(cloud) == ([[HOLD]] if again else [])
+
+
+def test_an_invocation_that_ends_among_holds_is_not_repeated_for_ever(cloud: Cloud) -> None:
+    """Each one goes on after the import with which the one before it ran out of time."""
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
+    importers = [f"web{number}" for number in range(4)]
+    for each in importers:
+        cloud.deploy(each, US, {"Imports": imports("A", Consumer="web")})
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Hold=HOLD)})
+    after, tried = ("", ""), []
+
+    def ended(_tender: HoldTender, keeper: HoldKeeper, *_: object) -> None:
+        tried.append(keeper.stack.importer)
+        raise OutOfTimeError("ListTagsForResource", "OutOfTime", "x", US)
+
+    with patch.object(HoldTender, "_repaired", ended):
+        for _ in importers:
+            ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag)
+            with suppress(OutOfTimeError):
+                for progress in Janitor(ports, US, ACCOUNT).tend(cloud.clock, after):
+                    after = progress.mark
+    assert sorted(tried) == sorted(cloud.stack(each, US).arn for each in importers)
+    assert tend(cloud, after=after) == []
+    assert tend(cloud) == [FindingType.UNHELD] * 4
 
 
 def test_for_a_hold_that_is_missing_altogether_only_what_it_is_for_is_looked_at_again(cloud: Cloud) -> None:

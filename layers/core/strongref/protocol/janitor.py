@@ -103,13 +103,13 @@ class Janitor:
                 repairs, busy = self._attend(clock, scope, examine(scope, seen), inspector)
                 yield self._reported(JanitorProgress(mark, len(keys), tuple(sorted(repairs.findings)), busy=busy))
                 add_claims(claims, seen.tags)
-            mark = (scope.values, LAST)
-            if mark > after:
+            if (scope.values, 2 * LAST) > after:
                 living = _of_living_stacks(scope, there, inspector)
-                found = [*index.add_missing(scope, living.records)]
-                found += holds.make_missing(scope, living, claims, done, inspector)
-                if found:
-                    yield self._reported(JanitorProgress(mark, 0, tuple(found)))
+                last = after[1].removeprefix(LAST) if after >= (scope.values, LAST) else ""
+                if missing := tuple(index.add_missing(scope, living.records)):
+                    yield self._reported(JanitorProgress((scope.values, LAST + last), 0, missing))
+                for tag, found in holds.make_missing(scope, living, claims, done, inspector, last):
+                    yield self._reported(JanitorProgress((scope.values, LAST + tag), 0, found))
         made = tuple(holds.confirm())
         if made:
             yield self._reported(JanitorProgress(max(after, (LAST, "")), 0, made))

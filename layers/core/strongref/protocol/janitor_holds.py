@@ -76,14 +76,15 @@ class HoldTender:
     # the hashes that the imports of a stack may have, by its name and region; None if it may be getting others
     _imports: dict[tuple[str, str], frozenset[str] | None] = field(default_factory=dict)
 
-    def make_missing(
+    def make_missing(  # noqa: PLR0913, PLR0917
         self,
         scope: ExportScope,
         recorded: RecordedExports,
         claims: dict[Claim, set[Key]],
         unread: Sequence[Key],
         first: TagInspector,
-    ) -> Iterator[Finding]:
+        after: str = "",
+    ) -> Iterator[tuple[str, tuple[Finding, ...]]]:
         """Begin to make every import of a scope hold what its exports name, no more and no less; see `confirm`.
 
         Args:
@@ -92,17 +93,22 @@ class HoldTender:
             claims: its claims as far as this invocation has read them; completed here.
             unread: the keys whose claims an earlier invocation has read.
             first: what looked at the claims.
+            after: the tag of the last claim that an earlier invocation has begun to look after.
+
+        Yields:
+            The tag of each claim in order: first without findings, before it is looked after, then with what was found.
         """
         if unread and recorded.names_holds:
             if len(unread) > READ_AGAIN:
                 logger.warning("Too many values to look after their holds", extra={"path": scope.values})
                 return
             add_claims(claims, first.survey(self.ports.stores(self.region, self.clock), scope, unread))
-        for claim, keys in claims.items():
-            keeper = self._keeper(scope, claim, first)
+        for claim, keys in sorted(claims.items()):
+            keeper = self._keeper(scope, claim, first) if claim[0] > after else None
             with tolerated("The hold of an import could not be looked after", importer=claim[1]):
                 if keeper and self._is_wrong(keeper, recorded, keys):
-                    yield from self._repaired(keeper, claim, keys, first)
+                    yield claim[0], ()
+                    yield claim[0], tuple(self._repaired(keeper, claim, keys, first))
 
     def confirm(self) -> Iterator[Finding]:
         """Wait a little until the holds that were begun are made, and report what became of each."""
