@@ -43,6 +43,30 @@ def held(resources: Template, *exports: str, more: Template | None = None) -> Te
     return template | {"Outputs": {f"{each}Hold": hold_output(each) for each in exports or ["Exports"]}}
 
 
+def function(name: str, code: str, statement: Template) -> Template:
+    """A template with a function for custom resources, and with a role that may do this; it exports the ARN."""
+    trust = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    policy = {"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}}
+    role = {
+        "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]},
+        "Policies": [policy],
+    }
+    properties = {
+        "Runtime": "python3.13",
+        "Handler": "index.handler",
+        "Timeout": 900,
+        "Role": {"Fn::GetAtt": ["Role", "Arn"]},
+        "Code": {"ZipFile": code},
+    }
+    return {
+        "Resources": {
+            "Role": {"Type": "AWS::IAM::Role", "Properties": role},
+            "Function": {"Type": "AWS::Lambda::Function", "Properties": properties},
+        },
+        "Outputs": {"Function": {"Value": {"Fn::GetAtt": ["Function", "Arn"]}, "Export": {"Name": name}}},
+    }
+
+
 def topic(name: str | None = None) -> Template:
     """A resource whose ARN can be exported, and whose deletion can be seen."""
     return {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": name} if name else {}}

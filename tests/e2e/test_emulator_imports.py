@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.e2e.harness import Aws, failing_resource, waiting_resource
+from tests.e2e.templates import function
 from tests.support.emulator.control import ACCOUNT
 from tests.support.waiting import wait_until
 
@@ -35,30 +36,8 @@ def handler(event, context):
     urllib.request.urlopen(put)
 """
 """A resource that can be deleted once there is a parameter."""
-TRUST = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
 READ = {"Effect": "Allow", "Action": "ssm:GetParameters", "Resource": f"arn:aws:ssm:*:{ACCOUNT}:parameter/gates/*"}
-GATES = {
-    "Resources": {
-        "Role": {
-            "Type": "AWS::IAM::Role",
-            "Properties": {
-                "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [TRUST]},
-                "Policies": [{"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17", "Statement": [READ]}}],
-            },
-        },
-        "Gate": {
-            "Type": "AWS::Lambda::Function",
-            "Properties": {
-                "Runtime": "python3.13",
-                "Handler": "index.handler",
-                "Timeout": 900,
-                "Role": {"Fn::GetAtt": ["Role", "Arn"]},
-                "Code": {"ZipFile": GATE},
-            },
-        },
-    },
-    "Outputs": {"Gate": {"Value": {"Fn::GetAtt": ["Gate", "Arn"]}, "Export": {"Name": "gate"}}},
-}
+GATES = function("gate", GATE, READ)
 
 
 @pytest.fixture(scope="module")

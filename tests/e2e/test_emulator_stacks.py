@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from strongref.contract.origin import requested_at
+from tests.e2e.templates import function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,36 +46,12 @@ def handler(event, context):
     put = urllib.request.Request(event["ResponseURL"], json.dumps(answer).encode(), method="PUT")
     urllib.request.urlopen(put)
 """
-TRUST = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
 DESCRIBE = {
     "Effect": "Allow",
     "Action": ["cloudformation:DescribeStacks", "cloudformation:DescribeStackResource"],
     "Resource": {"Fn::Sub": "arn:aws:cloudformation:*:${AWS::AccountId}:stack/*/*"},
 }
-PROBES = {
-    "Resources": {
-        "Role": {
-            "Type": "AWS::IAM::Role",
-            "Properties": {
-                "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [TRUST]},
-                "Policies": [
-                    {"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17", "Statement": [DESCRIBE]}}
-                ],
-            },
-        },
-        "Probe": {
-            "Type": "AWS::Lambda::Function",
-            "Properties": {
-                "Runtime": "python3.13",
-                "Handler": "index.handler",
-                "Timeout": 900,
-                "Role": {"Fn::GetAtt": ["Role", "Arn"]},
-                "Code": {"ZipFile": PROBE},
-            },
-        },
-    },
-    "Outputs": {"Probe": {"Value": {"Fn::GetAtt": ["Probe", "Arn"]}, "Export": {"Name": "probe"}}},
-}
+PROBES = function("probe", PROBE, DESCRIBE)
 
 
 @pytest.fixture(scope="module")

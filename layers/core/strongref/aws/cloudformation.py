@@ -70,34 +70,19 @@ class CloudFormationStacks:
         )
 
     def create_stack(self, stack: NewStack) -> str:
-        try:
-            return self._change("CreateStack", stack, lambda client: client.create_stack, OnFailure="DELETE")
-        except CallFailedError as error:
-            if error.code == _EXISTS:
-                return ""
-            failed = error
-        raise _change_error("CreateStack", failed, stack.name, stack.region)
+        method, request = lambda client: client.create_stack, {**_request(stack), "OnFailure": "DELETE"}
+        response = self._change("CreateStack", stack.name, stack.region, method, _EXISTS, **request)
+        return response["StackId"] if response else ""
 
     def update_stack(self, stack: NewStack) -> None:
-        try:
-            self._change("UpdateStack", stack, lambda client: client.update_stack)
-        except CallFailedError as error:
-            failed = error
-        else:
-            return
-        if failed.code != _NO_SUCH_STACK:  # The code too if there is nothing to update, or the stack is in progress.
-            raise _change_error("UpdateStack", failed, stack.name, stack.region)
+        # The code too if there is nothing to update, or the stack is in progress.
+        method, code = lambda client: client.update_stack, _NO_SUCH_STACK
+        self._change("UpdateStack", stack.name, stack.region, method, code, **_request(stack))
 
     def delete_stack(self, stack: str, region: str) -> None:
-        caller = RetryingCaller(region, self.limiter, self.clock, self.jitter)
-        try:
-            caller.call("DeleteStack", client_for(self.client_in, region).delete_stack, StackName=stack)
-        except CallFailedError as error:
-            failed = error
-        else:
-            return
-        if failed.code != _NO_SUCH_STACK:  # The code too if an operation is in progress.
-            raise _change_error("DeleteStack", failed, stack, region)
+        # The code too if an operation is in progress.
+        method, code = lambda client: client.delete_stack, _NO_SUCH_STACK
+        self._change("DeleteStack", stack, region, method, code, StackName=stack)
 
     def failure(self, arn: str) -> str:
         region = self._region_of(arn)
@@ -108,26 +93,6 @@ class CloudFormationStacks:
         # If an export does not exist, no resource fails: what follows the creation says why.
         reasons = failed or [event for event in given if event["ResourceStatus"] in _AFTER_CREATION]
         return reasons[-1]["ResourceStatusReason"] if reasons else ""  # The newest is the first.
-
-    def _change(
-        self,
-        action: str,
-        stack: NewStack,
-        method: Callable[[CloudFormationClient], Callable[..., Mapping[str, Any]]],
-        **how: str,
-    ) -> str:
-        """Create or update a stack; its ARN."""
-        caller = RetryingCaller(stack.region, self.limiter, self.clock, self.jitter)
-        response = caller.call(
-            action,
-            method(client_for(self.client_in, stack.region)),
-            StackName=stack.name,
-            TemplateBody=stack.template,
-            ResourceTypes=list(stack.resource_types),
-            Tags=[{"Key": key, "Value": value} for key, value in stack.tags.items()],
-            **how,
-        )
-        return str(response["StackId"])
 
     def _region_of(self, arn: str) -> str:
         try:
@@ -167,14 +132,46 @@ class CloudFormationStacks:
         **request: Any,  # noqa: ANN401 (as botocore)
     ) -> T | None:
         """The response; None if the stack does not exist."""
+
+        def failure(code: str) -> StrongRefError:
+            return StackLookupError(stack, region, code)
+
+        return self._send(action, region, method, request, _NO_SUCH_STACK, failure)
+
+    def _change(
+        self,
+        action: str,
+        stack: str,
+        region: str,
+        method: Callable[[CloudFormationClient], Callable[..., T]],
+        harmless: str,
+        **request: Any,  # noqa: ANN401 (as botocore)
+    ) -> T | None:
+        """The response; None if the call fails with the code `harmless`."""
+
+        def failure(code: str) -> StrongRefError:
+            return ServiceError(action, code, f"stack {stack}", region)
+
+        return self._send(action, region, method, request, harmless, failure)
+
+    def _send(  # noqa: PLR0913, PLR0917
+        self,
+        action: str,
+        region: str,
+        method: Callable[[CloudFormationClient], Callable[..., T]],
+        request: Mapping[str, Any],
+        harmless: str,
+        failure: Callable[[str], StrongRefError],
+    ) -> T | None:
+        """The response; None if the call fails with the code `harmless`. `failure` makes the error of another code."""
         caller = RetryingCaller(region, self.limiter, self.clock, self.jitter)
         try:
             return caller.call(action, method(client_for(self.client_in, region)), **request)
         except CallFailedError as error:
             failed = error
-        if failed.code == _NO_SUCH_STACK:
+        if failed.code == harmless:
             return None
-        why = StackLookupError(stack, region, failed.code)
+        why = failure(failed.code)
         raise WaitInterruptedError(why) if failed.out_of_time else why
 
 
@@ -194,9 +191,14 @@ def _info(found: StackTypeDef) -> StackInfo:
     )
 
 
-def _change_error(action: str, failed: CallFailedError, stack: str, region: str) -> StrongRefError:
-    error = ServiceError(action, failed.code, f"stack {stack}", region)
-    return WaitInterruptedError(error) if failed.out_of_time else error
+def _request(stack: NewStack) -> dict[str, Any]:
+    """What the creation and the update of a stack have in common."""
+    return {
+        "StackName": stack.name,
+        "TemplateBody": stack.template,
+        "ResourceTypes": list(stack.resource_types),
+        "Tags": [{"Key": key, "Value": value} for key, value in stack.tags.items()],
+    }
 
 
 def is_custom(resource_type: str) -> bool:

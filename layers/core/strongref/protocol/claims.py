@@ -172,15 +172,13 @@ class ClaimAttempt:
             self._hold_later(error)
             return
         lost = self._changing("the stack that holds them")
-        if not self.claimant.must_not_fail():
-            raise lost
-        self._hold_later(lost.why)
+        self._hold_later(lost.why, lost)
 
-    def _hold_later(self, error: StrongRefError) -> None:
-        """Go on without the hold, if the import must not fail; otherwise raise the error."""
+    def _hold_later(self, why: StrongRefError, error: Exception | None = None) -> None:
+        """Go on without the hold, if the import must not fail; otherwise raise the error, which is `why` by default."""
         if self.holds is None or not self.claimant.must_not_fail():
-            raise error
-        logger.warning("A hold is left to the janitor", extra={"hold": self.holds.stack.name, "error": str(error)})
+            raise error or why
+        logger.warning("A hold is left to the janitor", extra={"hold": self.holds.stack.name, "error": str(why)})
         self._is_held_later = True
 
     def _is_unchanged(self, found: Mapping[str, Parameter]) -> bool:

@@ -47,7 +47,7 @@ class ExportIndex:
         except StrongRefError as error:
             if not must_not_fail:
                 raise
-            logger.warning("The index could not be corrected", extra={"parameter": self._name, "error": str(error)})
+            self._leave_it(error)
             return IndexEntry(self.export.stack, hold=self.hold)
 
     def _add(self, destinations: Sequence[Destination], clock: Clock, *, is_new: bool) -> IndexEntry:
@@ -80,7 +80,11 @@ class ExportIndex:
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            logger.warning("The index could not be corrected", extra={"parameter": self._name, "error": str(error)})
+            self._leave_it(error)
+
+    def _leave_it(self, error: StrongRefError) -> None:
+        """Leave an entry that could not be written to the janitor."""
+        logger.warning("The index could not be corrected", extra={"parameter": self._name, "error": str(error)})
 
     @property
     def _name(self) -> str:
