@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.text import some
 from strongref_check.comparison import Comparison, ResourceChange
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 
     from strongref.macro.template import Template
     from strongref_check.reading import ChangeSet, DeployedStack, StackReader
+
+
+class Operation(NamedTuple):
+    """What one update does to a stack and to those that are nested in it: their ARNs."""
+
+    updated: frozenset[str]
+    deleted: frozenset[str]  # in the cleanup
+
+    def __or__(self, other: Operation) -> Operation:
+        return Operation(self.updated | other.updated, self.deleted | other.deleted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +54,7 @@ class StackCheck:
             )
             return StackReport(name, self.reader.region, findings=(Finding(Verdict.UNKNOWN, text),))
         comparison = Comparison(stack.version, StackVersion.of(expanded.template, names))
-        return self._predicted(stack, comparison)
+        return self._predicted(stack, comparison, self._operation(stack, comparison, {}))
 
     def change_set(self, name: str, change_set: str) -> StackReport:
         """What the execution of a change set would do.
@@ -54,7 +64,9 @@ class StackCheck:
             StrongRefError: there is no such change set, or something could not be read.
         """
         stack = self._existing(name)
-        return self._change_set(stack, self.reader.change_set(stack, change_set))
+        found = self.reader.change_set(stack, change_set)
+        comparison = Comparison(stack.version, found.version, found.changes)
+        return self._change_set(stack, found, self._operation(stack, comparison, found.nested))
 
     def deletion(self, name: str) -> StackReport:
         """What the deletion of a stack would do.
@@ -64,30 +76,50 @@ class StackCheck:
             StrongRefError: something could not be read.
         """
         stack = self._existing(name)
-        return self._deletion(stack, frozenset(self._tree(stack)))
+        return self._deletion(stack, self._tree(str(stack.arn)))
 
-    def _change_set(self, stack: DeployedStack, change_set: ChangeSet) -> StackReport:
+    def _operation(self, stack: DeployedStack, comparison: Comparison, nested: Mapping[str, str]) -> Operation:
+        """What an update of a stack does to it and the stacks in it, given the change sets of those, by logical ID."""
+        operation = Operation(frozenset([str(stack.arn)]), frozenset())
+        for logical_id, arn in stack.nested.items():
+            below = self.reader.stack(arn)
+            if comparison.leaves(logical_id):
+                operation |= Operation(frozenset(), self._tree(arn))
+            elif below and logical_id in nested:
+                found = self.reader.change_set(below, nested[logical_id])
+                if found.changes:
+                    changed = Comparison(below.version, found.version, found.changes)
+                    operation |= self._operation(below, changed, found.nested)
+            elif comparison.may_change(logical_id):
+                operation |= Operation(self._tree(arn), frozenset())
+        return operation
+
+    def _change_set(self, stack: DeployedStack, change_set: ChangeSet, operation: Operation) -> StackReport:
         nested, changes = [], dict(change_set.changes)
         for logical_id, arn in change_set.nested.items():
             # A nested stack that is new has no exports that are in use.
             if logical_id in stack.nested and (below := self.reader.stack(stack.nested[logical_id])):
                 found = self.reader.change_set(below, arn)
-                nested.append(self._change_set(below, found))
+                nested.append(self._change_set(below, found, operation))
                 if not found.changes:
                     changes[logical_id] = ResourceChange.NOTHING
-        report = self._predicted(stack, Comparison(stack.version, change_set.version, changes), change_set.nested)
+        comparison = Comparison(stack.version, change_set.version, changes)
+        report = self._predicted(stack, comparison, operation, change_set.nested)
         return replace(report, nested=(*nested, *report.nested))
 
-    def _predicted(self, stack: DeployedStack, comparison: Comparison, known: Collection[str] = ()) -> StackReport:
+    def _predicted(
+        self, stack: DeployedStack, comparison: Comparison, operation: Operation, known: Collection[str] = ()
+    ) -> StackReport:
         """The prediction for a stack, and for the nested stacks that leave its template.
 
         Args:
             stack: the stack.
             comparison: its versions.
+            operation: the whole update.
             known: the logical IDs of the nested stacks that are predicted by themselves.
         """
         stored = self.reader.stored(stack, comparison, comparison.outputs_at_risk())
-        report = predict(stack.arn, comparison, stored)
+        report = predict(stack.arn, comparison, stored, operation.updated - {str(stack.arn)})
         findings, nested = [*report.findings, *_in_progress(stack)], []
         if not stack.status:
             text = f"Stack {stack.arn.name} does not exist in {stack.arn.region}: this creates it."
@@ -97,16 +129,16 @@ class StackCheck:
             for each in comparison.new.of_type(NESTED_STACK)
             if each in stack.nested and each not in known and comparison.may_change(each)
         ]
-        if unknown := [each for each in changing if self._exporting(stack.nested[each])]:
-            text = f"{some(unknown)} with Exports may change: create a change set that includes nested stacks."
+        if unknown := [each for each in changing if self._is_exporting(stack.nested[each])]:
+            text = f"{some(unknown)} with exports may change: create a change set that includes nested stacks."
             findings.append(Finding(Verdict.UNKNOWN, text))
         for logical_id, arn in stack.nested.items():
             below = self.reader.stack(arn)
             if below and comparison.leaves(logical_id):
-                deleted = self._deletion(below, frozenset(self._tree(below)))
+                deleted = self._deletion(below, operation.deleted)
                 findings += _removed(logical_id, deleted)
                 nested.append(replace(deleted, in_cleanup=True))
-        if any(map(self._exporting, stack.nested.values())):
+        if any(map(self._is_exporting, stack.nested.values())):
             findings.append(Finding(Verdict.ACCEPTED, _ROOT))
         return replace(report, findings=tuple(findings), nested=tuple(nested))
 
@@ -128,19 +160,18 @@ class StackCheck:
             return stack
         raise NoSuchStackError(name, self.reader.region)
 
-    def _tree(self, stack: DeployedStack) -> Iterator[str]:
+    def _tree(self, arn: str) -> frozenset[str]:
         """The ARNs of a stack and of all that are nested in it."""
-        yield str(stack.arn)
-        for arn in stack.nested.values():
-            if below := self.reader.stack(arn):
-                yield from self._tree(below)
+        stack = self.reader.stack(arn)
+        return frozenset([arn]).union(*map(self._tree, stack.nested.values() if stack else ()))
 
-    def _exporting(self, arn: str) -> bool:
-        """Whether a stack, or one that is nested in it, has Exports."""
+    def _is_exporting(self, arn: str) -> bool:
+        """Whether a stack, or one that is nested in it, has Exports, or outputs that other stacks import."""
         stack = self.reader.stack(arn)
         if stack is None or stack.version is None:
             return False
-        return bool(stack.version.exports) or any(map(self._exporting, stack.nested.values()))
+        in_use = any(map(self.reader.users, stack.version.outputs))
+        return bool(stack.version.exports) or in_use or any(map(self._is_exporting, stack.nested.values()))
 
 
 def _in_progress(stack: DeployedStack) -> Iterator[Finding]:
@@ -157,13 +188,15 @@ def _removed(logical_id: str, deleted: StackReport) -> Iterator[Finding]:
     text = f"Nested stack {logical_id} is removed in the cleanup, where nothing can be refused: "
     held = any(each.verdict is Verdict.REFUSED for each in deleted.findings)
     if held:
-        yield Finding(Verdict.ACCEPTED, f"{text}since it is held, it stays as it is, outside of this stack.")
+        yield Finding(
+            Verdict.ACCEPTED, f"{text}since its exports are in use, it stays as it is, outside of this stack."
+        )
     else:
         verdict = Verdict.UNKNOWN if deleted.verdict is Verdict.UNKNOWN else Verdict.LOST
         yield Finding(verdict, f"{text}it may lose resources before its Exports refuse, and stays with the rest.")
 
 
 _ROOT = (
-    "Nested stacks have Exports. Those protect their own stacks: when this stack is deleted, its own resources may be "
+    "Nested stacks have exports. Those protect their own stacks: when this stack is deleted, its own resources may be "
     "deleted before a nested stack refuses."
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from strongref_check.unknown import SourceKind, Unknown, expression_of, sources_of
@@ -13,7 +14,7 @@ from strongref_manifests.sources.nested import NESTED_STACK
 
 if TYPE_CHECKING:
     from strongref_check.unknown import Evaluated, Source
-    from strongref_check.version import Resource, StackVersion
+    from strongref_check.version import ExportedOutput, Resource, StackVersion
 
 
 class ResourceChange(StrEnum):
@@ -89,13 +90,38 @@ class Comparison:
             return self.changes.get(logical_id) in (ResourceChange.REPLACED, ResourceChange.MAYBE_REPLACED)
         return not self.is_same(logical_id)
 
+    @cached_property
+    def outputs(self) -> Mapping[str, ExportedOutput]:
+        """The CloudFormation exports of the new version. A name that is unknown, and stays, is the deployed one."""
+        found = dict(self.new.outputs)
+        for name, former in (self.old.outputs if self.old else {}).items():
+            for each in self.new.unnamed:
+                if self.stays(former.name, each.name) is Stays.YES:
+                    found.setdefault(name, each)
+        return found
+
+    @property
+    def has_unnamed_outputs(self) -> bool:
+        """Whether the new version may have CloudFormation exports with other names, too."""
+        return any(each not in self.outputs.values() for each in self.new.unnamed)
+
+    def is_exported(self, name: str) -> Stays:
+        """Whether a CloudFormation export of the old version is one of the new version."""
+        new = self.outputs.get(name)
+        if new is None:
+            return Stays.UNKNOWN if self.has_unnamed_outputs else Stays.NO
+        if new.exists is True or (self.old and self.stays(self.old.outputs[name].exists, new.exists) is Stays.YES):
+            return Stays.YES
+        return Stays.UNKNOWN
+
     def outputs_at_risk(self) -> list[str]:
         """The CloudFormation exports of the old version that the new one lacks, or may lack or change."""
-        return [name for name, value in (self.old.outputs if self.old else {}).items() if self._is_at_risk(name, value)]
-
-    def _is_at_risk(self, name: str, value: Evaluated) -> bool:
-        new = self.new
-        return name not in new.outputs or name in new.perhaps or self.stays(value, new.outputs[name]) is not Stays.YES
+        return [
+            name
+            for name, former in (self.old.outputs if self.old else {}).items()
+            if self.is_exported(name) is not Stays.YES
+            or self.stays(former.value, self.outputs[name].value) is not Stays.YES
+        ]
 
     def unstable(self, value: Evaluated) -> list[Source]:
         """What may change a value, sorted."""

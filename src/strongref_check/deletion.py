@@ -36,7 +36,7 @@ def predict_deletion(
         going: the ARNs of the stacks that are deleted with it.
     """
     exports = [_deleted(stack, each, version, stored, going) for each in version.exports]
-    findings = list(deletion_refused(stored, going))
+    findings = list(deletion_refused(version, stored, going))
     refusing = [each.logical_id for each in exports if each.verdict is Verdict.REFUSED]
     if refusing and not any(each.verdict is Verdict.REFUSED for each in findings):
         gone = _gone_before(version, refusing)

@@ -16,7 +16,7 @@ from strongref.macro.template import DEPTH_LIMIT, FOR_EACH, MACRO, too_deep
 from strongref.macro.transform import Settings, plan
 from strongref_check.errors import LoopError
 from strongref_check.evaluation import Evaluation
-from strongref_check.unknown import sources_of, text_of
+from strongref_check.unknown import SourceKind, sources_of, text_of
 from strongref_manifests.text.template_edits import parameters
 from strongref_toolkit.json_values import keys_and_values
 
@@ -117,6 +117,7 @@ class _Loops:
         return found
 
     def _unrolled(self, key: str, loop: Node, variables: Mapping[str, str]) -> dict[str, Node]:
+        """The copies of a loop with this key, as it is written: a replaced identifier may be a parameter's value."""
         match loop:
             case [str(variable), collection, Mapping() as body]:
                 pass
@@ -131,15 +132,18 @@ class _Loops:
             for name, below in body.items():
                 copied = _replaced(str(name), inner)
                 is_loop = copied.startswith(FOR_EACH)
-                found |= self._unrolled(copied, below, inner) if is_loop else {copied: self._expanded(below, inner)}
+                found |= self._unrolled(str(name), below, inner) if is_loop else {copied: self._expanded(below, inner)}
         return found
 
     def _items(self, key: str, collection: Node) -> list[str]:
         found = self._evaluation.value(collection)
-        if sources_of(found):
+        sources = sources_of(found)
+        if sources and not any(each.kind is SourceKind.INVALID for each in sources):
             raise _UnknownLoopError(key)
         if not isinstance(found, list) or not all(isinstance(each, str | int | float) for each in found):
-            raise LoopError(key, "its collection must be a list of texts. Correct it")
+            raise LoopError(
+                key, "its collection must be a list of texts: written out, or of a parameter or a mapping. Correct it"
+            )
         return [text_of(each) for each in found]
 
     def _substituted(self, given: Node, variables: Mapping[str, str]) -> Any:  # noqa: ANN401 (of a template)

@@ -22,7 +22,7 @@ _FIXED_VERSION = re.compile(r"ssm(?:-secure)?:[^:]+:[0-9]+")
 
 
 def invalid(what: str, expression: Any) -> Unknown:  # noqa: ANN401 (JSON)
-    return unknown_of(SourceKind.CHANGING, f"invalid expression {what}", {what: expression})
+    return unknown_of(SourceKind.INVALID, f"invalid expression {what}", {what: expression})
 
 
 def call(function: str, arguments: list[Evaluated]) -> Unknown:

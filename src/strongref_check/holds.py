@@ -21,46 +21,58 @@ if TYPE_CHECKING:
     from strongref_check.version import StackVersion
 
 
-def outputs_refused(simulation: Simulation) -> Iterator[Finding]:
-    """The held CloudFormation exports that the new template removes or changes."""
+def outputs_refused(simulation: Simulation, changing: Collection[str]) -> Iterator[Finding]:
+    """The CloudFormation exports in use that the new template removes or changes.
+
+    Args:
+        simulation: the operation.
+        changing: the ARNs of the other stacks that the same operation updates.
+    """
+    comparison, stored = simulation.comparison, simulation.stored
+    for name in comparison.old.outputs if comparison.old else ():
+        if not (in_use := _in_use(name, stored)):
+            continue
+        stays, what = comparison.is_exported(name), "remove"
+        if stays is Stays.YES:
+            stays, what = _value_stays(name, simulation), "change"
+        if stays is Stays.UNKNOWN:
+            text = f"CloudFormation refuses the update if export {name} is {what}d: it {in_use}."
+            yield Finding(Verdict.UNKNOWN, text)
+        elif stays is Stays.NO and _is_used_by_others(name, stored, [*changing, str(simulation.stack)]):
+            text = f"CloudFormation refuses to {what} export {name}: it {in_use}. Nothing is changed then."
+            yield Finding(Verdict.REFUSED, f"{text} {_way_out(name, stored)}")
+        elif stays is Stays.NO:
+            text = f"unknown: only stacks that are updated with it use export {name}. CloudFormation refuses to {what} "
+            yield Finding(Verdict.UNKNOWN, f"{text}it unless they are first: it {in_use}.")
+
+
+def _value_stays(name: str, simulation: Simulation) -> Stays:
+    """Whether a CloudFormation export of both versions keeps its value."""
     comparison = simulation.comparison
-    old, new = comparison.old, comparison.new
-    for name in simulation.stored.used_exports:
-        in_use = _in_use(name, simulation.stored)
-        condition = new.perhaps.get(name)
-        if name not in new.outputs or (condition is not None and not _stays(comparison, name, condition)):
-            if new.unnamed or condition is not None:
-                yield Finding(Verdict.UNKNOWN, f"{_REFUSES_IF} is removed: it {in_use}.".format(name))
-            else:
-                yield Finding(Verdict.REFUSED, _removal_refused(name, simulation.stored))
-        elif old and name in old.outputs:
-            before = _with_holds(old.outputs[name], old, simulation)
-            match comparison.stays(before, _with_holds(new.outputs[name], new, simulation)):
-                case Stays.NO:
-                    text = f"CloudFormation refuses to change export {name}: it {in_use}."
-                    yield Finding(Verdict.REFUSED, text)
-                case Stays.UNKNOWN:
-                    yield Finding(Verdict.UNKNOWN, f"{_REFUSES_IF} changes: it {in_use}.".format(name))
+    if comparison.old is None:
+        return Stays.YES
+    former = _with_holds(comparison.old.outputs[name].value, comparison.old, simulation)
+    return comparison.stays(former, _with_holds(comparison.outputs[name].value, comparison.new, simulation))
 
 
-def _stays(comparison: Comparison, name: str, condition: Unknown) -> bool:
-    former = comparison.old.perhaps.get(name) if comparison.old else None
-    return former is not None and comparison.stays(former, condition) is Stays.YES
+def _way_out(name: str, stored: StoredStack) -> str:
+    """What to do about a CloudFormation export that is in use."""
+    plain = "Remove every Fn::ImportValue of it"
+    if not stored.holds.get(name):
+        return f"{plain} first."
+    last = f"{plain}, and then the output" if stored.users.get(name) else "Remove the output after that"
+    return f"Remove the property Hold first, and deploy the importers with another Revision of their Imports. {last}."
 
 
-_REFUSES_IF = "CloudFormation refuses the update if export {}"
-
-
-def deletion_refused(stored: StoredStack, going: Collection[str]) -> Iterator[Finding]:
+def deletion_refused(version: StackVersion, stored: StoredStack, going: Collection[str]) -> Iterator[Finding]:
     """Why CloudFormation refuses to delete the stack before anything is touched.
 
-    It does not if all that hold it are stacks that are deleted with it, and before it.
+    It does not if all that use its exports are stacks that are deleted with it, and before it.
     """
-    own = {StackArn.parse(each).name for each in going}
-    for name in stored.used_exports:
-        in_use = _in_use(name, stored)
-        is_held = any(not any(_holds(importer, [each]) for importer in going) for each in stored.holds.get(name, ()))
-        if is_held or any(each not in own for each in stored.users.get(name, ())):
+    for name in version.outputs:
+        if not (in_use := _in_use(name, stored)):
+            continue
+        if _is_used_by_others(name, stored, going):
             text = f"CloudFormation refuses to remove export {name}: it {in_use}. Nothing is deleted."
             yield Finding(Verdict.REFUSED, text)
         else:
@@ -68,14 +80,16 @@ def deletion_refused(stored: StoredStack, going: Collection[str]) -> Iterator[Fi
             yield Finding(Verdict.UNKNOWN, f"{text}it {in_use}.")
 
 
-def _removal_refused(name: str, stored: StoredStack) -> str:
-    text = f"CloudFormation refuses to remove export {name}: it {_in_use(name, stored)}. Nothing is changed then."
-    return text + (_WAY_OUT if stored.holds.get(name) else " Remove those imports first.")
+def _is_used_by_others(name: str, stored: StoredStack, stacks: Collection[str]) -> bool:
+    """Whether a CloudFormation export has users other than these stacks, and the imports in them."""
+    names = {StackArn.parse(each).name for each in stacks}
+    held = any(not any(_holds(importer, [each]) for importer in stacks) for each in stored.holds.get(name, ()))
+    return held or not names.issuperset(stored.users.get(name, ()))
 
 
 def hold_missing(comparison: Comparison, logical_id: str, hold: str) -> Iterator[Finding]:
     """Whether the export that an Export names in `Hold` is in the new template."""
-    if hold and hold not in comparison.new.outputs and not comparison.new.unnamed:
+    if hold and hold not in comparison.outputs and not comparison.has_unnamed_outputs:
         yield Finding(
             Verdict.UNKNOWN,
             f"{logical_id} has Hold: {hold}, and no output exports that name: imports will be refused. Add the output "
@@ -104,12 +118,6 @@ def unprotected(logical_id: str, stored: StoredStack) -> Iterator[Finding]:
         yield Finding(Verdict.ACCEPTED, text)
 
 
-_WAY_OUT = (
-    " Remove the property Hold first, deploy the importers with another Revision of their "
-    "Imports, and remove the output after that."
-)
-
-
 def _holds(importer: str, holds: Collection[HoldParameter]) -> bool:
     try:
         stack = StackArn.parse(importer)
@@ -120,14 +128,14 @@ def _holds(importer: str, holds: Collection[HoldParameter]) -> bool:
 
 
 def _in_use(export: str, stored: StoredStack) -> str:
-    """By whom an export is in use: those who hold it, and then the stacks that import it themselves."""
+    """By whom an export is in use: those who hold it, then those who import it themselves; empty if nobody does."""
     users = []
     if holds := stored.holds.get(export):
         importers = some(sorted({f"{hold.label} ({hold.region}, {hold.account})" for hold in holds}), 5)
         users.append(f"{HOLD_STACK}… for {importers}")
     if stacks := stored.users.get(export):
         users.append(some([f"stack {each}" for each in stacks], 5))
-    return f"is in use by {' and by '.join(users)}"
+    return f"is in use by {' and by '.join(users)}" if users else ""
 
 
 def _with_holds(value: Evaluated, version: StackVersion | None, simulation: Simulation) -> Evaluated:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.contract.values import attribute_name
-from strongref.errors import ExportsKeptError, InUse
+from strongref.errors import ExportsInUseError, ExportsKeptError, InUse
 from strongref.protocol.phases import Phase
 from strongref.text import some, stack_text
 from strongref_check.comparison import Stays, because, origins
@@ -14,7 +14,7 @@ from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackR
 from strongref_check.simulation import Simulation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from strongref.contract.names import Key, StackArn
     from strongref_check.comparison import Comparison
@@ -22,15 +22,24 @@ if TYPE_CHECKING:
     from strongref_check.stored import StoredStack
 
 
-def predict(stack: StackArn, comparison: Comparison, stored: StoredStack) -> StackReport:
-    """What an update from the old version to the new one would do; a creation, if there is no old one."""
+def predict(
+    stack: StackArn, comparison: Comparison, stored: StoredStack, changing: Collection[str] = ()
+) -> StackReport:
+    """What an update from the old version to the new one would do; a creation, if there is no old one.
+
+    Args:
+        stack: the stack.
+        comparison: its versions.
+        stored: what is stored about its exports.
+        changing: the ARNs of the other stacks that the same operation updates: nested ones, and the one they are in.
+    """
     simulation = Simulation(stack, comparison, stored)
     new = comparison.new.exports
     old = comparison.old.exports if comparison.old else []
     runs = simulation.runs()
-    exports = [_published(simulation, each, [run[each] for run in runs if each in run]) for each in new]
+    exports = [_published(simulation, each, [run[each] for run in runs if each in run], changing) for each in new]
     exports += [_removed(simulation, each, runs[0]) for each in old if each not in new]
-    findings = [*outputs_refused(simulation)]
+    findings = [*outputs_refused(simulation, changing)]
     for each in new:
         findings += hold_missing(comparison, each, str(simulation.wanted[each].best.get("Hold", "")))
         findings += _propagated(simulation, each, [run[each] for run in runs if each in run])
@@ -39,7 +48,9 @@ def predict(stack: StackArn, comparison: Comparison, stored: StoredStack) -> Sta
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 
 
-def _published(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> ExportPrediction:
+def _published(
+    simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome], changing: Collection[str]
+) -> ExportPrediction:
     """What becomes of an Export of the new version."""
     undecided = simulation.wanted[logical_id].undecided
     if undecided:
@@ -51,15 +62,30 @@ def _published(simulation: Simulation, logical_id: str, outcomes: Sequence[Outco
     changes = tuple(
         _changes(simulation, logical_id, next((each for each in outcomes if not each.refusal), outcomes[0]))
     )
+    verdict, reasons = _refused(simulation.wanted[logical_id].unknown, outcomes, changing)
+    return ExportPrediction(logical_id, verdict, reasons, changes)
+
+
+def _refused(
+    unknown: Mapping[str, str], outcomes: Sequence[Outcome], changing: Collection[str]
+) -> tuple[Verdict, tuple[str, ...]]:
+    """Whether an Export is refused, and why, given what is unknown of its values."""
     refusals = list(dict.fromkeys(str(each.refusal) for each in outcomes if each.refusal))
     if not refusals:
-        return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
-    unknown = simulation.wanted[logical_id].unknown
-    if all(each.refusal for each in outcomes):
-        reasons = (refusals[0], *([f"More is unknown: {_why(unknown)}."] if unknown else []))
-        return ExportPrediction(logical_id, Verdict.REFUSED, reasons, changes)
-    reason = f"unknown: {_why(unknown)}. Refused if that is so: {refusals[-1]}"
-    return ExportPrediction(logical_id, Verdict.UNKNOWN, (reason,), changes)
+        return Verdict.ACCEPTED, ()
+    if not all(each.refusal for each in outcomes):
+        return Verdict.UNKNOWN, (f"unknown: {_why(unknown)}. Refused if that is so: {refusals[-1]}",)
+    if all(_is_in_use_by(changing, each) for each in outcomes):
+        text = "unknown: only stacks that are updated with it import it. Refused if they are not first: "
+        return Verdict.UNKNOWN, (f"{text}{refusals[0]}",)
+    return Verdict.REFUSED, (refusals[0], *([f"More is unknown: {_why(unknown)}."] if unknown else []))
+
+
+def _is_in_use_by(stacks: Collection[str], outcome: Outcome) -> bool:
+    """Whether an Export is refused only because of values that these stacks import."""
+    refusal = outcome.refusal
+    in_use = refusal.in_use if isinstance(refusal, ExportsInUseError) else ()
+    return bool(in_use) and all(set(each.importers).issubset(stacks) for each in in_use)
 
 
 def _undecided(simulation: Simulation, logical_id: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
 from strongref.aws.clients import Clients
-from strongref.contract.holds import HOLD_STACK, HOLDS, HoldParameter
+from strongref.contract.holds import HOLDS, HoldParameter, hold_stack_name
 from strongref.contract.index import INDEX, IndexEntry, index_of
 from strongref.contract.names import StackArn, is_stack_name
 from strongref.errors import ForeignParameterError, UnreadableRecordError
@@ -82,6 +82,8 @@ class StackReader:
         self._ports = session.ports(self.account)
         self._clock = session.clock
         self._stacks: Memo[str, DeployedStack | None] = Memo()
+        self._change_sets: Memo[tuple[StackArn, str], ChangeSet] = Memo()
+        self._users: Memo[str, tuple[str, ...]] = Memo()
         self._inspector = TagInspector(self._ports.stacks)
         self._stores: Memo[str, Store] = Memo()
         self._tags: Memo[tuple[str, Location], Mapping[Key, ValueTags]] = Memo()
@@ -102,7 +104,10 @@ class StackReader:
         if status in _EMPTY:
             return DeployedStack(arn, status, parameters, names, None)
         template = template_of(self._aws, self._where, str(arn))
-        version = StackVersion.of(template, {**parameters.names(template, hidden=SourceKind.FIXED), **names})
+        values = {**parameters.names(template, hidden=SourceKind.FIXED), **names}
+        outputs = found.get("Outputs", ())
+        exported = {each["OutputKey"]: each["ExportName"] for each in outputs if each.get("ExportName")}
+        version = StackVersion.of(template, values, exported)
         return DeployedStack(arn, status, parameters, names, version, self._nested(str(arn)))
 
     def new_stack(self, name: str) -> DeployedStack:
@@ -125,6 +130,9 @@ class StackReader:
             NoSuchChangeSetError: there is none.
             ChangeSetNotReadyError: it is being created, has failed, or is obsolete.
         """
+        return self._change_sets.get((stack.arn, change_set), lambda: self._change_set(stack, change_set))
+
+    def _change_set(self, stack: DeployedStack, change_set: str) -> ChangeSet:
         pages = self._describe_change_set(stack, change_set)
         first, changes = pages[0], [each for page in pages for each in page.get("Changes", ())]
         listed = [each["ResourceChange"] for each in changes if "ResourceChange" in each]
@@ -163,7 +171,12 @@ class StackReader:
             *(each.hold for each in index.values() if each.hold),
         }
         holds = {export: self._holds(own, export) for export in sorted(held)}
-        return StoredStack(index, scopes, holds, {export: self._users(export) for export in exports})
+        users = {each: without_holds(self.users(each), holds.get(each, ())) for each in exports}
+        return StoredStack(index, scopes, holds, users)
+
+    def users(self, export: str) -> tuple[str, ...]:
+        """The names of the stacks that import a CloudFormation export of the region."""
+        return self._users.get(export, lambda: self._importing(export))
 
     def _scope(self, export: ExportIdentity, at: Location) -> StoredScope:
         """What an Export sees in a place: all Exports of a stack see what is read there once."""
@@ -181,16 +194,14 @@ class StackReader:
         names = store.under(f"{HOLDS}/{export.replace(':', '.')}", decrypted=False)
         return tuple(hold for name in names if (hold := HoldParameter.of(name)))
 
-    def _users(self, export: str) -> tuple[str, ...]:
-        """The names of the stacks that import a CloudFormation export, without hold stacks."""
+    def _importing(self, export: str) -> tuple[str, ...]:
         try:
             pages = list(self._pages("ListImports", f"export {export}", "list_imports", ExportName=export))
         except FetchFailedError as error:
             if error.code == ABSENT:  # nobody does
                 return ()
             raise
-        names = sorted(name for page in pages for name in page["Imports"])
-        return tuple(name for name in names if not name.startswith(HOLD_STACK))
+        return tuple(sorted(name for page in pages for name in page["Imports"]))
 
     def _store(self, region: str) -> Store:
         return self._stores.get(region, lambda: cast("Store", _ReadOnce(self._ports.stores(region, self._clock))))
@@ -223,6 +234,12 @@ class StackReader:
             if not page.get("NextToken"):
                 return
             request["NextToken"] = page["NextToken"]
+
+
+def without_holds(users: Iterable[str], holds: Iterable[HoldParameter]) -> tuple[str, ...]:
+    """The stacks that import a CloudFormation export themselves: hold stacks are known by their parameters."""
+    own = {hold_stack_name(each.account, each.label, each.hash) for each in holds}
+    return tuple(each for each in users if each not in own)
 
 
 class _ReadOnce:

@@ -68,15 +68,8 @@ class StoredStack:
     # by the Export's logical ID and where
     scopes: Mapping[tuple[str, Location], StoredScope] = field(default_factory=dict)
     holds: Mapping[str, tuple[HoldParameter, ...]] = field(default_factory=dict)  # by the CloudFormation export
-    # the names of the other stacks that import a CloudFormation export with `Fn::ImportValue`
+    # the names of the stacks that import a CloudFormation export themselves, with `Fn::ImportValue`
     users: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def used_exports(self) -> list[str]:
-        """The CloudFormation exports that are known to be in use."""
-        return [
-            name for name in dict.fromkeys([*self.holds, *self.users]) if self.holds.get(name) or self.users.get(name)
-        ]
 
     def at(self, logical_id: str, location: Location) -> StoredScope:
         return self.scopes.get((logical_id, location), NOTHING_STORED)

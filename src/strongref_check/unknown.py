@@ -18,7 +18,9 @@ class SourceKind(StrEnum):
     FIXED = "fixed"
     """It stays: CloudFormation does not change an export that is imported, and zones stay for years."""
     CHANGING = "changing"
-    """It may have another value in each deployment. What CloudFormation would not accept counts as such, too."""
+    """It may have another value in each deployment."""
+    INVALID = "invalid"
+    """What CloudFormation would not accept. It counts as what may have another value in each deployment."""
 
 
 class Source(NamedTuple):

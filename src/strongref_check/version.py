@@ -42,36 +42,45 @@ class Resource:
         return self.exists is not False
 
 
+@dataclass(frozen=True, slots=True)
+class ExportedOutput:
+    """An output of a template that is a CloudFormation export."""
+
+    name: Evaluated = field(repr=False)  # of the CloudFormation export, as the template has it
+    value: Evaluated = field(repr=False)
+    exists: bool | Unknown = True  # unknown if its condition is
+
+
 @dataclass(frozen=True)
 class StackVersion:
     resources: Mapping[str, Resource]
-    outputs: Mapping[str, Evaluated] = field(repr=False)  # the values of the CloudFormation exports, by export name
-    unnamed: tuple[Unknown, ...] = ()  # the names of those whose names are unknown
-    # the conditions of those of them that may not exist, by export name
-    perhaps: Mapping[str, Unknown] = field(default_factory=dict)
+    outputs: Mapping[str, ExportedOutput]  # by the name of the CloudFormation export
+    unnamed: tuple[ExportedOutput, ...] = ()  # those whose names are unknown
 
     @classmethod
-    def of(cls, template: Template, names: Mapping[str, Evaluated]) -> StackVersion:
-        """Evaluate a template after its transforms, given what `Ref` gives for all kinds of parameters."""
+    def of(
+        cls, template: Template, names: Mapping[str, Evaluated], exported: Mapping[str, str] | None = None
+    ) -> StackVersion:
+        """Evaluate a template.
+
+        Args:
+            template: after its transforms.
+            names: what `Ref` gives for all kinds of parameters.
+            exported: the names of its CloudFormation exports by output, if it is deployed: CloudFormation knows them.
+        """
         evaluation = Evaluation(template, names)
         given = section(template, "Resources")
         resources = {
             str(name): _resource(each, evaluation, given) for name, each in given.items() if isinstance(each, Mapping)
         }
-        outputs: dict[str, Evaluated] = {}
-        unnamed, perhaps = [], {}
-        for each in section(template, "Outputs").values():
-            exported = each.get("Export") if isinstance(each, Mapping) else None
-            if not isinstance(exported, Mapping) or (exists := _exists(each, evaluation)) is False:
-                continue
-            name = evaluation.value(exported.get("Name"))
-            if isinstance(name, Unknown):
-                unnamed.append(name)
-            else:
-                outputs[text_of(name)] = evaluation.value(each.get("Value"))
-                if isinstance(exists, Unknown):
-                    perhaps[text_of(name)] = exists
-        return cls(resources, outputs, tuple(unnamed), perhaps)
+        found = _outputs(section(template, "Outputs"), evaluation)
+        if exported is not None:
+            gone = unknown_of(SourceKind.CHANGING, "output", None)
+            outputs = {name: found.get(output, ExportedOutput(name, gone)) for output, name in exported.items()}
+            return cls(resources, outputs)
+        unnamed = tuple(each for each in found.values() if isinstance(each.name, Unknown))
+        named = {text_of(each.name): each for each in found.values() if not isinstance(each.name, Unknown)}
+        return cls(resources, named, unnamed)
 
     def of_type(self, type_name: str) -> list[str]:
         """The logical IDs of the resources of a type that exist, or may."""
@@ -136,6 +145,19 @@ def _resource(given: Mapping[str, Node], evaluation: Evaluation, resources: Mapp
         uses=frozenset(used & set(resources)),
         retained=str(given.get("DeletionPolicy", "")).startswith("Retain"),
     )
+
+
+def _outputs(given: Mapping[str, Node], evaluation: Evaluation) -> dict[str, ExportedOutput]:
+    """The outputs that are CloudFormation exports, or may be, by their logical IDs."""
+    found = {}
+    for output, each in given.items():
+        exported = each.get("Export") if isinstance(each, Mapping) else None
+        if isinstance(each, Mapping) and isinstance(exported, Mapping):
+            exists = _exists(each, evaluation)
+            name, value = evaluation.value(exported.get("Name")), evaluation.value(each.get("Value"))
+            if exists is not False:
+                found[str(output)] = ExportedOutput(name, value, exists)
+    return found
 
 
 def _exists(given: Mapping[str, Any], evaluation: Evaluation) -> bool | Unknown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -21,7 +21,7 @@ from tests.support.builders import NETWORK, WEB, stack_arn, values
 from tests.support.checks import EU, STACK, Template, bucket, exporting, held_by, hold_output, stored, template, version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from strongref_check.comparison import Comparison
     from strongref_check.reading import StackReader
@@ -48,6 +48,7 @@ class Reader:
     stacks: dict[str, DeployedStack]
     change_sets: dict[str, ChangeSet] = field(default_factory=dict)
     found: StoredStack = field(default_factory=lambda: stored(values(A="one"), {"A": (WEB,)}))
+    imported: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by the CloudFormation export
     region: str = EU
 
     def stack(self, name: str) -> DeployedStack | None:
@@ -58,6 +59,9 @@ class Reader:
 
     def stored(self, stack: DeployedStack, _comparison: Comparison, _exports: Iterable[str] = ()) -> StoredStack:
         return self.found if stack.arn == STACK else StoredStack()
+
+    def users(self, export: str) -> tuple[str, ...]:
+        return self.imported.get(export, ())
 
 
 def check(reader: Reader) -> StackCheck:
@@ -80,7 +84,7 @@ def test_a_nested_change_set_decides_for_its_stack() -> None:
         }
         report = check(reader).change_set("root", "next")
         assert (report.verdict, report.nested[0].verdict) == (verdict, verdict)
-        assert [each.text[:27] for each in report.findings] == ["Nested stacks have Exports."]
+        assert [each.text[:27] for each in report.findings] == ["Nested stacks have exports."]
 
 
 def test_a_nested_stack_that_changes_without_a_change_set_of_its_own_is_unknown() -> None:
@@ -89,7 +93,7 @@ def test_a_nested_stack_that_changes_without_a_change_set_of_its_own_is_unknown(
     for change, verdict in (({"Below": ResourceChange.KEPT}, Verdict.UNKNOWN), ({}, Verdict.ACCEPTED)):
         reader.change_sets = {"next": ChangeSet(root, change, {})}
         report = check(reader).change_set("root", "next")
-        assert (report.verdict, "Below with Exports may change" in report.findings[0].text) == (verdict, bool(change))
+        assert (report.verdict, "Below with exports may change" in report.findings[0].text) == (verdict, bool(change))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +122,7 @@ def test_a_nested_stack_that_leaves_is_lost_unless_it_is_held() -> None:
     found = stored(values(A="one"), {"A": (WEB,)}, hold="network-Exports", holds=(held_by("web"),))
     held = check(tree(inner, found=found)).template("root", without, {})
     assert held.verdict is Verdict.ACCEPTED
-    assert "since it is held, it stays as it is" in held.findings[0].text
+    assert "since its exports are in use, it stays as it is" in held.findings[0].text
     free = check(tree(found=stored(values(A="one")))).template("root", without, {})
     assert (free.verdict, len(free.findings)) == (Verdict.ACCEPTED, 1)
 
@@ -126,6 +130,74 @@ def test_a_nested_stack_that_leaves_is_lost_unless_it_is_held() -> None:
 def test_importers_in_the_tree_may_be_deleted_first() -> None:
     report = check(tree(found=stored(values(A="one"), {"A": (ROOT,)}))).deletion("root")
     assert report.verdict is Verdict.UNKNOWN
+
+
+PLAIN = {"Plain": {"Value": {"Ref": "Bucket"}, "Export": {"Name": "network-Plain"}}}
+FAMILY = template(Below=BELOW, Other=BELOW, Own=bucket())
+
+
+def family(*users: str, inner: Template | None = None) -> Reader:
+    """A root with two nested stacks: `network`, which exports, and `web`, which imports; users of the plain export."""
+    root = deployed(ROOT, FAMILY, {"Below": NETWORK, "Other": WEB})
+    found = replace(stored(values(A="one"), {"A": (WEB,)}), users={"network-Plain": users} if users else {})
+    nested = {NETWORK: deployed(NETWORK, inner or INNER), WEB: deployed(WEB, template(Bucket=bucket()))}
+    return Reader({"root": root, **nested}, found=found, imported=found.users)
+
+
+@pytest.mark.parametrize(("users", "verdict"), [(("web",), Verdict.UNKNOWN), (("web", "shop"), Verdict.ACCEPTED)])
+def test_a_producer_and_its_importer_leave_a_root_in_any_order(users: tuple[str, ...], verdict: Verdict) -> None:
+    report = check(family(*users, inner=template(PLAIN, **INNER["Resources"]))).template(
+        "root", template(Own=bucket()), {}
+    )
+    assert report.verdict is verdict
+    assert ("it stays as it is, outside of this stack" in report.findings[0].text) == (verdict is Verdict.ACCEPTED)
+
+
+def changing_together(reader: Reader, other: dict[str, ResourceChange], new: Template) -> Verdict:
+    """A change set that changes both nested stacks, as far as the importer's changes at all."""
+    kept = ResourceChange.KEPT
+    reader.change_sets = {
+        "next": ChangeSet(
+            version(FAMILY), {"Below": kept, "Other": kept}, {"Below": "arn:below", "Other": "arn:other"}
+        ),
+        "arn:below": ChangeSet(version(new), {"Bucket": ResourceChange.REPLACED, "Exports": kept}, {}),
+        "arn:other": ChangeSet(version(template(Bucket=bucket())), other, {}),
+    }
+    return check(reader).change_set("root", "next").verdict
+
+
+def test_an_importer_that_is_updated_with_its_producer_may_be_first() -> None:
+    plain = template(PLAIN, **INNER["Resources"])
+    imports = {"Imports": ResourceChange.KEPT}
+    cases = [
+        (family(), imports, INNER, Verdict.UNKNOWN),
+        (family(), {}, INNER, Verdict.REFUSED),
+        (family("web", inner=plain), imports, plain, Verdict.UNKNOWN),
+        (family("web", "shop", inner=plain), imports, plain, Verdict.REFUSED),
+    ]
+    for reader, other, new, verdict in cases:
+        assert changing_together(reader, other, new) is verdict
+
+
+def test_an_importer_that_leaves_is_not_first() -> None:
+    """CloudFormation deletes it in the cleanup, after the update of its producer."""
+    reader = family()
+    kept, new = ResourceChange.KEPT, template(Below=BELOW, Own=bucket())
+    changes = {"Below": kept, "Other": ResourceChange.REMOVED}
+    reader.change_sets = {
+        "next": ChangeSet(version(new), changes, {"Below": "arn:below"}),
+        "arn:below": ChangeSet(version(INNER), {"Bucket": ResourceChange.REPLACED, "Exports": kept}, {}),
+    }
+    assert check(reader).change_set("root", "next").verdict is Verdict.REFUSED
+
+
+@pytest.mark.parametrize(("users", "verdict"), [(("shop",), Verdict.UNKNOWN), ((), Verdict.ACCEPTED)])
+def test_a_nested_stack_that_changes_matters_for_what_is_imported_from_it(
+    users: tuple[str, ...], verdict: Verdict
+) -> None:
+    reader = family(*users, inner=template(PLAIN, Bucket=bucket()))
+    reader.found = StoredStack()
+    assert check(reader).template("root", FAMILY | {"Outputs": {"X": {"Value": "1"}}}, {}).verdict is verdict
 
 
 def test_an_operation_that_is_running_makes_the_answer_unknown() -> None:

@@ -57,7 +57,8 @@ def test_with_a_hold_cloudformation_refuses_before_anything_is_deleted() -> None
 @pytest.mark.parametrize(("user", "verdict"), [("billing", Verdict.REFUSED), ("web", Verdict.UNKNOWN)])
 def test_who_imports_with_cloudformations_own_function_stands_against_it_too(user: str, verdict: Verdict) -> None:
     found = replace(stored(values(A="1")), users={"network-Plain": (user,)})
-    report = deleted(TEMPLATE, found, going=[WEB])
+    output = {"Plain": {"Value": {"Ref": "Bucket"}, "Export": {"Name": "network-Plain"}}}
+    report = deleted(template(output, **TEMPLATE["Resources"]), found, going=[WEB])
     assert report.verdict is verdict
     assert f"is in use by stack {user}." in report.findings[0].text
 

@@ -42,12 +42,21 @@ def test_loops_are_nested_and_unrolled_in_properties() -> None:
     assert resources({"B": {"Properties": loop}})["B"]["Properties"] == {"S1": {"Fn::Sub": ["1${V}", {"V": "1"}]}}
 
 
+WRONG_COLLECTIONS = (
+    "text",
+    [{"a": "b"}],
+    {"Ref": "Typo"},
+    ["1", {"Ref": "Typo"}],
+    {"Fn::GetAtt": ["B", "C"]},
+    {"Fn::FindInMap": ["No", "such", "map"]},
+)
+
+
 @pytest.mark.parametrize(
     ("loop", "problem"),
     [
         (["X", ["1"]], "it must be a list of an identifier, a collection and a map."),
-        (["X", "text", {}], "its collection must be a list of texts. Correct it."),
-        (["X", [{"a": "b"}], {}], "its collection must be a list of texts. Correct it."),
+        *((["X", each, {}], "its collection must be a list of texts: written out, or") for each in WRONG_COLLECTIONS),
     ],
 )
 def test_a_loop_that_cannot_be_unrolled_is_an_error(loop: object, problem: str) -> None:
@@ -55,11 +64,27 @@ def test_a_loop_that_cannot_be_unrolled_is_an_error(loop: object, problem: str) 
         resources({"Fn::ForEach::Loop": loop})
 
 
-@pytest.mark.parametrize("collection", [{"Ref": "Stored"}, ["1", {"Ref": "Stored"}], {"Fn::GetAtt": ["B", "C"]}])
+@pytest.mark.parametrize("collection", [{"Ref": "Stored"}, ["1", {"Ref": "Stored"}], {"Fn::GetAZs": ""}])
 def test_a_loop_over_what_only_cloudformation_knows_is_left_to_it(collection: object) -> None:
     given = {"Transform": LOOPS, "Resources": {"Fn::ForEach::Loop": ["X", collection, {"B${X}": {}}]}}
     names = {"Stored": unknown_of(SourceKind.CHANGING, "parameter Stored", {"Ref": "Stored"})}
     assert expand(given, names).left == ("Fn::ForEach::Loop",)
+
+
+def test_the_key_of_a_loop_is_shown_as_it_is_written() -> None:
+    """With its identifiers replaced it may have the value of a parameter."""
+    for inner, left in ((["Y", {"Ref": "Stored"}, {}], True), (["Y", "text", {}], False)):
+        loop = {"Fn::ForEach::Outer": ["X", {"Ref": "Secrets"}, {"Fn::ForEach::In${X}": inner}]}
+        names: dict[str, Any] = {
+            "Secrets": ["a-secret"],
+            "Stored": unknown_of(SourceKind.CHANGING, "parameter Stored", {"Ref": "Stored"}),
+        }
+        given = {"Transform": LOOPS, "Resources": loop}
+        if left:
+            assert expand(given, names).left == ("Fn::ForEach::In${X}",)
+        else:
+            with pytest.raises(LoopError, match=r"^Fn::ForEach::In\$\{X\} cannot"):
+                expand(given, names)
 
 
 def test_a_loop_of_loops_ends() -> None:

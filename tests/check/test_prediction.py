@@ -19,6 +19,7 @@ from strongref_check.prediction import predict
 from strongref_check.report import ChangeKind, Verdict
 from strongref_check.stored import StoredScope, StoredStack
 from strongref_check.unknown import SourceKind, unknown_of
+from strongref_check.version import StackVersion
 from tests.support.builders import ME, SHOP, WEB, items, ours, record, stock, text, values
 from tests.support.checks import (
     EU,
@@ -406,6 +407,58 @@ def test_an_output_whose_name_is_unknown_may_be_the_held_one() -> None:
     report = update(old, template(named, Bucket=bucket(), Exports=HELD), held("web"))
     assert report.verdict is Verdict.UNKNOWN
     assert "CloudFormation refuses the update if export network-Exports is removed" in report.findings[0].text
+
+
+def secretly_named(value: str, suffix: str = "") -> Template:
+    """A stack whose output has a name that only CloudFormation knows: of a parameter with NoEcho."""
+    name = {"Fn::Sub": f"${{Env}}-Plain{suffix}"}
+    return template({"Plain": {"Value": value, "Export": {"Name": name}}}, Exports=exporting({"A": "one"}))
+
+
+@pytest.mark.parametrize(
+    ("new", "kind", "verdict"),
+    [
+        (secretly_named("x"), SourceKind.FIXED, Verdict.ACCEPTED),
+        (secretly_named("y"), SourceKind.FIXED, Verdict.REFUSED),
+        (secretly_named("x"), SourceKind.CHANGING, Verdict.UNKNOWN),
+        (secretly_named("x", "2"), SourceKind.FIXED, Verdict.UNKNOWN),
+        (template(Exports=exporting({"A": "one"})), SourceKind.FIXED, Verdict.REFUSED),
+    ],
+    ids=["same", "changed", "perhaps renamed", "renamed", "removed"],
+)
+def test_cloudformation_knows_the_names_of_deployed_outputs(new: Template, kind: SourceKind, verdict: Verdict) -> None:
+    env = unknown_of(SourceKind.FIXED, "parameter Env", {"Ref": "Env"})
+    old = StackVersion.of(secretly_named("x"), {"Env": env}, {"Plain": "prod-Plain"})
+    comparison = Comparison(old, version(new, Env=unknown_of(kind, "parameter Env", {"Ref": "Env"})))
+    assert comparison.outputs_at_risk() == (["prod-Plain"] if verdict is not Verdict.ACCEPTED else [])
+    found = replace(stored(values(A="one")), users={"prod-Plain": ("billing",)})
+    assert predict(STACK, comparison, found).verdict is verdict
+
+
+def test_an_output_that_was_never_exported_is_not_in_use() -> None:
+    """The creation of the stack failed: another stack exports that name."""
+    old = StackVersion.of(template(PLAIN, Bucket=bucket()), {}, {})
+    found = StoredStack(users={"network-Plain": ("billing",)})
+    assert predict(STACK, Comparison(old, version(template(Bucket=bucket()))), found).verdict is Verdict.ACCEPTED
+
+
+def test_the_way_out_names_holds_and_imports() -> None:
+    old = template(hold_output(), Bucket=bucket(), Exports=HELD)
+    found = replace(held("web"), users={"network-Exports": ("billing",)})
+    (finding,) = [each for each in update(old, template(), found).findings if each.verdict is Verdict.REFUSED]
+    assert finding.text.endswith(
+        "it is in use by strongref-hold-… for web (us-east-1, 111111111111) and by stack billing. Nothing is changed "
+        "then. Remove the property Hold first, and deploy the importers with another Revision of their Imports. Remove "
+        "every Fn::ImportValue of it, and then the output."
+    )
+
+
+def test_a_stack_that_imports_its_own_export_decides_nothing() -> None:
+    old = template(PLAIN, Bucket=bucket(), Exports=exporting({"A": "one"}))
+    found = replace(stored(values(A="one")), users={"network-Plain": ("network",)})
+    report = update(old, template(Bucket=bucket(), Exports=exporting({"A": "one"})), found)
+    assert report.verdict is Verdict.UNKNOWN
+    assert report.findings[0].text.startswith("unknown: only stacks that are updated with it use export network-Plain.")
 
 
 def test_a_held_output_whose_condition_is_unknown_may_be_removed_unless_that_stays() -> None:

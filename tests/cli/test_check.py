@@ -14,6 +14,7 @@ from moto.cloudformation.models import cloudformation_backends
 
 import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
+from strongref.contract.holds import HOLDS, HoldParameter, hold_stack_name
 from strongref.runtime.wiring import exporter, importer
 from strongref_toolkit.aws import Aws
 from strongref_toolkit.errors import FetchFailedError
@@ -138,6 +139,38 @@ def test_what_is_unknown_fails_only_if_it_is_to(check: Check) -> None:
 def test_a_deletion_is_predicted(check: Check) -> None:
     status, shown = check(None, "--delete", "network")
     assert (status, "Bucket and Password cannot be dropped: they are imported by stack web" in shown) == (1, True)
+
+
+@pytest.fixture
+def imports(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """The stacks that import a CloudFormation export."""
+    found: dict[str, list[str]] = {}
+    original = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def answered(client: BaseClient, operation: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 (as botocore)
+        if operation == "ListImports" and given["ExportName"] in found:
+            listed, start = found[given["ExportName"]], int(given.get("NextToken", "0"))
+            return {"Imports": listed[start : start + 1], "NextToken": str(start + 1) if listed[start + 1 :] else ""}
+        return original(client, operation, given)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", answered)
+    return found
+
+
+def test_the_names_of_outputs_are_those_that_cloudformation_knows(check: Check, imports: dict[str, list[str]]) -> None:
+    """The name comes from a parameter that CloudFormation does not show, and one hold stack has a parameter."""
+    given = template({"Plain": {"Value": "x", "Export": {"Name": {"Fn::Sub": "${Env}-Plain"}}}}, Bucket=bucket())
+    given["Parameters"] = {"Env": {"Type": "String", "NoEcho": True, "Default": "prod"}}
+    deployed("zones", EU, given)
+    hold = HoldParameter("prod-Plain", ACCOUNT, US, "web", "0123456789abcdef")
+    name = f"{HOLDS}/{'/'.join(hold)}"
+    boto3.client("ssm", EU).put_parameter(Name=name, Value="x", Type="String")
+    imports["prod-Plain"] = ["billing", hold_stack_name(ACCOUNT, "web", hold.hash), "strongref-hold-of-nobody"]
+    assert check(given, stack="zones")[0] == 0
+    status, shown = check(given | {"Outputs": {}}, stack="zones")
+    users = f"strongref-hold-… for web (us-east-1, {ACCOUNT}) and by stack billing and stack strongref-hold-of-nobody."
+    assert (status, f"remove export prod-Plain: it is in use by {users}" in shown) == (1, True)
+    assert check(None, "--delete", "zones")[0] == 1
 
 
 def test_a_new_stack_is_predicted(check: Check) -> None:

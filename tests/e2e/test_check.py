@@ -184,7 +184,7 @@ def test_the_roots_own_resources_are_not_protected_by_a_nested_stacks_exports(wo
 
     updated = ask(world, lambda check: check.template(world.producer, root, {}))
     assert updated.verdict is Verdict.UNKNOWN
-    assert "Below with Exports may change: create a change set" in "".join(each.text for each in updated.findings)
+    assert "Below with exports may change: create a change set" in "".join(each.text for each in updated.findings)
     deleted = ask(world, lambda check: check.deletion(world.producer))
     assert (deleted.verdict, deleted.nested[0].verdict) == (Verdict.REFUSED, Verdict.REFUSED)
     assert "its own resources may be deleted before a nested stack refuses" in deleted.findings[-1].text
