@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 REGION = "us-east-1"
 LATENCY = 0.1
-EXPORTER = FenceHolder("Exports", "Exports of stack network", "request-1")
+UNTIL = EPOCH + timedelta(hours=1)
+EXPORTER = FenceHolder("Exports", "Exports of stack network", "request-1", UNTIL)
 
 
 class World:
@@ -175,6 +176,18 @@ def test_whose_time_is_up_leaves_the_fence_with_what_it_looked_at_and_its_succes
     assert world.fences == {}
 
 
+@pytest.mark.parametrize(("until", "left"), [(35.0, 1), (29.0, 0)], ids=["another one follows", "none does"])
+def test_the_last_invocation_leaves_no_fence(until: float, left: int) -> None:
+    world = World()
+
+    def out_of_time() -> None:
+        with pytest.raises(OutOfTimeError):
+            world.behind(100, replace(EXPORTER, until=EPOCH + timedelta(seconds=until)), lasts=36)
+
+    world.time.run(out_of_time)
+    assert len(world.fences) == left
+
+
 def test_what_was_looked_at_for_another_request_does_not_count() -> None:
     world = World()
 
@@ -231,8 +244,8 @@ def test_of_two_that_would_go_on_with_the_same_work_one_gives_way() -> None:
 @pytest.mark.parametrize(
     "who",
     [
-        FenceHolder("More", "More of stack network", "request-1"),
-        FenceHolder("Exports", "Exports of stack network", "forged", continues=True),
+        FenceHolder("More", "More of stack network", "request-1", UNTIL),
+        FenceHolder("Exports", "Exports of stack network", "forged", UNTIL, continues=True),
     ],
     ids=["another holder", "a continuation of another request"],
 )

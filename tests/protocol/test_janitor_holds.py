@@ -175,10 +175,16 @@ def test_for_a_hold_that_is_missing_altogether_only_what_it_is_for_is_looked_at_
     assert [action for action, _ in cloud.calls].count("ListTagsForResource") == 20 + 1 + 1
 
 
-def test_what_was_claimed_since_the_first_look_keeps_its_hold(held: Cloud) -> None:
+@pytest.mark.parametrize("is_held", [True, False])
+def test_what_was_claimed_since_the_first_look_has_its_hold(held: Cloud, is_held: bool) -> None:
     """The janitor reads all values first, and what is held much later."""
-    held.deploy("network", EU, HELD | {"More": exports({"C": "c"}, Hold="network-More")})
+    if not is_held:
+        held.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"})}, outputs=[HOLD])
+        tend(held)
+    more = exports({"C": "c"}, **({"Hold": "network-More"} if is_held else {}))
+    held.deploy("network", EU, (HELD if is_held else {"Exports": exports({"A": "a1", "B": "b1"})}) | {"More": more})
     held.deploy("web", US, {"Imports": imports()})
+    held.deploy("network", EU, HELD | {"More": exports({"C": "c"}, Hold="network-More")})
     looked = HoldTender.make_missing
 
     def later(tender: HoldTender, scope: Any, recorded: Any, seen: Any, *more: Any) -> Any:  # noqa: ANN401

@@ -163,7 +163,7 @@ class Invocation:
             self.request.held = self.held
 
     def may_hand_over(self) -> bool:
-        return self.may_answer and self.continuation.may_continue(self.now())
+        return self.may_answer and self.now() < self.continuation.continues_until
 
     def hand_over(self) -> None:
         """Another invocation goes on; this one makes at most the call that it is about to make."""

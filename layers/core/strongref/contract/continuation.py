@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 CONTINUATION_FIELD = "StrongrefHandOver"
@@ -56,9 +56,12 @@ class Continuation:
         """How long CloudFormation still waits."""
         return min(self.timeout - (now - self.since).total_seconds(), self.timeout)  # clocks may differ
 
-    def may_continue(self, now: datetime) -> bool:
-        """Whether another invocation may continue, and has time for it."""
-        return self.invocation < MAX_INVOCATIONS and self.seconds_left(now) > MIN_SECONDS_LEFT
+    @property
+    def continues_until(self) -> datetime:
+        """Until when another invocation may be asked to continue, so that it has time for it."""
+        if self.invocation >= MAX_INVOCATIONS:
+            return datetime.min.replace(tzinfo=UTC)
+        return self.since + timedelta(seconds=self.timeout - MIN_SECONDS_LEFT)
 
     def next_event(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         """The event for the next invocation."""

@@ -127,6 +127,10 @@ class Event:
         """Which request it is; None if it does not say when it was sent."""
         return RequestStamp(self.requested, self.request_id) if self.requested else None
 
+    def invocation(self, now: datetime) -> Continuation:
+        """Which invocation for this event it is; the first, if there was none before, may have started now."""
+        return self.continuation or Continuation(1, self.requested or now, self.service_timeout)
+
     @property
     def log_keys(self) -> dict[str, str]:
         """The fields that every log line of the invocation has."""

@@ -173,7 +173,8 @@ class Exporter:
         attempt = ExportAttempt(self, event, wanted, index, event.continuation is not None, clock.now())
         creates = event.request_type is RequestType.CREATE and not attempt.began
         says = f"{event.logical_id} of {stack_text(event.stack)}"
-        holder = FenceHolder(event.logical_id, says, event.request_id, continues=event.continuation is not None)
+        until = event.invocation(clock.now()).continues_until
+        holder = FenceHolder(event.logical_id, says, event.request_id, until, continues=event.continuation is not None)
         sites = [(each.region, each.scope) for each in destinations]
         try:
             plans = behind_fences(

@@ -52,6 +52,7 @@ class FenceHolder:
     name: str  # among the holders of a scope; a random token makes it unique
     says: str  # who that is, for people
     work: str = ""  # the request being carried out, if another invocation can continue it behind the same fences
+    until: datetime | None = None  # until when one may be asked to continue it
     # whether an earlier invocation left a fence for this one. Events that say so without knowing the request take no
     # fence over
     continues: bool = False
@@ -252,8 +253,8 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
 
     Raises:
         ChangingError: another holder was still at work when patience was over. `busy` makes another error of it.
-        UnfinishedError: the invocation ran out of time. If the holder names a work, the fences stay for a while, for
-            the invocation that continues it.
+        UnfinishedError: the invocation ran out of time. The fences stay for a while, if another invocation can continue
+            the work.
     """
     waiting, lag = ports.patience.begin(clock), ports.lag
     reserve = min(RESERVE_SECONDS, clock.remaining() * RESERVE_SHARE) + lag.after_writing
@@ -276,7 +277,7 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
         except UnfinishedError as error:
             if isinstance(error, OutOfTimeError) and lease and lease.expired:
                 continue  # the fences' time is over, not the invocation's: the rest is done behind new ones
-            if holder.work:
+            if holder.until and clock.now() < holder.until:
                 put_away = OwnFence.leave
             raise
         finally:

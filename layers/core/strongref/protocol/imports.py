@@ -142,8 +142,7 @@ class Importer:
         """What makes the hold of an import; None if the producer is in another account."""
         if scope.producer.account != event.stack_arn.account:
             return None
-        begun = event.requested or (event.continuation.since if event.continuation else clock.now())
-        until = begun + timedelta(seconds=event.service_timeout / 2)
+        until = event.invocation(clock.now()).since + timedelta(seconds=event.service_timeout / 2)
         own_stacks = OwnStacks(self.ports.stacks.by_arn, event.stack, partial(self.ports.lag.settle, clock))
 
         def is_given_up() -> bool:

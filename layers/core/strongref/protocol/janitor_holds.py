@@ -98,7 +98,7 @@ class HoldTender:
         Yields:
             The tag of each claim in order: first without findings, before it is looked after, then with what was found.
         """
-        if unread and recorded.names_holds:
+        if unread and recorded.all_holds:
             if len(unread) > READ_AGAIN:
                 logger.warning("Too many values to look after their holds", extra={"path": scope.values})
                 return
@@ -172,7 +172,7 @@ class HoldTender:
         """Look again behind a fence, where nobody claims or changes anything, and begin to make or correct the hold.
 
         Other values may have been claimed since the first look, with a hold for all of them. So where there is a hold,
-        all values are looked at.
+        or may be several, all values are looked at.
         """
         stack = keeper.stack
 
@@ -181,11 +181,13 @@ class HoldTender:
             inspector = TagInspector(self.ports.stacks)
             claims: dict[Claim, set[Key]] = {}
             keys = {stack.scope.key(name) for name in store.under(stack.scope.values, decrypted=False)}
-            tags = inspector.survey(store, stack.scope, sorted(keys if keeper.may_exist() else keys & claimed))
+            recorded = RecordedExports.read(store, stack.scope)
+            needs_all = keeper.may_exist() or len(recorded.all_holds) > 1
+            tags = inspector.survey(store, stack.scope, sorted(keys if needs_all else keys & claimed))
             inspector.agree(first, [tags])
             add_claims(claims, tags)
             left = claims.get(claim)
-            holds = keeper.needed(RecordedExports.read(store, stack.scope).holds(left)) if left else {}
+            holds = keeper.needed(recorded.holds(left)) if left else {}
             return self._begin(keeper, holds, fenced), holds
 
         try:

@@ -37,9 +37,9 @@ class RecordedExports:
         return {key: value for record in self.records.values() for key, value in record.values.items()}
 
     @property
-    def names_holds(self) -> bool:
-        """Whether imports may have holds because of these records."""
-        return any(record.hold or record.former_hold for record in self.records.values())
+    def all_holds(self) -> set[str]:
+        """The CloudFormation exports that imports may hold because of these records."""
+        return {each for record in self.records.values() for each in (record.hold, record.former_hold) if each}
 
     def says(self, key: Key, value: Value) -> bool:
         """Whether a record publishes this value for this key."""

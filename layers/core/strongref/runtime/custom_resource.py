@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from crhelper import CfnResource
 
 from strongref.arns import Arn
-from strongref.contract.continuation import Continuation
 from strongref.contract.event import Event, MalformedEventError, RequestType
 from strongref.contract.names import BadArnError
 from strongref.contract.response import Response, ResponseStatus, ResponseTooLargeError, encode
@@ -123,7 +122,7 @@ class _Invocation:
         self._raw = raw
         self._context = context
         self._reinvoke = reinvoke
-        self._continuation = event.continuation or Continuation(1, event.requested or _now(), event.service_timeout)
+        self._continuation = event.invocation(_now())
         self._clock = SystemClock.of(context, at_most=self._continuation.seconds_left(_now()))
         self._lock = threading.Lock()
         self._finished = False
@@ -196,7 +195,7 @@ class _Invocation:
     def continue_later(self, error: UnfinishedError) -> None:
         """Continue in another invocation, which will respond. If there cannot be one, respond that it is not done."""
         continuation = self._continuation
-        if not continuation.may_continue(_now()):
+        if _now() >= continuation.continues_until:
             self.fail(ServiceTimeoutError(continuation.invocation, continuation.timeout, error))
             return
         with self._finish() as first:
