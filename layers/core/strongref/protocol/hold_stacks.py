@@ -97,13 +97,10 @@ class OwnStacks:
 
     look_up: Callable[[str], StackInfo | None]  # by ARN
     stack: str  # its ARN
-    settle: Callable[[], None] = lambda: None  # waits until reads show a stack that was created a moment ago
     _found: frozenset[str] | None = None
 
     def __contains__(self, arn: object) -> bool:
         if self._found is None:
-            if self.look_up(self.stack) is None:
-                self.settle()
             found = [self.stack]
             while (info := self.look_up(found[-1])) and info.parent_arn:
                 found.append(info.parent_arn)

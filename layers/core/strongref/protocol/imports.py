@@ -117,10 +117,9 @@ class Importer:
             generation = physical_id(stack, event.logical_id, request)
             if is_in_use(self.ports.stacks, event.stack, event.logical_id, generation):
                 return Response(event.physical_id or generation)
-        root = self._root(event.stack)
-        if root and self.ports.lag.seconds and not removes_resources(root):  # Then this is what it was before.
-            self.ports.lag.settle(clock)
-            root = self._root(event.stack)
+        # A root that removes nothing is what it was before.
+        look = partial(self._root, event.stack)
+        root = self.ports.lag.certain(clock, look, lambda found: found is None or removes_resources(found))
         name = root.name if root else stack.name
         holder = FenceHolder(event.logical_id, f"the cleanup of stack {stack.name}")
         release = ClaimRelease(self.ports, clock, stack.region, generation, holder)
@@ -143,7 +142,7 @@ class Importer:
         if scope.producer.account != event.stack_arn.account:
             return None
         until = event.invocation(clock.now()).since + timedelta(seconds=event.service_timeout / 2)
-        own_stacks = OwnStacks(self.ports.stacks.by_arn, event.stack, partial(self.ports.lag.settle, clock))
+        own_stacks = OwnStacks(partial(self._created, clock), event.stack)
 
         def is_given_up() -> bool:
             return not is_in_progress(event, self.ports.stacks.resource(event.stack, event.logical_id))
@@ -155,10 +154,8 @@ class Importer:
         """Whether an Update is the rollback of another one, which must not fail."""
         if event.request_type is not RequestType.UPDATE:
             return False
-        info = self.ports.stacks.by_arn(event.stack)
-        if info and not info.rolling_back:  # It may have begun a moment ago.
-            self.ports.lag.settle(clock)
-            info = self.ports.stacks.by_arn(event.stack)
+        look = partial(self.ports.stacks.by_arn, event.stack)  # The rollback may have begun a moment ago.
+        info = self.ports.lag.certain(clock, look, lambda found: found is None or found.rolling_back)
         return info is not None and info.rolling_back
 
     def _remove_hold(self, event: Event, generation: str, scope: ExportScope, clock: Clock) -> None:
@@ -178,11 +175,13 @@ class Importer:
             return SHARED
         if request.consumer:
             return request.consumer
-        info = self.ports.stacks.by_arn(stack)
-        if info is None:  # It was created a moment ago.
-            self.ports.lag.settle(clock)
-            info = self.ports.stacks.by_arn(stack)
+        info = self._created(clock, stack)
         return StackArn.parse(info.root_arn if info else stack).name
+
+    def _created(self, clock: Clock, stack: str) -> StackInfo | None:
+        """A stack that may have been created a moment ago."""
+        look = partial(self.ports.stacks.by_arn, stack)
+        return self.ports.lag.certain(clock, look, lambda found: found is not None)
 
     def _root(self, stack: str) -> StackInfo | None:
         info = self.ports.stacks.by_arn(stack)

@@ -10,14 +10,16 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from strongref.errors import BadRequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from strongref.protocol.time import Clock
+
+T = TypeVar("T")
 
 DEFAULT_LAG = 2.0
 """Seconds. Measure your own with tools/read_lag.py."""
@@ -83,6 +85,14 @@ class ReadLag:
         """Wait until reads show what is stored now; without a lag, they do."""
         if self.seconds:
             clock.sleep(self.after_writing)
+
+    def certain(self, clock: Clock, look: Callable[[], T], is_certain: Callable[[T], bool]) -> T:
+        """What a look finds. Unless that is certain, it looks again when reads show what is stored now."""
+        found = look()
+        if self.seconds and not is_certain(found):
+            self.settle(clock)
+            return look()
+        return found
 
     def check_service_timeout(self, timeout: float) -> None:
         """Check that CloudFormation waits long enough.
