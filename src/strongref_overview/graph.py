@@ -1,0 +1,45 @@
+"""Stacks and the references between them. Data only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Participant:
+    """A stack, or a set of manifests, that exports or imports."""
+
+    account: str
+    region: str  # empty for a set of manifests: it imports from many
+    name: str
+    kind: str = "stack"  # or "manifests"
+
+    @property
+    def id(self) -> str:
+        """A text that tells it from all others."""
+        return "/".join((self.kind, self.account, self.region, self.name))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Reference:
+    """What one participant imports from another in one region. It never has a value."""
+
+    producer: Participant
+    importer: Participant
+    region: str  # where the values are stored, and so where they are imported
+    keys: tuple[str, ...]  # the imported keys, as an Import names them, sorted
+    stale: tuple[str, ...] = ()  # those of them whose value changed after the importer read it
+    protected: bool = True  # whether CloudFormation protects the producer, by a hold
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """All participants and references of some regions."""
+
+    participants: tuple[Participant, ...]  # sorted; those too that only export, and that nobody imports from
+    references: tuple[Reference, ...]  # sorted
+    as_of: datetime  # when it was read (UTC)
