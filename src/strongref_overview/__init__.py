@@ -1,1 +1,1 @@
-"""Who exports what to whom: everything that strongref stores in some regions, read once, and pure questions about it."""
+"""Who exports what to whom: all that strongref stores in some regions, read once, and pure questions about it."""

@@ -21,7 +21,7 @@ class Participant:
     @property
     def id(self) -> str:
         """A text that tells it from all others."""
-        return "/".join((self.kind, self.account, self.region, self.name))
+        return f"{self.kind}/{self.account}/{self.region}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True, order=True)
