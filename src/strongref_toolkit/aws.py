@@ -19,7 +19,7 @@ from strongref_toolkit.errors import PLACEHOLDER, FetchFailedError, NoRegionErro
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from strongref.aws.retry_and_rate_limit import RateLimiter
     from strongref.protocol.ports import Store
@@ -167,3 +167,25 @@ class Aws:
         except BotoCoreError as error:  # no region has that name
             code = type(error).__name__
         raise FetchFailedError(action, target, where.region, code)
+
+    def pages(
+        self,
+        where: Where,
+        action: str,
+        target: str,
+        service: Callable[[Clients, str], Any],
+        method: str,
+        **request: Any,  # noqa: ANN401 (as botocore)
+    ) -> Iterator[Mapping[str, Any]]:
+        """Every page of a response; arguments and errors as for `call`. A page may be empty and not be the last."""
+        while True:
+            page = self.call(where, action, target, service, method, **request)
+            yield page
+            token = next((name for name in _TOKENS if page.get(name)), None)
+            if token is None:
+                return
+            request[token] = page[token]
+
+
+_TOKENS = ("NextToken", "PaginationToken")
+"""The fields that lead to the next page, in requests and responses alike."""
