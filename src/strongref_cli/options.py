@@ -24,13 +24,13 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         unknown = re.fullmatch("unrecognized arguments: (.*)", message)
-        raise UsageError(f"{message[0].lower()}{message[1:]}{'' if unknown else self._help_hint}")
+        raise UsageError(f"{message[0].lower()}{message[1:]}{'' if unknown else self.help_hint}")
 
     @property
-    def _help_hint(self) -> str:
+    def help_hint(self) -> str:
         return f". See {self.prog} --help"
 
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override] # noqa: ANN401 (as argparse)
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 (as argparse)
         """As argparse does it. An option that does not exist is reported with those that it resembles.
 
         Raises:
@@ -39,8 +39,9 @@ class Parser(argparse.ArgumentParser):
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             command = found.parser if "parser" in found else self
-            raise UsageError(f"unknown argument {unknown[0]}{did_you_mean(unknown[0], command.option_names)}"
-                             f"{command._help_hint}")
+            raise UsageError(
+                f"unknown argument {unknown[0]}{did_you_mean(unknown[0], command.option_names)}{command.help_hint}"
+            )
         return found
 
     @property
@@ -53,7 +54,9 @@ class Parser(argparse.ArgumentParser):
         choices = [str(each) for each in action.choices]
         what = "command" if isinstance(action, argparse._SubParsersAction) else action.option_strings[0]  # noqa: SLF001
         hint = did_you_mean(str(value), choices) or f". Choose from {', '.join(choices)}"
-        raise UsageError(f"unknown {what} {str(value)!r}{hint}" if what == "command" else f"{what} cannot be {str(value)!r}{hint}")
+        raise UsageError(
+            f"unknown {what} {str(value)!r}{hint}" if what == "command" else f"{what} cannot be {str(value)!r}{hint}"
+        )
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:  # noqa: ANN401 (as argparse)
         names = ["a manifest"] if action.dest == "manifest" else action.option_strings or [str(action.metavar)]
@@ -83,7 +86,12 @@ def repeatable(options: Options, flag: str, summary: str, **more: Any) -> None: 
 def add_regions(command: argparse.ArgumentParser, whose: str) -> None:
     """Add the options that choose regions."""
     regions = command.add_mutually_exclusive_group()
-    repeatable(regions, "--region", f"{whose}; repeatable; by default that of the environment or of the profile", metavar="REGION")
+    repeatable(
+        regions,
+        "--region",
+        f"{whose}; repeatable; by default that of the environment or of the profile",
+        metavar="REGION",
+    )
     regions.add_argument("--all-regions", action="store_true", help="every region that is enabled for the account")
     add_profile(command)
 

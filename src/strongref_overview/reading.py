@@ -103,9 +103,7 @@ class OverviewReader:
         """The tags of the parameters below the exports' path."""
         request = {"ResourceTypeFilters": ["ssm:parameter"], "ResourcesPerPage": _TAGGED_PER_PAGE}
         request["TagFilters"] = [{"Key": PRODUCER_TAG}]
-        pages = self._pages(
-            region, "GetResources", EXPORTS, Clients.tagging, "get_resources", **request
-        )
+        pages = self._pages(region, "GetResources", EXPORTS, Clients.tagging, "get_resources", **request)
         found = {}
         for each in (each for page in pages for each in page["ResourceTagMappingList"]):
             # The name of a parameter begins with a slash, which the ARN does not repeat.
