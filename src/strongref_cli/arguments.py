@@ -18,6 +18,7 @@ from strongref_cli.options import (
     add_output,
     add_profile,
     add_regions,
+    add_yes,
     repeatable,
 )
 from strongref_cli.permissions import Principal
@@ -44,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=__version__)
     whole.set_defaults(extra=None)
     commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for add in (_list, _who, _check, _republish, _lookup, _objects, _refs, _resolve, _transform):
+    for add in (_list, _who, _check, _doctor, _release, _republish, _lookup, _objects, _refs, _resolve, _transform):
         add(commands)
     return whole
 
@@ -111,6 +112,33 @@ STATES = (
     "gone",
     "unheld",
 )
+
+
+def _doctor(commands: Commands) -> None:
+    doctor = add_command(commands, "doctor", "find what is wrong with what is stored, and repair what is safe")
+    add_regions(doctor, "a region to examine")
+    doctor.add_argument("--fix", action="store_true", help="after showing what is wrong, repair what is safe to repair")
+    add_yes(doctor)
+    add_output(doctor)
+    doctor.set_defaults(run="healing:examine")
+
+
+def _release(commands: Commands) -> None:
+    release = add_command(
+        commands,
+        "release",
+        "take a stack's claim off an export, although the stack may still use it",
+        epilog="It shows what may break before it does anything, and leaves a trace for 90 days.",
+    )
+    release.add_argument("stack", metavar="STACK", help="the stack that exports it")
+    release.add_argument("key", metavar="KEY", help="the export, or all in the map of this name")
+    release.add_argument("--consumer", required=True, help="the stack whose claim is released")
+    release.add_argument("--reason", required=True, help="why, for the trace")
+    release.add_argument("--dry-run", action="store_true", help="show what would be released, and release nothing")
+    add_yes(release)
+    add_regions(release, "a region of the exporting stack or of the values")
+    add_output(release)
+    release.set_defaults(run="healing:release_claim")
 
 
 def _republish(commands: Commands) -> None:

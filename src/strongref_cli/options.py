@@ -100,5 +100,9 @@ def add_profile(command: argparse.ArgumentParser) -> None:
     command.add_argument("--profile", help="the AWS profile; by default AWS_PROFILE")
 
 
+def add_yes(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--yes", action="store_true", help="do not ask before anything is changed")
+
+
 def add_output(command: argparse.ArgumentParser) -> None:
     command.add_argument("--output", choices=FORMATS, default="table", help="the format; by default table")

@@ -11,7 +11,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from strongref.text import os_problem
-from strongref_toolkit.errors import WriteFailedError
+from strongref_toolkit.errors import UsageError, WriteFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -105,6 +105,22 @@ def progress(what: str) -> Iterator[Callable[[str], None]]:
 
     with Console(stderr=True).status(what) as status:
         yield lambda step: status.update(f"{what}: {step}")
+
+
+def ask(question: str, *, yes: bool) -> None:
+    """Ask on the terminal before something is changed; `yes` is the answer that was given beforehand.
+
+    Raises:
+        UsageError: the answer is no, or nobody can be asked.
+    """
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("nothing was changed: give --yes where nobody can be asked")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("nothing was changed")
 
 
 def put_out(content: bytes) -> None:

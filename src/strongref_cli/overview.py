@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
 
-    from strongref.contract.names import Producer
+    from strongref.contract.names import ExportScope, Key, Producer
     from strongref_overview.exports import Claim, ExportedValue
     from strongref_overview.graph import Participant
     from strongref_overview.who import Uses
@@ -53,7 +53,7 @@ def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
 
 _FILTERS: tuple[tuple[str, str, Callable[[ExportedValue], Iterable[str]]], ...] = (
     ("--stack", "stack", lambda value: {value.producer.stack}),
-    ("--consumer", "consumer", lambda value: {_consumer(value), value.scope.consumer}),
+    ("--consumer", "consumer", lambda value: {consumer_text(value.scope), value.scope.consumer}),
     ("--importer", "importer", lambda value: {participant_of(claim.importer).name for claim in value.claims}),
 )
 
@@ -71,7 +71,7 @@ def _list_table(values: Sequence[ExportedValue], regions: Sequence[str], as_of: 
             value.region,
             _stack(value.producer, value.region),
             attribute_name(value.key),
-            _consumer(value),
+            consumer_text(value.scope),
             value.state.value,
             _age(value.changed, as_of),
             _importers(value),
@@ -97,7 +97,11 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], as_of: dat
 
 
 def _list_document(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> dict[str, Any]:
-    return {"asOf": _time(as_of), "regions": list(regions), "exports": [_export_document(value) for value in values]}
+    return {
+        "asOf": time_text(as_of),
+        "regions": list(regions),
+        "exports": [_export_document(value) for value in values],
+    }
 
 
 def show_who(args: argparse.Namespace, session: ToolSession) -> int:
@@ -106,7 +110,7 @@ def show_who(args: argparse.Namespace, session: ToolSession) -> int:
     with progress(f"Looking for {args.stack}") as step:
         uses = find_uses(OverviewReader(session.aws(None, None), step), regions, args.stack, args.key)
     tables = [table for each in uses for table in _who_tables(each)]
-    document = {"asOf": _time(as_of), "stacks": [_uses_document(each) for each in uses]}
+    document = {"asOf": time_text(as_of), "stacks": [_uses_document(each) for each in uses]}
     show(Result([*tables, Table(notes=[f"As of {as_of:%Y-%m-%d %H:%M:%S} UTC."])], document), args.output)
     return 0
 
@@ -114,7 +118,7 @@ def show_who(args: argparse.Namespace, session: ToolSession) -> int:
 def _who_tables(uses: Uses) -> list[Table]:
     who = uses.participant
     exports = [
-        (attribute_name(value.key), value.region, _consumer(value), value.state.value, _importers(value))
+        (attribute_name(value.key), value.region, consumer_text(value.scope), value.state.value, _importers(value))
         for value in uses.exports
     ]
     imports = [
@@ -130,22 +134,26 @@ def _who_tables(uses: Uses) -> list[Table]:
         Table(
             ("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY"),
             exports,
-            title=f"{_participant(who)} exports {_count(len(exports), 'value')}",
+            title=f"{participant_text(who)} exports {_count(len(exports), 'value')}",
         ),
         Table(
             ("KEY", "FROM", "STATE", "HOLD"),
             imports,
-            title=f"{_participant(who)} imports {_count(len(imports), 'value')}",
+            title=f"{participant_text(who)} imports {_count(len(imports), 'value')}",
         ),
     ]
 
 
 def _uses_document(uses: Uses) -> dict[str, Any]:
     return {
-        **_participant_document(uses.participant),
+        **participant_document(uses.participant),
         "exports": [_export_document(value) for value in uses.exports],
         "imports": [
-            {**_place_document(value), "state": claim.state, "protection": claim.protection}
+            {
+                **place_document(value.region, value.scope, value.key),
+                "state": claim.state,
+                "protection": claim.protection,
+            }
             for value, claim in uses.imports
         ],
     }
@@ -153,12 +161,12 @@ def _uses_document(uses: Uses) -> dict[str, Any]:
 
 def _export_document(value: ExportedValue) -> dict[str, Any]:
     return {
-        **_place_document(value),
+        **place_document(value.region, value.scope, value.key),
         "state": value.state,
-        "changedAt": _time(value.changed) if value.changed else None,
+        "changedAt": time_text(value.changed) if value.changed else None,
         "importers": [
             {
-                **_participant_document(participant_of(claim.importer)),
+                **participant_document(participant_of(claim.importer)),
                 "id": claim.importer,
                 "state": claim.state,
                 "protection": claim.protection,
@@ -168,17 +176,17 @@ def _export_document(value: ExportedValue) -> dict[str, Any]:
     }
 
 
-def _place_document(value: ExportedValue) -> dict[str, Any]:
-    producer = value.producer
+def place_document(region: str, scope: ExportScope, key: Key) -> dict[str, Any]:
+    producer = scope.producer
     return {
-        "region": value.region,
-        "consumer": None if value.scope.consumer == SHARED else value.scope.consumer,
+        "region": region,
+        "consumer": None if scope.consumer == SHARED else scope.consumer,
         "producer": {"account": producer.account, "region": producer.region, "stack": producer.stack},
-        "key": attribute_name(value.key),
+        "key": attribute_name(key),
     }
 
 
-def _participant_document(who: Participant) -> dict[str, Any]:
+def participant_document(who: Participant) -> dict[str, Any]:
     return {"kind": who.kind, "account": who.account or None, "region": who.region or None, "name": who.name}
 
 
@@ -207,10 +215,10 @@ def _import_note(claim: Claim) -> str:
 
 def _importer(who: Participant, region: str) -> str:
     """A stack by its name, since it imports in the region that is shown; anything else in full."""
-    return who.name if who.kind == "stack" and who.region == region else _participant(who)
+    return who.name if who.kind == "stack" and who.region == region else participant_text(who)
 
 
-def _participant(who: Participant) -> str:
+def participant_text(who: Participant) -> str:
     if who.kind == "unknown":
         return repr(who.name)
     where = ", ".join(each for each in (who.region, who.account) if each)
@@ -221,8 +229,8 @@ def _stack(producer: Producer, region: str) -> str:
     return producer.stack if producer.region == region else f"{producer.stack} ({producer.region})"
 
 
-def _consumer(value: ExportedValue) -> str:
-    return ALL if value.scope.consumer == SHARED else value.scope.consumer
+def consumer_text(scope: ExportScope) -> str:
+    return ALL if scope.consumer == SHARED else scope.consumer
 
 
 def _count(number: int, noun: str) -> str:
@@ -240,5 +248,5 @@ def _age(changed: datetime | None, now: datetime) -> str:
     return f"{seconds}s"
 
 
-def _time(moment: datetime) -> str:
+def time_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds")

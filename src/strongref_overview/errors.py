@@ -28,6 +28,12 @@ def no_such_key(name: str, stack: str, known: Sequence[str]) -> NoSuchNameError:
     return NoSuchNameError(f"{stack} neither exports nor imports {cut(name, 150)!r}.{_meant(name, known)}")
 
 
+def no_such_importer(name: str, stack: str, key: str, known: Sequence[str]) -> NoSuchNameError:
+    """A stack does not import that key of another one, given those that do."""
+    importers = f" It is imported by {cut(some(known, 5), 300)}." if known else " Nobody imports it."
+    return NoSuchNameError(f"{cut(name, 150)} does not import {cut(key, 150)} of {stack}.{importers}")
+
+
 def no_such_filter(option: str, name: str, regions: Sequence[str], known: Sequence[str]) -> NoSuchNameError:
     """Nothing that is exported in some regions matches an option."""
     where = some(regions, 5)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from strongref.contract.holds import HoldStack
-from strongref.contract.names import CLAIM_TAG, BadArnError, ExportScope, ManifestSet, Producer, StackArn
+from strongref.contract.names import CLAIM_TAG, RESTORED_TAG, BadArnError, ExportScope, ManifestSet, Producer, StackArn
 from strongref.text import cut
 from strongref_overview.graph import Participant
 
@@ -56,6 +56,8 @@ class ExportState(StrEnum):
     PUBLISHED = "published"
     MISSING = "missing"
     """A record has the value, but there is no parameter."""
+    RESTORED = "restored"
+    """The parameter was deleted and put back, and nobody has claimed the value since."""
     WITHDRAWN = "withdrawn"
     """No record has the value anymore. The parameter stays for the stacks that import it."""
 
@@ -144,7 +146,10 @@ def exported_values(stored: StoredRegion, held: Held) -> Iterator[ExportedValue]
 def _state(is_recorded: bool, there: StoredValue | None) -> ExportState:
     if not is_recorded:
         return ExportState.WITHDRAWN
-    return ExportState.PUBLISHED if there else ExportState.MISSING
+    if there is None:
+        return ExportState.MISSING
+    is_claimed = any(tag.startswith(CLAIM_TAG) for tag in there.tags)
+    return ExportState.RESTORED if RESTORED_TAG in there.tags and not is_claimed else ExportState.PUBLISHED
 
 
 def _claims(

@@ -47,9 +47,14 @@ class Accounts:
         self._role = role
         self._clients: Memo[str, Clients] = Memo()
 
-    @cached_property
+    @property
     def own(self) -> str:
-        """The caller's account ID.
+        """The caller's account ID; errors as for `caller`."""
+        return Arn.of(self.caller).account
+
+    @cached_property
+    def caller(self) -> str:
+        """The ARN of the caller.
 
         Raises:
             UnknownCallerError: STS does not return it.
@@ -59,7 +64,7 @@ class Accounts:
         except CallFailedError as error:
             code = error.code
         else:
-            return identity["Account"]
+            return identity["Arn"]
         raise UnknownCallerError(code)
 
     def clients(self, account: str | None = None) -> Clients:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope
 from strongref.contract.record import decode
+from strongref.contract.releases import RELEASES, Release
 from strongref.errors import AlreadyExistsError, ChangingError
 from strongref.log import logger
 from strongref.protocol.executor import side_by_side, write_record
@@ -19,13 +20,14 @@ from strongref.protocol.findings import Finding, FindingType, Repairs, Resolutio
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_holds import HoldTender, add_claims
 from strongref.protocol.janitor_index import IndexTender
-from strongref.protocol.published import RecordedExports
+from strongref.protocol.published import RecordedExports, restored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
+    from strongref.protocol.fences import FencedStore
     from strongref.protocol.janitor_holds import Claim
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
@@ -72,6 +74,7 @@ class Janitor:
     ports: Ports  # what calls go through; its patience is how long to wait for an exporter at work
     region: str
     account: str
+    repairs: bool = True  # whether it repairs what it finds, or only looks twice
 
     def tend(self, clock: Clock, after: Checkpoint = ("", "")) -> Iterator[JanitorProgress]:
         """Look after one part of the store after the other, and yield what was done in each.
@@ -82,14 +85,12 @@ class Janitor:
             UnfinishedError: the time ran out.
         """
         store = self.ports.stores(self.region, clock)
-        fences = fences_below(store, "/strongref/fences")
-        dead = [name for name in delete_expired(store, fences, clock.now()) if not fences[name].finished]
-        yield JanitorProgress(after, 0, tuple(Finding(FindingType.DEAD_FENCE, name) for name in dead))
+        yield JanitorProgress(after, 0, tuple(self._expired(store, clock)))
         inspector = TagInspector(self.ports.stacks)
         stored = _by_scope("exports", store.under("/strongref/exports"))
         recorded = _by_scope("records", store.under("/strongref/records"))
-        holds = HoldTender(self.ports, self.region, clock, HOLDER)
-        index = IndexTender(self.ports, self.region, self.account, clock)
+        holds = HoldTender(self.ports, self.region, clock, HOLDER, self.repairs)
+        index = IndexTender(self.ports, self.region, self.account, clock, self.repairs)
         for scope in sorted({*stored, *recorded}, key=lambda scope: scope.values):
             here, there = stored.get(scope, {}), recorded.get(scope, {})
             claims: dict[Claim, set[Key]] = {}
@@ -117,8 +118,20 @@ class Janitor:
             if mark > after:
                 yield self._reported(JanitorProgress(mark, 0, tuple(work())))
 
+    def _expired(self, store: Store, clock: Clock) -> Iterator[Finding]:
+        """The fences whose holder died. All expired ones are deleted, as are old traces of released claims."""
+        fences, now = fences_below(store, "/strongref/fences"), clock.now()
+        if self.repairs:
+            delete_expired(store, fences, now)
+            releases = {name: Release.decode(name, each.text) for name, each in store.under(RELEASES).items()}
+            store.delete([name for name, each in releases.items() if each and each.is_over(now)])
+        for name, fence in fences.items():
+            if not (fence.is_live(now) or fence.finished):
+                yield Finding(FindingType.DEAD_FENCE, name)
+
     def _reported(self, progress: JanitorProgress) -> JanitorProgress:
-        report(self.region, progress)
+        if self.repairs:
+            report(self.region, progress)
         return progress
 
     def _attend(
@@ -130,11 +143,11 @@ class Janitor:
         behind a fence if something is to be repaired.
         """
         keys = sorted(suspicion.suspects)
-        if suspicion.needed:
+        if suspicion.needed and self.repairs:
             try:
                 sites = [(self.region, scope)]
                 repairs = behind_fences(
-                    self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0].store, scope, keys, first)
+                    self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0], scope, keys, first)
                 )
             except ChangingError:
                 return suspicion, True
@@ -158,8 +171,9 @@ class Janitor:
         seen = replace(seen, tags=tags, deleted_stacks=deleted)
         return seen, examine(scope, seen)
 
-    def _heal(self, store: Store, scope: ExportScope, keys: list[Key], first: TagInspector) -> Repairs:
+    def _heal(self, fenced: FencedStore, scope: ExportScope, keys: list[Key], first: TagInspector) -> Repairs:
         """Read again, now that nobody can claim or change anything, and repair."""
+        store, now = fenced.store, fenced.clock.now()
         seen, repairs = self._look_again(store, scope, keys, first)
         for logical_id, record in repairs.records.items():
             side_by_side([write_record(store, scope, logical_id, record, seen.records[logical_id].numbers)])
@@ -169,7 +183,7 @@ class Janitor:
         store.delete(repairs.delete_parts)
         for key, (value, tags) in repairs.put_back.items():
             try:
-                store.create(scope.value(key), value.type, value.text, tags)
+                store.create(scope.value(key), value.type, value.text, {**tags, **restored(now)})
             except AlreadyExistsError:
                 logger.info("A missing value was put back by someone else", extra={"parameter": scope.value(key)})
         return repairs
