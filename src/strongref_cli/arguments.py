@@ -105,6 +105,8 @@ def _who(commands: Commands) -> None:
 STATES = (
     "published",
     "missing",
+    "restored",
+    "foreign",
     "withdrawn",
     "imported",
     "unused",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.names import ExportScope, Key
     from strongref.protocol.fences import FencedStore
-    from strongref.protocol.ports import Ports
+    from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
 
@@ -43,19 +43,24 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     """
     holder = FenceHolder("republish", "strongref republish")
 
-    def work(fenced: FencedStore) -> tuple[RecordedExports, list[Key]]:
-        store, published = fenced.store, RecordedExports.read(fenced.store, scope)
-        stored = store.under(scope.values, decrypted=False)
+    def look(store: Store) -> tuple[RecordedExports, list[Key]]:
+        published, stored = RecordedExports.read(store, scope), store.under(scope.values, decrypted=False)
         lost = [key for key in sorted(published.values) if scope.value(key) not in stored]
-        lost = [key for key in lost if keys is None or key in keys]
+        return published, [key for key in lost if keys is None or key in keys]
+
+    def work(fenced: FencedStore) -> tuple[RecordedExports, list[Key]]:
+        published, lost = look(fenced.store)
         for key in lost:
-            value = published.values[key]
-            store.create(scope.value(key), value.type, value.text, published.tags(key) | restored(fenced.clock.now()))
+            value, tags = published.values[key], published.tags(key) | restored(fenced.clock.now())
+            fenced.store.create(scope.value(key), value.type, value.text, tags)
         return published, lost
 
+    _, lost = look(ports.stores(region, clock))
+    if not lost:
+        return Restored(region, scope, (), (), may_have_more=False)
     published, lost = behind_fences(ports, clock, [(region, scope)], holder, lambda fenced: work(fenced[0]))
     importers = _importers(ports, clock, region, scope, published.holds(lost))
-    return Restored(region, scope, tuple(lost), importers, scope.consumer == SHARED)
+    return Restored(region, scope, tuple(lost), importers, may_have_more=scope.consumer == SHARED)
 
 
 def _importers(

@@ -8,7 +8,16 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from strongref.contract.holds import HoldStack
-from strongref.contract.names import CLAIM_TAG, RESTORED_TAG, BadArnError, ExportScope, ManifestSet, Producer, StackArn
+from strongref.contract.names import (
+    CLAIM_TAG,
+    PRODUCER_TAG,
+    RESTORED_TAG,
+    BadArnError,
+    ExportScope,
+    ManifestSet,
+    Producer,
+    StackArn,
+)
 from strongref.text import cut
 from strongref_overview.graph import Participant
 
@@ -58,6 +67,8 @@ class ExportState(StrEnum):
     """A record has the value, but there is no parameter."""
     RESTORED = "restored"
     """The parameter was deleted and put back, and nobody has claimed the value since."""
+    FOREIGN = "foreign"
+    """A parameter among the values that strongref has not made."""
     WITHDRAWN = "withdrawn"
     """No record has the value anymore. The parameter stays for the stacks that import it."""
 
@@ -144,6 +155,8 @@ def exported_values(stored: StoredRegion, held: Held) -> Iterator[ExportedValue]
 
 
 def _state(is_recorded: bool, there: StoredValue | None) -> ExportState:
+    if there and PRODUCER_TAG not in there.tags:
+        return ExportState.FOREIGN
     if not is_recorded:
         return ExportState.WITHDRAWN
     if there is None:

@@ -102,7 +102,7 @@ class OverviewReader:
     def _tags(self, region: str) -> dict[str, dict[str, str]]:
         """The tags of the parameters below the exports' path."""
         request = {"ResourceTypeFilters": ["ssm:parameter"], "ResourcesPerPage": _TAGGED_PER_PAGE}
-        request["TagFilters"] = [{"Key": PRODUCER_TAG}]
+        request["TagFilters"] = [{"Key": PRODUCER_TAG}]  # What has none is not ours.
         pages = self._pages(region, "GetResources", EXPORTS, Clients.tagging, "get_resources", **request)
         found = {}
         for each in (each for page in pages for each in page["ResourceTagMappingList"]):

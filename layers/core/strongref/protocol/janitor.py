@@ -15,7 +15,7 @@ from strongref.contract.releases import RELEASES, Release
 from strongref.errors import AlreadyExistsError, ChangingError
 from strongref.log import logger
 from strongref.protocol.executor import side_by_side, write_record
-from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below, live_fence
+from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_holds import HoldTender, add_claims
@@ -156,7 +156,8 @@ class Janitor:
             return suspicion, False
         store = self.ports.stores(self.region, clock)
         _, repairs = self._look_again(store, scope, keys, first)
-        return repairs, live_fence(store, scope, clock.now()) is not None
+        fences = fences_below(store, scope.fences).values()
+        return repairs, any(fence.is_live(clock.now()) for fence in fences)
 
     def _look_again(
         self, store: Store, scope: ExportScope, keys: list[Key], first: TagInspector
