@@ -60,7 +60,7 @@ class Parser(argparse.ArgumentParser):
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:  # noqa: ANN401 (as argparse)
         names = ["a manifest"] if action.dest == "manifest" else action.option_strings or [str(action.metavar)]
-        if "" in arg_strings:
+        if "" in arg_strings and action.nargs != argparse.PARSER:
             raise UsageError(f"{names[0]} is empty: is a variable not set?")
         return super()._get_values(action, arg_strings)
 

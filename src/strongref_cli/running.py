@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -62,9 +63,10 @@ def _run(args: argparse.Namespace) -> int:
     from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (the same)
 
     module, _, function = args.run.partition(":")
+    if getattr(args, "profile", None):
+        os.environ["AWS_PROFILE"] = args.profile
     try:
-        session = ToolSession.start(getattr(args, "profile", None))
-        status: int = getattr(import_module(f"strongref_cli.{module}"), function)(args, session)
+        status: int = getattr(import_module(f"strongref_cli.{module}"), function)(args, ToolSession.start())
         sys.stdout.flush()
     except BotoCoreError as error:  # before any call: errors of calls are ours
         name = type(error).__name__

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.contract.holds import HOLDS, HoldParameter
-from strongref.contract.names import SHARED
+from strongref.contract.names import RESTORED, SHARED
 from strongref.protocol.fences import FenceHolder, behind_fences
-from strongref.protocol.published import RecordedExports, restored
+from strongref.protocol.published import RecordedExports
 from strongref_overview.graph import Participant
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     def work(fenced: FencedStore) -> tuple[RecordedExports, list[Key]]:
         published, lost = look(fenced.store)
         for key in lost:
-            value, tags = published.values[key], published.tags(key) | restored(fenced.clock.now())
-            fenced.store.create(scope.value(key), value.type, value.text, tags)
+            value = published.values[key]
+            fenced.store.create(scope.value(key), value.type, value.text, published.tags(key) | RESTORED)
         return published, lost
 
     _, lost = look(ports.stores(region, clock))

@@ -46,14 +46,12 @@ class ToolSession(NamedTuple):
     clock: Clock
 
     @classmethod
-    def start(cls, profile: str | None = None) -> ToolSession:
-        """Start a session of this process, with an AWS profile if one is given.
+    def start(cls) -> ToolSession:
+        """Start a session of this process.
 
         It uses botocore's own service models: the Lambda layer's cover only what the functions call.
         """
         log_to_stderr()
-        if profile:
-            os.environ["AWS_PROFILE"] = profile
         return cls(Clients(Session()), RateLimiter(RateLimits.from_environment()), SystemClock(_HOUR))
 
     def ports(self, account: str = "") -> Ports:

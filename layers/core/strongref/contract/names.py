@@ -42,7 +42,8 @@ PRODUCER_TAG = "strongref:producer"
 OWNER_TAG = "strongref:export:"
 CLAIM_TAG = "strongref:claim:"
 RESTORED_TAG = "strongref:restored"
-"""On a value that was deleted and put back: when (ISO 8601). Its claims are lost until its imports are updated."""
+RESTORED = {RESTORED_TAG: "true"}
+"""On a value that was deleted and put back: the claims on it are lost until its imports are updated."""
 
 _LEVEL = re.compile(r"[A-Za-z0-9_-]+")
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")

@@ -49,8 +49,8 @@ class Release:
     @classmethod
     def decode(cls, name: str, text: str) -> Release | None:
         """Read a trace; None if it was not written by strongref."""
-        producer, *key, _ = name.removeprefix(f"{RELEASES}/").split("/")
         try:
+            producer, *key, _ = name.removeprefix(f"{RELEASES}/").split("/")
             given = json.loads(text)
             at = datetime.fromisoformat(given["at"]).astimezone(UTC)
             consumer, importer, claim, by = (str(given[each]) for each in _TEXTS)

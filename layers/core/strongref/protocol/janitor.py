@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import SHARED, ExportScope
+from strongref.contract.names import RESTORED, SHARED, ExportScope
 from strongref.contract.record import decode
 from strongref.contract.releases import RELEASES, Release
 from strongref.errors import AlreadyExistsError, ChangingError
@@ -20,14 +20,13 @@ from strongref.protocol.findings import Finding, FindingType, Repairs, Resolutio
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_holds import HoldTender, add_claims
 from strongref.protocol.janitor_index import IndexTender
-from strongref.protocol.published import RecordedExports, restored
+from strongref.protocol.published import RecordedExports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
-    from strongref.protocol.fences import FencedStore
     from strongref.protocol.janitor_holds import Claim
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
@@ -147,7 +146,7 @@ class Janitor:
             try:
                 sites = [(self.region, scope)]
                 repairs = behind_fences(
-                    self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0], scope, keys, first)
+                    self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0].store, scope, keys, first)
                 )
             except ChangingError:
                 return suspicion, True
@@ -172,9 +171,8 @@ class Janitor:
         seen = replace(seen, tags=tags, deleted_stacks=deleted)
         return seen, examine(scope, seen)
 
-    def _heal(self, fenced: FencedStore, scope: ExportScope, keys: list[Key], first: TagInspector) -> Repairs:
+    def _heal(self, store: Store, scope: ExportScope, keys: list[Key], first: TagInspector) -> Repairs:
         """Read again, now that nobody can claim or change anything, and repair."""
-        store, now = fenced.store, fenced.clock.now()
         seen, repairs = self._look_again(store, scope, keys, first)
         for logical_id, record in repairs.records.items():
             side_by_side([write_record(store, scope, logical_id, record, seen.records[logical_id].numbers)])
@@ -184,7 +182,7 @@ class Janitor:
         store.delete(repairs.delete_parts)
         for key, (value, tags) in repairs.put_back.items():
             try:
-                store.create(scope.value(key), value.type, value.text, {**tags, **restored(now)})
+                store.create(scope.value(key), value.type, value.text, {**tags, **RESTORED})
             except AlreadyExistsError:
                 logger.info("A missing value was put back by someone else", extra={"parameter": scope.value(key)})
         return repairs

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import PRODUCER_TAG, RESTORED_TAG, owner_tag
+from strongref.contract.names import PRODUCER_TAG, owner_tag
 from strongref.contract.record import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
 
     from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import Record, StoredRecord
@@ -64,8 +63,3 @@ class RecordedExports:
         owners = {logical_id: record for logical_id, record in self.records.items() if key in record.values}
         producer = next(iter(owners.values())).stack
         return {PRODUCER_TAG: producer} | {owner_tag(logical_id): logical_id for logical_id in owners}
-
-
-def restored(now: datetime) -> dict[str, str]:
-    """The tag of a value that is put back at this time, without the claims that it had."""
-    return {RESTORED_TAG: now.isoformat(timespec="seconds")}
