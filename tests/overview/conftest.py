@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from moto import mock_aws
 
-from tests.support import moto_tagging
+from tests.support import moto_lists
 from tests.support.overview import Account
 
 if TYPE_CHECKING:
@@ -21,6 +21,6 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
     for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("STRONGREF_READ_LAG", "0")
-    moto_tagging.install(monkeypatch)
+    moto_lists.install(monkeypatch)
     with mock_aws():
         yield Account()
