@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -23,8 +22,7 @@ class Parser(argparse.ArgumentParser):
     """Reports errors as ours, with the names that were probably meant, and refuses empty options and manifests."""
 
     def error(self, message: str) -> NoReturn:
-        unknown = re.fullmatch("unrecognized arguments: (.*)", message)
-        raise UsageError(f"{message[0].lower()}{message[1:]}{'' if unknown else self.help_hint}")
+        raise UsageError(f"{message}{self.help_hint}")
 
     @property
     def help_hint(self) -> str:
@@ -39,9 +37,8 @@ class Parser(argparse.ArgumentParser):
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             command = found.parser if "parser" in found else self
-            raise UsageError(
-                f"unknown argument {unknown[0]}{did_you_mean(unknown[0], command.option_names)}{command.help_hint}"
-            )
+            hint = did_you_mean(unknown[0], command.option_names) or command.help_hint
+            raise UsageError(f"unknown argument {unknown[0]}{hint}")
         return found
 
     @property

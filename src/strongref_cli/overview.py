@@ -73,7 +73,7 @@ def _list_table(values: Sequence[ExportedValue], regions: Sequence[str], as_of: 
             attribute_name(value.key),
             consumer_text(value.scope),
             value.state.value,
-            _age(value.changed, as_of),
+            age_text((as_of - value.changed).total_seconds()) if value.changed else "-",
             _importers(value),
         )
         for value in values
@@ -237,11 +237,9 @@ def _count(number: int, noun: str) -> str:
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
-def _age(changed: datetime | None, now: datetime) -> str:
+def age_text(seconds: float) -> str:
     """How long ago something was, in its largest unit."""
-    if changed is None:
-        return "-"
-    seconds = max(0, int((now - changed).total_seconds()))
+    seconds = max(0, int(seconds))
     for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
         if seconds >= size:
             return f"{seconds // size}{unit}"

@@ -15,8 +15,6 @@ from strongref_toolkit.errors import FetchFailedError, UsageError
 from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.support.overview import Account
 
 EU, US, AP = "eu-west-1", "us-east-1", "ap-southeast-2"
@@ -28,7 +26,7 @@ def reader() -> OverviewReader:
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[tuple[str, str]]]:
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str]]:
     """The calls of tools, by region and action."""
     counted: Counter[tuple[str, str]] = Counter()
     make = Clients._make
@@ -41,7 +39,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[tuple[str, str]]]
         return client
 
     monkeypatch.setattr(Clients, "_make", counting)
-    yield counted
+    return counted
 
 
 def test_every_export_is_seen_with_its_importers(account: Account) -> None:
@@ -100,9 +98,9 @@ def test_who_follows_a_stack_into_every_region(account: Account) -> None:
 
 def test_a_stack_that_does_not_exist_is_an_error(account: Account) -> None:
     account.export("network", EU, US, Values={"Alb": {"Arn": SECRET}, "A": SECRET})
-    with pytest.raises(UsageError, match="No stack or set of manifests 'netwrok' in eu-west-1. Did you mean network?"):
+    with pytest.raises(UsageError, match=r"'netwrok' in eu-west-1\. Did you mean network\?"):
         find_uses(reader(), [EU], "netwrok")
-    with pytest.raises(UsageError, match="network neither exports nor imports 'Alp.Arn'. Did you mean Alb.Arn?"):
+    with pytest.raises(UsageError, match=r"exports nor imports 'Alp\.Arn'\. Did you mean Alb\.Arn\?"):
         find_uses(reader(), [EU], "network", "Alp.Arn")
     (uses,) = find_uses(reader(), [EU], "network", "Alb")
     assert [value.key for value in uses.exports] == ["Alb/Arn"]

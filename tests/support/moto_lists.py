@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from moto.core.resource_tagging import TaggedResource
+from moto.core.resource_tagging import TaggedResource, make_tag_matcher
 from moto.core.responses import ActionResult
-from moto.resourcegroupstaggingapi.models import ResourceGroupsTaggingAPIBackend, make_tag_matcher
+from moto.resourcegroupstaggingapi.models import ResourceGroupsTaggingAPIBackend
 from moto.ssm.models import ssm_backends
 from moto.ssm.responses import SimpleSystemManagerResponse
 
