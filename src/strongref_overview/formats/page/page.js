@@ -177,11 +177,12 @@ function onKey(event) {
   if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
     search.select();
-  } else if (event.key === "Escape" && (state.query || state.selected !== null || state.only)) {
+  } else if (event.key === "Escape") {
     event.preventDefault();
-    if (state.query) find("");
-    else if (state.selected !== null) close();
-    else only(state.only);
+    if (state.query) return find("");
+    if (isTyping) search.blur();
+    if (state.selected !== null) close();
+    else if (state.only) only(state.only);
   }
 }
 

@@ -1,8 +1,7 @@
 """Where the boxes of the page stand. Pure, and the same for the same graph.
 
-Columns are the waves of deployment, so that values go from left to right; only those of a cycle cannot. Each account and
-region is a lane across all columns, and has rows of its own. What neither exports to anyone nor imports fills the rows
-below those that are connected.
+Columns are the waves of deployment: values go from left to right, except in a cycle. Each account and region is a lane
+across all columns, with rows of its own. Participants without references fill the rows below the others.
 """
 
 from __future__ import annotations
@@ -105,7 +104,8 @@ def _rows(
 
     Each sweep sorts every cell by where the participants' neighbors stand on average.
     """
-    top, height = {}, 0
+    top: dict[Participant, int] = {}
+    height = 0
     for lane in lanes:
         top |= {each: height for cell in lane for each in cell}
         height += max(map(len, lane), default=0)
