@@ -8,7 +8,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
@@ -93,6 +93,8 @@ DOT_LINE = re.compile(
 
 
 @given(NAMES, NAMES)
+@example("- a", "1. b")
+@example("#35;", "`end`")
 def test_no_name_or_key_is_taken_for_mermaids_syntax(name: str, key: str) -> None:
     lines = as_mermaid(small(name, key)).split("\n")[:-1]
     assert [line for line in lines if not MERMAID.fullmatch(line)] == []
@@ -101,6 +103,8 @@ def test_no_name_or_key_is_taken_for_mermaids_syntax(name: str, key: str) -> Non
 
 
 @given(NAMES, NAMES)
+@example("&lt;", "\\N")
+@example("\x00", '"')
 def test_no_name_or_key_is_taken_for_graphvizs_syntax(name: str, key: str) -> None:
     lines = as_dot(small(name, key)).split("\n")[:-1]
     assert [line for line in lines if not DOT_LINE.fullmatch(line)] == []

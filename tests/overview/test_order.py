@@ -118,7 +118,10 @@ def test_the_rest_of_the_order_is_given_around_a_cycle() -> None:
 
 
 def test_a_stack_that_imports_from_itself_waits_for_nobody() -> None:
-    assert deploy_order(graph_of("aa", "ab")) == deploy_order(graph_of("ab"))
+    graph = graph_of("aa", "ab")
+    assert deploy_order(graph) == deploy_order(graph_of("ab"))
+    assert graph.producers() == {stack("a"): set(), stack("b"): {stack("a")}}
+    assert graph.importers() == {stack("a"): {stack("b")}, stack("b"): set()}
 
 
 def test_an_empty_graph_has_no_waves() -> None:

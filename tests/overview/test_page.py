@@ -84,7 +84,9 @@ def test_no_name_ends_its_element(name: str, more: str) -> None:
 
     page = page_of(name + more)
     assert [tag for tag, _ in page.elements] == [tag for tag, _ in page_of("plain").elements]
-    data = json.loads("".join(text for tag, text in page.texts if tag == "script").partition('"use strict"')[0])
+    text = "".join(text for tag, text in page.texts if tag == "script").partition('"use strict"')[0]
+    assert set(text).isdisjoint("<>&")
+    data = json.loads(text)
     assert name + more in {each["name"] for each in data["stacks"]}
     assert data["references"][0]["keys"] == [name + more]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-    from tests.overview.conftest import OpenPage
+    from tests.overview.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.slow
 
@@ -376,6 +376,14 @@ def test_zoom_fits_the_drawing_into_a_narrow_window(open_page: OpenPage) -> None
 def test_it_prints_on_one_page_and_goes_on_as_before(open_page: OpenPage) -> None:
     page = open_page(with_stale(landscape(50)), color_scheme="dark")
     before = areas(page)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(
+        "document.querySelector('#view').scrollHeight === document.querySelector('#view').clientHeight"
+    )
+    assert page.locator(".find:visible, .tools:visible").count() == 0
+    assert overlapping(areas(page)) == []
+    assert len(page.evaluate(ROUTES)) == 76
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
     printed = page.pdf(prefer_css_page_size=True, print_background=True)
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
     assert areas(page) == before
