@@ -311,6 +311,7 @@ def test_regions_collapse_to_one_row_that_keeps_the_edges(open_page: OpenPage) -
     assert "orders" in visible(page)
     page.click("#fold-all")
     assert visible(page) == []
+    assert page.locator(".summary:visible").all_inner_texts()[-1] == "1 set"
     page.click("#fold-all")
     assert len(visible(page)) == 12
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from strongref_overview.formats.page.placement import place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from strongref_overview.formats.page.placement import Box, Lane, Placement
     from strongref_overview.graph import Graph, Participant, Reference
@@ -112,19 +112,22 @@ def _accounts(graph: Graph, placement: Placement, numbers: Mapping[Participant, 
 
 
 def _lane_head(lane: Lane, number: int, *, collapsed: bool) -> str:
-    noun = "set" if lane.boxes[0].participant.kind == "manifests" else "stack"
     return (
         f'<section class="lane{" collapsed" if collapsed else ""}" data-lane="{number}" '
         f'aria-label="{escape(lane.region)}"><h3><button type="button" class="fold" '
         f'aria-expanded="{"false" if collapsed else "true"}">'
-        f'{escape(lane.region)} <small>{_counted(len(lane.boxes), noun)}</small></button></h3><div class="grid">'
+        f'{escape(lane.region)} <small>{_members(lane.boxes)}</small></button></h3><div class="grid">'
     )
+
+
+def _members(boxes: Sequence[Box]) -> str:
+    return _counted(len(boxes), "set" if boxes[0].participant.kind == "manifests" else "stack")
 
 
 def _summaries(lane: Lane) -> Iterator[str]:
     """What stands for a lane's boxes while it is collapsed."""
     for column, boxes in groupby(sorted(lane.boxes, key=lambda box: box.column), key=lambda box: box.column):
-        text = _counted(len(list(boxes)), "stack")
+        text = _members(list(boxes))
         yield f'<button type="button" class="summary c{column} r1" data-column="{column}" tabindex="-1">{text}</button>'
 
 

@@ -36,9 +36,10 @@ function portsOf(edges, areas, em) {
   const ports = new Map(edges.map((edge) => [edge, {}]));
   const sides = new Map();
   for (const edge of edges) {
-    const isBack = areas.get(edge.to).column <= areas.get(edge.from).column;
-    addTo(sides, edge.from, RIGHT, {edge, end: "start", other: areas.get(edge.to).middle});
-    addTo(sides, edge.to, isBack ? RIGHT : LEFT, {edge, end: "end", other: areas.get(edge.from).middle});
+    const from = areas.get(edge.from), to = areas.get(edge.to);
+    const comesFrom = to.column > from.column + 1 ? to.top : from.middle; /* from the space above its row */
+    addTo(sides, edge.from, RIGHT, {edge, end: "start", other: to.middle});
+    addTo(sides, edge.to, to.column <= from.column ? RIGHT : LEFT, {edge, end: "end", other: comesFrom});
   }
   for (const [element, bySide] of sides) {
     const area = areas.get(element);
@@ -89,14 +90,18 @@ function edgeText(edge, {d, x2, y2, side, labelX, labelY}, labels, em) {
   const width = edge.count > 1 ? ` stroke-width="${Math.min(1.4 + Math.log2(edge.count) * 0.7, 5)}"` : "";
   const words = ["stale", "unprotected", "cycle"].filter((kind) => edge[kind]).slice(0, 1);
   const label = words.map((word) => labelText(word, labelX, labelY, labels, em, edge)).join("");
-  return `<g class="${["edge", ...kinds].join(" ")}"><path d="${d}"${width}/>` +
+  return `<g class="${["edge", ...kinds].join(" ")}" data-ends="${nameOf(edge.from)} ${nameOf(edge.to)}"><path d="${d}"${width}/>` +
     `<polygon points="${x2},${y2} ${back},${y2 - wing} ${back},${y2 + wing}"/>${label}</g>`;
+}
+
+function nameOf({id, dataset}) {
+  return id || dataset.name;
 }
 
 /* A word at the first place along the edge where no other word is; without one, the dashes have to do. */
 function labelText(word, x, heights, labels, em, edge) {
   if (edge.faded || !labels) return "";
-  const width = word.length * 0.46 * em, height = 0.9 * em;
+  const width = word.length * 0.44 * em, height = 0.9 * em;
   const y = heights.find((each) => labels.every((other) => Math.abs(other.x - x) > (other.width + width) / 2 || Math.abs(other.y - each) > height));
   if (y === undefined) return "";
   labels.push({x, y, width});

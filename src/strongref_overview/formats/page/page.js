@@ -81,7 +81,7 @@ function draw() {
   for (const pair of pairs) {
     const from = standIn(pair.producer), to = standIn(pair.importer);
     if (!from || !to || (from === to && from.classList.contains("summary"))) continue;
-    const name = `${from.id || from.dataset.name} ${to.id || to.dataset.name}`;
+    const name = `${nameOf(from)} ${nameOf(to)}`;
     if (!shown.has(name)) shown.set(name, {from, to, count: 0, stale: false, unprotected: false, cycle: false, related: false, faded: true});
     const edge = shown.get(name), isRelated = pair.producer === state.selected || pair.importer === state.selected;
     edge.count += 1;
@@ -263,6 +263,11 @@ canvas.addEventListener("click", (event) => {
     show();
     if (button.matches(".summary")) focusOn(lane.boxes.find((box) => box.dataset.column === button.dataset.column));
   }
+});
+canvas.addEventListener("pointerover", (event) => {
+  const box = event.target.closest(".stack, .summary");
+  for (const edge of $$(".hovered", $("#edges"))) edge.classList.remove("hovered");
+  if (box) for (const edge of $$(`[data-ends~="${nameOf(box)}"]`, $("#edges"))) edge.classList.add("hovered");
 });
 canvas.addEventListener("keydown", onCanvasKey);
 canvas.addEventListener("focusin", (event) => { if (event.target.matches(".fold, .stack, .summary")) state.current = event.target; });
