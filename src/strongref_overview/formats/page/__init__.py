@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from strongref_overview.formats.page.placement import Box, Lane, Placement
     from strongref_overview.graph import Graph, Participant, Reference
 
-SCRIPTS = ("edges.js", "details.js", "page.js")
+SCRIPTS = ("edges.js", "details.js", "keyboard.js", "page.js")
 
 MOST_AT_ONCE = 150
 """A larger graph begins with its lanes collapsed."""
