@@ -14,7 +14,7 @@ from strongref_overview.formats import by_place
 from strongref_overview.order import Cycle, deploy_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from strongref_overview.graph import Graph, Participant
 
@@ -58,42 +58,41 @@ def place(graph: Graph) -> Placement:
     column_of = {each: column for column, wave in enumerate(connected, 1) for each in wave}
     columns = max(len(order.waves), LEAST_COLUMNS)
     lanes = [
-        (
-            account,
-            region,
-            [each for each in members if each in column_of],
-            [each for each in members if each not in column_of],
-        )
+        (account, region, members)
         for account, regions in by_place(graph.participants).items()
         for region, members in regions.items()
     ]
-    rows = _rows([_cells(members, column_of) for _, _, members, _ in lanes], (producers, importers, producers))
+    row_of = _rows([_cells(members, column_of) for _, _, members in lanes], (producers, importers, producers))
     return Placement(
-        tuple(
-            Lane(
-                account,
-                region,
-                (
-                    *sorted(
-                        (Box(each, column_of[each], rows[each], is_connected=True) for each in members),
-                        key=lambda box: (box.column, box.row),
-                    ),
-                    *_below(max((rows[each] for each in members), default=0), alone, columns),
-                ),
-            )
-            for account, region, members, alone in lanes
-        ),
+        tuple(Lane(account, region, _boxes(members, column_of, row_of, columns)) for account, region, members in lanes),
         columns,
         len(order.waves) if column_of else 0,
         order.cycles,
     )
 
 
+def _boxes(
+    members: Sequence[Participant],
+    column_of: Mapping[Participant, int],
+    row_of: Mapping[Participant, int],
+    columns: int,
+) -> tuple[Box, ...]:
+    """A lane's boxes: those with references by column, then the others in rows below."""
+    connected = [Box(each, column_of[each], row_of[each], is_connected=True) for each in members if each in column_of]
+    first_free = max((box.row for box in connected), default=0) + 1
+    alone = [each for each in members if each not in column_of]
+    return (
+        *sorted(connected, key=lambda box: (box.column, box.row)),
+        *(Box(each, 1 + at % columns, first_free + at // columns, is_connected=False) for at, each in enumerate(alone)),
+    )
+
+
 def _cells(members: Sequence[Participant], column_of: Mapping[Participant, int]) -> list[list[Participant]]:
-    """A lane's participants by column."""
+    """A lane's participants with references, by column."""
     cells: dict[int, list[Participant]] = {}
     for each in members:
-        cells.setdefault(column_of[each], []).append(each)
+        if each in column_of:
+            cells.setdefault(column_of[each], []).append(each)
     return list(cells.values())
 
 
@@ -118,8 +117,3 @@ def _rows(
                 cell.sort(key=lambda each: (wish[each], each))
                 row |= {each: number for number, each in enumerate(cell, 1)}
     return row
-
-
-def _below(rows: int, alone: Sequence[Participant], columns: int) -> Iterator[Box]:
-    for number, each in enumerate(alone):
-        yield Box(each, 1 + number % columns, rows + 1 + number // columns, is_connected=False)
