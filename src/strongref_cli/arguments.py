@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=__version__)
     whole.set_defaults(extra=None)
     commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for add in (_list, _who, _check, _doctor, _release, _republish, _lookup, _objects, _refs, _resolve, _transform):
+    for add in _COMMANDS:
         add(commands)
     return whole
 
@@ -114,6 +114,37 @@ STATES = (
     "gone",
     "unheld",
 )
+
+
+def _graph(commands: Commands) -> None:
+    graph = add_command(
+        commands,
+        "graph",
+        "draw all stacks and their references; never the values",
+        epilog="It reads every region that stacks found there export to or live in.",
+    )
+    graph.add_argument(
+        "--output",
+        choices=("html", "mermaid", "dot", "json"),
+        help="the format; by default that of the file's name, or mermaid",
+    )
+    graph.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
+    add_regions(graph, "a region to begin with")
+    graph.set_defaults(run="graph:show_graph")
+
+
+def _order(commands: Commands) -> None:
+    order = add_command(commands, "order", "show in which order stacks can be deployed or deleted")
+    order.add_argument("--delete", action="store_true", help="the order of deletion")
+    add_regions(order, "a region to begin with")
+    add_output(order)
+    order.set_defaults(run="graph:show_order")
+
+
+def _completion(commands: Commands) -> None:
+    completion = add_command(commands, "completion", "print a script that completes commands and options in a shell")
+    completion.add_argument("shell", metavar="SHELL", choices=("bash", "zsh"), help="bash or zsh")
+    completion.set_defaults(run="completion:print_script")
 
 
 def _doctor(commands: Commands) -> None:
@@ -307,3 +338,10 @@ def _transform(commands: Commands) -> None:
     transform.add_argument("--application", default="strongref", help="for --iam: the stack that strongref runs in")
     repeatable(transform, "--parameter", "for --iam: a parameter of the template; repeatable", metavar="NAME=VALUE")
     transform.set_defaults(run="transform:transform_template", extra="manifests")
+
+
+_COMMANDS = (
+    _list, _who, _graph, _order, _check, _doctor, _release, _republish,
+    _lookup, _objects, _refs, _resolve, _transform, _completion,
+)  # fmt: skip
+"""In the order in which the help lists them."""

@@ -49,17 +49,22 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         choices = [str(each) for each in action.choices]
-        what = "command" if isinstance(action, argparse._SubParsersAction) else action.option_strings[0]  # noqa: SLF001
         hint = did_you_mean(str(value), choices) or f". Choose from {', '.join(choices)}"
-        raise UsageError(
-            f"unknown {what} {str(value)!r}{hint}" if what == "command" else f"{what} cannot be {str(value)!r}{hint}"
-        )
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (it has no other name)
+            raise UsageError(f"unknown command {str(value)!r}{hint}")
+        raise UsageError(f"{_name(action)} cannot be {str(value)!r}{hint}")
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:  # noqa: ANN401 (as argparse)
-        names = ["a manifest"] if action.dest == "manifest" else action.option_strings or [str(action.metavar)]
         if "" in arg_strings and action.nargs != argparse.PARSER:
-            raise UsageError(f"{names[0]} is empty: is a variable not set?")
+            raise UsageError(f"{_name(action)} is empty: is a variable not set?")
         return super()._get_values(action, arg_strings)
+
+
+def _name(action: argparse.Action) -> str:
+    """What an option or argument is called in errors."""
+    if action.dest == "manifest":
+        return "a manifest"
+    return action.option_strings[0] if action.option_strings else str(action.metavar)
 
 
 def did_you_mean(given: str, names: Collection[str]) -> str:

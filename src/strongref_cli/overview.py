@@ -1,4 +1,4 @@
-"""`strongref list`, `who`, `graph` and `order`: what is exported, and who imports it. Never a value."""
+"""`strongref list` and `who`: what is exported, and who imports it. Never a value."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from strongref.contract.holds import HoldStack
+from strongref.contract.index import index_of
 from strongref.contract.names import (
     CLAIM_TAG,
     PRODUCER_TAG,
@@ -57,6 +58,15 @@ class StoredRegion:
     values: Mapping[ExportScope, Mapping[Key, StoredValue]] = field(default_factory=dict)
     stacks: Mapping[str, StackDates] = field(default_factory=dict)  # by ARN
     index: Mapping[str, IndexEntry] = field(default_factory=dict)  # by parameter name
+
+    def linked(self, stack: str | None) -> set[str]:
+        """The regions that stacks of this name, or all, live in and export to, as far as this region says."""
+        producers = {scope.producer for scope in (*self.records, *self.values)}
+        entries = [entry for name, entry in self.index.items() if stack in (None, index_of(name)[0])]
+        places = {place for entry in entries for place in entry.places}
+        return {each.region for each in producers if stack in (None, each.stack)} | {
+            each.region for each in places if each.account == self.account
+        }
 
 
 class ExportState(StrEnum):

@@ -59,6 +59,20 @@ class OverviewReader:
         """
         return in_threads([partial(self._regions.get, name, partial(self._read, name)) for name in names])
 
+    def reachable(self, start: Iterable[str], stack: str | None = None) -> list[StoredRegion]:
+        """These regions, and all that stacks found there export to or live in; errors as for `regions`.
+
+        Args:
+            start: the regions to begin with.
+            stack: follow only stacks of this name.
+        """
+        todo, read = set(start), dict[str, StoredRegion]()
+        while todo:
+            found = self.regions(sorted(todo))
+            read |= {each.region: each for each in found}
+            todo = {region for each in found for region in each.linked(stack)} - read.keys()
+        return [read[region] for region in sorted(read)]
+
     def values(self, regions: Sequence[StoredRegion]) -> list[ExportedValue]:
         """The exported values of these regions, sorted; errors as for `regions`."""
         scopes = [scope for each in regions for scope, found in each.records.items() if found.all_holds]

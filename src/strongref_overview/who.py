@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.contract.index import index_of
 from strongref.contract.names import StackArn
 from strongref.contract.values import attribute_name, select
 from strongref_overview.errors import no_such_key, no_such_stack
@@ -45,25 +44,13 @@ def find_uses(reader: OverviewReader, start: Iterable[str], name: str, key: str 
         NoSuchNameError: it neither exports nor imports such a key.
         FetchFailedError, StoreError: a call failed.
     """
-    todo, read = set(start), dict[str, "StoredRegion"]()
-    while todo:
-        found = reader.regions(sorted(todo))
-        read |= {each.region: each for each in found}
-        todo = {region for each in found for region in _regions_of(each, name)} - read.keys()
-    regions = [read[region] for region in sorted(read)]
+    regions = reader.reachable(start, name)
     values = reader.values(regions)
     uses = [_uses(each, values) for each in sorted(_participants(regions, values)) if each.name == name]
     if not uses:
         others = {each.name for each in _participants(regions, values)}
-        raise no_such_stack(name, sorted(read), sorted(others))
+        raise no_such_stack(name, [each.region for each in regions], sorted(others))
     return [_only(each, name, key) for each in uses] if key else uses
-
-
-def _regions_of(stored: StoredRegion, name: str) -> set[str]:
-    """The regions that stacks of a name live in and export to, as far as one region says."""
-    producers = {scope.producer.region for scope in (*stored.records, *stored.values) if scope.producer.stack == name}
-    entries = [entry for parameter, entry in stored.index.items() if index_of(parameter)[0] == name]
-    return producers | {at.region for entry in entries for at in entry.places if at.account == stored.account}
 
 
 def _participants(regions: Sequence[StoredRegion], values: Sequence[ExportedValue]) -> set[Participant]:

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import strongref_cli as cli
 from strongref import __version__
 from strongref.errors import BadEndpointError, ChangingError, StackLookupError, StoreError, WaitInterruptedError
 from strongref_cli import output, running
+from strongref_cli.arguments import parser
 from strongref_cli.output import Result, Table
 from strongref_toolkit.errors import UnknownCallerError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from strongref.errors import StrongRefError
 
 US = "us-east-1"
@@ -56,9 +64,11 @@ def reported(capsys: pytest.CaptureFixture[str]) -> str:
         (["list", "--output", "yaml"], "--output cannot be 'yaml'. Choose from table, json, markdown"),
         (["list", "--region"], "argument --region: expected one argument. See strongref list --help"),
         (["list", "--region", US, "--all-regions"], "not allowed with argument --region. See strongref list --help"),
-        (["list", "--region", "eu-wset-1"], "'eu-wset-1' is not a region that this botocore knows. Did you mean eu-west"),
-        (["list", "--region", "Ireland"], "is not a region that this botocore knows. Give a region code such as us-east"),
+        (["list", "--region", "eu-wset-1"], "'eu-wset-1' is not a region that this botocore knows. Did you mean eu-"),
+        (["list", "--region", "Ireland"], "'Ireland' is not a region that this botocore knows. Give a region code"),
         (["list"], "no region: give --region, or set AWS_REGION"),
+        (["completion", "fish"], "SHELL cannot be 'fish'. Choose from bash, zsh"),
+        (["graph", "--out", "graph.xyz", "--region", US], "--out graph.xyz does not end in .html"),
         (["who"], "the following arguments are required: STACK"),
         (["who", ""], "STACK is empty: is a variable not set?"),
         (["release", "network", "A", "--consumer", "web"], "the following arguments are required: --reason"),
@@ -69,6 +79,28 @@ def reported(capsys: pytest.CaptureFixture[str]) -> str:
 def test_wrong_usage_says_what_to_do(arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(arguments) == 2
     assert problem in reported(capsys)
+
+
+def _words() -> st.SearchStrategy[list[str]]:
+    """Command lines of real commands and options, and of anything else, in any order."""
+    found = list(_parsers(parser()))
+    options = sorted({name for each in found for name in each._option_string_actions})
+    names = sorted({each.prog.split()[-1] for each in found})
+    return st.lists(st.sampled_from([*names, *options, "", "-", "--", "=", "x", US]) | st.text(), max_size=8)
+
+
+def _parsers(above: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield above
+    for action in above._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for each in action.choices.values():
+                yield from _parsers(each)
+
+
+@given(_words())
+def test_whatever_is_typed_is_understood_or_reported(words: list[str]) -> None:
+    with suppress(UsageError, SystemExit), redirect_stdout(StringIO()):
+        parser().parse_args(words)
 
 
 @pytest.mark.parametrize(

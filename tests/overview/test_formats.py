@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator, FormatChecker
 
 from strongref_overview.formats.dot import as_dot
-from strongref_overview.formats.json_document import graph_as_json, order_as_json, schema
+from strongref_overview.formats.json_document import graph_as_json, order_as_json
 from strongref_overview.formats.mermaid import as_mermaid
 from strongref_overview.graph import Graph, Participant
 from strongref_overview.order import delete_order, deploy_order
 from tests.support.documents import blocks
 from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_stale
+from tests.support.schemas import validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,8 +129,7 @@ def test_an_empty_graph_says_so(render: Callable[[Graph], str]) -> None:
 
 
 def check(document: str, text: str) -> None:
-    Draft202012Validator.check_schema(schema(document))
-    Draft202012Validator(schema(document), format_checker=FormatChecker()).validate(json.loads(text))
+    validate(document, json.loads(text))
 
 
 @pytest.mark.parametrize("graph", [EMPTY, small(), shop(), with_stale(landscape(50))])

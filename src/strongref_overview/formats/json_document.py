@@ -1,9 +1,8 @@
-"""A graph and an order as JSON. `schemas` describes both documents; within a version they only gain properties."""
+"""A graph and an order as JSON. Schemas describe both documents; within a version they only gain properties."""
 
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,13 +36,6 @@ def order_as_json(order: Order, as_of: datetime) -> str:
             ],
         }
     )
-
-
-def schema(document: str) -> dict[str, Any]:
-    """The JSON schema of the document `graph` or `order`."""
-    text = files("strongref_overview.formats").joinpath("schemas", f"{document}.schema.json").read_text("utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
 
 
 def _text(document: dict[str, Any]) -> str:
