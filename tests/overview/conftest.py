@@ -23,4 +23,4 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
     monkeypatch.setenv("STRONGREF_READ_LAG", "0")
     moto_lists.install(monkeypatch)
     with mock_aws():
-        yield Account()
+        yield Account(monkeypatch)
