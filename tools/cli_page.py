@@ -60,6 +60,7 @@ What decides something is always read exactly.
 To complete commands and options in your shell:
 
 ```sh
+mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc
 strongref completion bash > ~/.local/share/bash-completion/completions/strongref
 strongref completion zsh > ~/.zfunc/_strongref
 ```
@@ -67,13 +68,16 @@ strongref completion zsh > ~/.zfunc/_strongref
 
 _EXAMPLES = {
     "list": ["list --all-regions", "list --region eu-west-1 --state unused"],
-    "who": ["who network", "who network VpcId --region eu-west-1"],
+    "who": ["who network", "who network Vpc.Id --region eu-west-1"],
     "graph": ["graph --out graph.html", "graph --output mermaid"],
     "order": ["order", "order --delete"],
-    "check": ["check --stack network --template network.yaml", "check --delete network"],
-    "doctor": ["doctor --all-regions", "doctor --region us-east-1 --fix"],
-    "release": ["release network VpcId --consumer shop --reason 'shop was moved to another VPC'"],
-    "republish": ["republish network", "republish network --key VpcId"],
+    "check": ["check --stack network --template examples/network/network.yaml"],
+    "doctor": ["doctor --all-regions", "doctor --region us-east-1 --fix --yes"],
+    "release": [
+        "release network Vpc.Id --consumer service --reason 'service moves to another VPC' --dry-run",
+        "release network Vpc.Id --consumer service --reason 'service moves to another VPC' --yes",
+    ],
+    "republish": ["republish network", "republish network --key Vpc"],
 }
 
 
