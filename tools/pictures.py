@@ -1,6 +1,6 @@
-"""Writes `docs/pictures/graph-*.png`: the page of a small company's graph in light and dark, as Chromium shows it.
+"""Writes the pictures in `docs/pictures`: what commands print on a terminal, and the page of a small company's graph.
 
-Run it with `python -m tools.pictures` after the page has changed; it needs Debian's package `chromium`.
+Run it with `make pictures` after one of them has changed; it needs Debian's package `chromium`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from strongref_overview.formats.page import as_page
 from tests.support.chromium import chromium, executable
 from tests.support.graphs import shop
+from tools import terminal
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -40,6 +41,7 @@ def main() -> int:
     TARGET.mkdir(exist_ok=True)
     with chromium(path) as browser, tempfile.TemporaryDirectory() as folder:
         write_pictures(browser, Path(folder))
+    terminal.write_pictures()
     return 0
 
 

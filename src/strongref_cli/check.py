@@ -13,7 +13,7 @@ from strongref_check.reading import StackReader
 from strongref_check.rendering import as_json, as_markdown, as_table
 from strongref_check.report import Verdict
 from strongref_cli.manifests import STANDARD
-from strongref_cli.output import put_out
+from strongref_cli.output import put_out, wrapped
 from strongref_cli.transform import template_text
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.templates import read
@@ -44,7 +44,8 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
     (region,) = regions([args.region] if args.region else None)
     template = _template(args.template) if args.template else None
     report = _report(args, StackCheck(StackReader(session, region)), template, given)
-    put_out(_OUTPUTS[args.output](report).encode())
+    text = _OUTPUTS[args.output](report)
+    put_out((wrapped(text) if args.output == "table" else text).encode())
     failing = (Verdict.REFUSED, Verdict.LOST, *((Verdict.UNKNOWN,) if args.strict else ()))
     return int(report.verdict in failing)
 

@@ -9,7 +9,14 @@ from strongref.contract.releases import MAX_REASON
 from strongref.contract.values import attribute_name
 from strongref.text import cut, some
 from strongref_cli.output import Result, Table, ask, progress, show
-from strongref_cli.overview import consumer_text, participant_document, participant_text, place_document, time_text
+from strongref_cli.overview import (
+    consumer_text,
+    participant_document,
+    participant_text,
+    place_document,
+    short_text,
+    time_text,
+)
 from strongref_operations.diagnosis import Severity
 from strongref_operations.examination import Examination
 from strongref_operations.releasing import ClaimedValue, release
@@ -57,7 +64,13 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
 
 def _diagnosis(problems: Sequence[Problem], regions: Sequence[str], repaired: Sequence[Problem] = ()) -> Result:
     rows = [
-        (each.region, each.kind, each.subject, some([participant_text(who) for who in each.stacks], 3), each.next_step)
+        (
+            each.region,
+            each.kind,
+            each.subject,
+            some([short_text(who, each.region) for who in each.stacks], 3),
+            each.next_step,
+        )
         for each in problems
     ]
     counts = Counter(each.severity for each in problems)

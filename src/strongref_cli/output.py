@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+import textwrap
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from strongref.text import os_problem
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 
 UNBOUNDED = 100_000
 """Columns of what is not shown on a terminal: nothing is wrapped, so that other programs can read it."""
+
+
+_WRONG = ("missing", "foreign", "gone", "refused", "failed")
+_LATE = ("deploy again", "restored", "withdrawn", "no hold yet")
+"""Words that terminals show in color: each is a state, so no color says what no word does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +67,41 @@ def as_text(table: Table) -> str:
     from rich.text import Text  # noqa: PLC0415
 
     is_terminal = sys.stdout.isatty()
+
+    def styled(text: str) -> Text:
+        found = Text(text)
+        found.highlight_words(_WRONG, "red")
+        found.highlight_words(_LATE, "yellow")
+        return found
+
     console = Console(file=StringIO(), force_terminal=is_terminal, width=None if is_terminal else UNBOUNDED)
     if table.title:
         console.print(Text(table.title, style="bold"), soft_wrap=True)
     if table.rows:
-        grid = Grid(box=SIMPLE_HEAD if is_terminal else None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        box = SIMPLE_HEAD if is_terminal else None
+        grid = Grid(box=box, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for column in table.columns:
             grid.add_column(column, overflow="fold")
         for row in table.rows:
-            grid.add_row(*map(Text, row))
+            grid.add_row(*map(styled, row))
         console.print(grid)
+    if is_terminal and table.rows and table.notes:
+        console.print()
     for note in table.notes:
-        console.print(Text(note), soft_wrap=True)
+        console.print(styled(note), soft_wrap=not is_terminal)
     return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
+
+
+def wrapped(text: str) -> str:
+    """Text with lines that are wrapped at the terminal's width, and stay indented; unchanged in a pipe."""
+    if not sys.stdout.isatty():
+        return text
+    width = get_terminal_size().columns
+    lines: list[str] = []
+    for line in text.splitlines():
+        indent = line[: len(line) - len(line.lstrip())]
+        lines += textwrap.wrap(line, width, subsequent_indent=f"{indent}  ", break_on_hyphens=False) or [""]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def as_markdown(table: Table) -> str:

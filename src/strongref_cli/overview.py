@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import SHARED
+from strongref.contract.names import SHARED, Producer
 from strongref.contract.values import attribute_name
 from strongref.text import some
 from strongref_cli.output import Result, Table, progress, show
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
 
-    from strongref.contract.names import ExportScope, Key, Producer
+    from strongref.contract.names import ExportScope, Key
     from strongref_overview.exports import Claim, ExportedValue
     from strongref_overview.graph import Participant
     from strongref_overview.who import Uses
@@ -190,7 +190,7 @@ def _importers(value: ExportedValue) -> str:
     """The importers as a list of names, with what is to be done about each."""
     return some(
         [
-            f"{_importer(participant_of(claim.importer), value.region)}{_noted(_import_note(claim))}"
+            f"{short_text(participant_of(claim.importer), value.region)}{_noted(_import_note(claim))}"
             for claim in value.claims
         ],
         5,
@@ -209,9 +209,9 @@ def _import_note(claim: Claim) -> str:
     return "no hold yet" if claim.protection is Protection.UNHELD else ""
 
 
-def _importer(who: Participant, region: str) -> str:
-    """A stack by its name, since it imports in the region that is shown; anything else in full."""
-    return who.name if who.kind == "stack" and who.region == region else participant_text(who)
+def short_text(who: Participant, region: str) -> str:
+    """A stack by its name in the region that is shown, and with its region in others; anything else in full."""
+    return _stack(Producer(who.account, who.region, who.name), region) if who.kind == "stack" else participant_text(who)
 
 
 def participant_text(who: Participant) -> str:

@@ -46,7 +46,9 @@ class Examination:
         stored = self.reader.regions(regions)
         values = self.reader.values(stored)
         problems = [problem for each in found for problem in each]
-        problems += [*outdated(values), *unprotected(values)]
+        by_hand = {each.parameter for each in problems if each.kind == "changed-by-hand"}
+        problems += [each for each in outdated(values) if each.parameter not in by_hand]
+        problems += unprotected(values)
         for each in stored:
             store = self.ports.stores(each.region, self.clock)
             everything = store.under("/strongref", decrypted=False)
