@@ -31,8 +31,10 @@ _COMMANDS = {
     "who": (EU, ["who", "network", "Vpc"]),
     "check": (
         US,
-        ["check", "--stack", "certificate", "--template", "examples/certificate/certificate.yaml", "--parameters"]
-        + ["DomainName=shop.example.com"],
+        [
+            *("check", "--stack", "certificate", "--template", "examples/certificate/certificate.yaml"),
+            *("--parameters", "DomainName=shop.example.com"),
+        ],
     ),
     "doctor": (EU, ["doctor", "--region", EU, "--region", US]),
 }
