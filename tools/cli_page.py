@@ -37,8 +37,8 @@ This page is generated from the commands. `strongref COMMAND --help` shows the s
 | `--profile PROFILE` | The AWS profile, as with `AWS_PROFILE`. All other variables of AWS's command line work, too |
 | `--output` | `table` for people, `json` for programs, `markdown` for comments |
 
-Regions are read side by side. On a terminal the command shows its progress; in a pipe it prints only the result. Tables are
-not cut in a pipe. `NO_COLOR` turns colors off.
+Regions are read side by side. On a terminal the command shows its progress; in a pipe it prints only the result. Tables
+are not cut in a pipe. `NO_COLOR` turns colors off.
 
 JSON documents have schemas: [list](schemas/list.schema.json), [who](schemas/who.schema.json),
 [graph](schemas/graph.schema.json), [order](schemas/order.schema.json), [doctor](schemas/doctor.schema.json),
