@@ -54,6 +54,7 @@ ALL = "*"
 
 OF_THE_COMMAND = {
     "DescribeChangeSet",
+    "DescribeRegions",
     "AssumeRole",
     "GetCallerIdentity",
     "GetObject",
