@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=__version__)
     whole.set_defaults(extra=None)
     commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for add in (_check, _exports, _lookup, _objects, _refs, _resolve, _transform):
+    for add in (_check, _exports, _install, _lookup, _objects, _refs, _resolve, _transform):
         add(commands)
     return whole
 
@@ -102,6 +102,37 @@ def _exports(commands: Commands) -> None:
     ls.set_defaults(run="exports:list_exports")
     republish = _add(commands, "republish", "restore deleted values from their records", parents=[common])
     republish.set_defaults(run="exports:republish_exports")
+
+
+def _install(commands: Commands) -> None:
+    """`install`, `status` and `uninstall`."""
+    common = argparse.ArgumentParser(add_help=False)
+    where = common.add_mutually_exclusive_group()
+    _repeatable(where, "--region", "a region; repeatable")
+    where.add_argument("--all-regions", action="store_true", help="every region that is enabled for the account")
+    common.add_argument("--profile", help="the AWS profile; by default that of the environment")
+    common.add_argument("--stack", default="strongref", help="the name of its stack; by default strongref")
+    common.add_argument(
+        "--output", choices=("table", "json", "markdown"), default="table", help="the format; by default table"
+    )
+    bucket = "take the buckets PREFIX-REGION, which exist; by default strongref-ACCOUNT-REGION, which it creates"
+    install = _add(commands, "install", "install or upgrade the functions in regions", parents=[common])
+    install.add_argument("--bucket", metavar="PREFIX", help=bucket)
+    _repeatable(install, "--parameter", "a parameter of the installation; repeatable", metavar="NAME=VALUE")
+    _repeatable(install, "--tag", "a tag of the stack; repeatable", metavar="NAME=VALUE")
+    install.add_argument("--force", action="store_true", help="also install an older version than the present one")
+    status = _add(commands, "status", "show what is installed in regions, and what differs", parents=[common])
+    uninstall = _add(
+        commands, "uninstall", "remove the functions from regions, unless stacks use them", parents=[common]
+    )
+    uninstall.add_argument("--bucket", metavar="PREFIX", help="the buckets of the installation, if given to install")
+    uninstall.add_argument(
+        "--purge", action="store_true", help="also delete the code in the buckets, and their own ones"
+    )
+    for command in (install, uninstall):
+        command.add_argument("--dry-run", action="store_true", help="show what would happen, and change nothing")
+    for command, function in ((install, "install_suite"), (status, "show_status"), (uninstall, "uninstall_suite")):
+        command.set_defaults(run=f"installing:{function}")
 
 
 def _lookup(commands: Commands) -> None:

@@ -1,0 +1,246 @@
+"""`strongref install`, `status` and `uninstall`: the suite in many regions."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor, wait
+from difflib import get_close_matches
+from threading import Event
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from boto3.session import Session
+
+from strongref import __version__
+from strongref.aws.clients import Clients
+from strongref.aws.retry_and_rate_limit import CallFailedError, client_for
+from strongref.errors import StrongRefError
+from strongref_cli.install_reports import outcome_report, rendered, status_report
+from strongref_cli.output import put_out
+from strongref_install.apply import Progress, dry_run, install, remove
+from strongref_install.bucket import Bucket, bucket_name
+from strongref_install.calls import RegionCalls
+from strongref_install.errors import InstallError
+from strongref_install.finding import find, leftovers, uses
+from strongref_install.outcomes import BAD, Outcome, Result
+from strongref_install.plan import Found, Wanted, plan_install
+from strongref_install.removal import (
+    WITHOUT_FUNCTIONS,
+    Leftovers,
+    Removal,
+    all_or_nothing,
+    leftover_texts,
+    plan_removal,
+)
+from strongref_install.stacks import RegionStacks
+from strongref_install.suite import load_suite
+from strongref_install.template import parameter_names
+from strongref_toolkit.errors import FetchFailedError, UnknownCallerError, UsageError
+from strongref_toolkit.regions import enabled_regions
+from strongref_toolkit.session import DEFAULT_PARTITION_REGION, regions
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Sequence
+
+    from strongref_cli.install_reports import Report
+    from strongref_toolkit.session import ToolSession
+
+T = TypeVar("T")
+
+NO_AWS = 3
+"""The exit status if AWS cannot be called at all."""
+
+_MAX_THREADS = 32
+
+
+class _Region(NamedTuple):
+    """What a command works with in one region."""
+
+    name: str
+    stacks: RegionStacks
+    bucket: Bucket
+
+
+class _Run:
+    """One command: its regions, and how it shows what it does."""
+
+    def __init__(self, args: argparse.Namespace, session: ToolSession) -> None:
+        if args.profile:
+            session = session._replace(clients=Clients(Session(profile_name=args.profile)))
+        self.names = _chosen(args, session)
+        self.session, self.stack = session, str(args.stack)
+        self.account = session.accounts(self.names[0] if self.names else DEFAULT_PARTITION_REGION, None).own
+        self.prefix = getattr(args, "bucket", None)
+        self.progress = Progress(_show, Event())
+
+    def region(self, name: str) -> _Region:
+        calls = RegionCalls(self.session, name)
+        bucket = Bucket(calls, self.account, bucket_name(self.account, name, self.prefix), is_ours=not self.prefix)
+        return _Region(name, RegionStacks(calls), bucket)
+
+    def everywhere(self, work: Callable[[_Region], T]) -> list[T]:
+        """The results of some work in every region, in the order of the regions, side by side."""
+        for name in self.names:  # boto3 makes clients in one thread only.
+            for client_in in (self.session.clients.cloudformation, self.session.clients.s3, self.session.clients.ssm):
+                _make(client_in, name)
+        pool = ThreadPoolExecutor(_MAX_THREADS)
+        try:
+            futures = [pool.submit(work, self.region(name)) for name in self.names]
+            wait(futures)
+            return [each.result() for each in futures]
+        finally:  # after Ctrl-C, with what runs still running
+            self.progress.stop.set()
+            pool.shutdown(cancel_futures=True)
+            self.progress.stop.clear()
+
+
+def _make(client_in: Callable[[str], object], region: str) -> None:
+    try:
+        client_for(client_in, region)
+    except CallFailedError as error:
+        raise UsageError(f"--region {region}: there is no such region ({error.code})") from None
+
+
+def _chosen(args: argparse.Namespace, session: ToolSession) -> list[str]:
+    if args.all_regions:
+        return enabled_regions(session)
+    return list(dict.fromkeys(regions(args.region or _of_profile(args.profile))))
+
+
+def _of_profile(profile: str | None) -> list[str]:
+    region = Session(profile_name=profile).region_name if profile else None
+    return [region] if region else []
+
+
+def _show(region: str, what: str) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{region}: {what}\n")
+
+
+def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
+    return _reported(args, lambda: _install(args, session))
+
+
+def show_status(args: argparse.Namespace, session: ToolSession) -> int:
+    return _reported(args, lambda: _status(args, session))
+
+
+def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
+    return _reported(args, lambda: _uninstall(args, session))
+
+
+def _reported(args: argparse.Namespace, command: Callable[[], tuple[Report, int]]) -> int:
+    """Print what a command reports, and return its exit status."""
+    try:
+        report, status = command()
+    except (UnknownCallerError, FetchFailedError) as error:
+        sys.stderr.write(f"strongref: {error}\n")
+        return NO_AWS
+    put_out(rendered(report, args.output).encode())
+    return status
+
+
+def _install(args: argparse.Namespace, session: ToolSession) -> tuple[Report, int]:
+    suite = load_suite()
+    known = tuple(parameter_names(suite.template))
+    parameters, tags = _pairs("--parameter", args.parameter), _pairs("--tag", args.tag)
+    for name in parameters:
+        _check_known(name, known)
+    wanted = Wanted(args.stack, suite.version, known, parameters, tags, args.force)
+    run = _Run(args, session)
+
+    def in_region(region: _Region) -> Outcome:
+        try:
+            found = find(region.stacks, run.stack, with_template=True)
+            plan = plan_install(found, wanted, suite.template_for(region.bucket.uri))
+            if args.dry_run:
+                return dry_run(plan)
+            return install(plan, suite, region.stacks, region.bucket, run.progress)
+        except InstallError as error:
+            return Outcome(region.name, Result.FAILED, details=(str(error),))
+
+    outcomes = run.everywhere(in_region)
+    return outcome_report(outcomes, __version__, suite.notes, dry_run=args.dry_run), _exit_status(outcomes)
+
+
+def _pairs(option: str, given: Iterable[str]) -> dict[str, str]:
+    pairs = {}
+    for each in given:
+        name, separator, value = each.partition("=")
+        if not (name and separator):
+            raise UsageError(f"{option} must be NAME=VALUE, got {each!r}")
+        pairs[name] = value
+    return pairs
+
+
+def _check_known(name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        close = get_close_matches(name, known, 1)
+        hint = f"Did you mean {close[0]}?" if close else f"There are {', '.join(known)}."
+        raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
+
+
+def _exit_status(outcomes: Iterable[Outcome]) -> int:
+    return int(any(each.result in BAD for each in outcomes))
+
+
+def _status(args: argparse.Namespace, session: ToolSession) -> tuple[Report, int]:
+    run = _Run(args, session)
+
+    def in_region(region: _Region) -> Found | Outcome:
+        try:
+            return find(region.stacks, run.stack)
+        except InstallError as error:
+            return Outcome(region.name, Result.FAILED, details=(str(error),))
+
+    results = run.everywhere(in_region)
+    found = [each for each in results if isinstance(each, Found)]
+    failed = [each for each in results if isinstance(each, Outcome)]
+    report = status_report(found, failed, __version__, everywhere=not args.all_regions)
+    return report, int(not report.data["healthy"])
+
+
+def _uninstall(args: argparse.Namespace, session: ToolSession) -> tuple[Report, int]:
+    run = _Run(args, session)
+    removals = run.everywhere(lambda region: _examined(region, run))
+    outcomes, refused = all_or_nothing(each.outcome for each in removals)
+    notes = ["Nothing was removed: remove what uses the suite first, or name other regions."] if refused else []
+    if not refused:
+        planned = {each.outcome.region: each for each in removals}
+        if not args.dry_run:
+            outcomes = run.everywhere(lambda region: _removed(region, planned[region.name], run, purge=args.purge))
+        for each in removals:
+            notes += leftover_texts(each.outcome.region, each.leftovers, purge=args.purge and not args.bucket)
+    return outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), _exit_status(outcomes)
+
+
+def _examined(region: _Region, run: _Run) -> Removal:
+    """What removing a region's installation would do; nothing is changed."""
+    try:
+        found = find(region.stacks, run.stack)
+        in_use = found.stack is not None and found.stack.status not in WITHOUT_FUNCTIONS
+        run.progress.show(region.name, "looking for stacks that need it")
+        users = uses(region.stacks, run.stack) if in_use else []
+        store = run.session.ports().stores(region.name, run.session.clock)
+        arn = found.stack.arn if found.stack else ""
+        return Removal(plan_removal(found, users), leftovers(region.bucket, store), arn)
+    except StrongRefError as error:
+        return Removal(Outcome(region.name, Result.FAILED, details=(str(error),)), Leftovers())
+
+
+def _removed(region: _Region, removal: Removal, run: _Run, *, purge: bool) -> Outcome:
+    outcome = removal.outcome
+    try:
+        if removal.arn:
+            remove(region.stacks, removal.arn, region.name, run.progress)
+            outcome = Outcome(region.name, Result.REMOVED, outcome.before)
+        if purge and removal.leftovers.bucket:
+            run.progress.show(region.name, f"deleting what is in the bucket {removal.leftovers.bucket}")
+            gone = region.bucket.purge()
+            text = (
+                "bucket deleted" if gone else f"the bucket {region.bucket.name} stays; strongref's objects are deleted"
+            )
+            outcome = Outcome(region.name, outcome.result, outcome.before, (*outcome.details, text))
+    except InstallError as error:
+        return Outcome(region.name, Result.FAILED, outcome.before, (str(error),))
+    return outcome

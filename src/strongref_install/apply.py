@@ -1,0 +1,137 @@
+"""Carries out what was planned for one region, and waits until CloudFormation has finished."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from strongref_install.errors import DeploymentFailedError, InterruptedWaitError
+from strongref_install.outcomes import Outcome, Result
+from strongref_install.packaging import content_hash, object_key
+from strongref_install.plan import Action
+from strongref_install.stacks import has_no_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from threading import Event
+
+    from strongref_install.bucket import Bucket
+    from strongref_install.plan import FoundStack, InstallPlan
+    from strongref_install.stacks import RegionStacks
+    from strongref_install.suite import Suite
+
+POLL_SECONDS = 2.0
+_LAGGING_POLLS = 5
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How waiting is shown, and interrupted."""
+
+    show: Callable[[str, str], None]  # a region, and what happens there now
+    stop: Event  # set by Ctrl-C
+
+    def pause(self) -> None:
+        """Raises `InterruptedWaitError` if the command was interrupted."""
+        if self.stop.wait(POLL_SECONDS):
+            raise InterruptedWaitError
+
+
+def preview(plan: InstallPlan) -> Outcome | None:
+    """The outcome of a plan that changes nothing; None if there is something to do."""
+    if plan.action is Action.REFUSE:
+        return Outcome(plan.region, Result.REFUSED, plan.before, (plan.reason,))
+    if plan.action is Action.NOTHING:
+        return Outcome(plan.region, Result.UP_TO_DATE, plan.before)
+    return None
+
+
+def dry_run(plan: InstallPlan) -> Outcome:
+    """The outcome that a plan would have."""
+    result = Result.WOULD_INSTALL if plan.action is Action.CREATE else Result.WOULD_UPDATE
+    return preview(plan) or Outcome(plan.region, result, plan.before, plan.changes)
+
+
+def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: Bucket, to: Progress) -> Outcome:
+    """Carry out a plan.
+
+    Raises:
+        InstallError: it failed. CloudFormation has rolled back, or never began.
+    """
+    if outcome := preview(plan):
+        return outcome
+    region, new = plan.region, plan.action is Action.CREATE
+    to.show(region, "uploading code")
+    url = upload(suite, bucket)
+    to.show(region, "creating a change set")
+    change_set, arn = stacks.create_change_set(plan, f"strongref-{uuid4().hex}", url)
+    if not _has_changes(stacks, change_set, plan.stack if new else "", to):
+        return Outcome(region, Result.UP_TO_DATE, plan.before)
+    stacks.execute(change_set)
+    operation = "CREATE" if new else "UPDATE"
+    to.show(region, f"{'creating' if new else 'updating'} the stack")
+    _finish(stacks, arn, operation, to, lambda stack: new or stack.updated != plan.updated)
+    return Outcome(region, Result.INSTALLED if new else Result.UPDATED, plan.before, plan.changes)
+
+
+def upload(suite: Suite, bucket: Bucket) -> str:
+    """Put into the bucket what it lacks of the suite; returns the template's URL."""
+    template = suite.template_for(bucket.uri).encode()
+    key = object_key("template", content_hash({"template.yaml": template}), "yaml")
+    contents: dict[str, Callable[[], bytes]] = {each.key: each.content for each in suite.archives}
+    contents[key] = lambda: template
+    missing = {name: made for name, made in contents.items() if not bucket.has(name)}
+    if missing:
+        bucket.prepare()
+    for name, made in missing.items():
+        bucket.put(name, made())
+    return bucket.url(key)
+
+
+def _has_changes(stacks: RegionStacks, change_set: str, new: str, to: Progress) -> bool:
+    """Wait for a change set. If it cannot be executed, it is deleted, with the empty stack `new` that it made."""
+    while True:
+        status, reason = stacks.change_set(change_set)
+        if status == "CREATE_COMPLETE":
+            return True
+        if status == "FAILED":
+            break
+        to.pause()
+    stacks.delete_change_set(change_set)
+    if new:
+        stacks.delete(new)
+    if has_no_changes(reason):
+        return False
+    raise DeploymentFailedError(reason or f"The change set is in {status}.")
+
+
+def remove(stacks: RegionStacks, arn: str, region: str, to: Progress) -> None:
+    """Delete the installation's stack.
+
+    Raises:
+        InstallError: CloudFormation could not delete it.
+    """
+    to.show(region, "deleting the stack")
+    stacks.delete(arn)
+    _finish(stacks, arn, "DELETE", to, lambda stack: stack.status.startswith("DELETE"))
+
+
+def _finish(
+    stacks: RegionStacks, arn: str, operation: str, to: Progress, has_begun: Callable[[FoundStack], bool]
+) -> None:
+    """Wait until an operation of a stack has ended.
+
+    Raises:
+        InstallError: it failed.
+    """
+    polls = 0
+    while found := stacks.find(arn):
+        # CloudFormation's reads may lag: what they show at first may be older than the operation.
+        if not found.status.endswith("_IN_PROGRESS") and (has_begun(found) or polls >= _LAGGING_POLLS):
+            break
+        to.pause()
+        polls += 1
+    if found and found.status != f"{operation}_COMPLETE":
+        reason = stacks.failure(arn, operation) or found.reason
+        raise DeploymentFailedError(reason or f"The stack is in {found.status}.")
