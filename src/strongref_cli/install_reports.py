@@ -32,10 +32,11 @@ def rendered(report: Report, output: str) -> str:
     """A report as `table`, `markdown` or `json`."""
     if output == "json":
         return json.dumps(report.data, indent=2) + "\n"
-    lines = _markdown(report) if output == "markdown" else _table(report)
+    lines = (_markdown(report) if output == "markdown" else _table(report)) if report.rows else []
     bullet = "- " if output == "markdown" else ""
-    notes = ["", *(bullet + each for each in report.notes)] if report.notes else []
-    return "".join(f"{line.rstrip()}\n" for line in [*lines, *notes])
+    notes = [bullet + each for each in report.notes]
+    between = [""] if lines and notes else []
+    return "".join(f"{line.rstrip()}\n" for line in [*lines, *between, *notes])
 
 
 def _table(report: Report) -> list[str]:

@@ -51,6 +51,8 @@ NO_AWS = 3
 """The exit status if AWS cannot be called at all."""
 
 _MAX_THREADS = 32
+_WITH_CODE = (Result.INSTALLED, Result.UPDATED, Result.WOULD_INSTALL, Result.WOULD_UPDATE)
+"""Results that are about this command's version of the code."""
 
 
 class _Region(NamedTuple):
@@ -160,7 +162,8 @@ def _install(args: argparse.Namespace, session: ToolSession) -> tuple[Report, in
             return Outcome(region.name, Result.FAILED, details=(str(error),))
 
     outcomes = run.everywhere(in_region)
-    return outcome_report(outcomes, __version__, suite.notes, dry_run=args.dry_run), _exit_status(outcomes)
+    notes = suite.notes if any(each.result in _WITH_CODE for each in outcomes) else ()
+    return outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), _exit_status(outcomes)
 
 
 def _pairs(option: str, given: Iterable[str]) -> dict[str, str]:
@@ -210,7 +213,7 @@ def _uninstall(args: argparse.Namespace, session: ToolSession) -> tuple[Report, 
         if not args.dry_run:
             outcomes = run.everywhere(lambda region: _removed(region, planned[region.name], run, purge=args.purge))
         for each in removals:
-            notes += leftover_texts(each.outcome.region, each.leftovers, purge=args.purge and not args.bucket)
+            notes += leftover_texts(each.outcome.region, each.leftovers, purge=args.purge, dry_run=args.dry_run)
     return outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), _exit_status(outcomes)
 
 

@@ -40,8 +40,12 @@ def plan_removal(found: Found, uses: Sequence[Use]) -> Outcome:
     """Decide for one region, given the stacks that need its installation."""
     stack = found.stack
     if not stack:
-        hint = f"strongref is installed as stack {found.elsewhere}: give --stack {found.elsewhere}"
-        return Outcome(found.region, Result.NOT_INSTALLED, details=(hint,) if found.elsewhere else ())
+        hint = f"strongref is installed as stack {found.elsewhere}. Give --stack {found.elsewhere} to remove it."
+        return Outcome(
+            found.region,
+            Result.REFUSED if found.elsewhere else Result.NOT_INSTALLED,
+            details=(hint,) if found.elsewhere else (),
+        )
     if uses:
         return Outcome(found.region, Result.IN_USE, stack.version, tuple(str(each) for each in uses))
     if stack.protected:
@@ -64,10 +68,12 @@ def all_or_nothing(outcomes: Iterable[Outcome]) -> tuple[list[Outcome], bool]:
     ], True
 
 
-def leftover_texts(region: str, left: Leftovers, *, purge: bool) -> list[str]:
-    """What stays in a region, one sentence each."""
+def leftover_texts(region: str, left: Leftovers, *, purge: bool, dry_run: bool) -> list[str]:
+    """What stays in a region, one sentence each; and what `purge` would delete."""
     texts = []
-    if left.bucket and not purge:
+    if left.bucket and purge and dry_run:
+        texts.append(f"{region}: {left.objects} objects in the bucket {left.bucket} would be deleted.")
+    elif left.bucket and not purge:
         texts.append(
             f"{region}: the bucket {left.bucket} stays, with {left.objects} objects of strongref. See --purge."
         )

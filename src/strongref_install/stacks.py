@@ -78,9 +78,11 @@ class RegionStacks:
 
     def all(self) -> dict[str, str]:
         """The ARNs of all stacks that exist, by name; of nested ones, too."""
-        pages = self._pages("ListStacks", "list_stacks")
-        summaries = [each for page in pages for each in page["StackSummaries"]]
-        return {each["StackName"]: each["StackId"] for each in summaries if each["StackStatus"] != _GONE}
+        client = self.calls.session.clients.cloudformation(self.calls.region)
+        statuses: Any = client.meta.service_model.shape_for("StackStatus")
+        existing = [each for each in statuses.enum if each != _GONE]
+        pages = self._pages("ListStacks", "list_stacks", StackStatusFilter=existing)
+        return {each["StackName"]: each["StackId"] for page in pages for each in page["StackSummaries"]}
 
     def resources(self, arn: str) -> list[Resource]:
         """The resources of a stack; none if it does not exist any more."""
