@@ -71,6 +71,9 @@ class _Run:
             session = session._replace(clients=Clients(Session(profile_name=args.profile)))
         self.names = _chosen(args, session)
         self.session, self.stack = session, str(args.stack)
+        for name in self.names:  # boto3 makes clients in one thread only.
+            for client_in in (session.clients.cloudformation, session.clients.s3, session.clients.ssm):
+                _make(client_in, name)
         self.account = session.accounts(self.names[0] if self.names else DEFAULT_PARTITION_REGION, None).own
         self.prefix = getattr(args, "bucket", None)
         self.progress = Progress(_show, Event())
@@ -82,9 +85,6 @@ class _Run:
 
     def everywhere(self, work: Callable[[_Region], T]) -> list[T]:
         """The results of some work in every region, in the order of the regions, side by side."""
-        for name in self.names:  # boto3 makes clients in one thread only.
-            for client_in in (self.session.clients.cloudformation, self.session.clients.s3, self.session.clients.ssm):
-                _make(client_in, name)
         pool = ThreadPoolExecutor(_MAX_THREADS)
         try:
             futures = [pool.submit(work, self.region(name)) for name in self.names]
@@ -104,14 +104,10 @@ def _make(client_in: Callable[[str], object], region: str) -> None:
 
 
 def _chosen(args: argparse.Namespace, session: ToolSession) -> list[str]:
+    home = Session(profile_name=args.profile).region_name if args.profile else None
     if args.all_regions:
-        return enabled_regions(session)
-    return list(dict.fromkeys(regions(args.region or _of_profile(args.profile))))
-
-
-def _of_profile(profile: str | None) -> list[str]:
-    region = Session(profile_name=profile).region_name if profile else None
-    return [region] if region else []
+        return enabled_regions(session, home)
+    return list(dict.fromkeys(regions(args.region or ([home] if home else None))))
 
 
 def _show(region: str, what: str) -> None:

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 _DISABLED = "not-opted-in"
 
 
-def enabled_regions(session: ToolSession) -> list[str]:
+def enabled_regions(session: ToolSession, home: str | None = None) -> list[str]:
     """The regions that are enabled for the caller's account, sorted.
 
-    They are those of one partition: that of the region of the environment or of the AWS profile.
+    They are those of one partition: that of the home region, by default of the environment or of the AWS profile.
 
     Raises:
         FetchFailedError: EC2 does not list them.
     """
-    home = default_region() or DEFAULT_PARTITION_REGION
+    home = home or default_region() or DEFAULT_PARTITION_REGION
     caller = RetryingCaller(home, session.limiter, session.clock)
     try:
         answer = caller.call("DescribeRegions", client_for(session.clients.ec2, home).describe_regions)
