@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from strongref_install.bucket import Bucket
     from strongref_install.plan import FoundStack, InstallPlan
-    from strongref_install.stacks import RegionStacks
+    from strongref_install.stacks import ChangeSet, RegionStacks
     from strongref_install.suite import Suite
 
 POLL_SECONDS = 2.0
@@ -65,13 +65,13 @@ def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: Bucke
     to.show(region, "uploading code")
     url = upload(suite, bucket)
     to.show(region, "creating a change set")
-    change_set, arn = stacks.create_change_set(plan, f"strongref-{uuid4().hex}", url)
+    change_set = stacks.create_change_set(plan, f"strongref-{uuid4().hex}", url)
     if not _has_changes(stacks, change_set, plan.stack if new else "", to):
         return Outcome(region, Result.UP_TO_DATE, plan.before)
     stacks.execute(change_set)
     operation = "CREATE" if new else "UPDATE"
     to.show(region, f"{'creating' if new else 'updating'} the stack")
-    _finish(stacks, arn, operation, to, lambda stack: new or stack.updated != plan.updated)
+    _finish(stacks, change_set.stack, operation, to, lambda stack: new or stack.updated != plan.updated)
     return Outcome(region, Result.INSTALLED if new else Result.UPDATED, plan.before, plan.changes)
 
 
@@ -89,7 +89,7 @@ def upload(suite: Suite, bucket: Bucket) -> str:
     return bucket.url(key)
 
 
-def _has_changes(stacks: RegionStacks, change_set: str, new: str, to: Progress) -> bool:
+def _has_changes(stacks: RegionStacks, change_set: ChangeSet, new: str, to: Progress) -> bool:
     """Wait for a change set. If it cannot be executed, it is deleted, with the empty stack `new` that it made."""
     while True:
         status, reason = stacks.change_set(change_set)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from strongref_install.errors import AwsCallError
 from strongref_install.plan import VERSION_OUTPUT, Action, FoundStack
@@ -29,6 +29,16 @@ _NO_CHANGES = ("No updates are to be performed", "didn't contain changes")
 """In the reasons of change sets without changes. There is no code for it."""
 
 _CONSEQUENCES = ("Resource creation cancelled", "Resource update cancelled")
+
+
+class ChangeSet(NamedTuple):
+    """A change set, and its stack: IAM asks for permissions on the stack."""
+
+    arn: str
+    stack: str  # the stack's ARN
+
+    def request(self) -> dict[str, str]:
+        return {"ChangeSetName": self.arn, "StackName": self.stack}
 
 
 @dataclass(frozen=True)
@@ -102,8 +112,8 @@ class RegionStacks:
         found = self._existing("GetTemplateSummary", "get_template_summary", StackName=arn)
         return list(found.get("DeclaredTransforms", [])) if found else []
 
-    def create_change_set(self, plan: InstallPlan, name: str, url: str) -> tuple[str, str]:
-        """Begin to create a change set; returns its ARN and the stack's.
+    def create_change_set(self, plan: InstallPlan, name: str, url: str) -> ChangeSet:
+        """Begin to create a change set.
 
         A stack whose creation fails is deleted.
 
@@ -125,18 +135,18 @@ class RegionStacks:
             Tags=[{"Key": key, "Value": value} for key, value in plan.tags.items()],
             **({"OnStackFailure": "DELETE"} if new else {}),
         )
-        return created["Id"], created["StackId"]
+        return ChangeSet(created["Id"], created["StackId"])
 
-    def change_set(self, arn: str) -> tuple[str, str]:
+    def change_set(self, which: ChangeSet) -> tuple[str, str]:
         """The status of a change set, and the reason for it."""
-        found = self._call("DescribeChangeSet", "describe_change_set", ChangeSetName=arn)
+        found = self._call("DescribeChangeSet", "describe_change_set", **which.request())
         return found["Status"], found.get("StatusReason", "")
 
-    def execute(self, change_set: str) -> None:
-        self._call("ExecuteChangeSet", "execute_change_set", ChangeSetName=change_set)
+    def execute(self, which: ChangeSet) -> None:
+        self._call("ExecuteChangeSet", "execute_change_set", **which.request())
 
-    def delete_change_set(self, arn: str) -> None:
-        self._call("DeleteChangeSet", "delete_change_set", ChangeSetName=arn)
+    def delete_change_set(self, which: ChangeSet) -> None:
+        self._call("DeleteChangeSet", "delete_change_set", **which.request())
 
     def delete(self, stack: str) -> None:
         """Begin to delete a stack."""

@@ -119,7 +119,7 @@ def test_a_new_stack_is_created_and_deleted_if_that_fails(progress: Progress) ->
     assert request["Capabilities"] == ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
     assert request["Parameters"] == [{"ParameterKey": "ReadLag", "ParameterValue": "0"}]
     assert request["Tags"] == [{"Key": "application", "Value": "strongref"}]
-    assert client.requests["execute_change_set"] == [{"ChangeSetName": "cs"}]
+    assert client.requests["execute_change_set"] == [{"ChangeSetName": "cs", "StackName": ARN}]
 
 
 def test_an_update_keeps_values_and_waits_for_the_end_of_its_own_operation(progress: Progress) -> None:
@@ -147,7 +147,7 @@ def test_an_operation_that_is_never_seen_is_not_waited_for_forever(progress: Pro
 def test_nothing_to_change_is_success_and_leaves_no_change_set(reason: str, progress: Progress) -> None:
     client = ready(describe_change_set=[{"Status": "CREATE_PENDING"}, {"Status": "FAILED", "StatusReason": reason}])
     assert done(UPDATE, client, progress).result is Result.UP_TO_DATE
-    assert client.requests["delete_change_set"] == [{"ChangeSetName": "cs"}]
+    assert client.requests["delete_change_set"] == [{"ChangeSetName": "cs", "StackName": ARN}]
     assert not client.requests["execute_change_set"]
     assert not client.requests["delete_stack"]
 

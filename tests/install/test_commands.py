@@ -10,9 +10,11 @@ from moto import mock_aws
 
 import strongref_cli as cli
 from strongref_cli import installing
+from strongref_cli.arguments import parser
 from strongref_install import finding
-from strongref_install.errors import DeploymentFailedError
+from strongref_install.errors import DeploymentFailedError, InterruptedWaitError
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,3 +156,24 @@ def test_progress_is_shown_on_a_terminal_only(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     installing._show(EU, "creating the stack")
     assert capsys.readouterr().err == f"{EU}: creating the stack\n"
+
+
+def test_ctrl_c_ends_regions_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    args = parser().parse_args(["status", "--region", EU, "--region", US])
+    run = installing._Run(args, ToolSession.start())
+    ended: list[str] = []
+
+    def waiting(region: Any) -> None:  # noqa: ANN401 (private)
+        try:
+            while True:
+                run.progress.pause()
+        except InterruptedWaitError:
+            ended.append(region.name)
+
+    monkeypatch.setattr(installing, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run.everywhere(waiting)
+    assert set(ended) == {EU, US}
