@@ -28,7 +28,6 @@ _CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
 _NO_CHANGES = ("No updates are to be performed", "didn't contain changes")
 """In the reasons of change sets without changes. There is no code for it."""
 
-_CONSEQUENCES = ("Resource creation cancelled", "Resource update cancelled")
 
 
 class ChangeSet(NamedTuple):
@@ -162,7 +161,7 @@ class RegionStacks:
         found = ""
         for event in self._events(arn, f"{operation}_IN_PROGRESS"):
             reason, status = event.get("ResourceStatusReason", ""), event["ResourceStatus"]
-            if status.endswith("_FAILED") and reason and not reason.startswith(_CONSEQUENCES):
+            if status.endswith("_FAILED") and reason:
                 kind = event["ResourceType"]
                 found = reason if kind == _STACK_TYPE else f"{event['LogicalResourceId']} ({kind}): {reason}"
         return found
