@@ -438,7 +438,7 @@ GUARDS = (
     Guard(
         name="the dry run of an installation",
         file="src/strongref_cli/installing.py",
-        function="_install.in_region",
+        function="install_suite.in_region",
         find="if args.dry_run: return dry_run(plan)",
         tests=("tests/e2e/test_install.py", "-k", "from_the_wheel"),
         must_fail=("test_from_the_wheel_to_a_refusal_and_back",),

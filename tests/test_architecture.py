@@ -34,6 +34,7 @@ TOOLS = {
     "strongref_check": {"strongref_toolkit", "strongref_manifests"},
     "strongref_install": {"strongref_toolkit"},
     "strongref_overview": {"strongref_toolkit"},
+    "strongref_operations": {"strongref_toolkit", "strongref_overview"},
     "strongref_refs": {"strongref_toolkit", "strongref_manifests"},
     "strongref_cdk8s": {"strongref_toolkit", "strongref_manifests"},
     "strongref_objects": {"strongref_toolkit"},

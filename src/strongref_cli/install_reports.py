@@ -1,11 +1,10 @@
-"""What `install`, `status` and `uninstall` print: reports as data, and their formats. Pure."""
+"""What `install`, `status` and `uninstall` show. Pure."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from strongref_cli.output import Result, Table
 from strongref_install.comparison import NOT_INSTALLED, UNKNOWN, differences, problems, version_of
 
 if TYPE_CHECKING:
@@ -18,39 +17,7 @@ FUNCTIONS_EVENT_BUS = "EventBus"
 """The parameter of the installation that names the bus for its events, if that version has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A command's result."""
-
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    notes: Sequence[str] = ()  # what stands below the table
-    data: Mapping[str, Any] = field(default_factory=dict)  # the same for programs
-
-
-def rendered(report: Report, output: str) -> str:
-    """A report as `table`, `markdown` or `json`."""
-    if output == "json":
-        return json.dumps(report.data, indent=2) + "\n"
-    lines = (_markdown(report) if output == "markdown" else _table(report)) if report.rows else []
-    bullet = "- " if output == "markdown" else ""
-    notes = [bullet + each for each in report.notes]
-    between = [""] if lines and notes else []
-    return "".join(f"{line.rstrip()}\n" for line in [*lines, *between, *notes])
-
-
-def _table(report: Report) -> list[str]:
-    whole = [tuple(each.upper() for each in report.columns), *report.rows]
-    widths = [max(len(row[column]) for row in whole) for column in range(len(report.columns))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in whole]
-
-
-def _markdown(report: Report) -> list[str]:
-    rows = [report.columns, tuple("---" for _ in report.columns), *report.rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-
-
-def outcome_report(outcomes: Sequence[Outcome], version: str, notes: Sequence[str], *, dry_run: bool) -> Report:
+def outcome_report(outcomes: Sequence[Outcome], version: str, notes: Sequence[str], *, dry_run: bool) -> Result:
     """What `install` or `uninstall` did in each region; `version` is that of the command."""
     rows = []
     for each in outcomes:
@@ -61,11 +28,11 @@ def outcome_report(outcomes: Sequence[Outcome], version: str, notes: Sequence[st
         {"region": each.region, "result": each.result.value, "before": each.before, "details": list(each.details)}
         for each in outcomes
     ]
-    data = {"version": version, "dry_run": dry_run, "regions": regions, "notes": list(notes)}
-    return Report(("region", "result", "details"), rows, notes, data)
+    data = {"version": version, "dryRun": dry_run, "regions": regions, "notes": list(notes)}
+    return Result([Table(("REGION", "RESULT", "DETAILS"), rows, notes=notes)], data)
 
 
-def status_report(regions: Sequence[Found], failed: Sequence[Outcome], version: str, *, everywhere: bool) -> Report:
+def status_report(regions: Sequence[Found], failed: Sequence[Outcome], version: str, *, everywhere: bool) -> Result:
     """What is installed where.
 
     Args:
@@ -85,8 +52,8 @@ def status_report(regions: Sequence[Found], failed: Sequence[Outcome], version: 
         "problems": broken,
         "differences": [{"what": each.what, "values": dict(each.values)} for each in different],
     }
-    columns = ("region", "stack", "version", "macro", "event bus")
-    return Report(columns, [_status_row(each) for each in shown], notes, data)
+    columns = ("REGION", "STACK", "VERSION", "MACRO", "EVENT BUS")
+    return Result([Table(columns, [_status_row(each) for each in shown], notes=notes)], data)
 
 
 def _status_row(found: Found) -> tuple[str, ...]:
@@ -106,7 +73,7 @@ def _status(found: Found) -> dict[str, Any]:
         "status": stack.status if stack else None,
         "version": stack.version if stack else None,
         "parameters": dict(stack.parameters) if stack else {},
-        "other_stack": found.elsewhere or None,
+        "otherStack": found.elsewhere or None,
     }
 
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from concurrent.futures import ThreadPoolExecutor, wait
 from difflib import get_close_matches
-from threading import Event
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from boto3.session import Session
-
 from strongref import __version__
-from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import CallFailedError, client_for
 from strongref.errors import StrongRefError
-from strongref_cli.install_reports import outcome_report, rendered, status_report
-from strongref_cli.output import put_out
-from strongref_install.apply import Progress, dry_run, install, remove
+from strongref_cli.install_reports import outcome_report, status_report
+from strongref_cli.output import progress, show
+from strongref_install.apply import dry_run, install, remove
 from strongref_install.bucket import Bucket, bucket_name
 from strongref_install.calls import RegionCalls
 from strongref_install.errors import InstallError
@@ -34,23 +28,18 @@ from strongref_install.removal import (
 from strongref_install.stacks import RegionStacks
 from strongref_install.suite import load_suite
 from strongref_install.template import parameter_names
-from strongref_toolkit.errors import FetchFailedError, UnknownCallerError, UsageError
-from strongref_toolkit.regions import enabled_regions
-from strongref_toolkit.session import DEFAULT_PARTITION_REGION, regions
+from strongref_toolkit.errors import UsageError
+from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
 
-    from strongref_cli.install_reports import Report
     from strongref_toolkit.session import ToolSession
 
 T = TypeVar("T")
 
-NO_AWS = 3
-"""The exit status if AWS cannot be called at all."""
-
-_MAX_THREADS = 32
 _WITH_CODE = (Result.INSTALLED, Result.UPDATED, Result.WOULD_INSTALL, Result.WOULD_UPDATE)
 """Results that are about this command's version of the code."""
 
@@ -61,84 +50,36 @@ class _Region(NamedTuple):
     name: str
     stacks: RegionStacks
     bucket: Bucket
+    step: Callable[[str], None]  # shows what is done now
+
+    def show(self, what: str) -> None:
+        self.step(f"{what} in {self.name}")
 
 
 class _Run:
-    """One command: its regions, and how it shows what it does."""
+    """One command in its regions."""
 
     def __init__(self, args: argparse.Namespace, session: ToolSession) -> None:
-        if args.profile:
-            session = session._replace(clients=Clients(Session(profile_name=args.profile)))
-        self.names = _chosen(args, session)
+        self.names = chosen_regions(session, args.region, everywhere=args.all_regions)
         self.session, self.stack = session, str(args.stack)
         for name in self.names:  # boto3 makes clients in one thread only.
             for client_in in (session.clients.cloudformation, session.clients.s3, session.clients.ssm):
-                _make(client_in, name)
-        self.account = session.accounts(self.names[0] if self.names else DEFAULT_PARTITION_REGION, None).own
+                client_in(name)
+        self.account = session.accounts(self.names[0], None).own
         self.prefix = getattr(args, "bucket", None)
-        self.progress = Progress(_show, Event())
 
-    def region(self, name: str) -> _Region:
+    def everywhere(self, what: str, work: Callable[[_Region], T]) -> list[T]:
+        """The results of some work in every region, in the order of the regions, side by side."""
+        with progress(what) as step:
+            return in_threads([partial(work, self._region(name, step)) for name in self.names])
+
+    def _region(self, name: str, step: Callable[[str], None]) -> _Region:
         calls = RegionCalls(self.session, name)
         bucket = Bucket(calls, self.account, bucket_name(self.account, name, self.prefix), is_ours=not self.prefix)
-        return _Region(name, RegionStacks(calls), bucket)
-
-    def everywhere(self, work: Callable[[_Region], T]) -> list[T]:
-        """The results of some work in every region, in the order of the regions, side by side."""
-        pool = ThreadPoolExecutor(_MAX_THREADS)
-        try:
-            futures = [pool.submit(work, self.region(name)) for name in self.names]
-            wait(futures)
-            return [each.result() for each in futures]
-        finally:  # after Ctrl-C, with what runs still running
-            self.progress.stop.set()
-            pool.shutdown(cancel_futures=True)
-            self.progress.stop.clear()
-
-
-def _make(client_in: Callable[[str], object], region: str) -> None:
-    try:
-        client_for(client_in, region)
-    except CallFailedError as error:
-        raise UsageError(f"--region {region}: there is no such region ({error.code})") from None
-
-
-def _chosen(args: argparse.Namespace, session: ToolSession) -> list[str]:
-    home = Session(profile_name=args.profile).region_name if args.profile else None
-    if args.all_regions:
-        return enabled_regions(session, home)
-    return list(dict.fromkeys(regions(args.region or ([home] if home else None))))
-
-
-def _show(region: str, what: str) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(f"{region}: {what}\n")
+        return _Region(name, RegionStacks(calls), bucket, step)
 
 
 def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
-    return _reported(args, lambda: _install(args, session))
-
-
-def show_status(args: argparse.Namespace, session: ToolSession) -> int:
-    return _reported(args, lambda: _status(args, session))
-
-
-def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
-    return _reported(args, lambda: _uninstall(args, session))
-
-
-def _reported(args: argparse.Namespace, command: Callable[[], tuple[Report, int]]) -> int:
-    """Print what a command reports, and return its exit status."""
-    try:
-        report, status = command()
-    except (UnknownCallerError, FetchFailedError) as error:
-        sys.stderr.write(f"strongref: {error}\n")
-        return NO_AWS
-    put_out(rendered(report, args.output).encode())
-    return status
-
-
-def _install(args: argparse.Namespace, session: ToolSession) -> tuple[Report, int]:
     suite = load_suite()
     known = tuple(parameter_names(suite.template))
     parameters, tags = _pairs("--parameter", args.parameter), _pairs("--tag", args.tag)
@@ -153,13 +94,14 @@ def _install(args: argparse.Namespace, session: ToolSession) -> tuple[Report, in
             plan = plan_install(found, wanted, suite.template_for(region.bucket.uri))
             if args.dry_run:
                 return dry_run(plan)
-            return install(plan, suite, region.stacks, region.bucket, run.progress)
+            return install(plan, suite, region.stacks, region.bucket, region.show)
         except InstallError as error:
             return Outcome(region.name, Result.FAILED, details=(str(error),))
 
-    outcomes = run.everywhere(in_region)
+    outcomes = run.everywhere("Installing", in_region)
     notes = suite.notes if any(each.result in _WITH_CODE for each in outcomes) else ()
-    return outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), _exit_status(outcomes)
+    show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
+    return _exit_status(outcomes)
 
 
 def _pairs(option: str, given: Iterable[str]) -> dict[str, str]:
@@ -183,7 +125,7 @@ def _exit_status(outcomes: Iterable[Outcome]) -> int:
     return int(any(each.result in BAD for each in outcomes))
 
 
-def _status(args: argparse.Namespace, session: ToolSession) -> tuple[Report, int]:
+def show_status(args: argparse.Namespace, session: ToolSession) -> int:
     run = _Run(args, session)
 
     def in_region(region: _Region) -> Found | Outcome:
@@ -192,25 +134,29 @@ def _status(args: argparse.Namespace, session: ToolSession) -> tuple[Report, int
         except InstallError as error:
             return Outcome(region.name, Result.FAILED, details=(str(error),))
 
-    results = run.everywhere(in_region)
+    results = run.everywhere("Reading", in_region)
     found = [each for each in results if isinstance(each, Found)]
     failed = [each for each in results if isinstance(each, Outcome)]
     report = status_report(found, failed, __version__, everywhere=not args.all_regions)
-    return report, int(not report.data["healthy"])
+    show(report, args.output)
+    return int(not report.document["healthy"])
 
 
-def _uninstall(args: argparse.Namespace, session: ToolSession) -> tuple[Report, int]:
+def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
     run = _Run(args, session)
-    removals = run.everywhere(lambda region: _examined(region, run))
+    removals = run.everywhere("Looking for stacks that use it", lambda region: _examined(region, run))
     outcomes, refused = all_or_nothing(each.outcome for each in removals)
     notes = ["Nothing was removed: remove what uses the suite first, or name other regions."] if refused else []
     if not refused:
         planned = {each.outcome.region: each for each in removals}
         if not args.dry_run:
-            outcomes = run.everywhere(lambda region: _removed(region, planned[region.name], run, purge=args.purge))
+            outcomes = run.everywhere(
+                "Uninstalling", lambda region: _removed(region, planned[region.name], purge=args.purge)
+            )
         for each in removals:
             notes += leftover_texts(each.outcome.region, each.leftovers, purge=args.purge, dry_run=args.dry_run)
-    return outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), _exit_status(outcomes)
+    show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
+    return _exit_status(outcomes)
 
 
 def _examined(region: _Region, run: _Run) -> Removal:
@@ -218,7 +164,6 @@ def _examined(region: _Region, run: _Run) -> Removal:
     try:
         found = find(region.stacks, run.stack)
         in_use = found.stack is not None and found.stack.status not in WITHOUT_FUNCTIONS
-        run.progress.show(region.name, "looking for stacks that need it")
         users = uses(region.stacks, run.stack) if in_use else []
         store = run.session.ports().stores(region.name, run.session.clock)
         arn = found.stack.arn if found.stack else ""
@@ -227,14 +172,14 @@ def _examined(region: _Region, run: _Run) -> Removal:
         return Removal(Outcome(region.name, Result.FAILED, details=(str(error),)), Leftovers())
 
 
-def _removed(region: _Region, removal: Removal, run: _Run, *, purge: bool) -> Outcome:
+def _removed(region: _Region, removal: Removal, *, purge: bool) -> Outcome:
     outcome = removal.outcome
     try:
         if removal.arn:
-            remove(region.stacks, removal.arn, region.name, run.progress)
+            remove(region.stacks, removal.arn, region.show)
             outcome = Outcome(region.name, Result.REMOVED, outcome.before)
         if purge and removal.leftovers.bucket:
-            run.progress.show(region.name, f"deleting what is in the bucket {removal.leftovers.bucket}")
+            region.show("deleting code")
             gone = region.bucket.purge()
             text = (
                 "bucket deleted" if gone else f"the bucket {region.bucket.name} stays; strongref's objects are deleted"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
-from strongref_install.errors import DeploymentFailedError, InterruptedWaitError
+from strongref_install.errors import DeploymentFailedError
 from strongref_install.outcomes import Outcome, Result
 from strongref_install.packaging import content_hash, object_key
 from strongref_install.plan import Action
@@ -14,28 +13,17 @@ from strongref_install.stacks import has_no_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from threading import Event
 
     from strongref_install.bucket import Bucket
     from strongref_install.plan import FoundStack, InstallPlan
     from strongref_install.stacks import ChangeSet, RegionStacks
     from strongref_install.suite import Suite
 
+Show: TypeAlias = "Callable[[str], None]"
+"""Shows what happens in a region now."""
+
 POLL_SECONDS = 2.0
 _LAGGING_POLLS = 5
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How waiting is shown, and interrupted."""
-
-    show: Callable[[str, str], None]  # a region, and what happens there now
-    stop: Event  # set by Ctrl-C
-
-    def pause(self) -> None:
-        """Raises `InterruptedWaitError` if the command was interrupted."""
-        if self.stop.wait(POLL_SECONDS):
-            raise InterruptedWaitError
 
 
 def preview(plan: InstallPlan) -> Outcome | None:
@@ -53,7 +41,7 @@ def dry_run(plan: InstallPlan) -> Outcome:
     return preview(plan) or Outcome(plan.region, result, plan.before, plan.changes)
 
 
-def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: Bucket, to: Progress) -> Outcome:
+def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: Bucket, show: Show) -> Outcome:
     """Carry out a plan.
 
     Raises:
@@ -62,16 +50,16 @@ def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: Bucke
     if outcome := preview(plan):
         return outcome
     region, new = plan.region, plan.action is Action.CREATE
-    to.show(region, "uploading code")
+    show("uploading code")
     url = upload(suite, bucket)
-    to.show(region, "creating a change set")
+    show("creating a change set")
     change_set = stacks.create_change_set(plan, f"strongref-{uuid4().hex}", url)
-    if not _has_changes(stacks, change_set, plan.stack if new else "", to):
+    if not _has_changes(stacks, change_set, plan.stack if new else ""):
         return Outcome(region, Result.UP_TO_DATE, plan.before)
     stacks.execute(change_set)
     operation = "CREATE" if new else "UPDATE"
-    to.show(region, f"{'creating' if new else 'updating'} the stack")
-    _finish(stacks, change_set.stack, operation, to, lambda stack: new or stack.updated != plan.updated)
+    show(f"{'creating' if new else 'updating'} the stack")
+    _finish(stacks, change_set.stack, operation, lambda stack: new or stack.updated != plan.updated)
     return Outcome(region, Result.INSTALLED if new else Result.UPDATED, plan.before, plan.changes)
 
 
@@ -89,7 +77,7 @@ def upload(suite: Suite, bucket: Bucket) -> str:
     return bucket.url(key)
 
 
-def _has_changes(stacks: RegionStacks, change_set: ChangeSet, new: str, to: Progress) -> bool:
+def _has_changes(stacks: RegionStacks, change_set: ChangeSet, new: str) -> bool:
     """Wait for a change set. If it cannot be executed, it is deleted, with the empty stack `new` that it made."""
     while True:
         status, reason = stacks.change_set(change_set)
@@ -97,7 +85,7 @@ def _has_changes(stacks: RegionStacks, change_set: ChangeSet, new: str, to: Prog
             return True
         if status == "FAILED":
             break
-        to.pause()
+        stacks.pause(POLL_SECONDS)
     stacks.delete_change_set(change_set)
     if new:
         stacks.delete(new)
@@ -106,20 +94,18 @@ def _has_changes(stacks: RegionStacks, change_set: ChangeSet, new: str, to: Prog
     raise DeploymentFailedError(reason or f"The change set is in {status}.")
 
 
-def remove(stacks: RegionStacks, arn: str, region: str, to: Progress) -> None:
+def remove(stacks: RegionStacks, arn: str, show: Show) -> None:
     """Delete the installation's stack.
 
     Raises:
         InstallError: CloudFormation could not delete it.
     """
-    to.show(region, "deleting the stack")
+    show("deleting the stack")
     stacks.delete(arn)
-    _finish(stacks, arn, "DELETE", to, lambda stack: stack.status.startswith("DELETE"))
+    _finish(stacks, arn, "DELETE", lambda stack: stack.status.startswith("DELETE"))
 
 
-def _finish(
-    stacks: RegionStacks, arn: str, operation: str, to: Progress, has_begun: Callable[[FoundStack], bool]
-) -> None:
+def _finish(stacks: RegionStacks, arn: str, operation: str, has_begun: Callable[[FoundStack], bool]) -> None:
     """Wait until an operation of a stack has ended.
 
     Raises:
@@ -130,7 +116,7 @@ def _finish(
         # CloudFormation's reads may lag: what they show at first may be older than the operation.
         if not found.status.endswith("_IN_PROGRESS") and (has_begun(found) or polls >= _LAGGING_POLLS):
             break
-        to.pause()
+        stacks.pause(POLL_SECONDS)
         polls += 1
     if found and found.status != f"{operation}_COMPLETE":
         reason = stacks.failure(arn, operation) or found.reason

@@ -27,12 +27,6 @@ class DeploymentFailedError(InstallError):
     sentence = "{reason:900}"
 
 
-class InterruptedWaitError(InstallError):
-    """The command was interrupted: CloudFormation goes on."""
-
-    sentence = "Interrupted. CloudFormation continues; check with strongref status."
-
-
 class ForeignBucketError(InstallError):
     bucket: str
     sentence = (

@@ -29,7 +29,6 @@ _NO_CHANGES = ("No updates are to be performed", "didn't contain changes")
 """In the reasons of change sets without changes. There is no code for it."""
 
 
-
 class ChangeSet(NamedTuple):
     """A change set, and its stack: IAM asks for permissions on the stack."""
 
@@ -173,6 +172,10 @@ class RegionStacks:
                 yield event
                 if event["PhysicalResourceId"] == arn and event["ResourceStatus"] == start:
                     return
+
+    def pause(self, seconds: float) -> None:
+        """Wait, before CloudFormation is asked again."""
+        self.calls.session.clock.sleep(seconds)
 
     def _call(self, action: str, method: str, **request: Any) -> Any:  # noqa: ANN401 (as botocore)
         return self.calls.call(action, self.calls.session.clients.cloudformation, method, **request)

@@ -17,13 +17,13 @@ from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
-from strongref.log import log_to_stderr
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.runtime.clock import SystemClock
 from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.log import log_to_stderr
 
 if TYPE_CHECKING:
     from strongref.protocol.time import Clock

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
-from threading import Event
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
-from strongref_install import apply
-from strongref_install.apply import Progress, dry_run, install, remove, upload
+from strongref_install.apply import dry_run, install, remove, upload
 from strongref_install.calls import RegionCalls
-from strongref_install.errors import AwsCallError, DeploymentFailedError, InterruptedWaitError
+from strongref_install.errors import AwsCallError, DeploymentFailedError
 from strongref_install.finding import find, uses
 from strongref_install.outcomes import Result
 from strongref_install.plan import Action, FoundStack, InstallPlan
@@ -99,20 +97,14 @@ CREATE = InstallPlan(EU, "strongref", Action.CREATE, parameters={"ReadLag": "0"}
 UPDATE = InstallPlan(EU, "strongref", Action.UPDATE, before="0.1.0", parameters={"ReadLag": None}, updated=str(BEFORE))
 
 
-@pytest.fixture
-def progress(monkeypatch: pytest.MonkeyPatch) -> Progress:
-    monkeypatch.setattr(apply, "POLL_SECONDS", 0)
-    return Progress(lambda *_: None, Event())
-
-
-def done(plan: InstallPlan, client: CloudFormation, progress: Progress, bucket: FakeBucket | None = None) -> Any:  # noqa: ANN401
+def done(plan: InstallPlan, client: CloudFormation, bucket: FakeBucket | None = None) -> Any:  # noqa: ANN401
     used: Any = bucket or FakeBucket()
-    return install(plan, SUITE, client.stacks(), used, progress)
+    return install(plan, SUITE, client.stacks(), used, print)
 
 
-def test_a_new_stack_is_created_and_deleted_if_that_fails(progress: Progress) -> None:
+def test_a_new_stack_is_created_and_deleted_if_that_fails() -> None:
     client = ready(describe_stacks=[described("REVIEW_IN_PROGRESS"), described("CREATE_COMPLETE")])
-    assert done(CREATE, client, progress).result is Result.INSTALLED
+    assert done(CREATE, client).result is Result.INSTALLED
     (request,) = client.requests["create_change_set"]
     assert request["ChangeSetType"] == "CREATE"
     assert request["OnStackFailure"] == "DELETE"
@@ -122,11 +114,11 @@ def test_a_new_stack_is_created_and_deleted_if_that_fails(progress: Progress) ->
     assert client.requests["execute_change_set"] == [{"ChangeSetName": "cs", "StackName": ARN}]
 
 
-def test_an_update_keeps_values_and_waits_for_the_end_of_its_own_operation(progress: Progress) -> None:
+def test_an_update_keeps_values_and_waits_for_the_end_of_its_own_operation() -> None:
     late = [described("UPDATE_COMPLETE", updated=BEFORE), described("UPDATE_IN_PROGRESS", updated=AFTER)]
     cleanup = described("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", updated=AFTER)
     client = ready(describe_stacks=[*late, cleanup, described("UPDATE_COMPLETE", updated=AFTER)])
-    assert done(UPDATE, client, progress).result is Result.UPDATED
+    assert done(UPDATE, client).result is Result.UPDATED
     (request,) = client.requests["create_change_set"]
     assert request["ChangeSetType"] == "UPDATE"
     assert "OnStackFailure" not in request
@@ -134,9 +126,9 @@ def test_an_update_keeps_values_and_waits_for_the_end_of_its_own_operation(progr
     assert len(client.requests["describe_stacks"]) == 4
 
 
-def test_an_operation_that_is_never_seen_is_not_waited_for_forever(progress: Progress) -> None:
+def test_an_operation_that_is_never_seen_is_not_waited_for_forever() -> None:
     client = ready(describe_stacks=[described("UPDATE_COMPLETE", updated=BEFORE)])
-    assert done(UPDATE, client, progress).result is Result.UPDATED
+    assert done(UPDATE, client).result is Result.UPDATED
     assert len(client.requests["describe_stacks"]) == 6
 
 
@@ -144,25 +136,25 @@ def test_an_operation_that_is_never_seen_is_not_waited_for_forever(progress: Pro
     "reason",
     ["No updates are to be performed.", "The submitted information didn't contain changes. Submit different …"],
 )
-def test_nothing_to_change_is_success_and_leaves_no_change_set(reason: str, progress: Progress) -> None:
+def test_nothing_to_change_is_success_and_leaves_no_change_set(reason: str) -> None:
     client = ready(describe_change_set=[{"Status": "CREATE_PENDING"}, {"Status": "FAILED", "StatusReason": reason}])
-    assert done(UPDATE, client, progress).result is Result.UP_TO_DATE
+    assert done(UPDATE, client).result is Result.UP_TO_DATE
     assert client.requests["delete_change_set"] == [{"ChangeSetName": "cs", "StackName": ARN}]
     assert not client.requests["execute_change_set"]
     assert not client.requests["delete_stack"]
 
 
-def test_a_change_set_that_fails_leaves_no_empty_stack(progress: Progress) -> None:
+def test_a_change_set_that_fails_leaves_no_empty_stack() -> None:
     client = ready(describe_change_set=[{"Status": "FAILED", "StatusReason": "Transform failed: no such bucket"}])
     with pytest.raises(DeploymentFailedError, match="Transform failed: no such bucket"):
-        done(CREATE, client, progress)
+        done(CREATE, client)
     assert client.requests["delete_stack"] == [{"StackName": "strongref"}]
 
 
-def test_a_change_set_of_an_existing_stack_that_fails_deletes_nothing_else(progress: Progress) -> None:
+def test_a_change_set_of_an_existing_stack_that_fails_deletes_nothing_else() -> None:
     client = ready(describe_change_set=[{"Status": "FAILED", "StatusReason": "Transform failed"}])
     with pytest.raises(DeploymentFailedError):
-        done(UPDATE, client, progress)
+        done(UPDATE, client)
     assert not client.requests["delete_stack"]
 
 
@@ -197,17 +189,17 @@ def pages(*events: dict[str, Any]) -> list[Any]:
     ]
 
 
-def test_a_creation_that_fails_is_reported_by_the_first_resource_that_did(progress: Progress) -> None:
+def test_a_creation_that_fails_is_reported_by_the_first_resource_that_did() -> None:
     client = ready(
         describe_stacks=[described("CREATE_IN_PROGRESS"), described("DELETE_COMPLETE")],
         describe_stack_events=pages(*CREATION),
     )
     with pytest.raises(DeploymentFailedError) as error:
-        done(CREATE, client, progress)
+        done(CREATE, client)
     assert str(error.value) == "Exporter (AWS::Lambda::Function): No such role"
 
 
-def test_an_update_that_fails_is_not_reported_with_an_older_failure(progress: Progress) -> None:
+def test_an_update_that_fails_is_not_reported_with_an_older_failure() -> None:
     events = [
         event("strongref", "UPDATE_ROLLBACK_COMPLETE"),
         event("Janitor", "UPDATE_FAILED", "Too large"),
@@ -219,17 +211,17 @@ def test_an_update_that_fails_is_not_reported_with_an_older_failure(progress: Pr
         describe_stacks=[described("UPDATE_ROLLBACK_COMPLETE", updated=AFTER)], describe_stack_events=pages(*events)
     )
     with pytest.raises(DeploymentFailedError) as error:
-        done(UPDATE, client, progress)
+        done(UPDATE, client)
     assert str(error.value) == "Janitor (AWS::Lambda::Function): Too large"
 
 
-def test_a_stack_that_is_gone_by_its_arn_is_deleted(progress: Progress) -> None:
+def test_a_stack_that_is_gone_by_its_arn_is_deleted() -> None:
     client = CloudFormation(describe_stacks=[described("CREATE_COMPLETE"), described("DELETE_IN_PROGRESS"), missing])
-    remove(client.stacks(), ARN, EU, progress)
+    remove(client.stacks(), ARN, print)
     assert client.requests["delete_stack"] == [{"StackName": ARN}]
 
 
-def test_a_deletion_that_cloudformation_cancels_is_reported(progress: Progress) -> None:
+def test_a_deletion_that_cloudformation_cancels_is_reported() -> None:
     why = "Delete canceled. Cannot delete export strongref-exporter as it is in use by web."
     client = CloudFormation(
         describe_stacks=[described("CREATE_COMPLETE", StackStatusReason=why)],
@@ -238,19 +230,12 @@ def test_a_deletion_that_cloudformation_cancels_is_reported(progress: Progress) 
         ),
     )
     with pytest.raises(DeploymentFailedError, match="Cannot delete export strongref-exporter as it is in use by web"):
-        remove(client.stacks(), ARN, EU, progress)
+        remove(client.stacks(), ARN, print)
 
 
-def test_an_interrupted_wait_ends_at_once(progress: Progress) -> None:
-    progress.stop.set()
-    client = ready(describe_stacks=[described("CREATE_IN_PROGRESS")])
-    with pytest.raises(InterruptedWaitError, match="CloudFormation continues"):
-        done(CREATE, client, progress)
-
-
-def test_what_the_bucket_has_is_not_uploaded_again(progress: Progress) -> None:
+def test_what_the_bucket_has_is_not_uploaded_again() -> None:
     client, bucket = ready(describe_stacks=[described("CREATE_COMPLETE")]), FakeBucket()
-    done(CREATE, client, progress, bucket)
+    done(CREATE, client, bucket)
     assert bucket.calls == {"prepare": 1, "put": 2}  # one function, and the template
     again: Any = bucket
     assert upload(SUITE, again) == client.requests["create_change_set"][0]["TemplateURL"]
@@ -266,13 +251,11 @@ def test_what_the_bucket_has_is_not_uploaded_again(progress: Progress) -> None:
         (InstallPlan(EU, "strongref", Action.REFUSE, "because"), Result.REFUSED),
     ],
 )
-def test_a_dry_run_is_the_plan_and_what_needs_nothing_calls_nothing(
-    plan: InstallPlan, result: Result, progress: Progress
-) -> None:
+def test_a_dry_run_is_the_plan_and_what_needs_nothing_calls_nothing(plan: InstallPlan, result: Result) -> None:
     assert dry_run(plan).result is result
     if plan.action in (Action.NOTHING, Action.REFUSE):
         client = CloudFormation()
-        assert done(plan, client, progress).result is result
+        assert done(plan, client).result is result
         assert client.requests == {}
 
 

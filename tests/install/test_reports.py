@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from strongref_cli.install_reports import Report, outcome_report, rendered, status_report
+from strongref_cli.install_reports import outcome_report, status_report
+from strongref_cli.output import as_text
 from strongref_install.comparison import Difference, differences, problems
 from strongref_install.outcomes import Outcome, Result
 from strongref_install.plan import Found, FoundStack
+from tests.support.schemas import validate
 
 EU, US, AP = "eu-west-1", "us-east-1", "ap-south-1"
 
@@ -36,8 +36,9 @@ def test_versions_parameters_and_missing_installations_differ() -> None:
 def test_of_all_regions_only_those_with_an_installation_are_compared() -> None:
     assert differences([found(EU), Found(AP, None)], everywhere=False) == []
     report = status_report([found(EU), Found(AP, None)], [], "0.2.0", everywhere=False)
-    assert [row[0] for row in report.rows] == [EU]
-    assert report.data["healthy"]
+    (table,) = report.tables
+    assert [row[0] for row in table.rows] == [EU]
+    assert report.document["healthy"]
 
 
 @pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "UPDATE_ROLLBACK_FAILED", "UPDATE_IN_PROGRESS"])
@@ -56,12 +57,12 @@ def test_no_installation_and_one_of_another_name_are_problems() -> None:
 def test_the_status_as_a_table() -> None:
     regions = [found(EU, ReadLag="2"), found(US, ReadLag="0", Macro="false", EventBus="ops"), Found(AP, None)]
     failed = [Outcome("x-1", Result.FAILED, details=("DescribeStacks failed.",))]
-    assert rendered(status_report(regions, failed, "0.2.0", everywhere=True), "table") == (
+    (table,) = status_report(regions, failed, "0.2.0", everywhere=True).tables
+    assert as_text(table) == (
         "REGION      STACK            VERSION  MACRO  EVENT BUS\n"
         "eu-west-1   CREATE_COMPLETE  0.2.0    yes    none\n"
         "us-east-1   CREATE_COMPLETE  0.2.0    no     ops\n"
         "ap-south-1  not installed\n"
-        "\n"
         "x-1 could not be read. DescribeStacks failed.\n"
         "installed differs: installed in eu-west-1, us-east-1; not installed in ap-south-1.\n"
         "EventBus differs: (none) in eu-west-1; ops in us-east-1.\n"
@@ -71,8 +72,9 @@ def test_the_status_as_a_table() -> None:
 
 
 def test_the_status_for_programs() -> None:
-    data = json.loads(rendered(status_report([found(EU), Found(AP, None)], [], "0.2.0", everywhere=True), "json"))
-    assert data == {
+    document = status_report([found(EU), Found(AP, None)], [], "0.2.0", everywhere=True).document
+    validate("status", document)
+    assert document == {
         "version": "0.2.0",
         "healthy": False,
         "regions": [
@@ -83,7 +85,7 @@ def test_the_status_for_programs() -> None:
                 "status": "CREATE_COMPLETE",
                 "version": "0.2.0",
                 "parameters": {"Macro": "true"},
-                "other_stack": None,
+                "otherStack": None,
             },
             {
                 "region": AP,
@@ -92,7 +94,7 @@ def test_the_status_for_programs() -> None:
                 "status": None,
                 "version": None,
                 "parameters": {},
-                "other_stack": None,
+                "otherStack": None,
             },
         ],
         "problems": [],
@@ -108,26 +110,19 @@ OUTCOMES = [
 
 def test_outcomes_have_a_line_for_each_detail() -> None:
     report = outcome_report(OUTCOMES, "0.2.0", ["A note."], dry_run=False)
-    assert rendered(report, "table") == (
+    (table,) = report.tables
+    assert as_text(table) == (
         "REGION     RESULT   DETAILS\n"
         "eu-west-1  updated  version 0.1.0 → 0.2.0\n"
         "                    ReadLag 2 → 0\n"
         "us-east-1  failed   a | b\n"
-        "\n"
         "A note.\n"
     )
-    assert rendered(report, "markdown") == (
-        "| region | result | details |\n"
-        "| --- | --- | --- |\n"
-        "| eu-west-1 | updated | version 0.1.0 → 0.2.0 |\n"
-        "|  |  | ReadLag 2 → 0 |\n"
-        "| us-east-1 | failed | a \\| b |\n"
-        "\n"
-        "- A note.\n"
-    )
-    assert json.loads(rendered(report, "json")) == {
+    for name in ("install", "uninstall"):
+        validate(name, report.document)
+    assert report.document == {
         "version": "0.2.0",
-        "dry_run": False,
+        "dryRun": False,
         "regions": [
             {
                 "region": EU,
@@ -139,7 +134,3 @@ def test_outcomes_have_a_line_for_each_detail() -> None:
         ],
         "notes": ["A note."],
     }
-
-
-def test_nothing_to_show_is_no_empty_table() -> None:
-    assert rendered(Report(("region",), [], ["None."]), "table") == "None.\n"

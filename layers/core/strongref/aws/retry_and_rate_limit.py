@@ -34,7 +34,7 @@ _ACTIONS_OF_RATE = {
     "reads": ("GetParameters", "GetParametersByPath"),
     "writes": ("PutParameter",),
     "deletes": ("DeleteParameters",),
-    "tags": ("AddTagsToResource", "RemoveTagsFromResource", "ListTagsForResource"),
+    "tags": ("AddTagsToResource", "RemoveTagsFromResource", "ListTagsForResource", "DescribeParameters"),
     "stacks": (
         "DescribeChangeSet",
         "DescribeStacks",
