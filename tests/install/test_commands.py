@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import boto3
 import pytest
 from moto import mock_aws
 
@@ -12,6 +13,7 @@ import strongref_cli as cli
 from strongref_cli import installing
 from strongref_install import finding
 from strongref_install.errors import DeploymentFailedError
+from strongref_install.stacks import RegionStacks
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -132,3 +134,44 @@ def test_a_region_that_fails_is_reported_and_the_others_are_worked_on(
 def test_a_defect_is_not_taken_for_a_regions_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installing, "find", refusing(EU, UsageError("x")))
     assert cli.main(["status", "--region", EU]) == 2
+
+
+TEMPLATE = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
+"""Stands for the installation where only its stack matters: moto has no SAM."""
+
+HOLD = "strongref-hold-123456789012-web-0123456789abcdef"
+
+
+def regions_of(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    return {each["region"]: each["result"] for each in json.loads(capsys.readouterr().out)["regions"]}
+
+
+def test_while_one_region_is_in_use_none_is_removed_and_then_all_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(RegionStacks, "importers_of", lambda *_: [])  # moto has no ListImports
+    stacks = {region: boto3.client("cloudformation", region) for region in (EU, US)}
+    for client in stacks.values():
+        client.create_stack(StackName="strongref", TemplateBody=TEMPLATE)
+    stacks[EU].create_stack(StackName=HOLD, TemplateBody=TEMPLATE)
+    s3, bucket = boto3.client("s3", US), f"strongref-123456789012-{US}"
+    s3.create_bucket(Bucket=bucket)
+    s3.put_object(Bucket=bucket, Key="strongref/layers-core/0.zip", Body=b"")
+    boto3.client("ssm", US).put_parameter(Name="/strongref/exports/web/1/2/3/A", Value="v", Type="String")
+    command = ["uninstall", "--region", EU, "--region", US, "--purge", "--output", "json"]
+
+    assert cli.main(command) == 1
+    assert regions_of(capsys) == {EU: "in use", US: "not touched"}
+    assert s3.list_objects_v2(Bucket=bucket)["KeyCount"] == 1
+
+    stacks[EU].delete_stack(StackName=HOLD)
+    assert cli.main([*command, "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert f"{US}: 1 objects in the bucket {bucket} would be deleted." in shown
+    assert f"{US}: 1 parameters below /strongref/ stay in Parameter Store." in shown
+    assert len(stacks[US].describe_stacks()["Stacks"]) == 1
+
+    assert cli.main(command) == 0
+    assert regions_of(capsys) == {EU: "removed", US: "removed"}
+    assert [client.describe_stacks()["Stacks"] for client in stacks.values()] == [[], []]
+    assert s3.list_buckets()["Buckets"] == []
