@@ -130,18 +130,14 @@ def _who_tables(uses: Uses) -> list[Table]:
         )
         for value, claim in uses.imports
     ]
-    return [
-        Table(
-            ("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY"),
-            exports,
-            title=f"{participant_text(who)} exports {_count(len(exports), 'value')}",
-        ),
-        Table(
-            ("KEY", "FROM", "STATE", "HOLD"),
-            imports,
-            title=f"{participant_text(who)} imports {_count(len(imports), 'value')}",
-        ),
+    name = participant_text(who)
+    if not (exports or imports):
+        return [Table(notes=[f"{name} exports and imports nothing"])]
+    tables = [
+        Table(("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY"), exports, title=f"{name} exports"),
+        Table(("KEY", "FROM", "STATE", "HOLD"), imports, title=f"{name} imports"),
     ]
+    return [each for each in tables if each.rows]
 
 
 def _uses_document(uses: Uses) -> dict[str, Any]:
@@ -231,10 +227,6 @@ def _stack(producer: Producer, region: str) -> str:
 
 def consumer_text(scope: ExportScope) -> str:
     return ALL if scope.consumer == SHARED else scope.consumer
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
 def age_text(seconds: float) -> str:

@@ -30,6 +30,7 @@ def run(account: Account, capfd: pytest.CaptureFixture[str]) -> Callable[..., tu
     account.export("certificate", US, US, Consumer="site", Values={"Arn": SECRET})
     account.claim("site", US, "certificate", US, "Arn", Consumer="site")
     account.claim("site", US, "network", EU, "VpcId", Shared="true")
+    account.stack("idle", EU)
     account.claim("shop", US, "network", EU, "VpcId", "Alb", Shared="true")
 
     def run(*arguments: str) -> tuple[int, str, str]:
@@ -96,9 +97,7 @@ def test_who_shows_both_directions(run: Callable[..., tuple[int, str, str]]) -> 
     status, out, _ = run("who", "site", "--region", US)
     assert status == 0
     assert [" ".join(line.split()) for line in out.splitlines()[:-1]] == [
-        "site (us-east-1, 123456789012) exports no values",
-        "",
-        "site (us-east-1, 123456789012) imports 2 values",
+        "site (us-east-1, 123456789012) imports",
         "KEY FROM STATE HOLD",
         "VpcId network (eu-west-1) current none",
         "Arn certificate current none",
@@ -106,6 +105,9 @@ def test_who_shows_both_directions(run: Callable[..., tuple[int, str, str]]) -> 
     ]
     status, out, _ = run("who", "network", "VpcId", "--region", EU)
     assert "VpcId us-east-1 all published shop and site" in " ".join(out.split())
+    assert "imports" not in out
+    _, out, _ = run("who", "idle", "--region", EU)
+    assert out.startswith("idle (eu-west-1, 123456789012) exports and imports nothing\n")
 
 
 def test_a_key_may_be_written_with_dots_or_slashes(run: Callable[..., tuple[int, str, str]]) -> None:

@@ -55,6 +55,7 @@ ALL = "*"
 
 OF_THE_COMMAND = {
     "DescribeChangeSet",
+    "DescribeParameters",
     "DescribeRegions",
     "AssumeRole",
     "GetCallerIdentity",
@@ -314,7 +315,8 @@ def live_with_holds(cloud: Watched, producer: str, consumer: str) -> None:
         return {finding.kind for finding in cloud.tend(region)}
 
     old = "/strongref/releases/network/A/20000101T000000Z"
-    trace = '{"consumer": "web", "importer": "x", "claim": "c", "by": "y", "at": "2000-01-01T00:00:00+00:00", "reason": "z"}'
+    then = "2000-01-01T00:00:00+00:00"
+    trace = json.dumps({"consumer": "web", "importer": "x", "claim": "c", "by": "y", "at": then, "reason": "z"})
     cloud.ssm(consumer).put_parameter(Name=old, Type="String", Value=trace)
     one, two = export("A", Hold="vpc-One"), export("B", Hold="vpc-Two")
     cloud.deploy("vpc", producer, {"One": one, "Two": export("B")})
