@@ -411,6 +411,48 @@ GUARDS = (
             "test_req5_a_name_stands_for_one_thing_in_every_channel",
         ),
     ),
+    Guard(
+        name="the rule that no region is uninstalled while one is in use",
+        file="src/strongref_install/removal.py",
+        function="all_or_nothing",
+        find="if not any(_): return _1",
+        instead="return given, False",
+        tests=("tests/install/test_plan.py", "tests/e2e/test_install.py", "-k", "refuses or from_the_wheel"),
+        must_fail=(
+            "test_nothing_is_removed_while_one_region_refuses",
+            "test_from_the_wheel_to_a_refusal_and_back",
+        ),
+    ),
+    Guard(
+        name="the search for resources that the functions have made, whatever their types are called",
+        file="src/strongref_install/usage.py",
+        function="is_served",
+        find="_.startswith(PHYSICAL_IDS)",
+        instead="False",
+        tests=("tests/install/test_usage.py", "tests/e2e/test_install.py", "-k", "whatever or whichever"),
+        must_fail=(
+            "test_a_resource_that_a_function_has_made_is_found_whatever_its_type_is_called[strongref-export/-Custom::O",
+            "test_a_resource_that_a_function_has_made_is_found_whatever_its_type_is_called[strongref-import/-AWS::C",
+            "test_users_are_found_whichever_way_they_found_the_service_token",
+        ),
+    ),
+    Guard(
+        name="the dry run of an installation",
+        file="src/strongref_cli/installing.py",
+        function="install_suite.in_region",
+        find="if args.dry_run: return dry_run(plan)",
+        tests=("tests/e2e/test_install.py", "-k", "from_the_wheel"),
+        must_fail=("test_from_the_wheel_to_a_refusal_and_back",),
+    ),
+    Guard(
+        name="the expected owner of a bucket",
+        file="src/strongref_install/bucket.py",
+        function="Bucket._call",
+        find='{"Bucket": self.name, "ExpectedBucketOwner": self.account, **request}',
+        instead='{"Bucket": self.name, **request}',
+        tests=("tests/install/test_bucket.py",),
+        must_fail=("test_every_call_names_the_owner_but_the_one_that_creates",),
+    ),
 )
 
 

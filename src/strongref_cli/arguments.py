@@ -183,6 +183,27 @@ def _republish(commands: Commands) -> None:
     republish.set_defaults(run="healing:republish_exports")
 
 
+def _install(commands: Commands) -> None:
+    """`install`, `status` and `uninstall`."""
+    install = add_command(commands, "install", "install or upgrade the functions in regions")
+    status = add_command(commands, "status", "show what is installed in regions, and what differs")
+    uninstall = add_command(commands, "uninstall", "remove the functions from regions, unless stacks use them")
+    bucket = "take the buckets PREFIX-REGION, which exist; by default strongref-ACCOUNT-REGION, which it creates"
+    install.add_argument("--bucket", metavar="PREFIX", help=bucket)
+    repeatable(install, "--parameter", "a parameter of the installation; repeatable", metavar="NAME=VALUE")
+    repeatable(install, "--tag", "a tag of the stack; repeatable", metavar="NAME=VALUE")
+    install.add_argument("--force", action="store_true", help="also install an older version than the present one")
+    uninstall.add_argument("--bucket", metavar="PREFIX", help="the buckets of the installation, if given to install")
+    uninstall.add_argument("--purge", action="store_true", help="also delete the code in the buckets, and own buckets")
+    for command in (install, uninstall):
+        command.add_argument("--dry-run", action="store_true", help="show what would happen, and change nothing")
+    for command, function in ((install, "install_suite"), (status, "show_status"), (uninstall, "uninstall_suite")):
+        command.add_argument("--stack", default="strongref", help="the name of its stack; by default strongref")
+        add_regions(command, "a region")
+        add_output(command)
+        command.set_defaults(run=f"installing:{function}")
+
+
 def _lookup(commands: Commands) -> None:
     lookup = add_command(commands, "lookup", "print a resource's primary identifier, or its attributes")
     lookup.add_argument("type", metavar="TYPE", help="the resource type, as in AWS::S3::Bucket")
@@ -341,7 +362,7 @@ def _transform(commands: Commands) -> None:
 
 
 _COMMANDS = (
-    _list, _who, _graph, _order, _check, _doctor, _release, _republish,
+    _install, _list, _who, _graph, _order, _check, _doctor, _release, _republish,
     _lookup, _objects, _refs, _resolve, _transform, _completion,
 )  # fmt: skip
 """In the order in which the help lists them."""
