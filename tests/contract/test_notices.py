@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from strongref.contract.event import Event, RequestType
 from strongref.contract.names import ExportScope, Key, ManifestSet, Producer
@@ -25,7 +24,7 @@ from strongref.contract.notices import (
     values_propagated,
 )
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
-from tests.support.notices import SCHEMA, detail_of
+from tests.support.notices import SCHEMA, check_schema, detail_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +55,7 @@ ONE_OF_EACH: dict[NoticeType, Callable[[], Notice]] = {
 
 
 def test_the_schema_is_one() -> None:
-    Draft202012Validator.check_schema(SCHEMA)
+    check_schema()
     assert set(SCHEMA["properties"]["detail-type"]["enum"]) == {kind.value for kind in NoticeType}
 
 

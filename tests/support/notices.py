@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped] # it has no types
 
 from strongref.contract.notices import SOURCE
 from tests.support.documents import ROOT
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/events.schema.json").read_text())
 _VALIDATOR = Draft202012Validator(SCHEMA)
+
+
+def check_schema() -> None:
+    """Raises `jsonschema.SchemaError` if the schema is none."""
+    Draft202012Validator.check_schema(SCHEMA)
 
 
 def as_event(notice: Notice) -> dict[str, Any]:
