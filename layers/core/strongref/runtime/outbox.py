@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from strongref.contract.notices import Notice
 
 SEND_SECONDS = 4.0
-"""How long sending may take as a whole. A call has timeouts for connecting and reading, but none for finding the host."""
+"""How long sending may take as a whole. A call has timeouts to connect and to read, but none to find the host."""
 
 DROPPED = "NoticesDropped"
 """The metric of notices that were not sent, as far as is known."""
