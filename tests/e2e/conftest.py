@@ -16,7 +16,7 @@ import pytest
 from tests.e2e.agreement import Agreement
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US, exporting, imported, lookup, stack
-from tests.support.documents import load
+from tests.support.documents import ROOT, load
 from tests.support.emulator import sam
 from tests.support.emulator.control import OTHER_ACCOUNT, Emulator
 from tests.support.emulator.sam import APPLICATION, REGIONS
@@ -165,7 +165,7 @@ def notified(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aw
     aws = Aws(emulator, NOTIFIED_ACCOUNT)
     with _locked(shared, f"{NOTIFIED_ACCOUNT}.lock"):
         for region in REGIONS if not aws.status(APPLICATION, REGIONS[-1]) else ():
-            mails = load((sam.ROOT / "examples/notices/mail.yaml").read_text())
+            mails = load((ROOT / "examples/notices/mail.yaml").read_text())
             parameters = [{"ParameterKey": "Mail", "ParameterValue": "team@example.com"}]
             bus = aws.deploy("mails", mails, region, "CREATE_COMPLETE", Parameters=parameters).outputs["EventBus"]
             arn = aws.client("events", region).describe_event_bus(Name=bus)["Arn"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped] # it has no types
+from jsonschema import Draft202012Validator
 
 from strongref.contract.notices import SOURCE
 from tests.support.documents import ROOT
