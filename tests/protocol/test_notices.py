@@ -18,6 +18,7 @@ from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from tests.support.builders import ACCOUNT, WEB
 from tests.support.cloud import Cloud
+from tests.support.cloudformation.operations import LaterResourceError
 from tests.support.cloudformation.stacks import CLEANUP
 from tests.support.notices import detail_of
 
@@ -118,6 +119,14 @@ def test_values_that_stay_when_their_export_leaves_the_template_are_reported_onc
     cloud.deploy("network", EU, {})
     assert told(cloud) == [("Values Kept", ["A", "B"], ["web"])]
     assert detail_of(cloud.notices[0])["request"]["type"] == "Delete"
+
+
+def test_values_that_were_kept_before_are_not_reported_by_a_later_rollback(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {})
+    cloud.deploy("network", EU, {"Exports": exports({"D": OLD})})
+    with pytest.raises(LaterResourceError):
+        cloud.deploy("network", EU, {"Exports": exports({"D": NEW})}, fails=True)
+    assert told(cloud) == [("Values Kept", ["A", "B"], ["web"])]
 
 
 def delivered(cloud: Cloud, event: Event) -> None:
