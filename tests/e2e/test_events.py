@@ -59,10 +59,13 @@ class Inbox:
         """The details of all events about the producer, once there are as many as these types, which they must be."""
 
         def enough() -> bool:
-            received = self.aws.client("sqs", self.region).receive_message(QueueUrl=self.queue, MaxNumberOfMessages=10)
-            bodies = [message["Body"] for message in received.get("Messages", ())]
-            assert not [body for body in bodies if OLD in body or NEW in body]
-            self.events += [json.loads(body) for body in bodies if f"{self.producer}" in body]
+            sqs = self.aws.client("sqs", self.region)
+            for message in sqs.receive_message(QueueUrl=self.queue, MaxNumberOfMessages=10).get("Messages", ()):
+                sqs.delete_message(QueueUrl=self.queue, ReceiptHandle=message["ReceiptHandle"])
+                assert OLD not in message["Body"]
+                assert NEW not in message["Body"]
+                if self.producer in message["Body"]:
+                    self.events.append(json.loads(message["Body"]))
             return len(self.events) >= len(types)
 
         wait_until(enough, lambda: f"{types}, after {[event['detail-type'] for event in self.events]}")
