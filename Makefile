@@ -20,7 +20,7 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards peers check demo texts lock clean
+.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards peers check demo texts pictures lock clean
 .DELETE_ON_ERROR:
 
 # Times are of an idle machine with two cores. The first command also needs about 90 seconds to install its tools.
@@ -38,7 +38,8 @@ help:
 	@echo 'make peers FOLDER=…  reads and transforms the files of any checkouts, and reports what is wrong'
 	@echo 'make check   lint, test and guards                                                  14 min'
 	@echo 'make bench   calls, time, startup and growth; writes docs/performance.md            20 min'
-	@echo 'make texts   writes changed error texts into the documentation                       10 s'
+	@echo 'make texts   writes error texts and commands into the documentation                  10 s'
+	@echo 'make pictures  writes the pictures of the documentation; needs Chromium              10 s'
 	@echo 'make lock    updates requirements/*.txt                                              2 min'
 	@echo 'make clean   deletes everything that the others created'
 
@@ -107,6 +108,10 @@ demo: setup
 
 texts: setup
 	$(BIN)/python -m tests.support.error_texts
+	$(BIN)/python -m tools.cli_page
+
+pictures: setup
+	$(BIN)/python -m tools.pictures
 
 # The project's own requirements first: the others must agree with those of the layer.
 lock: $(BUILD)/project.installed

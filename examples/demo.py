@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -12,7 +14,7 @@ from typing import Any
 from tests.e2e.harness import Aws
 from tests.support.documents import example, load
 from tests.support.emulator import sam
-from tests.support.emulator.control import Emulator
+from tests.support.emulator.control import ROOT, Emulator
 
 US, EU = "us-east-1", "eu-west-1"
 NOTHING = {"Resources": {"Nothing": {"Type": "AWS::CloudFormation::WaitConditionHandle"}}}
@@ -31,6 +33,16 @@ class Story:
         say(f"{region}  {stack:<12} {expect:<25} {why}")
         return done.arn
 
+    def show(self, region: str, *arguments: str) -> str:
+        """Run the command `strongref`, and show it with what it prints."""
+        say(f"{region}  $ strongref {' '.join(arguments)}")
+        command = [str(Path(sys.executable).with_name("strongref")), *arguments]
+        environment = {**os.environ, **self.aws.emulator.env(region=region)}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+        for line in (done.stdout + done.stderr).splitlines():
+            say(textwrap.indent(textwrap.fill(line, 108, break_on_hyphens=False, replace_whitespace=False), " " * 11))
+        return done.stdout
+
     def tell(self) -> None:
         self.deploy(
             US, "certificate", self.certificate, "CREATE_COMPLETE", "exports its certificate to site in eu-west-1"
@@ -39,7 +51,13 @@ class Story:
         arn = self.aws.outputs("site", EU)["CertificateArn"]
         say(f"           CertificateArn = {arn}")
 
+        self.show(US, "who", "certificate")
+
         other = [{"ParameterKey": "DomainName", "ParameterValue": "www.example.org"}]
+        say("Will another domain be refused?")
+        file, parameter = "examples/certificate/certificate.yaml", "DomainName=www.example.org"
+        answer = self.show(US, "check", "--stack", "certificate", "--template", file, "--parameters", parameter)
+        check("certificate (us-east-1): refused" in answer, "check says so before anything is deployed")
         refused, why = "UPDATE_ROLLBACK_COMPLETE", "wants another domain, and is refused:"
         self.deploy(US, "certificate", self.certificate, refused, why, Parameters=other)
         reason = next(reason for reason in self.aws.reasons("certificate", US) if "cannot be changed" in reason)

@@ -33,6 +33,7 @@ TOOLS = {
     "strongref_manifests": {"strongref_toolkit"},
     "strongref_check": {"strongref_toolkit", "strongref_manifests"},
     "strongref_overview": {"strongref_toolkit"},
+    "strongref_operations": {"strongref_toolkit", "strongref_overview"},
     "strongref_refs": {"strongref_toolkit", "strongref_manifests"},
     "strongref_cdk8s": {"strongref_toolkit", "strongref_manifests"},
     "strongref_objects": {"strongref_toolkit"},

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Returns:
-        The exit status: 0 for success, 1 for a failure, 2 for usage errors, 130 after Ctrl-C, as in shells.
+        The exit status: as of `running.run`, or 130 after Ctrl-C, as in shells.
     """
     try:
         from strongref_cli.running import run  # noqa: PLC0415 (Ctrl-C may come while this imports)
@@ -26,4 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(arguments)
     except KeyboardInterrupt:
         sys.stderr.write("strongref: interrupted\n")
+        if arguments is None:  # The process ends here: it does not wait for calls that threads still make.
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)
         return INTERRUPTED

@@ -7,18 +7,24 @@ function as `module:function`, and `strongref_cli.main` imports that module of t
 from __future__ import annotations
 
 import argparse
-from typing import Any, TypeAlias
 
 from strongref import __version__
 from strongref.contract.names import SHARED
+from strongref_cli.options import (
+    JSON_LINES,
+    Commands,
+    Parser,
+    add_command,
+    add_output,
+    add_profile,
+    add_regions,
+    add_yes,
+    repeatable,
+)
 from strongref_cli.permissions import Principal
 from strongref_manifests.tokens import ON_DEMAND
-from strongref_toolkit.errors import PLACEHOLDER, UsageError
+from strongref_toolkit.errors import PLACEHOLDER
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 (it has no other name)
-Options: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 (the same)
-
-JSON_LINES = "print one JSON object per line"
 ROLE = f"the role to assume in other accounts: arn:aws:iam::{PLACEHOLDER}:role/NAME; {PLACEHOLDER} stands for the ID"
 CLAIM, HOLD, UNCLAIM = "--claim", "--hold", "--unclaim"
 
@@ -29,19 +35,9 @@ ROLE_NAME = "strongref-references"
 """The default name of the ClusterRole; different from a controller's own role, which it would replace."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """Refuses empty options and manifests: they come from shell variables that are not set."""
-
-    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:  # noqa: ANN401 (as argparse)
-        names = ["a manifest"] if action.dest == "manifest" else action.option_strings
-        if "" in arg_strings and names:
-            raise UsageError(f"{names[0]} is empty: is a variable not set?")
-        return super()._get_values(action, arg_strings)
-
-
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command."""
-    whole: argparse.ArgumentParser = _Parser(
+    whole: argparse.ArgumentParser = Parser(
         prog="strongref",
         description="Strong references between CloudFormation stacks: list exports and their importers, look up "
         "resources, and write values into templates and manifests.",
@@ -49,23 +45,13 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=__version__)
     whole.set_defaults(extra=None)
     commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for add in (_check, _exports, _lookup, _objects, _refs, _resolve, _transform):
+    for add in _COMMANDS:
         add(commands)
     return whole
 
 
-def _add(commands: Commands, name: str, summary: str, **more: Any) -> argparse.ArgumentParser:  # noqa: ANN401 (as argparse)
-    """Add a command's parser; `summary` is its line in the list of commands and the first line of its own help."""
-    return commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", **more)
-
-
-def _repeatable(options: Options, flag: str, summary: str, **more: Any) -> None:  # noqa: ANN401 (as argparse)
-    """Add an option that may be given several times: its value is a list, which is empty without it."""
-    options.add_argument(flag, action="append", default=[], help=summary, **more)
-
-
 def _check(commands: Commands) -> None:
-    check = _add(
+    check = add_command(
         commands,
         "check",
         "predict what a deployment does to exports, and what is refused; never the values",
@@ -86,33 +72,126 @@ def _check(commands: Commands) -> None:
     )
     check.add_argument("--region", help="the stack's region")
     check.add_argument("--strict", action="store_true", help="exit with 1 also if something is unknown")
-    check.add_argument(
-        "--output", choices=("table", "json", "markdown"), default="table", help="the format; by default table"
-    )
+    add_profile(check)
+    add_output(check)
     check.set_defaults(run="check:check_deployment", extra="manifests")
 
 
-def _exports(commands: Commands) -> None:
-    common = argparse.ArgumentParser(add_help=False)
-    _repeatable(common, "--region", "the region of the values; repeatable")
-    common.add_argument("--consumer", help="only exports for this consumer (_shared: exports for all)")
-    common.add_argument("--stack", help="only exports of this stack")
-    ls = _add(commands, "ls", "list exports and the stacks that import them; never the values", parents=[common])
-    ls.add_argument("--json", action="store_true", help=JSON_LINES)
-    ls.set_defaults(run="exports:list_exports")
-    republish = _add(commands, "republish", "restore deleted values from their records", parents=[common])
-    republish.set_defaults(run="exports:republish_exports")
+def _list(commands: Commands) -> None:
+    exports = add_command(commands, "list", "list exports and who imports them; never the values")
+    add_regions(exports, "a region of the values")
+    exports.add_argument("--stack", help="only exports of this stack")
+    exports.add_argument("--consumer", help="only exports for this consumer; all: exports for all stacks")
+    exports.add_argument("--importer", help="only exports that this stack imports")
+    exports.add_argument("--state", choices=STATES, help="only exports in this state, or with an import in it")
+    add_output(exports)
+    exports.set_defaults(run="overview:list_exports")
+
+
+def _who(commands: Commands) -> None:
+    who = add_command(
+        commands,
+        "who",
+        "show who imports what a stack exports, and what it imports; never the values",
+        epilog="It also reads every region that the stack exports to.",
+    )
+    who.add_argument("stack", metavar="STACK", help="the stack's name, or that of a set of manifests")
+    who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or all in the map of this name")
+    add_regions(who, "the stack's region")
+    add_output(who)
+    who.set_defaults(run="overview:show_who")
+
+
+STATES = (
+    "published",
+    "missing",
+    "restored",
+    "foreign",
+    "withdrawn",
+    "imported",
+    "unused",
+    "outdated",
+    "gone",
+    "unheld",
+)
+
+
+def _graph(commands: Commands) -> None:
+    graph = add_command(
+        commands,
+        "graph",
+        "draw all stacks and their references; never the values",
+        epilog="It reads every region that stacks found there export to or live in.",
+    )
+    graph.add_argument(
+        "--output",
+        choices=("html", "mermaid", "dot", "json"),
+        help="the format; by default that of the file's name, or mermaid",
+    )
+    graph.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
+    add_regions(graph, "a region to begin with")
+    graph.set_defaults(run="graph:show_graph")
+
+
+def _order(commands: Commands) -> None:
+    order = add_command(commands, "order", "show in which order stacks can be deployed or deleted")
+    order.add_argument("--delete", action="store_true", help="the order of deletion")
+    add_regions(order, "a region to begin with")
+    add_output(order)
+    order.set_defaults(run="graph:show_order")
+
+
+def _completion(commands: Commands) -> None:
+    completion = add_command(commands, "completion", "print a script that completes commands and options in a shell")
+    completion.add_argument("shell", metavar="SHELL", choices=("bash", "zsh"), help="bash or zsh")
+    completion.set_defaults(run="completion:print_script")
+
+
+def _doctor(commands: Commands) -> None:
+    doctor = add_command(commands, "doctor", "find what is wrong with what is stored, and repair what is safe")
+    add_regions(doctor, "a region to examine")
+    doctor.add_argument("--fix", action="store_true", help="after showing what is wrong, repair what is safe to repair")
+    add_yes(doctor)
+    add_output(doctor)
+    doctor.set_defaults(run="healing:examine")
+
+
+def _release(commands: Commands) -> None:
+    release = add_command(
+        commands,
+        "release",
+        "take a stack's claim off an export, although the stack may still use it",
+        epilog="It shows what may break before it does anything, and leaves a trace for 90 days.",
+    )
+    release.add_argument("stack", metavar="STACK", help="the stack that exports it")
+    release.add_argument("key", metavar="KEY", help="the export, or all in the map of this name")
+    release.add_argument("--consumer", required=True, help="the stack whose claim is released")
+    release.add_argument("--reason", required=True, help="why, for the trace")
+    release.add_argument("--dry-run", action="store_true", help="show what would be released, and release nothing")
+    add_yes(release)
+    add_regions(release, "a region of the exporting stack or of the values")
+    add_output(release)
+    release.set_defaults(run="healing:release_claim")
+
+
+def _republish(commands: Commands) -> None:
+    republish = add_command(commands, "republish", "restore deleted values from their records")
+    republish.add_argument("stack", metavar="STACK", help="the stack that exports them")
+    republish.add_argument("--key", help="only this export, or all in the map of this name")
+    add_regions(republish, "a region of the values")
+    add_output(republish)
+    republish.set_defaults(run="healing:republish_exports")
 
 
 def _lookup(commands: Commands) -> None:
-    lookup = _add(commands, "lookup", "print a resource's primary identifier, or its attributes")
+    lookup = add_command(commands, "lookup", "print a resource's primary identifier, or its attributes")
     lookup.add_argument("type", metavar="TYPE", help="the resource type, as in AWS::S3::Bucket")
     lookup.add_argument("physical_id", metavar="PHYSICAL_ID", nargs="?", help="the physical ID in CloudFormation")
     lookup.add_argument("--arn", help="the ARN, instead of the physical ID")
     lookup.add_argument("--name", help="the name in its service, instead of the physical ID")
-    _repeatable(lookup, "--tag", "a tag, instead; repeatable", metavar="KEY=VALUE")
-    _repeatable(lookup, "--property", "a property that must match; repeatable", metavar="NAME=VALUE")
-    _repeatable(lookup, "--attribute", "print this attribute; A.B is B in A; repeatable", metavar="NAME")
+    repeatable(lookup, "--tag", "a tag, instead; repeatable", metavar="KEY=VALUE")
+    repeatable(lookup, "--property", "a property that must match; repeatable", metavar="NAME=VALUE")
+    repeatable(lookup, "--attribute", "print this attribute; A.B is B in A; repeatable", metavar="NAME")
     lookup.add_argument("--region", help="the resource's region")
     lookup.add_argument("--account", help="the resource's account, if it is not the caller's")
     lookup.add_argument("--role", help=ROLE)
@@ -121,14 +200,14 @@ def _lookup(commands: Commands) -> None:
 
 
 def _objects(commands: Commands) -> None:
-    objects = _add(commands, "objects", "list exported objects, and print one for people or scripts")
+    objects = add_command(commands, "objects", "list exported objects, and print one for people or scripts")
     below = objects.add_subparsers(required=True, metavar="COMMAND")
-    every = _add(below, "list", "list objects and their keys; never the values")
+    every = add_command(below, "list", "list objects and their keys; never the values")
     _channel(every)
     every.add_argument("--json", action="store_true", help=JSON_LINES)
     every.set_defaults(run="objects:list_objects")
-    show = _add(below, "show", "print one object as a tree")
-    export = _add(below, "export", "print one object as JSON or as shell variables")
+    show = add_command(below, "show", "print one object as a tree")
+    export = add_command(below, "export", "print one object as JSON or as shell variables")
     for each in (show, export):
         each.add_argument("name", metavar="NAME", help="the object's name")
         each.add_argument("--type", help="its type: Bucket, or MODULE:CLASS; by default read from its keys")
@@ -138,7 +217,7 @@ def _objects(commands: Commands) -> None:
     export.add_argument("--format", choices=("json", "env"), required=True, help="the output format")
     export.add_argument("--name", dest="variables", metavar="PREFIX", help="the variables' prefix; by default NAME")
     export.set_defaults(run="objects:export_object")
-    context = _add(below, "context", "list what lookups have stored in the context file, or remove it")
+    context = add_command(below, "context", "list what lookups have stored in the context file, or remove it")
     context.add_argument("--file", help=f"the file; by default {CONTEXT_FILE}")
     context.add_argument("--json", action="store_true", help=JSON_LINES)
     remove = context.add_mutually_exclusive_group()
@@ -154,7 +233,7 @@ def _channel(command: argparse.ArgumentParser) -> None:
         default="cloudformation",
         help="the channel; by default cloudformation",
     )
-    _repeatable(command, "--region", "the objects' region; list accepts more than one")
+    repeatable(command, "--region", "the objects' region; list accepts more than one")
     command.add_argument("--account", help="the objects' account, if it is not the caller's")
     command.add_argument("--role", help=ROLE)
     command.add_argument("--consumer", help="via strongref: only exports for this consumer (_shared: exports for all)")
@@ -176,31 +255,33 @@ _HOLD_HELP = "with --claim: also protect the exporting stacks from deletion, by 
 
 
 def _refs(commands: Commands) -> None:
-    refs = _add(commands, "refs", "reference fields of manifests, by the rules of ACK's controllers")
+    refs = add_command(commands, "refs", "reference fields of manifests, by the rules of ACK's controllers")
     below = refs.add_subparsers(required=True, metavar="COMMAND")
     common = argparse.ArgumentParser(add_help=False)
-    _repeatable(common, "--generator", "generator.yaml of a controller; repeatable", metavar="FILE")
+    repeatable(common, "--generator", "generator.yaml of a controller; repeatable", metavar="FILE")
     common.add_argument("--service", help="service of the controller, as in ec2; by default from its folder")
     crds = "files or folders with CRDs, which have the types of fields; repeatable"
-    _repeatable(common, "--crd", crds, metavar="FILE")
+    repeatable(common, "--crd", crds, metavar="FILE")
     _refs_resolve(below, common)
-    fields = _add(below, "fields", "list all reference fields, and what they refer to", parents=[common])
+    fields = add_command(below, "fields", "list all reference fields, and what they refer to", parents=[common])
     fields.add_argument("--json", action="store_true", help=JSON_LINES)
     fields.set_defaults(run="refs:list_fields", extra="refs")
-    rbac = _add(below, "rbac", "write the ClusterRole for reading referenced objects", parents=[common])
+    rbac = add_command(below, "rbac", "write the ClusterRole for reading referenced objects", parents=[common])
     rbac.add_argument("--name", default=ROLE_NAME, help=f"the ClusterRole's name; by default {ROLE_NAME}")
     rbac.add_argument("--all", action="store_true", help="include what the controllers' own roles allow already")
     rbac.set_defaults(run="refs:print_role", extra="refs")
-    schema = _add(below, "schema", "write what reference fields add to the schemas of CRDs", parents=[common])
+    schema = add_command(below, "schema", "write what reference fields add to the schemas of CRDs", parents=[common])
     schema.set_defaults(run="refs:print_schema", extra="refs")
 
 
 def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
-    resolve = _add(commands, "resolve", "write manifests with values in place of their references", parents=[common])
+    resolve = add_command(
+        commands, "resolve", "write manifests with values in place of their references", parents=[common]
+    )
     _manifests(resolve)
     source = resolve.add_mutually_exclusive_group()
     others = "files or folders of referenced objects, as kubectl get -o yaml prints them; repeatable"
-    _repeatable(source, "--from", others, dest="others", metavar="MANIFEST")
+    repeatable(source, "--from", others, dest="others", metavar="MANIFEST")
     source.add_argument("--cluster", action="store_true", help="read referenced objects from a live cluster")
     resolve.add_argument("--kubeconfig", metavar="FILE", help="the kubeconfig; by default the one that kubectl uses")
     resolve.add_argument("--context", help="a context of the kubeconfig; by default its current one")
@@ -218,17 +299,17 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
 
 
 def _resolve(commands: Commands) -> None:
-    resolve = _add(commands, "resolve", "write manifests with the values that their tokens stand for")
+    resolve = add_command(commands, "resolve", "write manifests with the values that their tokens stand for")
     _manifests(resolve)
     resolve.add_argument("--strict", action="store_true", help="fail for other text that looks like a token, too")
     schemes = f"also resolve {', '.join(ON_DEMAND)}; repeatable, or separated by commas"
-    _repeatable(resolve, "--with", schemes, dest="schemes", metavar="SCHEME")
-    _repeatable(resolve, "--tf", "a Terraform state: a file or s3://…; NAME=… for more than one", metavar="STATE")
+    repeatable(resolve, "--with", schemes, dest="schemes", metavar="SCHEME")
+    repeatable(resolve, "--tf", "a Terraform state: a file or s3://…; NAME=… for more than one", metavar="STATE")
     resolve.add_argument(
         "--sensitive", action="store_true", help="also write secrets: SecureStrings, sensitive values of Terraform"
     )
     allow = "also write this sensitive value of Terraform, and all that is in it; repeatable"
-    _repeatable(resolve, "--allow", allow, metavar="ADDRESS")
+    repeatable(resolve, "--allow", allow, metavar="ADDRESS")
     resolve.add_argument("--consumer", default=SHARED, help="the exports' consumer; by default exports for all")
     claims = resolve.add_mutually_exclusive_group()
     claims.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
@@ -240,7 +321,7 @@ def _resolve(commands: Commands) -> None:
 
 
 def _transform(commands: Commands) -> None:
-    transform = _add(commands, "transform", "print a template as the macro StrongRef transforms it")
+    transform = add_command(commands, "transform", "print a template as the macro StrongRef transforms it")
     transform.add_argument("template", metavar="TEMPLATE", help="a file in YAML or JSON; - for standard input")
     where = transform.add_mutually_exclusive_group()
     where.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
@@ -255,5 +336,12 @@ def _transform(commands: Commands) -> None:
     transform.add_argument("--stack", help="for --iam: the stack's name")
     transform.add_argument("--partition", default="aws", help="for --iam: aws, aws-cn or aws-us-gov")
     transform.add_argument("--application", default="strongref", help="for --iam: the stack that strongref runs in")
-    _repeatable(transform, "--parameter", "for --iam: a parameter of the template; repeatable", metavar="NAME=VALUE")
+    repeatable(transform, "--parameter", "for --iam: a parameter of the template; repeatable", metavar="NAME=VALUE")
     transform.set_defaults(run="transform:transform_template", extra="manifests")
+
+
+_COMMANDS = (
+    _list, _who, _graph, _order, _check, _doctor, _release, _republish,
+    _lookup, _objects, _refs, _resolve, _transform, _completion,
+)  # fmt: skip
+"""In the order in which the help lists them."""

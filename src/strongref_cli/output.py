@@ -1,29 +1,151 @@
-"""Standard output: a command's result, and nothing else."""
+"""Standard output: a command's result, and nothing else. Progress goes to standard error, and only to a terminal."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING, Any
 
 from strongref.text import os_problem
-from strongref_toolkit.errors import WriteFailedError
+from strongref_toolkit.errors import UsageError, WriteFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+UNBOUNDED = 100_000
+"""Columns of what is not shown on a terminal: nothing is wrapped, so that other programs can read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows with the same columns. A title and notes are lines of their own."""
+
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    title: str = ""
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a command has found: for people, and the same for programs."""
+
+    tables: Sequence[Table]
+    document: Mapping[str, Any]  # JSON
+
+
+def show(result: Result, output: str) -> None:
+    """Write a result to standard output, in one of `options.FORMATS`.
+
+    Raises:
+        WriteFailedError: as for `put_out`.
+    """
+    if output == "json":
+        put_out(f"{json.dumps(result.document, indent=2)}\n".encode())
+        return
+    text = "\n".join(map(as_markdown if output == "markdown" else as_text, result.tables))
+    put_out(text.encode())
+
+
+def as_text(table: Table) -> str:
+    """A table with aligned columns: bold and as wide as the terminal, or plain and unwrapped."""
+    # They take 50 ms to import, which `--help` and `--output json` do not need.
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table as Grid  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    is_terminal = sys.stdout.isatty()
+    console = Console(file=StringIO(), force_terminal=is_terminal, width=None if is_terminal else UNBOUNDED)
+    if table.title:
+        console.print(Text(table.title, style="bold"), soft_wrap=True)
+    if table.rows:
+        grid = Grid(box=SIMPLE_HEAD if is_terminal else None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for column in table.columns:
+            grid.add_column(column, overflow="fold")
+        for row in table.rows:
+            grid.add_row(*map(Text, row))
+        console.print(grid)
+    for note in table.notes:
+        console.print(Text(note), soft_wrap=True)
+    return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
+
+
+def as_markdown(table: Table) -> str:
+    """A table for a comment or a page."""
+    lines = [f"### {_escaped(table.title)}\n"] if table.title else []
+    if table.rows:
+        lines += [_row(table.columns), _row(["---"] * len(table.columns))]
+        lines += [_row([_escaped(cell) for cell in row]) for row in table.rows]
+        lines.append("")
+    lines += [f"{_escaped(note)}\n" for note in table.notes]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    """Text whose names are not formatting."""
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("\n", " ")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal that something is being done, and with what: call the function with each step."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 (as above)
+
+    with Console(stderr=True).status(what) as status:
+        yield lambda step: status.update(f"{what}: {step}")
+
+
+def ask(question: str, *, yes: bool) -> None:
+    """Ask on the terminal before something is changed; `yes` is the answer that was given beforehand.
+
+    Raises:
+        UsageError: the answer is no, or nobody can be asked.
+    """
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("nothing was changed: give --yes where nobody can be asked")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("nothing was changed")
 
 
 def put_out(content: bytes) -> None:
     """Write to standard output, and flush it.
 
     Raises:
-        WriteFailedError: its reader has closed it, or there is no space for it.
+        BrokenPipeError: its reader has closed it.
+        WriteFailedError: there is no space for it.
     """
     try:
         sys.stdout.buffer.write(content)
         sys.stdout.flush()
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        raise unwritten(os_problem(error)) from None
+        problem = os_problem(error)
+    else:
+        return
+    discard()
+    raise WriteFailedError("standard output", problem, 0)
 
 
-def unwritten(problem: str) -> WriteFailedError:
-    """The error to raise if standard output cannot be written; discards what is written to it from now on."""
-    # Python flushes it again at exit (Python: Library Reference, signal, note on SIGPIPE).
+def discard() -> None:
+    """Discard what is written to standard output from now on, and what it still holds.
+
+    Python flushes it again at exit (Python: Library Reference, signal, note on SIGPIPE).
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return WriteFailedError("standard output", problem, 0)

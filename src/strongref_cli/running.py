@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from strongref.errors import StrongRefError
+from strongref.errors import BadEndpointError, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref_cli.arguments import parser
-from strongref_cli.output import unwritten
+from strongref_cli.output import discard
 from strongref_manifests.errors import InputError
-from strongref_toolkit.errors import UsageError
+from strongref_toolkit.errors import FetchFailedError, NoWayInError, UnknownCallerError, UsageError
 from strongref_toolkit.extras import missing_dependency
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-FAILED, WRONG_USAGE = 1, 2
+FAILED, WRONG_USAGE, AWS_FAILED = 1, 2, 3
+CLOSED_PIPE = 141
+"""What shells report for a command whose reader has read enough."""
+
+_OF_AWS = (BadEndpointError, FetchFailedError, NoWayInError, ServiceError, StackLookupError, UnknownCallerError)
+_OF_USER = (InputError, UsageError)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command, and return its exit status.
+
+    0 if all is well, 1 for findings and refusals, 2 for wrong usage, 3 if AWS cannot be called or refuses a call.
+    """
     args = None
     try:
         args = parser().parse_args(arguments)
         return _run(args)
     except StrongRefError as error:
         sys.stderr.write(f"strongref: {error}\n")
-        return WRONG_USAGE if isinstance(error, UsageError | InputError) else FAILED
+        return _status(error)
+    except BrokenPipeError:
+        discard()
+        return CLOSED_PIPE
     except ModuleNotFoundError as error:
         problem = missing_dependency(args.command, error, args.extra) if args else None
         if not problem:
@@ -36,19 +49,27 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return WRONG_USAGE
 
 
+def _status(error: StrongRefError) -> int:
+    if isinstance(error, WaitInterruptedError):
+        return _status(error.error)
+    if isinstance(error, _OF_USER):
+        return WRONG_USAGE
+    return AWS_FAILED if isinstance(error, _OF_AWS) else FAILED
+
+
 def _run(args: argparse.Namespace) -> int:
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415 (`--help` does not wait for it)
 
     from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (the same)
 
     module, _, function = args.run.partition(":")
+    if getattr(args, "profile", None):
+        os.environ["AWS_PROFILE"] = args.profile
     try:
         status: int = getattr(import_module(f"strongref_cli.{module}"), function)(args, ToolSession.start())
         sys.stdout.flush()
     except BotoCoreError as error:  # before any call: errors of calls are ours
         name = type(error).__name__
         sys.stderr.write(f"strongref: AWS cannot be called: {name}. Check AWS_PROFILE and AWS's configuration.\n")
-        return FAILED
-    except BrokenPipeError:  # as of `head`, which has read enough
-        raise unwritten("broken pipe") from None
+        return AWS_FAILED
     return status

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from strongref.contract.names import ExportScope
+from strongref.contract.names import ExportScope, claim_tag
 from strongref.contract.values import ParameterType
 from strongref.errors import ErrorMetric, StrongRefError
 from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
@@ -233,7 +233,7 @@ class ManifestSetClaims:
         return sorted(claimed)
 
     def _release(self, uses: frozenset[Use]) -> None:
-        release = ClaimRelease(self.ports, self.clock, self.region, self.manifests.generation, self._holder)
+        release = ClaimRelease(self.ports, self.clock, self.region, claim_tag(self.manifests.generation), self._holder)
         for scope, keys in _by_scope(uses).items():
             release.release(scope, keys)
 

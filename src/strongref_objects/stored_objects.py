@@ -24,8 +24,7 @@ from strongref_objects.base.errors import (
 from strongref_objects.base.names import EXPORT_NAME_LIMIT, export_key, export_name, list_of, parameter_name, shown
 from strongref_objects.channels.cloudformation import CHANNEL as CLOUDFORMATION
 from strongref_objects.channels.importing import ImportedObject, ValueReader
-from strongref_toolkit.inventory import export_scopes
-from strongref_toolkit.published_exports import PublishedExports
+from strongref_toolkit.published_exports import PublishedExports, export_scopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -38,8 +38,32 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """All participants and references of some regions."""
+    """All participants and references of some regions.
 
-    participants: tuple[Participant, ...]  # sorted; those too that only export, and that nobody imports from
-    references: tuple[Reference, ...]  # sorted
-    as_of: datetime  # when it was read (UTC)
+    It is complete and sorted however it is made: a participant of a reference is one of the participants.
+    """
+
+    participants: tuple[Participant, ...]  # those too that only export, and that nobody imports from
+    references: tuple[Reference, ...]
+    as_of: datetime  # when it was read, with its time zone
+
+    def __post_init__(self) -> None:
+        found = {*self.participants, *(end for each in self.references for end in (each.producer, each.importer))}
+        object.__setattr__(self, "participants", tuple(sorted(found)))
+        object.__setattr__(self, "references", tuple(sorted(self.references)))
+
+    def producers(self) -> dict[Participant, set[Participant]]:
+        """By participant, the others that it imports from."""
+        producers: dict[Participant, set[Participant]] = {each: set() for each in self.participants}
+        for each in self.references:
+            if each.producer != each.importer:
+                producers[each.importer].add(each.producer)
+        return producers
+
+    def importers(self) -> dict[Participant, set[Participant]]:
+        """By participant, the others that import from it."""
+        importers: dict[Participant, set[Participant]] = {each: set() for each in self.participants}
+        for each in self.references:
+            if each.producer != each.importer:
+                importers[each.producer].add(each.importer)
+        return importers

@@ -19,7 +19,7 @@ from strongref_toolkit.errors import PLACEHOLDER, FetchFailedError, NoRegionErro
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from strongref.aws.retry_and_rate_limit import RateLimiter
     from strongref.protocol.ports import Store
@@ -47,9 +47,14 @@ class Accounts:
         self._role = role
         self._clients: Memo[str, Clients] = Memo()
 
-    @cached_property
+    @property
     def own(self) -> str:
-        """The caller's account ID.
+        """The caller's account ID; errors as for `caller`."""
+        return Arn.of(self.caller).account
+
+    @cached_property
+    def caller(self) -> str:
+        """The ARN of the caller.
 
         Raises:
             UnknownCallerError: STS does not return it.
@@ -59,7 +64,7 @@ class Accounts:
         except CallFailedError as error:
             code = error.code
         else:
-            return identity["Account"]
+            return identity["Arn"]
         raise UnknownCallerError(code)
 
     def clients(self, account: str | None = None) -> Clients:
@@ -167,3 +172,25 @@ class Aws:
         except BotoCoreError as error:  # no region has that name
             code = type(error).__name__
         raise FetchFailedError(action, target, where.region, code)
+
+    def pages(
+        self,
+        where: Where,
+        action: str,
+        target: str,
+        service: Callable[[Clients, str], Any],
+        method: str,
+        **request: Any,  # noqa: ANN401 (as botocore)
+    ) -> Iterator[Mapping[str, Any]]:
+        """Every page of a response; arguments and errors as for `call`. A page may be empty and not be the last."""
+        while True:
+            page = self.call(where, action, target, service, method, **request)
+            yield page
+            token = next((name for name in _TOKENS if page.get(name)), None)
+            if token is None:
+                return
+            request[token] = page[token]
+
+
+_TOKENS = ("NextToken", "PaginationToken")
+"""The fields that lead to the next page, in requests and responses alike."""

@@ -133,3 +133,14 @@ def nested(flat: Mapping[str, Json]) -> dict[str, Json]:
             at = below if isinstance(below, dict) else {}
         at[last] = value
     return tree
+
+
+def export_scopes(store: Store, consumer: str | None, stack: str | None = None) -> list[ExportScope]:
+    """The scopes in a region that have records or values; only those to a consumer, and of a stack, if given."""
+    below = f"/{consumer}" if consumer else ""
+    found = {
+        ExportScope.of(branch, name)
+        for branch in ("exports", "records")
+        for name in store.under(f"/strongref/{branch}{below}")
+    }
+    return sorted(scope for scope in found if scope and stack in (None, scope.producer.stack))

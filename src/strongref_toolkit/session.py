@@ -17,13 +17,13 @@ from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
-from strongref.log import log_to_stderr
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.runtime.clock import SystemClock
 from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.log import log_to_stderr
 
 if TYPE_CHECKING:
     from strongref.protocol.time import Clock
@@ -34,8 +34,8 @@ FENCE_WAIT = 120.0
 _PAUSE = 2.0
 _HOUR = 3600.0
 
-_STS_REGION = "us-east-1"
-"""Where STS is called if the run has no region."""
+DEFAULT_PARTITION_REGION = "us-east-1"
+"""Where services of the whole account are called if the run has no region."""
 
 
 class ToolSession(NamedTuple):
@@ -79,8 +79,8 @@ class ToolSession(NamedTuple):
             region: another default region.
             role: as for `Accounts`.
         """
-        default = region or _default_region()
-        return Aws(self.accounts(default or _STS_REGION, role), self.limiter, self.clock, default)
+        default = region or default_region()
+        return Aws(self.accounts(default or DEFAULT_PARTITION_REGION, role), self.limiter, self.clock, default)
 
 
 def regions(given: list[str] | None) -> list[str]:
@@ -91,11 +91,11 @@ def regions(given: list[str] | None) -> list[str]:
     """
     if given:
         return given
-    default = _default_region()
+    default = default_region()
     if not default:
         raise UsageError("no region: give --region, or set AWS_REGION")
     return [default]
 
 
-def _default_region() -> str | None:
+def default_region() -> str | None:
     return os.environ.get("AWS_REGION") or Session().region_name

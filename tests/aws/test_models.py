@@ -25,7 +25,7 @@ def test_they_are_what_the_installed_botocore_says() -> None:
 
 def test_they_have_every_call_that_functions_make_and_no_other() -> None:
     described = {"DescribeChangeSet", "GetTemplate", "ListExports", "ListImports"}
-    of_the_command = {"AssumeRole", "GetCallerIdentity", "GetObject", "GetSecretValue", *described}
+    of_the_command = {"AssumeRole", "DescribeRegions", "GetCallerIdentity", "GetObject", "GetSecretValue", *described}
     assert {call for calls in CALLS.values() for call in calls} == set(RATE_OF_ACTION) - of_the_command | UNPACED
 
 

@@ -1,226 +1,115 @@
-"""The command: what people see of exports and imports, and what they can bring back."""
+"""The command as a whole: usage, exit statuses, errors in one line, pipes, interruptions."""
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import boto3
 import pytest
-from moto import mock_aws
+from hypothesis import given
+from hypothesis import strategies as st
 
 import strongref_cli as cli
 from strongref import __version__
-from strongref.contract.event import Event, RequestType
-from strongref.errors import ChangingError
-from strongref.protocol.ports import Ports
-from strongref.protocol.time import Patience
-from strongref.runtime.wiring import exporter, importer
-from strongref_toolkit import session
-from strongref_toolkit.inventory import export_scopes, exports_in, republish
-from tests.support.builders import ACCOUNT
-from tests.support.cloud import Cloud
-from tests.support.fake_ssm import FakeClock
+from strongref.errors import BadEndpointError, ChangingError, StackLookupError, StoreError, WaitInterruptedError
+from strongref_cli import output, running
+from strongref_cli.arguments import parser
+from strongref_cli.output import Result, Table
+from strongref_toolkit.errors import UnknownCallerError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EU, US = "eu-west-1", "us-east-1"
-NAME = f"/strongref/exports/web/{ACCOUNT}/{EU}/network/"
-SECRET = "a-value-not-to-be-shown"
+    from strongref.errors import StrongRefError
+
+US = "us-east-1"
 
 
-@pytest.fixture
-def cloud() -> Cloud:
-    cloud = Cloud()
-    values = {"A": "a1", "B": "b1", "C": "c1"}
-    cloud.deploy("network", EU, {"Exports": {"Region": US, "Consumer": "web", "Values": values}})
-    cloud.deploy("web", US, {"Imports": {"From": {"Stack": "network", "Region": EU}, "Names": ["A"]}})
-    return cloud
-
-
-def ports(cloud: Cloud) -> Ports:
-    return Ports(cloud.stores, cloud, Patience(10, 2, lambda: 0.5), cloud.token)
-
-
-def test_every_export_is_seen_as_it_stands(cloud: Cloud) -> None:
-    ssm = cloud.ssm(US)
-    ssm.delete_parameter(Name=f"{NAME}B")
-    ssm.put_parameter(Name=f"{NAME}C", Type="String", Value="by hand", Overwrite=True)
-    ssm.put_parameter(Name=f"{NAME}D", Type="String", Value="stray")
-    store = cloud.stores(US, cloud.clock)
-    (place,) = export_scopes(store, "web")
-    assert [(each.key, each.state.value, bool(each.importers)) for each in exports_in(store, place)] == [
-        ("A", "published", True),
-        ("B", "missing", False),
-        ("C", "different", False),
-        ("D", "withdrawn", False),
-    ]
-
-
-def test_what_is_gone_is_put_back_and_what_is_there_left_alone(cloud: Cloud) -> None:
-    cloud.ssm(US).delete_parameter(Name=f"{NAME}B")
-    cloud.ssm(US).put_parameter(Name=f"{NAME}C", Type="String", Value="by hand", Overwrite=True)
-    store = cloud.stores(US, cloud.clock)
-    (place,) = export_scopes(store, None)
-    assert republish(ports(cloud), store, cloud.clock, place) == ["B"]
-    assert {name[-1]: value for name, value in cloud.values(US).items()} == {"A": "a1", "B": "b1", "C": "by hand"}
-    assert cloud.tags(US, f"{NAME}B".removeprefix("/strongref/exports/"))["strongref:producer"].endswith("00000001")
-    assert not [name for name in cloud.texts(US) if "fences" in name]
-
-
-def test_nothing_is_restored_while_another_deployment_changes_it(cloud: Cloud) -> None:
-    fence = NAME.replace("/exports/", "/fences/") + "Exports.x"
-    cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}')
-    store = cloud.stores(US, cloud.clock)
-    with pytest.raises(ChangingError):
-        republish(ports(cloud), store, cloud.clock, export_scopes(store, "web")[0])
-
-
-@pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A stack with two exports, one imported, one gone, in moto."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION"):
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No region, no profile, and no way to AWS."""
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID"):
         monkeypatch.delenv(name, raising=False)
-    stack = "arn:aws:cloudformation:eu-west-1:123456789012:stack/network/1"
-    exported = {"Region": US, "Consumer": "web", "Values": {"A": SECRET, "B": SECRET}}
-    imported = {"From": {"Stack": "network", "Region": EU}, "Consumer": "web", "Names": ["A"]}
-    consumer = stack.replace(EU, US).replace("network", "web")
-    with mock_aws():
-        made = Event(RequestType.CREATE, stack, "Exports", "1", None, exported, None, "https://x", "Custom::X")
-        exporter().handle(made, FakeClock())
-        taken = Event(RequestType.CREATE, consumer, "Imports", "1", None, imported, None, "https://x", "Custom::X")
-        importer().handle(taken, FakeClock())
-        name = "/strongref/exports/web/123456789012/eu-west-1/network/B"
-        boto3.client("ssm", US).delete_parameter(Name=name)
-        yield
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, os.devnull)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
 
 
-@pytest.mark.usefixtures("aws")
-def test_ls_shows_keys_and_importers_and_no_values(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["ls", "--region", US]) == 0
-    shown = capsys.readouterr().out
-    assert shown.splitlines() == [
-        "us-east-1  web  from stack network (eu-west-1, 123456789012)",
-        "    A  published, imported by stack web (us-east-1, 123456789012)",
-        "    B  missing",
-    ]
-    assert cli.main(["ls", "--region", US, "--json", "--consumer", "web", "--stack", "network"]) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(line["key"], line["state"], len(line["importers"])) for line in lines] == [
-        ("A", "published", 1),
-        ("B", "missing", 0),
-    ]
-    assert cli.main(["ls", "--region", US, "--stack", "other"]) == 0
-    assert capsys.readouterr().out == ""
+def reported(capsys: pytest.CaptureFixture[str]) -> str:
+    """What the command said, which is one line on standard error and nothing else."""
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    return err.removeprefix("strongref: ").removesuffix("\n")
 
 
-@pytest.mark.usefixtures("aws")
-def test_republish_says_what_is_back(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["republish", "--region", US]) == 0
-    assert capsys.readouterr().out == "us-east-1  /strongref/exports/web/123456789012/eu-west-1/network/B is restored\n"
-    assert cli.main(["republish", "--region", US]) == 0
-    assert capsys.readouterr().out == ""
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "the following arguments are required: COMMAND. See strongref --help"),
+        (["lst"], "unknown command 'lst'. Did you mean list?"),
+        (["objects", "lst"], "unknown command 'lst'. Did you mean list?"),
+        (["list", "--regoin", "x"], "unknown argument --regoin. Did you mean --region or --all-regions?"),
+        (["list", "--nothing-like-it"], "unknown argument --nothing-like-it. See strongref list --help"),
+        (["list", "more"], "unknown argument more. See strongref list --help"),
+        (["list", "--output", "jsn"], "--output cannot be 'jsn'. Did you mean json?"),
+        (["list", "--output", "yaml"], "--output cannot be 'yaml'. Choose from table, json, markdown"),
+        (["list", "--region"], "argument --region: expected one argument. See strongref list --help"),
+        (["list", "--region", US, "--all-regions"], "not allowed with argument --region. See strongref list --help"),
+        (["list", "--region", "eu-wset-1"], "'eu-wset-1' is not a region that this botocore knows. Did you mean eu-"),
+        (["list", "--region", "Ireland"], "'Ireland' is not a region that this botocore knows. Give a region code"),
+        (["list"], "no region: give --region, or set AWS_REGION"),
+        (["completion", "fish"], "SHELL cannot be 'fish'. Choose from bash, zsh"),
+        (["graph", "--out", "graph.xyz", "--region", US], "--out graph.xyz does not end in .html"),
+        (["who"], "the following arguments are required: STACK"),
+        (["who", ""], "STACK is empty: is a variable not set?"),
+        (["release", "network", "A", "--consumer", "web"], "the following arguments are required: --reason"),
+        (["release", "network", "A", "--consumer", "web", "--reason", " "], "--reason must be a sentence"),
+        (["release", "network", "A", "--consumer", "web", "--reason", "{{x}}"], "--reason must be a sentence"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_says_what_to_do(arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(arguments) == 2
+    assert problem in reported(capsys)
 
 
-@pytest.mark.usefixtures("aws")
-def test_a_region_comes_from_the_environment_or_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["ls"]) == 2
-    assert "give --region, or set AWS_REGION" in capsys.readouterr().err
-    monkeypatch.setenv("AWS_REGION", US)
-    assert cli.main(["ls"]) == 0
-    assert "network" in capsys.readouterr().out
+def _words() -> st.SearchStrategy[list[str]]:
+    """Command lines of real commands and options, and of anything else, in any order."""
+    found = list(_parsers(parser()))
+    options = sorted({name for each in found for name in each._option_string_actions})
+    names = sorted({each.prog.split()[-1] for each in found})
+    return st.lists(st.sampled_from([*names, *options, "", "-", "--", "=", "x", US]) | st.text(), max_size=8)
 
 
-@pytest.mark.usefixtures("aws")
-def test_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    boto3.client("ssm", US).put_parameter(
-        Name="/strongref/fences/web/123456789012/eu-west-1/network/x",
-        Type="String",
-        Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}',
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(session, "FENCE_WAIT", 0.0)
-        assert cli.main(["republish", "--region", US]) == 1
-    reported = capsys.readouterr().err
-    assert reported.startswith("strongref: The exports of stack network (eu-west-1, 123456789012) are being changed")
-    assert len(reported.splitlines()) == 1
+def _parsers(above: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield above
+    for action in above._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for each in action.choices.values():
+                yield from _parsers(each)
 
 
-@pytest.mark.usefixtures("aws")
-def test_what_botocore_cannot_make_of_its_configuration_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("AWS_PROFILE", "nobody")
-    assert cli.main(["ls", "--region", US]) == 1
-    assert capsys.readouterr().err.startswith("strongref: AWS cannot be called: ProfileNotFound. Check AWS_PROFILE")
-
-
-@pytest.mark.usefixtures("aws")
-def test_an_interrupted_command_ends_as_shells_have_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("strongref_cli.exports.export_scopes", interrupted)
-    assert cli.main(["ls", "--region", US]) == 130
-    assert capsys.readouterr().err == "strongref: interrupted\n"
-
-
-def test_the_log_is_not_mixed_with_the_result() -> None:
-    program = "from strongref_toolkit.session import ToolSession; from strongref.log import logger; "
-    program += "logger.warning('before'); ToolSession.start(); logger.warning('reported'); print('result')"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
-    assert "reported" in done.stderr
-    assert ("before" in done.stdout, "reported" in done.stdout, done.stdout.endswith("result\n")) == (True, False, True)
-
-
-def test_a_closed_pipe_is_reported_in_one_line() -> None:
-    program = "from strongref_cli.output import put_out; put_out(b'x' * 100_000)"
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603
-        assert process.stdout
-        assert process.stderr
-        process.stdout.close()
-        reported = process.stderr.read().decode()
-    assert reported.rstrip().endswith(
-        "WriteFailedError: standard output could not be written: broken pipe. Nothing was written."
-    )
-    assert "Exception ignored" not in reported
-
-
-def test_the_version_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        cli.main(["--version"])
-    assert capsys.readouterr().out.strip() == __version__
-
-
-def test_a_command_reports_a_closed_pipe_in_one_line() -> None:
-    generator = Path(__file__).parents[1] / "generators" / "ec2.yaml"
-    program = (
-        f"from strongref_cli import main; raise SystemExit(main(['refs', 'fields', '--generator', '{generator}']))"
-    )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603
-        assert process.stdout
-        assert process.stderr
-        process.stdout.close()
-        reported = process.stderr.read().decode()
-    assert reported == "strongref: standard output could not be written: broken pipe. Nothing was written.\n"
-    assert process.returncode == 1
+@given(_words())
+def test_whatever_is_typed_is_understood_or_reported(words: list[str]) -> None:
+    with suppress(UsageError, SystemExit), redirect_stdout(StringIO()):
+        parser().parse_args(words)
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        ["ls"],
-        ["republish"],
+        ["list"],
+        ["who", "x"],
+        ["doctor"],
+        ["republish", "x"],
         ["lookup", "AWS::S3::Bucket", "x"],
         ["objects", "list"],
         ["objects", "show", "x"],
@@ -231,26 +120,198 @@ def test_a_command_reports_a_closed_pipe_in_one_line() -> None:
 )
 def test_an_empty_option_is_reported(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*command, "--region", ""]) == 2
-    assert capsys.readouterr().err == "strongref: --region is empty: is a variable not set?\n"
+    assert reported(capsys) == "--region is empty: is a variable not set?"
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (UsageError("x"), 2),
+        (ChangingError("stack network", "web"), 1),
+        (StoreError("GetParameters", "InternalError", "x", US), 3),
+        (StackLookupError("web", US, "AccessDenied"), 3),
+        (UnknownCallerError("NoCredentialsError"), 3),
+        (BadEndpointError("ssm"), 3),
+        (WaitInterruptedError(StackLookupError("web", US, "Throttling")), 3),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_the_exit_status_says_what_kind_of_problem_it_was(
+    error: StrongRefError, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(_: object) -> int:
+        raise error
+
+    monkeypatch.setattr(running, "_run", failing)
+    assert cli.main(["list"]) == status
+    assert reported(capsys) == str(error)
+
+
+@pytest.mark.parametrize("command", [["list"], ["who", "x"], ["doctor"], ["republish", "x"]])
+def test_no_credentials_are_one_line(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("botocore.credentials.CredentialResolver.load_credentials", lambda _: None)
+    assert cli.main([*command, "--region", US]) == 3
+    assert "NoCredentialsError. Check the credentials (AWS_PROFILE)." in reported(capsys)
+
+
+def test_a_profile_that_does_not_exist_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "")  # restored afterwards: the option sets it
+    assert cli.main(["list", "--region", US, "--profile", "nobody"]) == 3
+    assert reported(capsys).startswith("AWS cannot be called: ProfileNotFound. Check AWS_PROFILE")
 
 
 def test_an_endpoint_that_is_no_url_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "localhost:4566")
-    assert cli.main(["ls", "--region", "us-east-1"]) == 1
-    assert capsys.readouterr().err == (
-        "strongref: The endpoint of ssm is not a valid URL. Check AWS_ENDPOINT_URL and endpoint_url in AWS's "
-        "configuration.\n"
+    assert cli.main(["list", "--region", US]) == 3
+    assert reported(capsys).endswith(
+        "is not a valid URL. Check AWS_ENDPOINT_URL and endpoint_url in AWS's configuration."
     )
 
 
-def test_a_command_that_is_interrupted_while_it_starts_ends_alike(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupted() -> None:
-        raise KeyboardInterrupt
+def test_the_version_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--version"])
+    assert capsys.readouterr().out.strip() == __version__
 
-    monkeypatch.setattr("strongref_cli.running.parser", interrupted)
-    assert cli.main(["ls"]) == 130
-    assert capsys.readouterr().err == "strongref: interrupted\n"
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("moment", ["strongref_cli.running.parser", "strongref_cli.overview.chosen_regions"])
+def test_an_interrupted_command_ends_as_shells_have_it(
+    moment: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(moment, interrupted)
+    assert cli.main(["list", "--region", US]) == 130
+    assert reported(capsys) == "interrupted"
+
+
+COMMAND = [sys.executable, "-c", "import sys; from strongref_cli import main; sys.exit(main())"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.15, 0.4, 1.0])
+def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent_server: str) -> None:
+    environment = {
+        **os.environ,
+        "AWS_ENDPOINT_URL": silent_server,
+        "AWS_ACCESS_KEY_ID": "x",
+        "AWS_SECRET_ACCESS_KEY": "x",
+    }
+    with subprocess.Popen(  # noqa: S603
+        [*COMMAND, "list", "--region", US], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        time.sleep(seconds)  # whatever it does by then
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    # Before the program begins, Python itself ends by the signal.
+    assert (process.returncode, out) in ((130, b""), (-signal.SIGINT, b""))
+    if process.returncode == 130:
+        assert err == b"strongref: interrupted\n"
+
+
+def test_a_closed_pipe_is_silent() -> None:
+    generator = Path(__file__).parents[1] / "generators" / "ec2.yaml"
+    with subprocess.Popen(  # noqa: S603
+        [*COMMAND, "refs", "fields", "--generator", str(generator)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == running.CLOSED_PIPE
+
+
+def test_a_full_disk_is_reported() -> None:
+    program = "from strongref_cli.output import put_out; put_out(b'x' * 100_000)"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([sys.executable, "-c", program], stdout=full, stderr=subprocess.PIPE, check=False)  # noqa: S603
+    last = done.stderr.decode().rstrip().splitlines()[-1]
+    assert last.endswith("standard output could not be written: no space left on device. Nothing was written.")
+
+
+def test_the_log_is_lines_on_standard_error() -> None:
+    program = (
+        "from strongref_toolkit.session import ToolSession; from strongref.log import logger; ToolSession.start(); "
+    )
+    program += "logger.info('not said'); logger.warning('said', extra={'scope': 'a'}); print('result')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
+    assert (done.stdout, done.stderr) == ("result\n", "strongref: said (scope: a)\n")
+
+
+TABLE = Table(("KEY", "BY"), [("A|b", "web"), ("Longer", "<x>")], title="Title", notes=["A note."])
+
+
+def test_a_table_is_aligned_and_not_wrapped_in_a_pipe() -> None:
+    text = output.as_text(TABLE)
+    assert text == "Title\nKEY     BY\nA|b     web\nLonger  <x>\nA note.\n"
+    long = output.as_text(Table(("KEY",), [("x" * 5000,)]))
+    assert long.splitlines()[1] == "x" * 5000
+
+
+def test_what_is_in_a_table_is_no_markup() -> None:
+    assert output.as_text(Table(("KEY",), [("[bold]x[/]",)], notes=["[red]y"])).splitlines() == [
+        "KEY",
+        "[bold]x[/]",
+        "[red]y",
+    ]
+
+
+def test_markdown_is_escaped() -> None:
+    assert output.as_markdown(TABLE).splitlines() == [
+        "### Title",
+        "",
+        "| KEY | BY |",
+        "| --- | --- |",
+        "| A\\|b | web |",
+        "| Longer | &lt;x> |",
+        "",
+        "A note.",
+        "",
+    ]
+
+
+def test_json_is_the_document(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    output.show(Result([TABLE], {"a": 1}), "json")
+    assert json.loads(capfdbinary.readouterr().out) == {"a": 1}
+
+
+@pytest.mark.parametrize(("no_color", "styled"), [("", True), ("1", False)])
+def test_a_terminal_gets_styles_unless_no_color_is_set(
+    no_color: str, styled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("NO_COLOR", no_color)
+    assert ("\x1b[1m" in output.as_text(TABLE)) or not styled
+    assert "\x1b[3" not in output.as_text(TABLE)  # no colors
+
+
+def test_nothing_is_changed_unasked_where_nobody_can_answer() -> None:
+    with pytest.raises(UsageError, match="nothing was changed: give --yes where nobody can be asked"):
+        output.ask("Sure?", yes=False)
+    output.ask("Sure?", yes=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "goes_on"), [("y\n", True), ("YES\n", True), ("\n", False), ("n\n", False), ("", False)]
+)
+def test_only_yes_is_yes(
+    answer: str, goes_on: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for stream in ("stdin", "stderr"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin.readline", lambda: answer)
+    if goes_on:
+        output.ask("Sure?", yes=False)
+    else:
+        with pytest.raises(UsageError, match="nothing was changed"):
+            output.ask("Sure?", yes=False)
+    assert capsys.readouterr().err == "Sure? [y/N] "

@@ -125,10 +125,10 @@ def test_a_missing_extra_is_named_in_one_line(
 
 
 def test_another_missing_module_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "strongref_cli.exports", raising=False)
-    monkeypatch.setitem(sys.modules, "strongref_toolkit.inventory", None)
-    with pytest.raises(ModuleNotFoundError, match=r"strongref_toolkit\.inventory"):
-        cli.main(["ls", "--region", "us-east-1"])
+    monkeypatch.delitem(sys.modules, "strongref_cli.overview", raising=False)
+    monkeypatch.setitem(sys.modules, "strongref_overview.reading", None)
+    with pytest.raises(ModuleNotFoundError, match=r"strongref_overview\.reading"):
+        cli.main(["list", "--region", "us-east-1"])
 
 
 def test_the_wheel_has_every_package_the_command_and_the_extras(tmp_path: Path) -> None:
@@ -148,4 +148,4 @@ def test_the_wheel_has_every_package_the_command_and_the_extras(tmp_path: Path) 
         for line in metadata.splitlines()
         if line.startswith("Requires-Dist: ") and "extra ==" not in line
     }
-    assert base == {"boto3", "aws-lambda-powertools", "crhelper"}
+    assert base == {"boto3", "aws-lambda-powertools", "crhelper", "rich", "shtab"}

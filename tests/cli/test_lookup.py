@@ -91,7 +91,7 @@ def test_json_is_one_object(run: Run) -> None:
     [
         ([TOPIC], "give one of physical ID, ARN, name and tags, got nothing"),
         ([TOPIC, "news", "--name", "news"], "got physical ID and name"),
-        ([TOPIC, ""], "the physical ID must not be empty"),
+        ([TOPIC, ""], "PHYSICAL_ID is empty: is a variable not set?"),
         ([TOPIC, " "], "the physical ID must not be empty"),
         ([STAGE, "prod", "--property", "RestApiID=abc"], "it has no property RestApiID; did you mean RestApiId?"),
         (["AWS::EC2::VPC", "--name", "main"], "it has no name property; give its tags, ARN or physical ID"),
@@ -172,5 +172,5 @@ def test_without_an_arn_nobody_is_asked_for_the_callers_account(run: Run, monkey
 def test_another_account_needs_a_role(run: Run) -> None:
     assert run(TOPIC, "news", "--account", ACCOUNT)[0] == 0
     status, _, error = run(TOPIC, "news", "--account", "222222222222")
-    assert status == 1
+    assert status == 3
     assert "Give the role to assume in it" in error

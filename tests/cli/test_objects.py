@@ -345,7 +345,7 @@ def test_what_was_not_asked_rightly_is_reported(run: Run, arguments: list[str], 
 
 def test_an_object_of_another_account_needs_a_role(run: Run) -> None:
     status, _, err = run("list", "--account", "222222222222")
-    assert status == 1
+    assert status == 3
     assert err.startswith(
         "strongref: Account 222222222222 is not the caller's own. Give the role to assume in it: --role"
     )
@@ -608,8 +608,7 @@ def test_what_is_not_kept_cannot_be_forgotten(run: Run, file: str) -> None:
     forgotten = run("context", "--file", file, "--reset", "JonnyBucket", "department=sales")
     assert forgotten == (1, "", f"strongref: {text}\n")
     assert len(run("context", "--file", file)[1].splitlines()) == 3
-    with pytest.raises(SystemExit, match="2"):
-        run("context", "--file", file, "--reset", "A", "--clear")
+    assert run("context", "--file", file, "--reset", "A", "--clear")[0] == 2
 
 
 def test_a_broken_context_file_is_reported(run: Run, tmp_path: Path) -> None:

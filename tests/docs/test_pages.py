@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import tomllib
 from dataclasses import fields
 from fnmatch import fnmatchcase
 from importlib.resources import files
@@ -192,7 +193,7 @@ def commands() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("where", "command"), commands())
 def test_a_command_exists(where: str, command: str) -> None:
     program, *arguments = shlex.split(command)
-    checks = {"make": _make, "sam": _sam, "aws": _aws, "strongref": _strongref, "python": _python}
+    checks = {"make": _make, "sam": _sam, "aws": _aws, "strongref": _strongref, "python": _python, "pip": _pip}
     assert program in checks, where
     checks[program](arguments)
 
@@ -203,7 +204,15 @@ def _make(arguments: list[str]) -> None:
 
 
 def _strongref(arguments: list[str]) -> None:
-    parser().parse_args(arguments)  # ends the test if it does not understand
+    typed = arguments[: arguments.index(">")] if ">" in arguments else arguments
+    parser().parse_args(typed)  # ends the test if it does not understand
+
+
+def _pip(arguments: list[str]) -> None:
+    action, *names = arguments
+    extras = {extra for name in names for extra in re.findall(r"\[([^]]*)\]", name)}
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert (action, extras <= set(known)) == ("install", True)
 
 
 def _python(arguments: list[str]) -> None:

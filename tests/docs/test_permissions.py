@@ -54,6 +54,8 @@ ALL = "*"
 
 OF_THE_COMMAND = {
     "DescribeChangeSet",
+    "DescribeParameters",
+    "DescribeRegions",
     "AssumeRole",
     "GetCallerIdentity",
     "GetObject",
@@ -310,6 +312,10 @@ def live_with_holds(cloud: Watched, producer: str, consumer: str) -> None:
             cloud.deploy("vpc", producer, deployed)
         return {finding.kind for finding in cloud.tend(region)}
 
+    old = "/strongref/releases/network/A/20000101T000000Z"
+    then = "2000-01-01T00:00:00+00:00"
+    trace = json.dumps({"consumer": "web", "importer": "x", "claim": "c", "by": "y", "at": then, "reason": "z"})
+    cloud.ssm(consumer).put_parameter(Name=old, Type="String", Value=trace)
     one, two = export("A", Hold="vpc-One"), export("B", Hold="vpc-Two")
     cloud.deploy("vpc", producer, {"One": one, "Two": export("B")})
     cloud.deploy("shop", consumer, {"Imports": imports("A", "B")})

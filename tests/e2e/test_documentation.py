@@ -54,7 +54,8 @@ def commands() -> list[Block]:
     found = blocks("sh")
     by_make = [block for block in found if all(line.startswith("make ") for line in block.text.splitlines())]
     assert {block.page.name for block in by_make} == BY_MAKE
-    return [block for block in found if block not in by_make]
+    # `tests/e2e/test_install.py` has a wheel installed. The release that this installs is not there.
+    return [block for block in found if block not in by_make and not block.text.startswith("pip install ")]
 
 
 class Reader:
@@ -130,12 +131,8 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     attached = aws.client("iam", US).list_attached_role_policies(RoleName=role)["AttachedPolicies"]
     assert [each["PolicyName"] for each in attached] == ["lookups"]
 
-    _events(reader)
-    _look_up(reader)
-    _macro(reader)
-    _resolve(reader)
-    _refer(reader)
-    _objects(reader)
+    for page in (_events, _look_up, _macro, _resolve, _refer, _objects, _command_line):
+        page(reader)
 
     reader.run("sam deploy --stack-name certificate")
     certificate = aws.outputs("site", EU)["CertificateArn"]
@@ -145,10 +142,13 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     # The network of the operations page: a value is claimed, and its stack cannot be deleted.
     aws.deploy("network", exporting({"CertArn": "arn:x"}, consumer="web"), EU, "CREATE_COMPLETE")
     aws.deploy("web", importing("network", "CertArn"), US, "CREATE_COMPLETE")
-    assert '"importers": ["arn:aws:cloudformation:us-east-1:111111111111:stack/web/' in reader.run("strongref ls")
+    reader.run("strongref list --region us-east-1\nstrongref who network --region eu-west-1")
+    assert "network" in (reader.checkout / "graph.html").read_text()
+    assert "web still uses this" in reader.run("strongref release network CertArn")
     assert "strongref:claim:" in reader.run("aws ssm list-tags-for-resource")
     aws.client("ssm", US).delete_parameter(Name=f"/strongref/exports/web/{aws.account}/{EU}/network/CertArn")
-    assert reader.run("strongref republish").endswith("/network/CertArn is restored\n")
+    assert "missing" in reader.run("strongref doctor --region us-east-1 --region eu-west-1", fails=True)
+    assert "CertArn  web       web" in reader.run("strongref republish network --region us-east-1")
     again = importing("network", "CertArn", Revision="2")
     aws.deploy("web", again, US, "UPDATE_COMPLETE")
     reader.run("aws ssm get-parameters-by-path --recursive --path /strongref/fences")
@@ -193,6 +193,29 @@ def _check(reader: Reader) -> None:
     from_change_set = reader.run("strongref check --stack certificate --region us-east-1 --change-set", fails=True)
     assert "CertificateArn and DomainName cannot be changed: they are imported by stack site" in from_change_set
     assert "cannot be dropped" in reader.run("strongref check --delete certificate", fails=True)
+
+
+def _command_line(reader: Reader) -> None:
+    """The page of the command line, with the example of a shared network."""
+    aws = reader.aws
+    aws.deploy("network", load(example("network/network")), EU, "CREATE_COMPLETE")
+    for region in (EU, US):
+        aws.deploy("service", load(example("network/service")), region, "CREATE_COMPLETE")
+    assert "SubnetIds" not in reader.run("strongref list --all-regions")
+    assert "service" in reader.run("strongref who network\n")
+    assert reader.run("strongref graph --out graph.html").startswith("flowchart LR\n")
+    assert reader.run("strongref order").splitlines()[-2].startswith("2     network")
+    assert reader.run("strongref check --stack network").startswith("network (eu-west-1): accepted")
+    reader.run("strongref doctor --all-regions")
+    name = f"/strongref/exports/_shared/{aws.account}/{EU}/network/Vpc/Id"
+    assert "Released Vpc.Id of network." in reader.run("strongref release network Vpc.Id")
+    assert not any(tag.startswith("strongref:claim:") for tag in aws.tags(US, name))
+    aws.client("ssm", US).delete_parameter(Name=name)
+    assert reader.run("strongref republish network\n").startswith("Nothing that network exports was missing.")
+    assert aws.values(US, name.rpartition("/")[0])[name] == aws.physical_ids("network", EU)["Vpc"]
+    reader.run("mkdir -p ~/.local/share/bash-completion")
+    for stack_name, region in (("service", EU), ("service", US), ("network", EU)):
+        aws.delete(stack_name, region)
 
 
 def _look_up(reader: Reader) -> None:
@@ -343,5 +366,5 @@ def test_the_demo_tells_its_story_and_leaves_nothing_behind(tmp_path: Path) -> N
         done.stdout.split()
     )
     assert "nothing is left over" in done.stdout
-    assert len(done.stdout.splitlines()) <= 20
+    assert len(done.stdout.splitlines()) <= 40
     assert list(tmp_path.iterdir()) == []

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from strongref.contract.fence import Fence
+from strongref.contract.names import RESTORED, Key
+from strongref.contract.releases import KEPT, Release
 from strongref.errors import OTHER_ACCOUNT, OutOfTimeError, StackLookupError, StrongRefError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import PART, Janitor, JanitorProgress
@@ -20,6 +22,7 @@ from tests.support.fake_ssm import FakeClock
 
 EU, US = "eu-west-1", "us-east-1"
 SCOPE = f"web/{ACCOUNT}/{EU}/network"
+OLD_FENCE = '{"by": "x", "until": "2001-01-01T00:00:00+00:00"}'
 WRITES = {"PutParameter", "DeleteParameters", "AddTagsToResource", "RemoveTagsFromResource"}
 
 
@@ -51,6 +54,13 @@ def tend(cloud: Cloud) -> list[JanitorProgress]:
 
 def found(cloud: Cloud) -> list[Finding]:
     return [finding for tended in tend(cloud) for finding in tended.findings]
+
+
+def examined(cloud: Cloud) -> list[Finding]:
+    """What a janitor finds that only looks."""
+    cloud.calls.clear()
+    looking = Janitor(Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token), US, ACCOUNT, repairs=False)
+    return [finding for tended in looking.tend(cloud.clock) for finding in tended.findings]
 
 
 def counted(tended: list[JanitorProgress]) -> Counter[str]:
@@ -171,8 +181,17 @@ def test_a_value_that_is_gone_comes_back_while_its_consumer_is_there(cloud: Clou
     cloud.ssm(US).delete_parameters(Names=[name("A")])
     assert found(cloud) == [Finding(FindingType.MISSING, name("A"), (arn(cloud, "network", EU),))]
     assert cloud.values(US)[f"{SCOPE}/A"] == "a1"
-    assert cloud.tags(US, f"{SCOPE}/A").keys() == cloud.tags(US, f"{SCOPE}/B").keys()
+    assert cloud.tags(US, f"{SCOPE}/A") == cloud.tags(US, f"{SCOPE}/B") | RESTORED
+    assert found(cloud) == [Finding(FindingType.RESTORED, name("A"), (arn(cloud, "network", EU),))]
+
+
+def test_a_value_that_was_put_back_is_like_any_other_once_it_is_claimed_again(cloud: Cloud) -> None:
+    cloud.ssm(US).delete_parameters(Names=[name("A")])
+    found(cloud)
+    cloud.deploy("web", US, {"Imports": imports("A", Revision="2")})
     assert found(cloud) == []
+    assert RESTORED.keys().isdisjoint(cloud.tags(US, f"{SCOPE}/A"))
+    assert cloud.claims(US, f"{SCOPE}/A") == ["web"]
 
 
 def test_what_was_cleaned_up_with_its_consumer_does_not_come_back(cloud: Cloud) -> None:
@@ -321,3 +340,41 @@ def test_when_time_runs_short_it_tells_up_to_where_it_came_and_goes_on_from_ther
     marks = [each.mark for each in done if each.values]
     assert sorted(set(marks)) == marks
     assert counted(done) == Counter(Values=3 * PART + 1, Foreign=1, Unhealed=1)
+
+
+def test_a_janitor_that_only_looks_finds_the_same_and_writes_nothing(cloud: Cloud) -> None:
+    cloud.deploy("shop", US, {"Imports": imports("B", Consumer="web")})
+    cloud.vanish("shop", US)
+    cloud.ssm(US).delete_parameters(Names=[name("A")])
+    cloud.ssm(US).put_parameter(Name=name("Stray"), Type="String", Value="x")
+    cloud.ssm(US).put_parameter(Name=name("Dead", "fences"), Type="String", Value=OLD_FENCE)
+    cloud.ssm(EU).delete_parameters(Names=["/strongref/index/network/Exports"])
+    before = [cloud.ssm(region).snapshot() for region in (US, EU)]
+    seen = examined(cloud)
+    assert not {action for action, _ in cloud.calls} & WRITES
+    assert [cloud.ssm(region).snapshot() for region in (US, EU)] == before
+    assert {each.kind for each in seen} == {
+        FindingType.STALE_CLAIM,
+        FindingType.MISSING,
+        FindingType.FOREIGN,
+        FindingType.DEAD_FENCE,
+        FindingType.INDEX,
+    }
+    assert found(cloud) == seen
+    assert {each.kind for each in found(cloud)} == {FindingType.FOREIGN, FindingType.RESTORED}
+
+
+def test_traces_of_releases_are_kept_for_90_days(cloud: Cloud) -> None:
+    now = cloud.clock.now()
+    traces = [
+        Release("network", Key("A"), "web", "x", f"strongref:claim:{number}", "me", now - age, "because")
+        for number, age in enumerate((KEPT - timedelta(minutes=1), KEPT + timedelta(minutes=1)))
+    ]
+    for each in traces:
+        cloud.ssm(US).put_parameter(Name=each.name, Type="String", Value=each.encode())
+    odd = "/strongref/releases/odd"
+    cloud.ssm(US).put_parameter(Name=odd, Type="String", Value="odd")
+    assert found(cloud) == []
+    left = cloud.parameters_below(US, "/strongref/releases")
+    assert left == sorted([traces[0].name, odd])
+    assert Release.decode(traces[0].name, cloud.texts(US)[traces[0].name[1:]]) == traces[0]

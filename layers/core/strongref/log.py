@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import traceback
 
 from aws_lambda_powertools import Logger
@@ -22,23 +21,6 @@ def start_invocation_log(invocation: str, **keys: str) -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     logger.clear_state()
     logger.append_keys(invocation=invocation, **keys)
-
-
-def log_to_stderr() -> None:
-    """Log to standard error: a command's standard output may be a manifest."""
-    for handler in logger.handlers:
-        if isinstance(handler, logging.StreamHandler):
-            handler.stream = _Stderr()
-
-
-class _Stderr:
-    """The `sys.stderr` of the moment, which may be replaced."""
-
-    def write(self, text: str) -> None:
-        sys.stderr.write(text)
-
-    def flush(self) -> None:
-        sys.stderr.flush()
 
 
 def log_internal_error(error: BaseException, invocation: str) -> InternalError:

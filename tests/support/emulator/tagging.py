@@ -1,4 +1,4 @@
-"""The tagging API's pages, and what EC2 has: the emulator's answer tells everything at once, and nothing of that."""
+"""The tagging API: its pages, and the resources of EC2 and Parameter Store, which the emulator leaves out."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ _MOST = 100
 def install() -> None:
     """Have the emulator answer with the whole list, and cut the page out of it."""
     service._COLLECTORS["ec2"] = cloudcontrol_network.tagged
+    service._COLLECTORS["ssm"] = service._collect_ssm
     gateway.around_service("tagging", _served)
 
 

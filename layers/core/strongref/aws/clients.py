@@ -82,6 +82,10 @@ class Clients:
     def sts(self, region: str) -> STSClient:
         return cast("STSClient", self._client("sts", region))
 
+    def ec2(self, region: str) -> Any:  # noqa: ANN401 (one call of hundreds)
+        """For the command only, as `secrets`."""
+        return self._client("ec2", region)
+
     def _client(self, service: str, region: str) -> object:
         if (service, region) not in self._made:
             self._made[service, region] = self._make(service, region)

@@ -34,7 +34,7 @@ _ACTIONS_OF_RATE = {
     "reads": ("GetParameters", "GetParametersByPath"),
     "writes": ("PutParameter",),
     "deletes": ("DeleteParameters",),
-    "tags": ("AddTagsToResource", "RemoveTagsFromResource", "ListTagsForResource"),
+    "tags": ("AddTagsToResource", "RemoveTagsFromResource", "ListTagsForResource", "DescribeParameters"),
     "stacks": (
         "DescribeChangeSet",
         "DescribeStacks",
@@ -50,7 +50,7 @@ _ACTIONS_OF_RATE = {
     ),
     "invocations": ("Invoke",),
     "resources": ("GetResource", "GetResources", "ListResources"),
-    "others": ("AssumeRole", "GetCallerIdentity", "GetObject", "GetSecretValue"),
+    "others": ("AssumeRole", "DescribeRegions", "GetCallerIdentity", "GetObject", "GetSecretValue"),
 }
 RATE_OF_ACTION = {action: rate for rate, actions in _ACTIONS_OF_RATE.items() for action in actions}
 """The field of `RateLimits` for each API action that strongref calls."""

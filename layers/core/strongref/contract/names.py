@@ -41,9 +41,13 @@ MAX_LABEL = 128
 PRODUCER_TAG = "strongref:producer"
 OWNER_TAG = "strongref:export:"
 CLAIM_TAG = "strongref:claim:"
+RESTORED_TAG = "strongref:restored"
+RESTORED = {RESTORED_TAG: "true"}
+"""On a value that was deleted and put back: the claims on it are lost until its imports are updated."""
 
 _LEVEL = re.compile(r"[A-Za-z0-9_-]+")
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
+_MANIFESTS = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
 _STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
 
 
@@ -185,6 +189,12 @@ class ManifestSet:
     def __str__(self) -> str:
         """The value of its claims' tags, where a stack's claims have its ARN."""
         return f"strongref:manifests:{self.account}:{self.name}"
+
+    @classmethod
+    def parse(cls, text: str) -> ManifestSet | None:
+        """The set that a claim's tag names; None if it names none."""
+        found = _MANIFESTS.fullmatch(text)
+        return cls(*found.groups()) if found else None
 
     @property
     def generation(self) -> str:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import ExportScope, claim_tag, consumer_prefix
+from strongref.contract.names import ExportScope, consumer_prefix
 from strongref.contract.values import select
 from strongref.errors import ChangingError
 from strongref.log import logger
@@ -30,16 +30,16 @@ class ClaimRelease:
     ports: Ports  # what calls go through
     clock: Clock  # the invocation's
     region: str  # where it claimed
-    generation: str  # what its claims are distinguished by; an Import's physical ID
+    claim: str  # the key of its claims' tag, as of `names.claim_tag`
     holder: FenceHolder  # of the fence, where values are deleted
 
     def release(self, scope: ExportScope, names: Collection[str] | None) -> None:
-        """Remove this generation's claims; delete values that no record holds any more and nobody else claims.
+        """Remove the importer's claims; delete values that no record holds any more and nobody else claims.
 
         Such values are left from an Export that was withdrawn while they were claimed.
         """
         store = self._store
-        claimed = [key for key in self._claimed(store, scope, names) if store.untag(scope.value(key), [self._claim])]
+        claimed = [key for key in self._claimed(store, scope, names) if store.untag(scope.value(key), [self.claim])]
         recorded = RecordedExports.read(store, scope).values
         withdrawn = [key for key in claimed if key not in recorded]
         if withdrawn:
@@ -54,13 +54,13 @@ class ClaimRelease:
             self._delete_behind_fences(keys, unless_recorded=False)
 
     def release_everything(self) -> list[ExportScope]:
-        """Remove this generation's claims wherever they are, which takes a call for every value of the region.
+        """Remove the importer's claims wherever they are, which takes a call for every value of the region.
 
         Returns the scopes in which there were any.
         """
         store, released = self._store, []
         for scope, keys in self._keys_below("/strongref/exports").items():
-            claimed = [key for key in keys if self._claim in (store.tags(scope.value(key)) or {})]
+            claimed = [key for key in keys if self.claim in (store.tags(scope.value(key)) or {})]
             if claimed:
                 self.release(scope, claimed)
                 released.append(scope)
@@ -77,10 +77,6 @@ class ClaimRelease:
     @property
     def _store(self) -> Store:
         return self.ports.stores(self.region, self.clock)
-
-    @property
-    def _claim(self) -> str:
-        return claim_tag(self.generation)
 
     def _claimed(self, store: Store, scope: ExportScope, names: Collection[str] | None) -> list[Key]:
         """The keys that an import of these names may have claimed, withdrawn ones included."""
@@ -110,17 +106,17 @@ class ClaimRelease:
                 return
             logger.warning("Exports were not cleaned up", extra={"scope": scopes[0].values, "error": str(error)})
             for key in keys[scopes[0]]:
-                self._store.untag(scopes[0].value(key), [self._claim])
+                self._store.untag(scopes[0].value(key), [self.claim])
 
     def _delete(self, fenced: FencedStore, scope: ExportScope, keys: list[Key]) -> None:
         store, inspector = fenced.store, TagInspector(self.ports.stacks)
         found = inspector.claims_on(store, scope, keys)
         inspector.confirm_stale([found], fenced.clock, self.ports.lag)
         ours = {key: tags for key, tags in found.items() if tags.producer is not None}
-        claimed = [key for key, tags in ours.items() if tags.claims.keys() - {self._claim}]
+        claimed = [key for key, tags in ours.items() if tags.claims.keys() - {self.claim}]
         for key in claimed:
-            if self._claim in {**ours[key].claims, **ours[key].stale}:
-                store.untag(scope.value(key), [self._claim])
+            if self.claim in {**ours[key].claims, **ours[key].stale}:
+                store.untag(scope.value(key), [self.claim])
         deleted = [key for key in ours if key not in claimed]
         store.delete([scope.value(key) for key in deleted])
         counts = {"deleted": len(deleted), "kept": len(keys) - len(deleted)}

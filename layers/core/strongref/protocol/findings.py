@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
+from strongref.contract.names import RESTORED_TAG
 from strongref.contract.record import Record, part_name
 from strongref.protocol.planner import Owner
 from strongref.protocol.published import RecordedExports
@@ -51,6 +52,8 @@ class FindingType(StrEnum):
     """A value that no record holds any more, kept for those who import it."""
     MISSING = "Missing"
     """A record holds it, its consumer exists, and the value has gone: it comes back, but the claims on it are lost."""
+    RESTORED = "Restored"
+    """A value that was put back, and that nobody has claimed since: its importers have to be deployed again."""
     DIFFERENT = "Different"
     """The value is not what the record says: it was changed by hand."""
     FOREIGN = "Foreign"
@@ -75,7 +78,7 @@ class FindingType(StrEnum):
                 return Resolution.REPORTED
             case FindingType.UNPROTECTED:
                 return Resolution.REPORTED
-            case FindingType.WITHDRAWN | FindingType.HOLD_PENDING:
+            case FindingType.WITHDRAWN | FindingType.HOLD_PENDING | FindingType.RESTORED:
                 return Resolution.NOTED
         return Resolution.HEALED
 
@@ -105,7 +108,8 @@ class Repairs:
     """What was found in a scope, and what to do about it."""
 
     findings: list[Finding] = field(default_factory=list)  # all of them
-    # stale claims, by key: the tag's key, the stack that it names
+    # by key, the tags to remove: stale claims, by the tag's key with the stack that it names; and what says that a
+    # value was put back, once it is claimed again
     untag: dict[Key, Mapping[str, str]] = field(default_factory=dict)
     delete: list[Key] = field(default_factory=list)  # values
     # of deleted stacks: what is to be left of them; None deletes a record
@@ -171,6 +175,11 @@ def _examine_value(  # noqa: PLR0913, PLR0917
         repairs.findings.append(Finding(FindingType.STALE_CLAIM, name, tuple(sorted(set(tags.stale.values())))))
     orphan = tags.owner is Owner.NOBODYS
     if live:
+        if tags.restored and tags.claims:
+            repairs.untag[key] = {**repairs.untag.get(key, {}), RESTORED_TAG: ""}
+            repairs.suspects.add(key)
+        elif tags.restored:
+            repairs.findings.append(Finding(FindingType.RESTORED, name, producer))
         if any(record.values[key] != value for record in live.values()):
             repairs.findings.append(Finding(FindingType.DIFFERENT, name, tags.importers))
     elif tags.importers:

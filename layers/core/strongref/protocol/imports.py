@@ -122,7 +122,7 @@ class Importer:
         root = self.ports.lag.certain(clock, look, lambda found: found is None or removes_resources(found))
         name = root.name if root else stack.name
         holder = FenceHolder(event.logical_id, f"the cleanup of stack {stack.name}")
-        release = ClaimRelease(self.ports, clock, stack.region, generation, holder)
+        release = ClaimRelease(self.ports, clock, stack.region, claim_tag(generation), holder)
         consumer_goes = root is not None and root.being_deleted
         scopes: Iterable[ExportScope] = ()
         if request is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn, claim_tag
+from strongref.contract.names import RESTORED_TAG, BadArnError, ExportScope, Producer, StackArn, claim_tag
 from strongref.errors import OTHER_ACCOUNT, StackLookupError
 from strongref.protocol.planner import Owner, ValueTags, split_tags
 from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
@@ -101,7 +101,7 @@ class TagInspector:
         producer, owners, claims = split_tags(tags)
         stale = {tag: importer for tag, importer in claims.items() if is_stale(tag, self.claiming_stack(importer))}
         live = {tag: importer for tag, importer in claims.items() if tag not in stale}
-        return ValueTags(owner(producer), producer, frozenset(owners), live, stale)
+        return ValueTags(owner(producer), producer, frozenset(owners), live, stale, RESTORED_TAG in tags)
 
     def _owner(self, producer: str | None, stack: str) -> Owner:
         if producer == stack:

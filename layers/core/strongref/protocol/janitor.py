@@ -9,13 +9,14 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import SHARED, ExportScope
+from strongref.contract.names import RESTORED, SHARED, ExportScope
 from strongref.contract.notices import Observation, findings_reported, repairs_made
 from strongref.contract.record import decode
+from strongref.contract.releases import RELEASES, Release
 from strongref.errors import AlreadyExistsError, ChangingError
 from strongref.log import logger
 from strongref.protocol.executor import side_by_side, write_record
-from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below, live_fence
+from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_holds import HoldTender, add_claims
@@ -77,6 +78,7 @@ class Janitor:
     ports: Ports  # what calls go through; its patience is how long to wait for an exporter at work
     region: str
     account: str
+    repairs: bool = True  # whether it repairs what it finds, or only looks twice
 
     def tend(self, clock: Clock, after: Checkpoint = ("", "")) -> Iterator[JanitorProgress]:
         """Look after one part of the store after the other, and yield what was done in each.
@@ -87,14 +89,12 @@ class Janitor:
             UnfinishedError: the time ran out.
         """
         store = self.ports.stores(self.region, clock)
-        fences = fences_below(store, "/strongref/fences")
-        dead = [name for name in delete_expired(store, fences, clock.now()) if not fences[name].finished]
-        yield JanitorProgress(after, 0, tuple(Finding(FindingType.DEAD_FENCE, name) for name in dead))
+        yield JanitorProgress(after, 0, tuple(self._expired(store, clock)))
         inspector = TagInspector(self.ports.stacks)
         stored = _by_scope("exports", store.under("/strongref/exports"))
         recorded = _by_scope("records", store.under("/strongref/records"))
-        holds = HoldTender(self.ports, self.region, clock, HOLDER)
-        index = IndexTender(self.ports, self.region, self.account, clock)
+        holds = HoldTender(self.ports, self.region, clock, HOLDER, self.repairs)
+        index = IndexTender(self.ports, self.region, self.account, clock, self.repairs)
         for scope in sorted({*stored, *recorded}, key=lambda scope: scope.values):
             here, there = stored.get(scope, {}), recorded.get(scope, {})
             claims: dict[Claim, set[Key]] = {}
@@ -122,8 +122,20 @@ class Janitor:
             if mark > after:
                 yield self._reported(JanitorProgress(mark, 0, tuple(work())))
 
+    def _expired(self, store: Store, clock: Clock) -> Iterator[Finding]:
+        """The fences whose holder died. All expired ones are deleted, as are old traces of released claims."""
+        fences, now = fences_below(store, "/strongref/fences"), clock.now()
+        if self.repairs:
+            delete_expired(store, fences, now)
+            releases = {name: Release.decode(name, each.text) for name, each in store.under(RELEASES).items()}
+            store.delete([name for name, each in releases.items() if each and each.is_over(now)])
+        for name, fence in fences.items():
+            if not (fence.is_live(now) or fence.finished):
+                yield Finding(FindingType.DEAD_FENCE, name)
+
     def _reported(self, progress: JanitorProgress) -> JanitorProgress:
-        report(self.region, progress)
+        if self.repairs:
+            report(self.region, progress)
         return progress
 
     def _attend(
@@ -135,7 +147,7 @@ class Janitor:
         behind a fence if something is to be repaired.
         """
         keys = sorted(suspicion.suspects)
-        if suspicion.needed:
+        if suspicion.needed and self.repairs:
             try:
                 sites = [(self.region, scope)]
                 repairs = behind_fences(
@@ -148,7 +160,8 @@ class Janitor:
             return suspicion, False
         store = self.ports.stores(self.region, clock)
         _, repairs = self._look_again(store, scope, keys, first)
-        return repairs, live_fence(store, scope, clock.now()) is not None
+        fences = fences_below(store, scope.fences).values()
+        return repairs, any(fence.is_live(clock.now()) for fence in fences)
 
     def _look_again(
         self, store: Store, scope: ExportScope, keys: list[Key], first: TagInspector
@@ -174,7 +187,7 @@ class Janitor:
         store.delete(repairs.delete_parts)
         for key, (value, tags) in repairs.put_back.items():
             try:
-                store.create(scope.value(key), value.type, value.text, tags)
+                store.create(scope.value(key), value.type, value.text, {**tags, **RESTORED})
             except AlreadyExistsError:
                 logger.info("A missing value was put back by someone else", extra={"parameter": scope.value(key)})
         return repairs

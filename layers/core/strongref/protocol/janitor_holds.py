@@ -70,6 +70,7 @@ class HoldTender:
     region: str
     clock: Clock
     holder: FenceHolder  # of the fences behind which holds change
+    repairs: bool = True
     _begun: list[tuple[HoldKeeper, Mapping[str, str]]] = field(default_factory=list)  # and what each is to hold
     _done: list[Finding] = field(default_factory=list)
     _listed: dict[str, Mapping[str, set[str]]] = field(default_factory=dict)  # what is held, by region and hash
@@ -175,6 +176,9 @@ class HoldTender:
         or may be several, all values are looked at.
         """
         stack = keeper.stack
+        if not self.repairs:
+            yield Finding(FindingType.UNHELD, stack.name, (stack.importer,))
+            return
 
         def work(fenced: FencedStore) -> tuple[HoldStep, dict[str, str]]:
             store = fenced.store
@@ -220,6 +224,11 @@ class HoldTender:
         def work(fenced: FencedStore) -> bool:
             return is_stale_still() and self._begin(keeper, {}, fenced) is not HoldStep.NONE
 
+        if not self.repairs:
+            self.ports.lag.settle(self.clock)
+            if is_stale_still():
+                yield Finding(FindingType.STALE_HOLD, stack.name, (stack.importer,))
+            return
         sites = [(stack.region, stack.scope)]
         with suppress(ChangingError):
             if behind_fences(self.ports, self.clock, sites, self.holder, lambda fenced: work(fenced[0])):

@@ -35,6 +35,7 @@ class IndexTender:
     region: str
     account: str
     clock: Clock
+    repairs: bool = True
     _entries: dict[str, dict[str, IndexEntry]] = field(default_factory=dict)  # by region and parameter name
 
     def add_missing(self, scope: ExportScope, records: Mapping[str, Record]) -> Iterator[Finding]:
@@ -52,7 +53,8 @@ class IndexTender:
                     continue
                 known = entry if entry and entry.stack == record.stack else IndexEntry(record.stack)
                 places, hold = known.places | {self._place(scope)}, record.hold or known.hold
-                self._write(producer.region, name, replace(known, places=places, hold=hold))
+                if self.repairs:
+                    self._write(producer.region, name, replace(known, places=places, hold=hold))
                 yield Finding(FindingType.INDEX, name, (record.stack,))
 
     def correct(self) -> Iterator[Finding]:
@@ -77,6 +79,8 @@ class IndexTender:
         same_rest = first is None or (info is not None and info.at_rest and info.updated == first.updated)
         if now != entry or left == now or not same_rest:
             return False
+        if not self.repairs:
+            return True
         if left is None or not (left.places or left.hold):
             self.ports.stores(self.region, self.clock).delete([name])
         else:

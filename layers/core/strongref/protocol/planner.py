@@ -54,6 +54,7 @@ class ValueTags:
     owners: Collection[str] = ()  # the keys of the tags by which Exports own it
     claims: Mapping[str, str] = field(default_factory=dict)  # live claims: the tag's key, the importing stack's ARN
     stale: Mapping[str, str] = field(default_factory=dict)  # stale claims, likewise
+    restored: bool = False  # whether it was put back after it had been deleted, with the claims on it
 
     @property
     def importers(self) -> Importers:

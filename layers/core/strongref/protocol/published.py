@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from strongref.contract.names import ExportScope, Key
-    from strongref.contract.record import Record
+    from strongref.contract.record import Record, StoredRecord
     from strongref.contract.values import Value
     from strongref.protocol.ports import Store
 
@@ -26,7 +26,11 @@ class RecordedExports:
 
     @classmethod
     def read(cls, store: Store, scope: ExportScope) -> RecordedExports:
-        found = decode(scope.records, store.under(scope.records))
+        return cls.of(decode(scope.records, store.under(scope.records)))
+
+    @classmethod
+    def of(cls, found: Mapping[str, StoredRecord]) -> RecordedExports:
+        """Given the records of a scope as they were found, by logical ID."""
         return cls(
             {logical_id: each.record for logical_id, each in found.items() if each.record},
             any(each.torn for each in found.values()),

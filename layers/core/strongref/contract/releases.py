@@ -1,0 +1,63 @@
+"""Traces of claims that a person took off: who did it, when and why. Pure.
+
+A trace is a parameter in the region of the value, `/strongref/releases/<stack>/<key>/<time>-<claim>`, where stack and
+key are the producer's. The janitor deletes it after 90 days.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from strongref.contract.names import CLAIM_TAG, Key
+
+RELEASES = "/strongref/releases"
+"""The path of all traces of a region, without a slash at its end."""
+
+KEPT = timedelta(days=90)
+
+_TEXTS = ("consumer", "importer", "claim", "by")
+
+MAX_REASON = 500
+"""Characters of a reason: with everything else, it fits into a standard parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A claim that was taken off."""
+
+    producer: str  # the name of the exporting stack
+    key: Key
+    consumer: str  # for whom the value is exported
+    importer: str  # what the claim said: the ARN of a stack
+    claim: str  # the key of the claim's tag
+    by: str  # the ARN of the person or role that took it off
+    at: datetime  # (UTC, whole seconds)
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """The parameter of the trace."""
+        return f"{RELEASES}/{self.producer}/{self.key}/{self.at:%Y%m%dT%H%M%SZ}-{self.claim.removeprefix(CLAIM_TAG)}"
+
+    def encode(self) -> str:
+        at = self.at.isoformat(timespec="seconds")
+        texts = {name: getattr(self, name) for name in _TEXTS}
+        return json.dumps({**texts, "at": at, "reason": self.reason}, separators=(",", ":"))
+
+    @classmethod
+    def decode(cls, name: str, text: str) -> Release | None:
+        """Read a trace; None if it was not written by strongref."""
+        try:
+            producer, *key, _ = name.removeprefix(f"{RELEASES}/").split("/")
+            given = json.loads(text)
+            at = datetime.fromisoformat(given["at"]).astimezone(UTC)
+            consumer, importer, claim, by = (str(given[each]) for each in _TEXTS)
+            return cls(producer, Key("/".join(key)), consumer, importer, claim, by, at, str(given["reason"]))
+        except (ValueError, KeyError, TypeError):
+            return None
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether it has been kept for long enough."""
+        return now - self.at > KEPT

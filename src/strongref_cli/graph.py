@@ -1,0 +1,76 @@
+"""`strongref graph` and `order`: all stacks and their references, and in which order they can be deployed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strongref.text import os_problem
+from strongref_cli.output import Table, as_markdown, as_text, progress, put_out
+from strongref_cli.overview import participant_text
+from strongref_overview.building import graph_of
+from strongref_overview.formats.dot import as_dot
+from strongref_overview.formats.json_document import graph_as_json, order_as_json
+from strongref_overview.formats.mermaid import as_mermaid
+from strongref_overview.formats.page import as_page
+from strongref_overview.order import delete_order, deploy_order
+from strongref_overview.reading import OverviewReader
+from strongref_toolkit.errors import UsageError, WriteFailedError
+from strongref_toolkit.regions import chosen_regions
+
+if TYPE_CHECKING:
+    import argparse
+
+    from strongref_overview.graph import Graph
+    from strongref_overview.order import Order
+    from strongref_toolkit.session import ToolSession
+
+_FORMATS = {"html": as_page, "mermaid": as_mermaid, "dot": as_dot, "json": graph_as_json}
+_SUFFIXES = {".html": "html", ".htm": "html", ".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".json": "json"}
+
+
+def show_graph(args: argparse.Namespace, session: ToolSession) -> int:
+    suffix = Path(args.out).suffix.lower() if args.out else ""
+    output = args.output or _SUFFIXES.get(suffix, "" if args.out else "mermaid")
+    if not output:
+        raise UsageError(f"--out {args.out} does not end in {', '.join(_SUFFIXES)}: give --output")
+    text = _FORMATS[output](_read(args, session)).encode()
+    if not args.out:
+        put_out(text)
+        return 0
+    try:
+        Path(args.out).write_bytes(text)
+    except OSError as error:
+        problem = os_problem(error)
+    else:
+        return 0
+    raise WriteFailedError(args.out, problem, 0)
+
+
+def show_order(args: argparse.Namespace, session: ToolSession) -> int:
+    """Exit with 1 if stacks import from each other in a circle."""
+    graph = _read(args, session)
+    order = delete_order(graph) if args.delete else deploy_order(graph)
+    if args.output == "json":
+        put_out(order_as_json(order, graph.as_of).encode())
+    else:
+        table = _order_table(order, graph, "deleted" if args.delete else "deployed")
+        put_out((as_markdown if args.output == "markdown" else as_text)(table).encode())
+    return int(bool(order.cycles))
+
+
+def _read(args: argparse.Namespace, session: ToolSession) -> Graph:
+    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
+    as_of = session.clock.now()
+    with progress("Reading references") as step:
+        reader = OverviewReader(session.aws(None, None), step)
+        return graph_of(reader.values(reader.reachable(regions)), as_of)
+
+
+def _order_table(order: Order, graph: Graph, done: str) -> Table:
+    rows = [(str(number), participant_text(each)) for number, wave in enumerate(order.waves, start=1) for each in wave]
+    notes = [f"Stacks of a wave can be {done} side by side. As of {graph.as_of:%Y-%m-%d %H:%M:%S} UTC."]
+    for cycle in order.cycles:
+        chain = " -> ".join(participant_text(each) for each in cycle.chain)
+        notes.append(f"Cycle: {chain}. None of these can be {done} first: take one of the imports out.")
+    return Table(("WAVE", "STACK"), rows, notes=notes if rows else ["Nothing is exported or imported."])

@@ -1,0 +1,220 @@
+"""`strongref doctor`, `republish` and `release`: see what is wrong with what is stored, and put it right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.releases import MAX_REASON
+from strongref.contract.values import attribute_name
+from strongref.text import cut, some
+from strongref_cli.output import Result, Table, ask, progress, show
+from strongref_cli.overview import consumer_text, participant_document, participant_text, place_document, time_text
+from strongref_operations.diagnosis import Severity
+from strongref_operations.examination import Examination
+from strongref_operations.releasing import ClaimedValue, release
+from strongref_operations.republishing import republish
+from strongref_overview.errors import no_such_importer
+from strongref_overview.exports import ImportState, Protection, participant_of
+from strongref_overview.reading import OverviewReader
+from strongref_overview.who import find_uses
+from strongref_toolkit.errors import UsageError
+from strongref_toolkit.regions import chosen_regions
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from strongref.contract.releases import Release
+    from strongref_operations.diagnosis import Problem
+    from strongref_operations.republishing import Restored
+    from strongref_toolkit.session import ToolSession
+
+
+def examine(args: argparse.Namespace, session: ToolSession) -> int:
+    """`strongref doctor`."""
+    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
+    aws = session.aws(None, None)
+    with progress("Examining") as step:
+        account = aws.accounts.own
+        ports = session.ports(account)
+        examination = Examination(ports, session.clock, account, OverviewReader(aws, step), step)
+        problems = examination.examine(regions)
+    healable = sorted({each.region for each in problems if each.severity is Severity.HEALABLE})
+    if not (args.fix and healable):
+        show(_diagnosis(problems, regions), args.output)
+        return int(any(each.severity is not Severity.NOTE for each in problems))
+    if args.output == "table":
+        show(_diagnosis(problems, regions), args.output)
+    ask("Repair what --fix can?", yes=args.yes)
+    with progress("Repairing") as step:
+        examination.heal(healable)
+    with progress("Examining again") as step:
+        left = Examination(ports, session.clock, account, OverviewReader(aws, step), step).examine(regions)
+    show(_diagnosis(left, regions, repaired=[each for each in problems if each not in left]), args.output)
+    return int(any(each.severity is not Severity.NOTE for each in left))
+
+
+def _diagnosis(problems: Sequence[Problem], regions: Sequence[str], repaired: Sequence[Problem] = ()) -> Result:
+    rows = [
+        (each.region, each.kind, each.subject, some([participant_text(who) for who in each.stacks], 3), each.next_step)
+        for each in problems
+    ]
+    counts = Counter(each.severity for each in problems)
+    parts = [
+        f"{counts[Severity.HEALABLE]} that --fix repairs",
+        f"{counts[Severity.ACTION]} that need a person",
+        f"{counts[Severity.NOTE]} to know",
+    ]
+    where = some(regions, 5)
+    summary = (
+        f"{len(problems)} findings in {where}: {', '.join(parts)}." if problems else f"Nothing is wrong in {where}."
+    )
+    notes = [f"Repaired: {some([f'{each.kind} ({each.subject})' for each in repaired], 10)}."] if repaired else []
+    columns = ("REGION", "FINDING", "WHAT", "STACKS", "NEXT STEP")
+    document = {
+        "regions": list(regions),
+        "findings": [_problem_document(each) for each in problems],
+        "repaired": [_problem_document(each) for each in repaired],
+    }
+    return Result([Table(columns, rows, notes=[*notes, summary])], document)
+
+
+def _problem_document(problem: Problem) -> dict[str, Any]:
+    return {
+        "region": problem.region,
+        "kind": problem.kind,
+        "severity": problem.severity.value,
+        "subject": problem.subject,
+        "parameter": problem.parameter or None,
+        "stacks": [participant_document(each) for each in problem.stacks],
+        "nextStep": problem.next_step,
+    }
+
+
+def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
+    """Restore deleted values; exit with 1 if stacks have to be deployed again, as their claims are lost."""
+    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
+    aws = session.aws(None, None)
+    ports = session.ports(aws.accounts.own)
+    done = []
+    with progress(f"Restoring what {args.stack} exports") as step:
+        uses = find_uses(OverviewReader(aws, step), regions, args.stack, args.key)
+        keys = {value.key for each in uses for value in each.exports} if args.key else None
+        for region, scope in sorted({(value.region, value.scope) for each in uses for value in each.exports}):
+            step(region)
+            done.append(republish(ports, session.clock, region, scope, keys))
+    restored = [each for each in done if each.keys]
+    show(_restored(args.stack, restored), args.output)
+    return 0
+
+
+def _restored(stack: str, done: Sequence[Restored]) -> Result:
+    rows = [
+        (
+            each.region,
+            attribute_name(key),
+            consumer_text(each.scope),
+            some([who.name for who in each.importers], 5) + (" and perhaps others" if each.may_have_more else ""),
+        )
+        for each in done
+        for key in each.keys
+    ]
+    notes = ["Deploy those stacks with another Revision of their Import: their claims were deleted with the values."]
+    if not rows:
+        notes = [f"Nothing that {stack} exports was missing."]
+    document = {
+        "restored": [
+            {
+                "region": each.region,
+                "consumer": consumer_text(each.scope),
+                "keys": [attribute_name(key) for key in each.keys],
+                "importers": [participant_document(who) for who in each.importers],
+                "mayHaveMoreImporters": each.may_have_more,
+            }
+            for each in done
+        ]
+    }
+    return Result([Table(("REGION", "KEY", "CONSUMER", "DEPLOY AGAIN"), rows, notes=notes)], document)
+
+
+def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
+    reason = " ".join(args.reason.split())
+    if not reason or len(reason) > MAX_REASON or "{{" in reason:
+        raise UsageError(
+            f"--reason must be a sentence of at most {MAX_REASON} characters without {{{{, got {len(reason)}"
+        )
+    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
+    aws = session.aws(None, None)
+    with progress(f"Looking for {args.stack}") as step:
+        uses = find_uses(OverviewReader(aws, step), regions, args.stack, args.key)
+    exported = [value for each in uses for value in each.exports]
+    claimed = [
+        ClaimedValue(value.region, value.scope, value.key, claim)
+        for value in exported
+        for claim in value.claims
+        if participant_of(claim.importer).name == args.consumer
+    ]
+    if not claimed:
+        importers = {participant_of(claim.importer).name for value in exported for claim in value.claims}
+        raise no_such_importer(args.consumer, args.stack, args.key, sorted(importers))
+    if any(participant_of(each.claim.importer).kind == "manifests" for each in claimed):
+        raise UsageError(
+            f"{args.consumer} is a set of manifests: strongref resolve --unclaim {args.consumer} releases it"
+        )
+    if args.output == "table" or args.dry_run:
+        show(_plan_of(claimed, args), args.output)
+    if args.dry_run:
+        return 0
+    ask(f"Release {args.consumer}'s {'claim' if len(claimed) == 1 else 'claims'}?", yes=args.yes)
+    ports, by = session.ports(aws.accounts.own), aws.accounts.caller
+    with progress("Releasing"):
+        done = [release(ports, session.clock, each, by, reason) for each in claimed]
+    show(_released(done), args.output)
+    return 0
+
+
+def _plan_of(claimed: Sequence[ClaimedValue], args: argparse.Namespace) -> Result:
+    rows = [
+        (
+            each.region,
+            attribute_name(each.key),
+            participant_text(participant_of(each.claim.importer)),
+            "held" if each.claim.protection is Protection.HELD else "no",
+        )
+        for each in claimed
+    ]
+    live = any(each.claim.state is not ImportState.GONE for each in claimed)
+    risk = (
+        f"{args.consumer} still uses this. Afterward {args.stack} can change or delete it, and nothing is refused. "
+        f"{args.consumer} claims it again when its Import is next updated."
+        if live
+        else f"{args.consumer} is gone, or has no such import: nothing uses this claim."
+    )
+    table = Table(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
+    document = {"claims": [_claim_document(each) for each in claimed], "risk": risk}
+    return Result([table], document)
+
+
+def _claim_document(each: ClaimedValue) -> dict[str, Any]:
+    who = participant_document(participant_of(each.claim.importer))
+    return {**place_document(each.region, each.scope, each.key), "importer": who}
+
+
+def _released(done: Sequence[Release]) -> Result:
+    notes = [f"Released {attribute_name(each.key)} of {each.producer}. Trace: {each.name}" for each in done]
+    document = {
+        "released": [
+            {
+                "producer": each.producer,
+                "key": attribute_name(each.key),
+                "importer": each.importer,
+                "by": each.by,
+                "at": time_text(each.at),
+                "reason": cut(each.reason, MAX_REASON),
+                "trace": each.name,
+            }
+            for each in done
+        ]
+    }
+    return Result([Table(notes=notes)], document)

@@ -1,0 +1,110 @@
+"""What the commands' parsers are made of: the parser itself, and the options that many commands have."""
+
+from __future__ import annotations
+
+import argparse
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from strongref_toolkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 (it has no other name)
+Options: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 (the same)
+
+JSON_LINES = "print one JSON object per line"
+FORMATS = ("table", "json", "markdown")
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports errors as ours, with the names that were probably meant, and refuses empty options and manifests."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}{self.help_hint}")
+
+    @property
+    def help_hint(self) -> str:
+        return f". See {self.prog} --help"
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 (as argparse)
+        """As argparse does it. An option that does not exist is reported with those that it resembles.
+
+        Raises:
+            UsageError: an argument is wrong.
+        """
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            command = found.parser if "parser" in found else self
+            hint = did_you_mean(unknown[0], command.option_names) or command.help_hint
+            raise UsageError(f"unknown argument {unknown[0]}{hint}")
+        return found
+
+    @property
+    def option_names(self) -> list[str]:
+        return [name for action in self._actions for name in action.option_strings if name.startswith("--")]
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 (as argparse)
+        if action.choices is None or value in action.choices:
+            return
+        choices = [str(each) for each in action.choices]
+        hint = did_you_mean(str(value), choices) or f". Choose from {', '.join(choices)}"
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (it has no other name)
+            raise UsageError(f"unknown command {str(value)!r}{hint}")
+        raise UsageError(f"{_name(action)} cannot be {str(value)!r}{hint}")
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:  # noqa: ANN401 (as argparse)
+        if "" in arg_strings and action.nargs != argparse.PARSER:
+            raise UsageError(f"{_name(action)} is empty: is a variable not set?")
+        return super()._get_values(action, arg_strings)
+
+
+def _name(action: argparse.Action) -> str:
+    """What an option or argument is called in errors."""
+    if action.dest == "manifest":
+        return "a manifest"
+    return action.option_strings[0] if action.option_strings else str(action.metavar)
+
+
+def did_you_mean(given: str, names: Collection[str]) -> str:
+    """`. Did you mean X?`, or nothing if no name is similar."""
+    close = get_close_matches(given, names, 2)
+    return f". Did you mean {' or '.join(close)}?" if close else ""
+
+
+def add_command(commands: Commands, name: str, summary: str, **more: Any) -> argparse.ArgumentParser:  # noqa: ANN401 (as argparse)
+    """Add a command's parser; `summary` is its line in the list of commands and the first line of its own help."""
+    command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", **more)
+    command.set_defaults(parser=command)
+    return command
+
+
+def repeatable(options: Options, flag: str, summary: str, **more: Any) -> None:  # noqa: ANN401 (as argparse)
+    """Add an option that may be given several times: its value is a list, which is empty without it."""
+    options.add_argument(flag, action="append", default=[], help=summary, **more)
+
+
+def add_regions(command: argparse.ArgumentParser, whose: str) -> None:
+    """Add the options that choose regions."""
+    regions = command.add_mutually_exclusive_group()
+    repeatable(
+        regions,
+        "--region",
+        f"{whose}; repeatable; by default that of the environment or of the profile",
+        metavar="REGION",
+    )
+    regions.add_argument("--all-regions", action="store_true", help="every region that is enabled for the account")
+    add_profile(command)
+
+
+def add_profile(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--profile", help="the AWS profile; by default AWS_PROFILE")
+
+
+def add_yes(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--yes", action="store_true", help="do not ask before anything is changed")
+
+
+def add_output(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--output", choices=FORMATS, default="table", help="the format; by default table")

@@ -1,0 +1,242 @@
+"""`strongref list` and `who`: what is exported, and who imports it. Never a value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.names import SHARED
+from strongref.contract.values import attribute_name
+from strongref.text import some
+from strongref_cli.output import Result, Table, progress, show
+from strongref_overview.errors import no_such_filter
+from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
+from strongref_overview.reading import OverviewReader
+from strongref_overview.who import find_uses
+from strongref_toolkit.regions import chosen_regions
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Sequence
+
+    from strongref.contract.names import ExportScope, Key, Producer
+    from strongref_overview.exports import Claim, ExportedValue
+    from strongref_overview.graph import Participant
+    from strongref_overview.who import Uses
+    from strongref_toolkit.session import ToolSession
+
+ALL = "all"
+"""The consumer of exports that any stack may import, as it is shown."""
+
+_REDEPLOY = "deploy again"
+
+
+def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
+    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
+    as_of = session.clock.now()
+    with progress("Reading exports") as step:
+        reader = OverviewReader(session.aws(None, None), step)
+        values = reader.values(reader.regions(regions))
+    for option, given, names_of in _FILTERS:
+        wanted = getattr(args, given)
+        if wanted:
+            known = {name for value in values for name in names_of(value)}
+            values = [value for value in values if wanted in names_of(value)]
+            if not values:
+                raise no_such_filter(option, wanted, regions, sorted(known))
+    if args.state:
+        values = [value for value in values if args.state in _states(value)]
+    show(Result([_list_table(values, regions, as_of)], _list_document(values, regions, as_of)), args.output)
+    return 0
+
+
+_FILTERS: tuple[tuple[str, str, Callable[[ExportedValue], Iterable[str]]], ...] = (
+    ("--stack", "stack", lambda value: {value.producer.stack}),
+    ("--consumer", "consumer", lambda value: {consumer_text(value.scope), value.scope.consumer}),
+    ("--importer", "importer", lambda value: {participant_of(claim.importer).name for claim in value.claims}),
+)
+
+
+def _states(value: ExportedValue) -> set[str]:
+    """What `--state` may be for a value to be listed."""
+    imports = {claim.state.value for claim in value.claims}
+    held = {claim.protection.value for claim in value.claims}
+    return {value.state.value, *imports, *held, "imported" if value.claims else "unused"}
+
+
+def _list_table(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> Table:
+    rows = [
+        (
+            value.region,
+            _stack(value.producer, value.region),
+            attribute_name(value.key),
+            consumer_text(value.scope),
+            value.state.value,
+            age_text((as_of - value.changed).total_seconds()) if value.changed else "-",
+            _importers(value),
+        )
+        for value in values
+    ]
+    columns = ("REGION", "PRODUCER", "KEY", "CONSUMER", "STATE", "AGE", "IMPORTED BY")
+    return Table(columns, rows, notes=[_summary(values, regions, as_of)])
+
+
+def _summary(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> str:
+    counts = Counter(state for value in values for state in _states(value))
+    parts = [f"{len(values)} {'export' if len(values) == 1 else 'exports'} in {some(regions, 5)}"]
+    for state, text in (
+        ("unused", "not imported"),
+        (ExportState.MISSING, "missing"),
+        (ExportState.WITHDRAWN, "withdrawn"),
+        (ImportState.OUTDATED, "with importers to deploy again"),
+        (ImportState.GONE, "with importers that are gone"),
+    ):
+        parts += [f"{counts[state]} {text}"] if counts[state] else []
+    return f"{', '.join(parts)}. As of {as_of:%Y-%m-%d %H:%M:%S} UTC."
+
+
+def _list_document(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> dict[str, Any]:
+    return {
+        "asOf": time_text(as_of),
+        "regions": list(regions),
+        "exports": [_export_document(value) for value in values],
+    }
+
+
+def show_who(args: argparse.Namespace, session: ToolSession) -> int:
+    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
+    as_of = session.clock.now()
+    with progress(f"Looking for {args.stack}") as step:
+        uses = find_uses(OverviewReader(session.aws(None, None), step), regions, args.stack, args.key)
+    tables = [table for each in uses for table in _who_tables(each)]
+    document = {"asOf": time_text(as_of), "stacks": [_uses_document(each) for each in uses]}
+    show(Result([*tables, Table(notes=[f"As of {as_of:%Y-%m-%d %H:%M:%S} UTC."])], document), args.output)
+    return 0
+
+
+def _who_tables(uses: Uses) -> list[Table]:
+    who = uses.participant
+    exports = [
+        (attribute_name(value.key), value.region, consumer_text(value.scope), value.state.value, _importers(value))
+        for value in uses.exports
+    ]
+    imports = [
+        (
+            attribute_name(value.key),
+            _stack(value.producer, who.region),
+            _import_note(claim) or claim.state.value,
+            claim.protection.value,
+        )
+        for value, claim in uses.imports
+    ]
+    name = participant_text(who)
+    if not (exports or imports):
+        return [Table(notes=[f"{name} exports and imports nothing"])]
+    tables = [
+        Table(("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY"), exports, title=f"{name} exports"),
+        Table(("KEY", "FROM", "STATE", "HOLD"), imports, title=f"{name} imports"),
+    ]
+    return [each for each in tables if each.rows]
+
+
+def _uses_document(uses: Uses) -> dict[str, Any]:
+    return {
+        **participant_document(uses.participant),
+        "exports": [_export_document(value) for value in uses.exports],
+        "imports": [
+            {
+                **place_document(value.region, value.scope, value.key),
+                "state": claim.state,
+                "protection": claim.protection,
+            }
+            for value, claim in uses.imports
+        ],
+    }
+
+
+def _export_document(value: ExportedValue) -> dict[str, Any]:
+    return {
+        **place_document(value.region, value.scope, value.key),
+        "state": value.state,
+        "changedAt": time_text(value.changed) if value.changed else None,
+        "importers": [
+            {
+                **participant_document(participant_of(claim.importer)),
+                "id": claim.importer,
+                "state": claim.state,
+                "protection": claim.protection,
+            }
+            for claim in value.claims
+        ],
+    }
+
+
+def place_document(region: str, scope: ExportScope, key: Key) -> dict[str, Any]:
+    producer = scope.producer
+    return {
+        "region": region,
+        "consumer": None if scope.consumer == SHARED else scope.consumer,
+        "producer": {"account": producer.account, "region": producer.region, "stack": producer.stack},
+        "key": attribute_name(key),
+    }
+
+
+def participant_document(who: Participant) -> dict[str, Any]:
+    return {"kind": who.kind, "account": who.account or None, "region": who.region or None, "name": who.name}
+
+
+def _importers(value: ExportedValue) -> str:
+    """The importers as a list of names, with what is to be done about each."""
+    return some(
+        [
+            f"{_importer(participant_of(claim.importer), value.region)}{_noted(_import_note(claim))}"
+            for claim in value.claims
+        ],
+        5,
+    )
+
+
+def _noted(note: str) -> str:
+    return f" ({note})" if note else ""
+
+
+def _import_note(claim: Claim) -> str:
+    if claim.state is ImportState.OUTDATED:
+        return _REDEPLOY
+    if claim.state is ImportState.GONE:
+        return "gone"
+    return "no hold yet" if claim.protection is Protection.UNHELD else ""
+
+
+def _importer(who: Participant, region: str) -> str:
+    """A stack by its name, since it imports in the region that is shown; anything else in full."""
+    return who.name if who.kind == "stack" and who.region == region else participant_text(who)
+
+
+def participant_text(who: Participant) -> str:
+    if who.kind == "unknown":
+        return repr(who.name)
+    where = ", ".join(each for each in (who.region, who.account) if each)
+    return f"{'' if who.kind == 'stack' else 'manifests '}{who.name} ({where})"
+
+
+def _stack(producer: Producer, region: str) -> str:
+    return producer.stack if producer.region == region else f"{producer.stack} ({producer.region})"
+
+
+def consumer_text(scope: ExportScope) -> str:
+    return ALL if scope.consumer == SHARED else scope.consumer
+
+
+def age_text(seconds: float) -> str:
+    """How long ago something was, in its largest unit."""
+    seconds = max(0, int(seconds))
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def time_text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,166 @@
+"""What is wrong with what is stored: the janitor's findings, and what only someone who deploys can put right. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.contract.names import SHARED, ExportScope
+from strongref.contract.values import MAX_BYTES, attribute_name
+from strongref.errors import TAG_LIMIT
+from strongref.protocol.findings import FindingType, Resolution
+from strongref.text import cut, some
+from strongref_overview.exports import ImportState, Protection, participant_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from strongref.contract.releases import Release
+    from strongref.protocol.findings import Finding
+    from strongref_overview.exports import ExportedValue, StoredRegion
+    from strongref_overview.graph import Participant
+
+NEAR = 0.9
+"""The share of a limit from which it is reported."""
+
+MAX_PARAMETERS = 10_000
+"""Standard parameters of an account in a region (AWS General Reference, Systems Manager quotas)."""
+
+
+class Severity(Enum):
+    """What has to be done about a problem."""
+
+    HEALABLE = "healable"
+    """`--fix` does it."""
+    ACTION = "action"
+    """A person does."""
+    NOTE = "note"
+    """Nothing, for now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, or worth knowing."""
+
+    region: str
+    kind: str  # as in `stale-claim`
+    severity: Severity
+    subject: str  # what it is about, for people
+    next_step: str
+    stacks: tuple[Participant, ...] = ()  # the stacks concerned
+    parameter: str = ""  # the name of the parameter it is about
+
+
+class _Meaning(NamedTuple):
+    kind: str
+    next_step: str
+
+
+_MEANINGS: Mapping[FindingType, _Meaning] = {
+    FindingType.STALE_CLAIM: _Meaning("stale-claim", "--fix removes the claim"),
+    FindingType.DEAD_FENCE: _Meaning("dead-fence", "--fix removes it"),
+    FindingType.ORPHAN: _Meaning("orphan", "the producer is gone; --fix deletes it"),
+    FindingType.IMPORTED_ORPHAN: _Meaning(
+        "imported-orphan", "the producer is gone; deploy it again, or take the imports out"
+    ),
+    FindingType.STRAY: _Meaning("stray", "no record publishes it; --fix deletes it"),
+    FindingType.WITHDRAWN: _Meaning("withdrawn", "kept for its importers; it is deleted with the last import"),
+    FindingType.MISSING: _Meaning("missing", "--fix restores it; then deploy its importers again"),
+    FindingType.RESTORED: _Meaning("restored", "its claims were lost; deploy its importers with another Revision"),
+    FindingType.DIFFERENT: _Meaning("changed-by-hand", "deploy the producer with another Revision of its Export"),
+    FindingType.FOREIGN: _Meaning("foreign", "no stack that exports here made it; move or delete it"),
+    FindingType.UNHELD: _Meaning("no-hold", "--fix makes the hold"),
+    FindingType.HOLD_PENDING: _Meaning("hold-pending", "wait for the producer's deployment"),
+    FindingType.UNPROTECTED: _Meaning("hold-impossible", "add the output for Hold to the producer, and deploy it"),
+    FindingType.STALE_HOLD: _Meaning("stale-hold", "--fix deletes it"),
+    FindingType.INDEX: _Meaning("index", "--fix corrects it"),
+    FindingType.UNREADABLE: _Meaning("unreadable-record", "deploy the producer with another Revision of its Export"),
+}
+
+
+def problem_of(region: str, finding: Finding) -> Problem:
+    """A finding of the janitor, as it is shown."""
+    meaning = _MEANINGS[finding.kind]
+    severities = {Resolution.HEALED: Severity.HEALABLE, Resolution.REPORTED: Severity.ACTION}
+    severity = severities.get(finding.kind.resolution, Severity.NOTE)
+    if finding.kind is FindingType.RESTORED:
+        severity = Severity.ACTION  # The janitor cannot know who imported it. A person may.
+    stacks = tuple(sorted({participant_of(each) for each in finding.stacks}))
+    return Problem(
+        region, meaning.kind, severity, _subject(finding.parameter), meaning.next_step, stacks, finding.parameter
+    )
+
+
+def _subject(parameter: str) -> str:
+    """What a parameter's name says, in the words of templates."""
+    for tree, what in (("exports", ""), ("records", "record "), ("fences", "fence ")):
+        if parameter.startswith(f"/strongref/{tree}/") and (scope := ExportScope.of(tree, parameter)):
+            rest = attribute_name(scope.key(f"{scope.values}/{parameter.split('/', 7)[7]}"))
+            return f"{what}{rest} of {scope.producer.stack} for {_consumer(scope)}"
+    return parameter
+
+
+def outdated(values: Iterable[ExportedValue]) -> Iterator[Problem]:
+    """Importers that have not read a value since it changed."""
+    for value in values:
+        if late := value.with_state(ImportState.OUTDATED):
+            stacks = tuple(sorted(map(participant_of, late)))
+            step = f"deploy {some([each.name for each in stacks], 5)} with another Revision of the Import"
+            yield _of_value(value, "outdated-import", Severity.ACTION, step, stacks)
+
+
+def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
+    """Producers whose imported values CloudFormation does not protect: their Export names no hold. One for each."""
+    producers: dict[tuple[str, ExportScope], set[Participant]] = {}
+    for value in values:
+        bare = {participant_of(each.importer) for each in value.claims if each.protection is Protection.NONE}
+        if bare:
+            producers.setdefault((value.region, value.scope), set()).update(bare)
+    for (region, scope), stacks in producers.items():
+        subject = f"exports of {scope.producer.stack} for {_consumer(scope)}"
+        step = "add Hold to the Export, so that CloudFormation protects the whole stack"
+        yield Problem(region, "no-hold-named", Severity.NOTE, subject, step, tuple(sorted(stacks)))
+
+
+def near_limits(stored: StoredRegion, sizes: Mapping[str, int], count: int) -> Iterator[Problem]:
+    """What cannot grow much further.
+
+    Args:
+        stored: a region, with the tags of its values.
+        sizes: the bytes of each value, by parameter name.
+        count: how many parameters strongref has there.
+    """
+    for scope, values in stored.values.items():
+        for key, value in values.items():
+            name = scope.value(key)
+            subject = _subject(name)
+            if len(value.tags) >= NEAR * TAG_LIMIT:
+                step = f"{len(value.tags)} of {TAG_LIMIT} tags; each import is one. Export it to some consumers by name"
+                yield Problem(stored.region, "near-tag-limit", Severity.ACTION, subject, step, (), name)
+            if sizes.get(name, 0) >= NEAR * MAX_BYTES:
+                step = f"{sizes[name]} of {MAX_BYTES} bytes. Split it, or export a reference to it"
+                yield Problem(stored.region, "near-size-limit", Severity.ACTION, subject, step, (), name)
+    if count >= NEAR * MAX_PARAMETERS:
+        step = "raise the tier in Parameter Store's settings, or delete what is not used"
+        subject = f"{count} parameters of strongref; a region has {MAX_PARAMETERS} standard ones"
+        yield Problem(stored.region, "near-parameter-limit", Severity.ACTION, subject, step)
+
+
+def released(region: str, releases: Collection[Release]) -> Iterator[Problem]:
+    """Claims that a person took off."""
+    for each in releases:
+        subject = f"{attribute_name(each.key)} of {each.producer}"
+        step = f"released on {each.at:%Y-%m-%d} by {cut(each.by, 120)}: {cut(each.reason, 200)}"
+        yield Problem(region, "released", Severity.NOTE, subject, step, (participant_of(each.importer),), each.name)
+
+
+def _of_value(
+    value: ExportedValue, kind: str, severity: Severity, step: str, stacks: tuple[Participant, ...]
+) -> Problem:
+    name = value.scope.value(value.key)
+    return Problem(value.region, kind, severity, _subject(name), step, stacks, name)
+
+
+def _consumer(scope: ExportScope) -> str:
+    return "all" if scope.consumer == SHARED else scope.consumer

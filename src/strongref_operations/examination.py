@@ -1,0 +1,76 @@
+"""Examines regions, and heals them: the janitor of each region at work, or only looking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from strongref.contract.releases import RELEASES, Release
+from strongref.protocol.janitor import Janitor
+from strongref_operations.diagnosis import (
+    Problem,
+    near_limits,
+    outdated,
+    problem_of,
+    released,
+    unprotected,
+)
+from strongref_toolkit.threads import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from strongref.protocol.ports import Ports
+    from strongref.protocol.time import Clock
+    from strongref_overview.reading import OverviewReader
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """Examines the regions of one account. Tags are read exactly: one call for each value."""
+
+    ports: Ports
+    clock: Clock
+    account: str
+    reader: OverviewReader
+    progress: Callable[[str], None]
+
+    def examine(self, regions: Sequence[str]) -> list[Problem]:
+        """Everything that is wrong in these regions, sorted; nothing is written.
+
+        Raises:
+            StrongRefError: a call failed.
+        """
+        found = in_threads([partial(self._janitor, region, repairs=False) for region in regions])
+        stored = self.reader.regions(regions)
+        values = self.reader.values(stored)
+        problems = [problem for each in found for problem in each]
+        problems += [*outdated(values), *unprotected(values)]
+        for each in stored:
+            store = self.ports.stores(each.region, self.clock)
+            everything = store.under("/strongref", decrypted=False)
+            plain = store.under("/strongref/exports")
+            sizes = {name: len(parameter.text.encode()) for name, parameter in plain.items()}
+            problems += near_limits(each, sizes, len(everything))
+            traces = [
+                Release.decode(name, found.text) for name, found in everything.items() if name.startswith(RELEASES)
+            ]
+            problems += released(each.region, [trace for trace in traces if trace])
+        return sorted(problems, key=lambda each: (each.severity.value, each.region, each.kind, each.subject))
+
+    def heal(self, regions: Sequence[str]) -> list[Problem]:
+        """Repair what is safe to repair in these regions; return what was found on the way.
+
+        Raises:
+            StrongRefError: a call failed. What was repaired before stays repaired.
+        """
+        found = in_threads([partial(self._janitor, region, repairs=True) for region in regions])
+        return [problem for each in found for problem in each]
+
+    def _janitor(self, region: str, *, repairs: bool) -> list[Problem]:
+        problems = []
+        for done in Janitor(self.ports, region, self.account, repairs).tend(self.clock):
+            self.progress(f"{region}, {done.mark[0].removeprefix('/strongref/exports/')}")
+            problems += [problem_of(region, each) for each in done.findings]
+        return problems

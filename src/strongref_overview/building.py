@@ -1,0 +1,41 @@
+"""The graph of what exports and imports, from exported values. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from strongref.contract.values import attribute_name
+from strongref_overview.exports import ImportState, Protection, participant, participant_of
+from strongref_overview.graph import Graph, Participant, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from strongref_overview.exports import Claim, ExportedValue
+
+
+def graph_of(values: Iterable[ExportedValue], as_of: datetime) -> Graph:
+    """All participants and references. A reference joins the claims of one importer on one producer in one region."""
+    claims: dict[tuple[Participant, Participant, str], list[tuple[str, Claim]]] = defaultdict(list)
+    participants = set()
+    for value in values:
+        producer = participant(value.producer)
+        participants.add(producer)
+        for claim in value.claims:
+            importer = participant_of(claim.importer)
+            participants.add(importer)
+            claims[producer, importer, value.region].append((attribute_name(value.key), claim))
+    references = [
+        Reference(
+            producer,
+            importer,
+            region,
+            keys=tuple(sorted({key for key, _ in found})),
+            stale=tuple(sorted({key for key, claim in found if claim.state is ImportState.OUTDATED})),
+            protected=all(claim.protection is Protection.HELD for _, claim in found),
+        )
+        for (producer, importer, region), found in claims.items()
+    ]
+    return Graph(tuple(sorted(participants)), tuple(sorted(references)), as_of)

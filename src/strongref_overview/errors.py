@@ -1,0 +1,47 @@
+"""What can be wrong with the names that someone asks about."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from strongref.text import cut, some
+from strongref_toolkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class NoSuchNameError(UsageError):
+    """A name that was given does not exist. It is an error, because an empty answer would look like a fact."""
+
+
+def no_such_stack(name: str, regions: Sequence[str], known: Sequence[str]) -> NoSuchNameError:
+    """There is no stack of that name in some regions, given the names of those that are there."""
+    where = some(regions, 5)
+    hint = _meant(name, known) or " Check its name, or give its --region."
+    return NoSuchNameError(f"No stack or set of manifests {cut(name, 150)!r} in {where}.{hint}")
+
+
+def no_such_key(name: str, stack: str, known: Sequence[str]) -> NoSuchNameError:
+    """A stack neither exports nor imports that key, given those that it does."""
+    return NoSuchNameError(f"{stack} neither exports nor imports {cut(name, 150)!r}.{_meant(name, known)}")
+
+
+def no_such_importer(name: str, stack: str, key: str, known: Sequence[str]) -> NoSuchNameError:
+    """A stack does not import that key of another one, given those that do."""
+    importers = f" It is imported by {cut(some(known, 5), 300)}." if known else " Nobody imports it."
+    return NoSuchNameError(f"{cut(name, 150)} does not import {cut(key, 150)} of {stack}.{importers}")
+
+
+def no_such_filter(option: str, name: str, regions: Sequence[str], known: Sequence[str]) -> NoSuchNameError:
+    """Nothing that is exported in some regions matches an option."""
+    where = some(regions, 5)
+    return NoSuchNameError(f"Nothing in {where} matches {option} {cut(name, 150)!r}.{_meant(name, known)}")
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    close = get_close_matches(name, known, 3)
+    if close:
+        return f" Did you mean {' or '.join(close)}?"
+    return f" There are {cut(some(known, 5), 300)}." if known else ""

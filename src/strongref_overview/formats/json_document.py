@@ -1,0 +1,61 @@
+"""A graph and an order as JSON. Schemas describe both documents; within a version they only gain properties."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from strongref_overview.graph import Graph, Participant, Reference
+    from strongref_overview.order import Order
+
+VERSION = 1
+
+
+def graph_as_json(graph: Graph) -> str:
+    return _text(
+        {
+            **_head(graph.as_of),
+            "participants": [_participant(each) for each in graph.participants],
+            "references": [_reference(each) for each in graph.references],
+        }
+    )
+
+
+def order_as_json(order: Order, as_of: datetime) -> str:
+    """An order of deployment or of deletion."""
+    return _text(
+        {
+            **_head(as_of),
+            "waves": [[_participant(each) for each in wave] for wave in order.waves],
+            "cycles": [
+                {"participants": [each.id for each in cycle.participants], "chain": [each.id for each in cycle.chain]}
+                for cycle in order.cycles
+            ],
+        }
+    )
+
+
+def _text(document: dict[str, Any]) -> str:
+    return f"{json.dumps(document, indent=2)}\n"
+
+
+def _head(as_of: datetime) -> dict[str, Any]:
+    return {"version": VERSION, "asOf": as_of.isoformat(timespec="seconds")}
+
+
+def _participant(each: Participant) -> dict[str, str]:
+    return {"id": each.id, "kind": each.kind, "account": each.account, "region": each.region, "name": each.name}
+
+
+def _reference(each: Reference) -> dict[str, Any]:
+    return {
+        "producer": each.producer.id,
+        "importer": each.importer.id,
+        "region": each.region,
+        "keys": list(each.keys),
+        "stale": list(each.stale),
+        "protected": each.protected,
+    }

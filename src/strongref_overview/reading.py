@@ -1,0 +1,196 @@
+"""Reads what is exported in some regions, in bulk: some hundred values with each call, and never their own.
+
+Tags come from the Resource Groups Tagging API, and dates and names from DescribeParameters. Both may be some seconds
+late, as CloudFormation's lists may be, so what is read here is shown with its time, and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from strongref.arns import Arn
+from strongref.aws.clients import Clients
+from strongref.contract.holds import HOLDS, HoldParameter
+from strongref.contract.index import INDEX, IndexEntry
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, claim_tag
+from strongref.contract.record import decode
+from strongref.protocol.published import RecordedExports
+from strongref_overview.exports import StackDates, StoredRegion, StoredValue, exported_values
+from strongref_toolkit.memo import Memo
+from strongref_toolkit.threads import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from strongref.contract.names import Key
+    from strongref.contract.values import Parameter
+    from strongref_overview.exports import ExportedValue
+    from strongref_toolkit.aws import Aws
+
+EXPORTS, RECORDS = "/strongref/exports", "/strongref/records"
+_NAMES_PER_PAGE = 50
+"""AWS: DescribeParameters, MaxResults."""
+_TAGGED_PER_PAGE = 100
+"""AWS: GetResources, ResourcesPerPage."""
+
+
+class OverviewReader:
+    """Reads each region of the caller's account once.
+
+    Args:
+        aws: what calls go through.
+        progress: called with each region before it is read.
+    """
+
+    def __init__(self, aws: Aws, progress: Callable[[str], None] = lambda _: None) -> None:
+        self._aws = aws
+        self._progress = progress
+        self._regions: Memo[str, StoredRegion] = Memo()
+        self._held: Memo[str, Mapping[str, frozenset[str]]] = Memo()
+
+    def regions(self, names: Iterable[str]) -> list[StoredRegion]:
+        """What is stored in these regions, which are read side by side.
+
+        Raises:
+            FetchFailedError, StoreError: a call failed.
+        """
+        return in_threads([partial(self._regions.get, name, partial(self._read, name)) for name in names])
+
+    def reachable(self, start: Iterable[str], stack: str | None = None) -> list[StoredRegion]:
+        """These regions, and all that stacks found there export to or live in; errors as for `regions`.
+
+        Args:
+            start: the regions to begin with.
+            stack: follow only stacks of this name.
+        """
+        todo, read = set(start), dict[str, StoredRegion]()
+        while todo:
+            found = self.regions(sorted(todo))
+            read |= {each.region: each for each in found}
+            todo = {region for each in found for region in each.linked(stack)} - read.keys()
+        return [read[region] for region in sorted(read)]
+
+    def values(self, regions: Sequence[StoredRegion]) -> list[ExportedValue]:
+        """The exported values of these regions, sorted; errors as for `regions`."""
+        scopes = [scope for each in regions for scope, found in each.records.items() if found.all_holds]
+        producers = sorted({scope.producer.region for scope in scopes})
+        held = in_threads([partial(self._held.get, name, partial(self._holds_in, name)) for name in producers])
+        by_place = {
+            (region, hash_): exports
+            for region, hashes in zip(producers, held, strict=True)
+            for hash_, exports in hashes.items()
+        }
+        return sorted(value for each in regions for value in exported_values(each, by_place))
+
+    def _read(self, region: str) -> StoredRegion:
+        self._progress(region)
+        account = self._aws.accounts.own
+        parts: list[Callable[[], Any]] = [
+            partial(self._records, region),
+            partial(self._dates, region),
+            partial(self._tags, region),
+            partial(self._index, region),
+            partial(self._created, region),
+        ]
+        records, dates, tags, index, created = in_threads(parts)
+        values = _values(dates, tags)
+        return StoredRegion(account, region, records, values, self._stacks(region, created, values), index)
+
+    def _records(self, region: str) -> dict[ExportScope, RecordedExports]:
+        parts: dict[ExportScope, dict[str, Parameter]] = defaultdict(dict)
+        for name, found in self._under(region, RECORDS).items():
+            if scope := ExportScope.of("records", name):
+                parts[scope][name] = found
+        return {scope: RecordedExports.of(decode(scope.records, found)) for scope, found in parts.items()}
+
+    def _dates(self, region: str) -> dict[str, datetime]:
+        """When each parameter below the exports' path was changed last."""
+        path = [{"Key": "Path", "Option": "Recursive", "Values": [EXPORTS]}]
+        request = {"ParameterFilters": path, "MaxResults": _NAMES_PER_PAGE}
+        pages = self._pages(region, "DescribeParameters", EXPORTS, Clients.ssm, "describe_parameters", **request)
+        return {each["Name"]: each["LastModifiedDate"] for page in pages for each in page["Parameters"]}
+
+    def _tags(self, region: str) -> dict[str, dict[str, str]]:
+        """The tags of the parameters below the exports' path."""
+        request = {"ResourceTypeFilters": ["ssm:parameter"], "ResourcesPerPage": _TAGGED_PER_PAGE}
+        request["TagFilters"] = [{"Key": PRODUCER_TAG}]  # What has none is not ours.
+        pages = self._pages(region, "GetResources", EXPORTS, Clients.tagging, "get_resources", **request)
+        found = {}
+        for each in (each for page in pages for each in page["ResourceTagMappingList"]):
+            # The name of a parameter begins with a slash, which the ARN does not repeat.
+            name = "/" + Arn.of(each["ResourceARN"]).resource.removeprefix("parameter/")
+            found[name] = {tag["Key"]: tag["Value"] for tag in each["Tags"]}
+        return found
+
+    def _index(self, region: str) -> dict[str, IndexEntry]:
+        found = {name: IndexEntry.decode(each.text) for name, each in self._under(region, INDEX).items()}
+        return {name: entry for name, entry in found.items() if entry}
+
+    def _created(self, region: str) -> dict[str, datetime]:
+        """When each stack of the region was created, by ARN."""
+        pages = self._pages(region, "DescribeStacks", "all stacks", Clients.cloudformation, "describe_stacks")
+        return {each["StackId"]: each["CreationTime"] for page in pages for each in page["Stacks"]}
+
+    def _stacks(
+        self, region: str, created: Mapping[str, datetime], values: Mapping[ExportScope, Mapping[Key, StoredValue]]
+    ) -> dict[str, StackDates]:
+        """Stacks that exist. The imports of one are listed only if a value changed after the stack was created."""
+        asked = set()
+        for value in (value for found in values.values() for value in found.values()):
+            importers = {text for tag, text in value.tags.items() if tag.startswith(CLAIM_TAG)}
+            asked |= {
+                each for each in importers if each in created and value.modified and created[each] < value.modified
+            }
+        ordered = sorted(asked)
+        imports = dict(
+            zip(ordered, in_threads([partial(self._imports, region, each) for each in ordered]), strict=True)
+        )
+        return {arn: StackDates(date, imports.get(arn)) for arn, date in created.items()}
+
+    def _imports(self, region: str, stack: str) -> dict[str, datetime]:
+        """When each custom resource of a stack was created or updated last, by the tag of its claims."""
+        request = {"StackName": stack}
+        pages = self._pages(
+            region, "ListStackResources", f"stack {stack}", Clients.cloudformation, "list_stack_resources", **request
+        )
+        return {
+            claim_tag(each["PhysicalResourceId"]): each["LastUpdatedTimestamp"]
+            for page in pages
+            for each in page["StackResourceSummaries"]
+            if each.get("PhysicalResourceId") and each["ResourceStatus"] != "DELETE_COMPLETE"
+        }
+
+    def _holds_in(self, region: str) -> dict[str, frozenset[str]]:
+        """The names of the CloudFormation exports that each hold stack of a region holds, by its hash."""
+        held: dict[str, set[str]] = defaultdict(set)
+        for name in self._under(region, HOLDS):
+            if found := HoldParameter.of(name):
+                held[found.hash].add(found.export)
+        return {hash_: frozenset(exports) for hash_, exports in held.items()}
+
+    def _under(self, region: str, path: str) -> dict[str, Parameter]:
+        return self._aws.store(self._aws.where(region, None)).under(path)
+
+    def _pages(
+        self,
+        region: str,
+        action: str,
+        target: str,
+        service: Callable[[Clients, str], Any],
+        method: str,
+        **request: Any,  # noqa: ANN401 (as botocore)
+    ) -> Iterator[Mapping[str, Any]]:
+        return self._aws.pages(self._aws.where(region, None), action, target, service, method, **request)
+
+
+def _values(
+    dates: Mapping[str, datetime], tags: Mapping[str, Mapping[str, str]]
+) -> dict[ExportScope, dict[Key, StoredValue]]:
+    found: dict[ExportScope, dict[Key, StoredValue]] = defaultdict(dict)
+    for name, modified in dates.items():
+        if scope := ExportScope.of("exports", name):
+            found[scope][scope.key(name)] = StoredValue(modified, tags.get(name, {}))
+    return found

@@ -1,0 +1,90 @@
+"""Who uses what a stack exports, and what it imports. Pure but for the reader that it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from strongref.contract.names import StackArn
+from strongref.contract.values import attribute_name, select
+from strongref_overview.errors import no_such_key, no_such_stack
+from strongref_overview.exports import participant, participant_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from strongref.contract.names import Key
+    from strongref_overview.exports import Claim, ExportedValue, StoredRegion
+    from strongref_overview.graph import Participant
+    from strongref_overview.reading import OverviewReader
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What one stack, or one set of manifests, exports and imports."""
+
+    participant: Participant
+    exports: tuple[ExportedValue, ...]
+    imports: tuple[tuple[ExportedValue, Claim], ...]
+
+
+def find_uses(reader: OverviewReader, start: Iterable[str], name: str, key: str | None = None) -> list[Uses]:
+    """Everything that stacks and sets of manifests of this name export and import.
+
+    It starts in some regions, and also reads every region that the stacks found there export to or live in.
+
+    Args:
+        reader: reads the regions.
+        start: the regions to begin with.
+        name: the stack's name.
+        key: only exports of this key, or of all keys in this map, and imports of it.
+
+    Raises:
+        NoSuchNameError: there is no stack of that name in the regions that were read.
+        NoSuchNameError: it neither exports nor imports such a key.
+        FetchFailedError, StoreError: a call failed.
+    """
+    regions = reader.reachable(start, name)
+    values = reader.values(regions)
+    uses = [_uses(each, values) for each in sorted(_participants(regions, values)) if each.name == name]
+    if not uses:
+        others = {each.name for each in _participants(regions, values)}
+        raise no_such_stack(name, [each.region for each in regions], sorted(others))
+    return [_only(each, name, key) for each in uses] if key else uses
+
+
+def _participants(regions: Sequence[StoredRegion], values: Sequence[ExportedValue]) -> set[Participant]:
+    existing = {participant(StackArn.parse(arn).producer) for each in regions for arn in each.stacks}
+    importing = {participant_of(claim.importer) for value in values for claim in value.claims}
+    return existing | importing | {participant(value.producer) for value in values}
+
+
+def _uses(who: Participant, values: Sequence[ExportedValue]) -> Uses:
+    return Uses(
+        who,
+        tuple(value for value in values if participant(value.producer) == who),
+        tuple((value, claim) for value in values for claim in value.claims if participant_of(claim.importer) == who),
+    )
+
+
+def _only(uses: Uses, name: str, key: str) -> Uses:
+    keys = {value.key for value in uses.exports} | {value.key for value, _ in uses.imports}
+    wanted = keys_of(name, key, keys)
+    return Uses(
+        uses.participant,
+        tuple(value for value in uses.exports if value.key in wanted),
+        tuple((value, claim) for value, claim in uses.imports if value.key in wanted),
+    )
+
+
+def keys_of(stack: str, name: str, keys: Iterable[Key]) -> set[Key]:
+    """The keys that a name means: itself, or all in the map of that name; levels are separated by dots or slashes.
+
+    Raises:
+        NoSuchNameError: it means none of these keys.
+    """
+    given, path = set(keys), name.replace(".", "/")
+    found = set(select([path], given)[path])
+    if not found:
+        raise no_such_key(name, stack, sorted(map(attribute_name, given)))
+    return found

@@ -1,0 +1,61 @@
+"""Which regions the caller's account can use."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from boto3.session import Session
+
+from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
+from strongref_toolkit.errors import FetchFailedError, UsageError
+from strongref_toolkit.session import DEFAULT_PARTITION_REGION, default_region, regions
+
+if TYPE_CHECKING:
+    from strongref_toolkit.session import ToolSession
+
+_DISABLED = "not-opted-in"
+
+
+def enabled_regions(session: ToolSession) -> list[str]:
+    """The regions that are enabled for the caller's account, sorted.
+
+    They are those of one partition: that of the region of the environment or of the AWS profile.
+
+    Raises:
+        FetchFailedError: EC2 does not list them.
+    """
+    home = default_region() or DEFAULT_PARTITION_REGION
+    caller = RetryingCaller(home, session.limiter, session.clock)
+    try:
+        answer = caller.call("DescribeRegions", client_for(session.clients.ec2, home).describe_regions)
+    except CallFailedError as error:
+        code = error.code
+    else:
+        # EC2 leaves out the disabled ones by itself (AWS: DescribeRegions, AllRegions). Not every emulator does.
+        return sorted(each["RegionName"] for each in answer["Regions"] if each.get("OptInStatus") != _DISABLED)
+    raise FetchFailedError("DescribeRegions", "the account's regions", home, code)
+
+
+def chosen_regions(session: ToolSession, given: list[str], *, everywhere: bool) -> list[str]:
+    """The regions that a command works in: the given ones, all that are enabled, or the default one.
+
+    Raises:
+        UsageError: a region is not known, or there is none.
+        FetchFailedError: as for `enabled_regions`.
+    """
+    if everywhere:
+        return enabled_regions(session)
+    known = _known_regions()
+    for each in given:
+        if each not in known:
+            close = get_close_matches(each, known, 2)
+            hint = f"Did you mean {' or '.join(close)}?" if close else "Give a region code such as us-east-1."
+            raise UsageError(f"{each!r} is not a region that this botocore knows. {hint}")
+    return list(dict.fromkeys(regions(given)))
+
+
+def _known_regions() -> list[str]:
+    session = Session()
+    partitions = session.get_available_partitions()
+    return sorted(region for each in partitions for region in session.get_available_regions("ssm", each))

@@ -1,0 +1,31 @@
+"""Work that waits for AWS, side by side in threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+T = TypeVar("T")
+
+MAX_THREADS = 32
+
+
+def in_threads(work: Iterable[Callable[[], T]]) -> list[T]:
+    """The results, in the order of the work.
+
+    Raises:
+        Exception: the first failure, in the order of the work. What has not begun by then never does.
+    """
+    pool = ThreadPoolExecutor(MAX_THREADS)
+    try:
+        futures = [pool.submit(each) for each in work]
+        wait(futures, return_when=FIRST_EXCEPTION)
+        for each in futures:
+            if each.done() and (error := each.exception()):
+                raise error
+        return [each.result() for each in futures]
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,142 @@
+"""`strongref list` and `who`: what is printed, as tables and as documents."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import strongref_cli as cli
+from strongref_cli.arguments import STATES
+from strongref_cli.overview import age_text
+from strongref_overview.exports import ExportState, ImportState, Protection
+from tests.overview.conftest import account  # noqa: F401 (a fixture)
+from tests.support.schemas import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.overview import Account
+
+EU, US = "eu-west-1", "us-east-1"
+SECRET = "a-value-not-to-be-shown"
+Run = "Callable[..., tuple[int, str, str]]"
+
+
+@pytest.fixture
+def run(account: Account, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:  # noqa: F811
+    account.export("network", EU, US, Values={"Alb": {"Arn": SECRET, "Sg": SECRET}, "VpcId": SECRET})
+    account.export("certificate", US, US, Consumer="site", Values={"Arn": SECRET})
+    account.claim("site", US, "certificate", US, "Arn", Consumer="site")
+    account.claim("site", US, "network", EU, "VpcId", Shared="true")
+    account.stack("idle", EU)
+    account.claim("shop", US, "network", EU, "VpcId", "Alb", Shared="true")
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        capfd.readouterr()
+        status = cli.main(arguments)
+        out, err = capfd.readouterr()
+        assert SECRET not in out + err
+        return status, out, err
+
+    return run
+
+
+def test_a_list_is_a_table_with_a_summary(run: Callable[..., tuple[int, str, str]]) -> None:
+    status, out, err = run("list", "--region", US)
+    *rows, summary = [line.split("  ") for line in out.splitlines()]
+    cells = [[cell.strip() for cell in row if cell] for row in rows]
+    assert cells[0] == ["REGION", "PRODUCER", "KEY", "CONSUMER", "STATE", "AGE", "IMPORTED BY"]
+    assert [[*row[:5], *row[6:]] for row in cells[1:]] == [
+        [US, "network (eu-west-1)", "Alb.Arn", "all", "published", "shop"],
+        [US, "network (eu-west-1)", "Alb.Sg", "all", "published", "shop"],
+        [US, "network (eu-west-1)", "VpcId", "all", "published", "shop and site"],
+        [US, "certificate", "Arn", "site", "published", "site"],
+    ]
+    assert summary[0].startswith("4 exports in us-east-1. As of 20")
+    assert (status, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("options", "keys"),
+    [
+        (["--stack", "certificate"], ["Arn"]),
+        (["--consumer", "all"], ["Alb.Arn", "Alb.Sg", "VpcId"]),
+        (["--consumer", "site"], ["Arn"]),
+        (["--importer", "site"], ["VpcId", "Arn"]),
+        (["--state", "unused"], []),
+        (["--state", "imported", "--stack", "network"], ["Alb.Arn", "Alb.Sg", "VpcId"]),
+    ],
+)
+def test_filters(run: Callable[..., tuple[int, str, str]], options: list[str], keys: list[str]) -> None:
+    status, out, _ = run("list", "--region", US, "--output", "json", *options)
+    assert ([each["key"] for each in json.loads(out)["exports"]], status) == (keys, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--stack", "netwrok"], "Nothing in us-east-1 matches --stack 'netwrok'. Did you mean network?"),
+        (["--consumer", "x"], "Nothing in us-east-1 matches --consumer 'x'. There are _shared, all and site."),
+        (["--importer", "shopp"], "Nothing in us-east-1 matches --importer 'shopp'. Did you mean shop?"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_an_error(
+    run: Callable[..., tuple[int, str, str]], options: list[str], problem: str
+) -> None:
+    assert run("list", "--region", US, *options) == (2, "", f"strongref: {problem}\n")
+
+
+def test_a_region_without_exports_is_an_empty_list(run: Callable[..., tuple[int, str, str]]) -> None:
+    status, out, _ = run("list", "--region", "ap-south-1")
+    assert (status, out.startswith("0 exports in ap-south-1. As of ")) == (0, True)
+
+
+def test_who_shows_both_directions(run: Callable[..., tuple[int, str, str]]) -> None:
+    status, out, _ = run("who", "site", "--region", US)
+    assert status == 0
+    assert [" ".join(line.split()) for line in out.splitlines()[:-1]] == [
+        "site (us-east-1, 123456789012) imports",
+        "KEY FROM STATE HOLD",
+        "VpcId network (eu-west-1) current none",
+        "Arn certificate current none",
+        "",
+    ]
+    status, out, _ = run("who", "network", "VpcId", "--region", EU)
+    assert "VpcId us-east-1 all published shop and site" in " ".join(out.split())
+    assert "imports" not in out
+    _, out, _ = run("who", "idle", "--region", EU)
+    assert out.startswith("idle (eu-west-1, 123456789012) exports and imports nothing\n")
+
+
+def test_a_key_may_be_written_with_dots_or_slashes(run: Callable[..., tuple[int, str, str]]) -> None:
+    for key in ("Alb.Arn", "Alb/Arn"):
+        _, out, _ = run("who", "network", key, "--region", EU, "--output", "json")
+        assert [each["key"] for each in json.loads(out)["stacks"][0]["exports"]] == ["Alb.Arn"]
+
+
+@pytest.mark.parametrize(
+    "command", [["list", "--region", US], ["who", "network", "--region", EU]], ids=lambda it: it[0]
+)
+def test_the_document_has_a_schema(run: Callable[..., tuple[int, str, str]], command: list[str]) -> None:
+    _, out, _ = run(*command, "--output", "json")
+    document: dict[str, Any] = json.loads(out)
+    validate(command[0], document)
+
+
+def test_markdown_is_a_table(run: Callable[..., tuple[int, str, str]]) -> None:
+    _, out, _ = run("list", "--region", US, "--output", "markdown", "--stack", "certificate")
+    assert out.splitlines()[1] == "| --- | --- | --- | --- | --- | --- | --- |"
+
+
+def test_state_offers_what_an_export_or_import_may_be() -> None:
+    known = {each.value for kind in (ExportState, ImportState, Protection) for each in kind} | {"imported", "unused"}
+    left_out = {"current", "unknown", "held", "none"}  # what is as it should be
+    assert set(STATES) == known - left_out
+
+
+def test_an_age_is_in_its_largest_unit() -> None:
+    assert list(map(age_text, (0, 59, 60, 3599, 3600, 86_399, 86_400, 864_000))) == [
+        "0s", "59s", "1m", "59m", "1h", "23h", "1d", "10d",
+    ]  # fmt: skip

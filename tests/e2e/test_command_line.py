@@ -1,0 +1,219 @@
+"""The command line as a user runs it: a process of its own, on deployed stacks, through all that happens to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.e2e.templates import EU, US, export, held, imported, stack
+from tests.e2e.world import World
+from tests.support.schemas import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.e2e.harness import Aws
+
+COMMAND = str(Path(sys.executable).with_name("strongref"))
+SECRET = "not-to-be-shown"
+BOTH = ("--region", EU, "--region", US)
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a run of the command ended."""
+
+    status: int
+    out: str
+    err: str
+    document: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Where the command runs."""
+
+    environment: Mapping[str, str]
+
+    def run(self, *arguments: str, **environment: str) -> Done:
+        done = subprocess.run(  # noqa: S603
+            [COMMAND, *arguments], env={**self.environment, **environment}, capture_output=True, text=True, check=False
+        )
+        assert SECRET not in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def ask(self, command: str, *arguments: str) -> dict[str, Any]:
+        """The JSON document that a command prints, which follows its schema."""
+        done = self.run(command, *arguments, "--output", "json")
+        document: dict[str, Any] = json.loads(done.out)
+        validate(command, document)
+        return document
+
+
+@pytest.fixture
+def world(aws: Aws, names: Callable[[str], str]) -> World:
+    found = World.of(aws, names)
+    publish(found, SECRET, "CREATE_COMPLETE")
+    consume(found, "CREATE_COMPLETE")
+    return found
+
+
+def publish(world: World, a: str, expect: str, **more: str) -> None:
+    """Deploy the producer, with this value of A."""
+    values = {"A": a, "B": SECRET, "Map": {"C": SECRET}}
+    template = held({"Exports": export(values, consumer=world.consumer, **more)})
+    world.aws.deploy(world.producer, template, EU, expect)
+
+
+def consume(world: World, expect: str, **more: str) -> None:
+    """Deploy the consumer, which imports A and Map."""
+    template = stack({"Imports": imported(world.producer, "A", "Map", **more)})
+    world.aws.deploy(world.consumer, template, US, expect)
+
+
+@pytest.fixture
+def shell(world: World) -> Shell:
+    return Shell({**os.environ, **world.aws.emulator.env(world.aws.account, EU)})
+
+
+def states(shell: Shell, world: World) -> dict[str, tuple[str, list[str]]]:
+    """The state of every export of the producer, and the states of its imports."""
+    found = shell.ask("list", "--region", US, "--stack", world.producer)["exports"]
+    return {each["key"]: (each["state"], [claim["state"] for claim in each["importers"]]) for each in found}
+
+
+def findings(shell: Shell, world: World) -> set[str]:
+    """What doctor finds about the stacks of this test; others use the account, too."""
+    found = shell.ask("doctor", "--region", US)["findings"]
+    about = (world.producer, world.consumer)
+    named = [
+        (each, f"{each['subject']} {each['parameter']} {[who['name'] for who in each['stacks']]}") for each in found
+    ]
+    return {each["kind"] for each, text in named if any(name in text for name in about)}
+
+
+def test_the_life_of_a_reference(shell: Shell, world: World) -> None:
+    assert states(shell, world) == {
+        "A": ("published", ["current"]),
+        "B": ("published", []),
+        "Map.C": ("published", ["current"]),
+    }
+    (uses,) = shell.ask("who", world.producer)["stacks"]
+    assert {each["protection"] for value in uses["exports"] for each in value["importers"]} == {"held"}
+    (uses,) = shell.ask("who", world.consumer, "--region", US)["stacks"]
+    assert [each["key"] for each in uses["imports"]] == ["A", "Map.C"]
+    assert findings(shell, world) == set()
+
+    # A propagated change: the importer has to be deployed again, until it is.
+    publish(world, "new", "UPDATE_COMPLETE", OnChange="propagate")
+    assert states(shell, world)["A"] == ("published", ["outdated"])
+    assert findings(shell, world) == {"outdated-import"}
+    assert "(deploy again)" in shell.run("who", world.producer, "A").out
+    consume(world, "UPDATE_COMPLETE", Revision="2")
+    assert states(shell, world)["A"] == ("published", ["current"])
+    assert findings(shell, world) == set()
+
+    # A value that is deleted by hand comes back without its claim, until its importer is deployed again.
+    world.aws.client("ssm", US).delete_parameter(Name=world.name("A"))
+    assert states(shell, world)["A"] == ("missing", [])
+    restored = shell.ask("republish", world.producer, "--key", "A")["restored"]
+    assert [(each["keys"], [who["name"] for who in each["importers"]]) for each in restored] == [
+        (["A"], [world.consumer])
+    ]
+    assert states(shell, world)["A"] == ("restored", [])
+    assert findings(shell, world) == {"restored"}
+    consume(world, "UPDATE_COMPLETE", Revision="3")
+    assert states(shell, world)["A"] == ("published", ["current"])
+
+
+def test_doctor_heals_what_is_safe(shell: Shell, world: World) -> None:
+    ssm = world.aws.client("ssm", US)
+    ssm.put_parameter(Name=world.name("B"), Value="by hand", Type="String", Overwrite=True)
+    ssm.delete_parameter(Name=world.name("Map/C"))
+    world.aws.put_foreign(US, world.name("Mine"))
+    world.aws.client("ssm", EU).delete_parameter(Name=f"/strongref/index/{world.producer}/Exports")
+    assert findings(shell, world) == {"changed-by-hand", "missing", "foreign", "index"}
+    done = shell.run("doctor", "--region", US, "--fix")
+    assert (done.status, done.err) == (2, "strongref: nothing was changed: give --yes where nobody can be asked\n")
+    done = shell.run("doctor", "--region", US, "--fix", "--yes")
+    assert done.status == 1
+    assert f"missing (Map.C of {world.producer} for {world.consumer})" in done.out
+    assert findings(shell, world) == {"changed-by-hand", "foreign", "restored"}
+    ssm.delete_parameter(Name=world.name("Mine"))
+
+
+def test_a_released_claim_protects_no_longer(shell: Shell, world: World) -> None:
+    release = ("release", world.producer, "A", "--consumer", world.consumer, "--reason", "it moves")
+    assert shell.run(*release, "--dry-run").status == 0
+    assert world.claims("A") == [world.consumer]
+    (done,) = shell.ask(*release, "--yes")["released"]
+    assert world.claims("A") == []
+    trace = json.loads(world.aws.client("ssm", US).get_parameter(Name=done["trace"])["Parameter"]["Value"])
+    assert (trace["reason"], trace["by"]) == ("it moves", f"arn:aws:iam::{world.aws.account}:root")
+    publish(world, "new", "UPDATE_COMPLETE")
+    assert world.aws.delete(world.producer, EU, expect=None) != "DELETE_COMPLETE"  # the hold is for Map.C, too
+    assert shell.run("release", world.producer, "Map", *release[3:], "--yes").status == 0
+    assert shell.run("who", world.consumer, "--region", US).out.startswith(
+        f"{world.consumer} ({US}, {world.aws.account}) exports and imports nothing"
+    )
+    world.aws.delete(world.producer, EU)
+
+
+def test_the_graph_and_the_order_have_all_stacks(shell: Shell, world: World, tmp_path: Path) -> None:
+    graph = shell.ask("graph")
+    (reference,) = [each for each in graph["references"] if each["producer"].endswith(f"/{world.producer}")]
+    assert (reference["keys"], reference["protected"]) == (["A", "Map.C"], True)
+    page = tmp_path / "graph.html"
+    assert shell.run("graph", "--out", str(page)).status == 0
+    assert world.producer in page.read_text()
+    order = shell.ask("order")
+    waves = {each["name"]: number for number, wave in enumerate(order["waves"]) for each in wave}
+    assert waves[world.producer] < waves[world.consumer]
+
+
+def test_every_region_is_found_from_the_producers_own(shell: Shell, world: World) -> None:
+    done = shell.run("who", world.producer, "--region", EU)
+    assert US in done.out
+    assert shell.run("list", "--all-regions", "--stack", world.producer).status == 0
+
+
+def test_what_does_not_exist_is_an_error(shell: Shell, world: World) -> None:
+    for arguments, problem in (
+        (("who", f"{world.producer}x"), f"Did you mean {world.producer}"),
+        (("who", world.producer, "Mapp"), "neither exports nor imports 'Mapp'"),
+        (("list", "--stack", f"{world.producer}x", "--region", US), f"Did you mean {world.producer}"),
+        (("republish", f"{world.producer}x"), f"Did you mean {world.producer}"),
+        (("list", "--region", "eu-wset-1"), "Did you mean eu-west-1"),
+        (("list", "--region", ""), "--region is empty: is a variable not set?"),
+    ):
+        done = shell.run(*arguments)
+        assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+        assert problem in done.err
+
+
+def test_without_credentials_or_an_endpoint_it_says_so(shell: Shell) -> None:
+    done = shell.run("list", "--region", US, AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="")
+    assert (done.status, done.err.count("\n")) == (3, 1)
+    assert "NoCredentialsError. Check the credentials (AWS_PROFILE)" in done.err
+    done = shell.run("list", "--region", US, AWS_ENDPOINT_URL="http://127.0.0.1:1")
+    assert (done.status, done.err.count("\n")) == (3, 1)
+
+
+def test_a_pipe_that_closes_is_silent(shell: Shell, world: World) -> None:
+    with subprocess.Popen(  # noqa: S603
+        [COMMAND, "who", world.producer], env=dict(shell.environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 128 + signal.SIGPIPE

@@ -1,0 +1,54 @@
+"""moto's lists of parameters, as AWS makes them: the tagging API has them, and pages are as large as was asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from moto.core.resource_tagging import TaggedResource, make_tag_matcher
+from moto.core.responses import ActionResult
+from moto.resourcegroupstaggingapi.models import ResourceGroupsTaggingAPIBackend
+from moto.ssm.models import ssm_backends
+from moto.ssm.responses import SimpleSystemManagerResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytest
+
+
+def install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Correct moto for one test."""
+    tagging, others = ResourceGroupsTaggingAPIBackend, ResourceGroupsTaggingAPIBackend._get_resources_generator
+
+    def resources(
+        self: ResourceGroupsTaggingAPIBackend,
+        tag_filters: list[dict[str, Any]] | None = None,
+        resource_type_filters: list[str] | None = None,
+        resource_arn_list: list[str] | None = None,
+    ) -> Iterator[TaggedResource]:
+        yield from others(self, tag_filters, resource_type_filters, resource_arn_list)
+        if resource_type_filters and "ssm:parameter" not in resource_type_filters:
+            return
+        matches = make_tag_matcher(tag_filters)
+        for name, tags in ssm_backends[self.account_id][self.region_name]._resource_tags["Parameter"].items():
+            if tags and matches(tags):
+                arn = f"arn:aws:ssm:{self.region_name}:{self.account_id}:parameter{name}"
+                yield TaggedResource(arn, dict(tags), "ssm:parameter")
+
+    monkeypatch.setattr(tagging, "_get_resources_generator", resources)
+    paged = tagging.get_resources
+
+    def page(self: ResourceGroupsTaggingAPIBackend, **asked: Any) -> tuple[str | None, list[TaggedResource]]:  # noqa: ANN401
+        return paged(self, **{**asked, "tags_per_page": 1_000_000})  # moto also ends a page after 100 tags.
+
+    monkeypatch.setattr(tagging, "get_resources", page)
+    monkeypatch.setattr(SimpleSystemManagerResponse, "describe_parameters", _parameters)
+
+
+def _parameters(self: SimpleSystemManagerResponse) -> ActionResult:
+    """DescribeParameters with `MaxResults`, where moto's pages have ten parameters."""
+    found = self.ssm_backend.describe_parameters(self._get_param("Filters"), self._get_param("ParameterFilters"))
+    start, size = int(self._get_param("NextToken") or 0), self._get_param("MaxResults", 10)
+    page = [each.describe_response_object(False) for each in found[start : start + size]]
+    more = {"NextToken": str(start + size)} if len(found) > start + size else {}
+    return ActionResult({"Parameters": page, **more})

@@ -1,0 +1,87 @@
+"""An account in moto with stacks that export and import, for tests of what is read in bulk."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import boto3
+
+from strongref.aws.cloudformation import CloudFormationStacks
+from strongref.contract.event import Event, RequestType
+from strongref.contract.holds import HOLD_STACK
+from strongref.contract.names import CLAIM_TAG
+from strongref.runtime.wiring import exporter, importer
+from tests.support.fake_ssm import FakeClock
+
+if TYPE_CHECKING:
+    import pytest
+
+ACCOUNT = "123456789012"
+
+
+class Account:
+    """Stacks are moto's, without custom resources; what these would do is done by the functions' own use cases.
+
+    Attributes:
+        resources: the physical IDs of each stack's custom resources, by its ARN.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.resources: dict[str, set[str]] = {}
+        listed = property(lambda _: lambda arn: frozenset(self.resources.get(arn, ())))
+        monkeypatch.setattr(CloudFormationStacks, "physical_ids", listed)
+
+    def stack(self, name: str, region: str, exported: str = "") -> str:
+        """The ARN of a stack, which is created if there is none; with a CloudFormation export, if one is named."""
+        if name not in self._stacks(region):
+            outputs = {"ExportsHold": {"Value": exported, "Export": {"Name": exported}}} if exported else {}
+            template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs}
+            client = boto3.client("cloudformation", region)
+            client.create_stack(StackName=name, TemplateBody=json.dumps(template))
+        return self._stacks(region)[name]
+
+    def hold_stacks(self, region: str) -> list[str]:
+        """The names of the hold stacks of a region."""
+        return [name for name in self._stacks(region) if name.startswith(HOLD_STACK)]
+
+    @staticmethod
+    def _stacks(region: str) -> dict[str, str]:
+        found = boto3.client("cloudformation", region).describe_stacks()["Stacks"]
+        return {each["StackName"]: each["StackId"] for each in found}
+
+    def everything(self, region: str) -> dict[str, Any]:
+        """Every parameter of a region, with its tags."""
+        ssm = self.ssm(region)
+        pages = ssm.get_paginator("get_parameters_by_path").paginate(Path="/", Recursive=True, WithDecryption=True)
+        return {each["Name"]: (each, self.tags(region, each["Name"])) for page in pages for each in page["Parameters"]}
+
+    def tags(self, region: str, name: str) -> dict[str, str]:
+        tags = self.ssm(region).list_tags_for_resource(ResourceType="Parameter", ResourceId=name)["TagList"]
+        return {each["Key"]: each["Value"] for each in tags}
+
+    def claims(self, region: str, name: str) -> list[str]:
+        """What the claims on a value say."""
+        return sorted(text for tag, text in self.tags(region, name).items() if tag.startswith(CLAIM_TAG))
+
+    def delete_stack(self, name: str, region: str) -> None:
+        """Delete a stack, without a word to its custom resources."""
+        boto3.client("cloudformation", region).delete_stack(StackName=name)
+
+    def export(self, stack: str, home: str, region: str | list[str], **properties: Any) -> None:  # noqa: ANN401
+        """Have a stack export to a region, or to several."""
+        self._send(self.stack(stack, home), "Exports", {"Region": region, **properties})
+
+    def claim(self, stack: str, region: str, producer: str, home: str, *names: str, **properties: Any) -> None:  # noqa: ANN401
+        """Have a stack import from another one."""
+        given = {"From": {"Stack": producer, "Region": home}, "Names": list(names), **properties}
+        self._send(self.stack(stack, region), f"From{producer.title()}", given)
+
+    def _send(self, arn: str, logical_id: str, properties: dict[str, Any]) -> None:
+        event = Event(RequestType.CREATE, arn, logical_id, "1", None, properties, None, "https://x", "Custom::X")
+        done = (importer if "From" in properties else exporter)().handle(event, FakeClock())
+        self.resources.setdefault(arn, set()).add(done.physical_id)
+
+    @staticmethod
+    def ssm(region: str) -> Any:  # noqa: ANN401 (boto3's)
+        return boto3.client("ssm", region)

@@ -1,0 +1,22 @@
+"""The schemas of documents that the command prints, in docs/schemas."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+
+from tests.support.documents import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SCHEMAS = ROOT / "docs" / "schemas"
+
+
+def validate(name: str, document: Mapping[str, Any]) -> None:
+    """Check a document of a command. Raises `jsonschema.ValidationError`."""
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker()).validate(document)
