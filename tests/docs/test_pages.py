@@ -193,7 +193,15 @@ def commands() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("where", "command"), commands())
 def test_a_command_exists(where: str, command: str) -> None:
     program, *arguments = shlex.split(command)
-    checks = {"make": _make, "sam": _sam, "aws": _aws, "strongref": _strongref, "python": _python, "pip": _pip, "mkdir": _mkdir}
+    checks = {
+        "make": _make,
+        "sam": _sam,
+        "aws": _aws,
+        "strongref": _strongref,
+        "python": _python,
+        "pip": _pip,
+        "mkdir": _mkdir,
+    }
     assert program in checks, where
     checks[program](arguments)
 

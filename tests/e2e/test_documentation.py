@@ -131,12 +131,8 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     attached = aws.client("iam", US).list_attached_role_policies(RoleName=role)["AttachedPolicies"]
     assert [each["PolicyName"] for each in attached] == ["lookups"]
 
-    _look_up(reader)
-    _macro(reader)
-    _resolve(reader)
-    _refer(reader)
-    _objects(reader)
-    _command_line(reader)
+    for page in (_events, _look_up, _macro, _resolve, _refer, _objects, _command_line):
+        page(reader)
 
     reader.run("sam deploy --stack-name certificate")
     certificate = aws.outputs("site", EU)["CertificateArn"]
@@ -177,6 +173,16 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
         aws.wait("network", EU, "UPDATE_ROLLBACK_COMPLETE")
         assert ("old" in aws.values(US, "/strongref/exports/web").values()) == released
     assert reader.left == []
+
+
+def _events(reader: Reader) -> None:
+    """The page of events: the bus of the mails is that of the exporter."""
+    reader.run("sam deploy --stack-name strongref-mails")
+    reader.run("sam deploy --region us-east-1 --parameter-overrides EventBus=")
+    exporter = reader.aws.physical_ids("strongref", US)["Exporter"]
+    configuration = reader.aws.client("lambda", US).get_function_configuration(FunctionName=exporter)
+    bus = configuration["Environment"]["Variables"]["STRONGREF_EVENT_BUS"]
+    assert bus == reader.aws.outputs("strongref-mails", US)["EventBus"]
 
 
 def _check(reader: Reader) -> None:
