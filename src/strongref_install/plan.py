@@ -16,6 +16,9 @@ VERSION_OUTPUT = "Version"
 EXPORTS = ("strongref-exporter", "strongref-importer", "strongref-lookup")
 """The CloudFormation exports by which templates find the functions."""
 
+DEFAULT_STACK = "strongref"
+"""The name of the installation's stack, as in samconfig.toml."""
+
 TAGS = {"application": "strongref"}
 """The tags of the stack, as in samconfig.toml."""
 

@@ -32,11 +32,23 @@ class Account:
         listed = property(lambda _: lambda arn: frozenset(self.resources.get(arn, ())))
         monkeypatch.setattr(CloudFormationStacks, "physical_ids", listed)
 
-    def stack(self, name: str, region: str, exported: str = "") -> str:
+    def stack(
+        self,
+        name: str,
+        region: str,
+        *,
+        exported: str = "",
+        outputs: dict[str, Any] | None = None,
+        parameters: dict[str, str] | None = None,
+    ) -> str:
         """The ARN of a stack, which is created if there is none; with a CloudFormation export, if one is named."""
         if name not in self._stacks(region):
-            outputs = {"ExportsHold": {"Value": exported, "Export": {"Name": exported}}} if exported else {}
-            template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs}
+            hold = {"ExportsHold": {"Value": exported, "Export": {"Name": exported}}} if exported else {}
+            template = {
+                "Parameters": {each: {"Type": "String", "Default": text} for each, text in (parameters or {}).items()},
+                "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
+                "Outputs": {**hold, **(outputs or {})},
+            }
             client = boto3.client("cloudformation", region)
             client.create_stack(StackName=name, TemplateBody=json.dumps(template))
         return self._stacks(region)[name]
