@@ -195,6 +195,7 @@ def _install(commands: Commands) -> None:
     install.add_argument("--force", action="store_true", help="also install an older version than the present one")
     uninstall.add_argument("--bucket", metavar="PREFIX", help="the buckets of the installation, if given to install")
     uninstall.add_argument("--purge", action="store_true", help="also delete the code in the buckets, and own buckets")
+    add_yes(uninstall)
     for command in (install, uninstall):
         command.add_argument("--dry-run", action="store_true", help="show what would happen, and change nothing")
     for command, function in ((install, "install_suite"), (status, "show_status"), (uninstall, "uninstall_suite")):

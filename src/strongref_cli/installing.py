@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from strongref import __version__
 from strongref.errors import StrongRefError
+from strongref.text import some
 from strongref_cli.install_reports import outcome_report, status_report
-from strongref_cli.output import progress, show
+from strongref_cli.output import ask, progress, show
 from strongref_install.apply import dry_run, install, remove
 from strongref_install.bucket import Bucket, bucket_name
 from strongref_install.calls import RegionCalls
@@ -150,6 +151,7 @@ def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
     if not refused:
         planned = {each.outcome.region: each for each in removals}
         if not args.dry_run:
+            ask(f"Uninstall strongref from {some(planned, 5)}?", yes=args.yes or not any(each.arn for each in removals))
             outcomes = run.everywhere(
                 "Uninstalling", lambda region: _removed(region, planned[region.name], purge=args.purge)
             )

@@ -214,14 +214,14 @@ def _removed(installer: User) -> None:
     before = calls(aws)
     assert installer.expect(0, "uninstall", *BOTH, "--dry-run").regions == dict.fromkeys((US, EU), "would remove")
     assert only_reads(made(aws, before))
-    removed = installer.expect(0, "uninstall", *BOTH)
+    removed = installer.expect(0, "uninstall", *BOTH, "--yes")
     assert removed.regions == dict.fromkeys((US, EU), "removed")
     assert f"the bucket {bucket_name(aws.account, EU)} stays" in " ".join(json.loads(removed.out)["notes"])
     assert (aws.status(APPLICATION, US), aws.status(APPLICATION, EU)) == (None, None)
     assert stored(aws) == {}
     assert len(buckets(aws)) == 2
 
-    purged = installer.expect(0, "uninstall", *BOTH, "--purge")
+    purged = installer.expect(0, "uninstall", *BOTH, "--purge", "--yes")
     assert purged.regions == dict.fromkeys((US, EU), "not installed")
     assert buckets(aws) == set()
 
@@ -263,7 +263,7 @@ def test_users_are_found_whichever_way_they_found_the_service_token(
     ]
     for name in reversed(using):
         aws.delete(name, EU)
-    assert installer.expect(0, "uninstall", "--region", EU).regions == {EU: "removed"}
+    assert installer.expect(0, "uninstall", "--region", EU, "--yes").regions == {EU: "removed"}
 
 
 def test_an_installation_by_sam_is_upgraded_in_place(emulator: Emulator, program: str, tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_the_documented_policy_is_enough_for_all_of_it(emulator: Emulator, progr
     installer.aws.deploy("network", exporting({"A": "1"}), US, "CREATE_COMPLETE")
     assert somebody.expect(1, "uninstall", *regions).regions == {US: "in use"}
     installer.aws.delete("network", US)
-    assert somebody.expect(0, "uninstall", *regions, "--purge").regions == {US: "removed"}
+    assert somebody.expect(0, "uninstall", *regions, "--purge", "--yes").regions == {US: "removed"}
     assert buckets(installer.aws) == set()
 
     iam.put_user_policy(UserName="installer", PolicyName="install", PolicyDocument=_without(document, "s3:PutObject"))

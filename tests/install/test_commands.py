@@ -158,7 +158,7 @@ def test_while_one_region_is_in_use_none_is_removed_and_then_all_are(
     s3.create_bucket(Bucket=bucket)
     s3.put_object(Bucket=bucket, Key="strongref/layers-core/0.zip", Body=b"")
     boto3.client("ssm", US).put_parameter(Name="/strongref/exports/web/1/2/3/A", Value="v", Type="String")
-    command = ["uninstall", "--region", EU, "--region", US, "--purge", "--output", "json"]
+    command = ["uninstall", "--region", EU, "--region", US, "--purge", "--yes", "--output", "json"]
 
     assert cli.main(command) == 1
     assert regions_of(capsys) == {EU: "in use", US: "not touched"}

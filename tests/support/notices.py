@@ -13,7 +13,7 @@ from tests.support.documents import ROOT
 if TYPE_CHECKING:
     from strongref.contract.notices import Notice
 
-SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/events.schema.json").read_text())
+SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/schemas/events.schema.json").read_text())
 _VALIDATOR = Draft202012Validator(SCHEMA)
 
 

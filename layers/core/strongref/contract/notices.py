@@ -1,7 +1,7 @@
 """Notices: what the people concerned learn through events on an EventBridge bus. Pure, and never with a value.
 
 A notice is not an event of `contract.event`, which CloudFormation sends. docs/events.md shows each type, and
-docs/events.schema.json describes its detail.
+docs/schemas/events.schema.json describes its detail.
 """
 
 from __future__ import annotations
