@@ -9,9 +9,10 @@ from strongref.errors import ExportsInUseError, ExportsKeptError, InUse
 from strongref.protocol.phases import Phase
 from strongref.text import some, stack_text
 from strongref_check.comparison import Stays, because, origins
-from strongref_check.holds import hold_missing, outputs_refused, unprotected
-from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, ValueChange, Verdict
+from strongref_check.holds import hold_missing, left_behind, outputs_refused, unprotected
+from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, ValueChange, Verdict, unclear
 from strongref_check.simulation import Simulation
+from strongref_check.stored import unclear_place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -45,6 +46,7 @@ def predict(
         findings += _propagated(simulation, each, [run[each] for run in runs if each in run])
     for each in dict.fromkeys([*old, *new]):
         findings += [*unprotected(each, stored), *_missing(each, stored)]
+    findings += [Finding(Verdict.ACCEPTED, text) for text in left_behind({*old, *new}, stored)]
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 
 
@@ -136,11 +138,14 @@ def _removed(simulation: Simulation, logical_id: str, done: Mapping[str, Outcome
     """
     stored, old = simulation.stored, simulation.comparison.old
     recorded = stored.recorded_in_places(logical_id)
+    if old and (hidden := unclear_place(old, logical_id, stored)):
+        return unclear(logical_id, hidden)
     if old and old.resources[logical_id].retained:
         changes = tuple(stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded)
-        is_imported = any(each.importers for each in changes)
-        reasons = tuple(_gone(simulation, logical_id)) if is_imported else ()
-        return ExportPrediction(logical_id, Verdict.LOST if reasons else Verdict.ACCEPTED, reasons, changes)
+        if not stored.importers(logical_id):
+            return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
+        text = f"{logical_id} is retained: its values stay, and from then on nothing protects what they refer to."
+        return ExportPrediction(logical_id, Verdict.LOST, (text, *_gone(simulation, logical_id)), changes)
     outcome = simulation.removal(logical_id, Phase.CLEANUP, done)
     kept = {(place.at, key): importers for place in outcome.places for key, importers in place.plan.kept.items()}
     going = {(place.at, key) for place in outcome.places for key in place.deletes}

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _NO_CHANGE_SET = ("ChangeSetNotFound", "ChangeSetNotFoundException")
 _NO_CHANGES = ("didn't contain changes", "No updates are to be performed")
 """What CloudFormation says of a change set that changes nothing."""
+_OVER = ("OBSOLETE", "EXECUTE_")
+"""What the execution status begins with of a change set that cannot be executed anymore."""
 _EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
 """Statuses of stacks without resources: one that only has a change set, and one whose creation failed."""
 
@@ -137,7 +139,8 @@ class StackReader:
         first, changes = pages[0], [each for page in pages for each in page.get("Changes", ())]
         listed = [each["ResourceChange"] for each in changes if "ResourceChange" in each]
         reason = first.get("StatusReason", "")
-        status = first["Status"] if first.get("ExecutionStatus") != "OBSOLETE" else "OBSOLETE"
+        execution = first.get("ExecutionStatus", "")
+        status = execution if execution.startswith(_OVER) else first["Status"]
         if status != "CREATE_COMPLETE" and (listed or not any(text in reason for text in _NO_CHANGES)):
             raise ChangeSetNotReadyError(change_set, status, reason)
         template = template_of(self._aws, self._where, stack.arn.name, ChangeSetName=change_set)
@@ -221,11 +224,15 @@ class StackReader:
     def _describe_change_set(self, stack: DeployedStack, change_set: str) -> list[Mapping[str, Any]]:
         target, request = f"change set {change_set}", {"StackName": stack.arn.name, "ChangeSetName": change_set}
         try:
-            return list(self._pages("DescribeChangeSet", target, "describe_change_set", **request))
+            pages = list(self._pages("DescribeChangeSet", target, "describe_change_set", **request))
         except FetchFailedError as error:
             if error.code in (*_NO_CHANGE_SET, ABSENT):
                 raise NoSuchChangeSetError(change_set, stack.arn.name) from None
             raise
+        # An ARN is found whatever the stack's name is.
+        if pages[0].get("StackId", str(stack.arn)) != str(stack.arn):
+            raise NoSuchChangeSetError(change_set, stack.arn.name)
+        return pages
 
     def _pages(self, action: str, target: str, method: str, **request: str) -> Iterator[Mapping[str, Any]]:
         while True:

@@ -306,8 +306,12 @@ def test_a_change_set_that_is_not_ready_or_not_there_is_an_error(
     assert (status, "Change set next is CREATE_IN_PROGRESS: there is nothing to check in it." in shown) == (1, True)
     change_sets["old"] = changing("False", ExecutionStatus="OBSOLETE")
     assert "Change set old is OBSOLETE: there is nothing to check in it." in check(None, *asked, "old")[1]
-    status, shown = check(None, *asked, "other")
-    assert (status, "Stack network has no change set other." in shown) == (1, True)
+    change_sets["done"] = changing("False", ExecutionStatus="EXECUTE_FAILED")
+    assert "Change set done is EXECUTE_FAILED: there is nothing to check in it." in check(None, *asked, "done")[1]
+    change_sets["foreign"] = changing("False", StackId="arn:aws:cloudformation:eu-west-1:123456789012:stack/shop/1")
+    for name in ("other", "foreign"):
+        status, shown = check(None, *asked, name)
+        assert (status, f"Stack network has no change set {name}." in shown) == (1, True)
     for reason in ("The submitted information didn't contain changes.", "No updates are to be performed."):
         change_sets["same"] = changing("False", Status="FAILED", StatusReason=reason, Changes=[])[:1]
         change_sets["same"][0].pop("NextToken")
