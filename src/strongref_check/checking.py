@@ -120,9 +120,10 @@ class StackCheck:
         """
         stored = self.reader.stored(stack, comparison, comparison.outputs_at_risk())
         report = predict(stack.arn, comparison, stored, operation.updated - {str(stack.arn)})
-        findings, nested = [*report.findings, *_in_progress(stack)], []
+        findings, nested = [*report.findings, *self._not_installed(comparison), *_in_progress(stack)], []
         if not stack.status:
-            text = f"Stack {stack.arn.name} does not exist in {stack.arn.region}: this creates it."
+            text = f"Stack {stack.arn.name} does not exist in {stack.arn.region}: this creates it. "
+            text += "If it should exist, check the name, the region and the account."
             findings.append(Finding(Verdict.ACCEPTED, text))
         changing = [
             each
@@ -154,6 +155,20 @@ class StackCheck:
         if any(each.verdict in (Verdict.REFUSED, Verdict.LOST) for each in nested):
             findings.append(Finding(Verdict.LOST, _ROOT))
         return replace(report, findings=tuple(findings), nested=nested)
+
+    def _not_installed(self, comparison: Comparison) -> Iterator[Finding]:
+        """New Exports whose service token no stack of the region exports."""
+        if comparison.changes is not None:
+            return  # CloudFormation has looked it up.
+        users: dict[str, list[str]] = {}
+        for each in filter(comparison.is_new, comparison.new.exports):
+            if token := comparison.new.imported_token(each):
+                users.setdefault(token, []).append(each)
+        for token, exports in users.items():
+            if not self.reader.has_export(token):
+                region, who = self.reader.region, some(exports)
+                text = f"No stack in {region} exports {token}, which the ServiceToken of {who} imports. "
+                yield Finding(Verdict.REFUSED, f"{text}Install strongref in {region} first.")
 
     def _existing(self, name: str) -> DeployedStack:
         if stack := self.reader.stack(name):

@@ -168,6 +168,8 @@ def because(comparison: Comparison, value: Evaluated) -> str:
         is_resource = source.kind is SourceKind.RESOURCE
         if is_resource and comparison.is_new(source.name):
             causes.append(f"{source.name} is new")
+        elif source.kind is SourceKind.INVALID:
+            causes.append(source.name)
         else:
             causes.append(f"{source} may {'be replaced' if is_resource and not source.attribute else 'change'}")
     return ", ".join(dict.fromkeys(causes)) or "its expression has changed"

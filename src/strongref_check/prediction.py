@@ -41,6 +41,9 @@ def predict(
     exports = [_published(simulation, each, [run[each] for run in runs if each in run], changing) for each in new]
     exports += [_removed(simulation, each, runs[0]) for each in old if each not in new]
     findings = [*outputs_refused(simulation, changing)]
+    if comparison.changes is None and comparison.new.invalid:
+        text = f"{some(comparison.new.invalid, 5)}: CloudFormation refuses that, unless it knows a function that check "
+        findings.append(Finding(Verdict.UNKNOWN, f"{text}does not know. Correct it, or create a change set."))
     for each in new:
         findings += hold_missing(comparison, each, str(simulation.wanted[each].best.get("Hold", "")))
         findings += _propagated(simulation, each, [run[each] for run in runs if each in run])

@@ -86,6 +86,7 @@ class StackReader:
         self._stacks: Memo[str, DeployedStack | None] = Memo()
         self._change_sets: Memo[tuple[StackArn, str], ChangeSet] = Memo()
         self._users: Memo[str, tuple[str, ...]] = Memo()
+        self._exported: Memo[str, frozenset[str]] = Memo()
         self._inspector = TagInspector(self._ports.stacks)
         self._stores: Memo[str, Store] = Memo()
         self._tags: Memo[tuple[str, Location], Mapping[Key, ValueTags]] = Memo()
@@ -180,6 +181,14 @@ class StackReader:
     def users(self, export: str) -> tuple[str, ...]:
         """The names of the stacks that import a CloudFormation export of the region."""
         return self._users.get(export, lambda: self._importing(export))
+
+    def has_export(self, name: str) -> bool:
+        """Whether a stack of the region has a CloudFormation export of this name."""
+        return name in self._exported.get("", self._all_exports)
+
+    def _all_exports(self) -> frozenset[str]:
+        pages = self._pages("ListExports", "exports", "list_exports")
+        return frozenset(each["Name"] for page in pages for each in page["Exports"])
 
     def _scope(self, export: ExportIdentity, at: Location) -> StoredScope:
         """What an Export sees in a place: all Exports of a stack see what is read there once."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from strongref_toolkit.json_values import Json
 
 Shape = type[object] | str | None
-"""A type, or None for a value that is absent. For a type that only CloudFormation knows, text that tells it from others."""
+"""A type, or None for an absent value. For a type that only CloudFormation knows, text that tells it from others."""
 
 _SHAPES: Mapping[str, Shape] = {
     "Fn::Base64": str,

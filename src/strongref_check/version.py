@@ -101,6 +101,28 @@ class StackVersion:
         found = self.of_type(EXPORT_TYPE)
         return [name for name in self.order if name in found]
 
+    def imported_token(self, logical_id: str) -> str:
+        """The CloudFormation export that a custom resource has its service token from; empty if from elsewhere."""
+        match self.resources[logical_id].properties:
+            case {"ServiceToken": Unknown(expression={"Fn::ImportValue": str(name)})}:
+                return name
+        return ""
+
+    @cached_property
+    def invalid(self) -> list[str]:
+        """The expressions that cannot be evaluated, each with where it is."""
+        present = {name: each for name, each in self.resources.items() if each.present}
+        parts = {name: each.sources | sources_of(each.exists) for name, each in present.items()}
+        for each in (*self.outputs.values(), *self.unnamed):
+            found = sources_of([each.name, each.value, each.exists])
+            parts["Outputs"] = parts.get("Outputs", frozenset()) | found
+        return [
+            f"{source.name} in {name}"
+            for name, sources in parts.items()
+            for source in sorted(sources)
+            if source.kind is SourceKind.INVALID
+        ]
+
     def needed_by(self, logical_id: str) -> set[str]:
         """All resources that one depends on, directly or not."""
         found: set[str] = set()
