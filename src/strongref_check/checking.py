@@ -76,7 +76,7 @@ class StackCheck:
             StrongRefError: something could not be read.
         """
         stack = self._existing(name)
-        return self._deletion(stack, self._tree(str(stack.arn)))
+        return self._deletion(stack, self._tree(str(stack.arn), deleted=True))
 
     def _operation(self, stack: DeployedStack, comparison: Comparison, nested: Mapping[str, str]) -> Operation:
         """What an update of a stack does to it and the stacks in it, given the change sets of those, by logical ID."""
@@ -84,7 +84,7 @@ class StackCheck:
         for logical_id, arn in stack.nested.items():
             below = self.reader.stack(arn)
             if comparison.leaves(logical_id):
-                operation |= Operation(frozenset(), self._tree(arn))
+                operation |= Operation(frozenset(), self._tree(arn, deleted=True))
             elif below and logical_id in nested:
                 found = self.reader.change_set(below, nested[logical_id])
                 if found.changes:
@@ -149,7 +149,7 @@ class StackCheck:
         comparison = Comparison(stack.version, stack.version)
         stored = self.reader.stored(stack, comparison, stack.version.outputs)
         report = predict_deletion(stack.arn, stack.version, stored, going)
-        below = (self.reader.stack(arn) for arn in stack.nested.values())
+        below = (self.reader.stack(arn) for arn in _nested(stack, deleted=True))
         nested = tuple(self._deletion(each, going) for each in below if each)
         findings = [*report.findings, *_in_progress(stack)]
         if any(each.verdict in (Verdict.REFUSED, Verdict.LOST) for each in nested):
@@ -175,10 +175,11 @@ class StackCheck:
             return stack
         raise NoSuchStackError(name, self.reader.region)
 
-    def _tree(self, arn: str) -> frozenset[str]:
-        """The ARNs of a stack and of all that are nested in it."""
+    def _tree(self, arn: str, *, deleted: bool = False) -> frozenset[str]:
+        """The ARNs of a stack and of all that are nested in it, or of those that are deleted with it."""
         stack = self.reader.stack(arn)
-        return frozenset([arn]).union(*map(self._tree, stack.nested.values() if stack else ()))
+        below = _nested(stack, deleted=deleted) if stack else ()
+        return frozenset([arn]).union(*(self._tree(each, deleted=deleted) for each in below))
 
     def _is_exporting(self, arn: str) -> bool:
         """Whether a stack, or one that is nested in it, has Exports, or outputs that other stacks import."""
@@ -187,6 +188,13 @@ class StackCheck:
             return False
         in_use = any(map(self.reader.users, stack.version.outputs))
         return bool(stack.version.exports) or in_use or any(map(self._is_exporting, stack.nested.values()))
+
+
+def _nested(stack: DeployedStack, *, deleted: bool) -> list[str]:
+    """The ARNs of the stacks that are nested in a stack, or of those that are deleted with it."""
+    known = stack.version.resources if stack.version else {}
+    kept = {name for name, each in known.items() if deleted and each.retained}
+    return [arn for name, arn in stack.nested.items() if name not in kept]
 
 
 def _in_progress(stack: DeployedStack) -> Iterator[Finding]:

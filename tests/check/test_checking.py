@@ -127,6 +127,15 @@ def test_a_nested_stack_that_leaves_is_lost_unless_it_is_held() -> None:
     assert (free.verdict, len(free.findings)) == (Verdict.ACCEPTED, 1)
 
 
+def test_a_nested_stack_that_is_retained_stays_with_its_exports() -> None:
+    reader = tree()
+    root = template(Below=BELOW | {"DeletionPolicy": "Retain"}, Own=bucket())
+    reader.stacks["root"] = deployed(ROOT, root, {"Below": NETWORK})
+    assert check(reader).template("root", template(Own=bucket()), {}).verdict is Verdict.ACCEPTED
+    report = check(reader).deletion("root")
+    assert (report.verdict, report.nested) == (Verdict.ACCEPTED, ())
+
+
 def test_importers_in_the_tree_may_be_deleted_first() -> None:
     report = check(tree(found=stored(values(A="one"), {"A": (ROOT,)}))).deletion("root")
     assert report.verdict is Verdict.UNKNOWN
