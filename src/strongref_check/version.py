@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import partition_of
-from strongref.contract.requests import EXPORT_TYPE
+from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref_check.evaluation import Evaluation, section
 from strongref_check.unknown import SourceKind, Unknown, expression_of, sources_of, text_of, unknown_of
 
@@ -99,6 +99,9 @@ class StackVersion:
     def exports(self) -> list[str]:
         """The logical IDs of its Exports, each after those that it depends on."""
         found = self.of_type(EXPORT_TYPE)
+        # The exporter carries out custom resources of any type.
+        present = [name for name, each in self.resources.items() if each.present]
+        found += [name for name in present if self.imported_token(name) == EXPORTER["Fn::ImportValue"]]
         return [name for name in self.order if name in found]
 
     def imported_token(self, logical_id: str) -> str:

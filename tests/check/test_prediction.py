@@ -65,6 +65,13 @@ def test_a_known_change_of_a_claimed_value_is_refused_in_the_exporters_words() -
     assert kinds(report) == {"A": ChangeKind.CHANGED, "B": ChangeKind.DROPPED}
 
 
+@pytest.mark.parametrize("type_name", ["Custom::Other", "AWS::CloudFormation::CustomResource"])
+def test_an_export_of_another_custom_type_is_one(type_name: str) -> None:
+    """The exporter does not ask for the type."""
+    old, new = (template(Exports=exporting({"A": each}) | {"Type": type_name}) for each in "12")
+    assert update(old, new, stored(values(A="1"), {"A": (WEB,)})).verdict is Verdict.REFUSED
+
+
 def test_what_nobody_claims_changes_freely() -> None:
     old, new = (
         template(Exports=exporting({"A": "1", "B": "1"})),
