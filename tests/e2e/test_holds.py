@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.contract.holds import HOLDS
+from strongref.contract.holds import HOLDS, HoldStack
+from strongref.contract.names import ExportScope, StackArn, claim_tag
+from strongref.contract.requests import ImportRequest
+from strongref.protocol.imports import physical_id
 from tests.e2e.templates import (
     EMPTY,
     EU,
@@ -168,6 +171,26 @@ def test_a_forgotten_output_is_refused_in_its_own_words(world: World) -> None:
         world.consumer, US
     )
     assert (world.claims("A"), hold_stacks(world)) == ([], [])
+
+
+def test_a_hold_that_fails_is_a_refusal_and_does_not_stay(world: World) -> None:
+    """Its parameter exists already, of somebody else's."""
+    world.aws.deploy(world.producer, held(producing(world)), EU, "CREATE_COMPLETE")
+    world.aws.deploy(world.consumer, EMPTY, US, "CREATE_COMPLETE")
+    consumer = StackArn.parse(world.aws.stack_arn(world.consumer, US))
+    template = importing(world.producer, "Arn")
+    request = ImportRequest.parse(template["Resources"]["Imports"]["Properties"], consumer)
+    claim = claim_tag(physical_id(consumer, "Imports", request))
+    stack = HoldStack.of_import(consumer, claim, ExportScope(world.consumer, request.producer))
+    taken = stack.parameter(f"{world.producer}-Exports")
+    ssm = world.aws.client("ssm", EU)
+    ssm.put_parameter(Name=taken, Type="String", Value="x")
+    world.aws.deploy(world.consumer, template, US, ROLLED_BACK)
+    assert f"stack {stack.name}, which protects what is imported, could not be made" in world.why(world.consumer, US)
+    assert (world.claims("Arn"), hold_stacks(world)) == ([], [])
+    ssm.delete_parameter(Name=taken)
+    world.aws.deploy(world.consumer, template, US, "UPDATE_COMPLETE")
+    assert hold_stacks(world) == [stack.name]
 
 
 def test_the_property_goes_first_and_then_the_output(protected: World) -> None:
