@@ -121,6 +121,9 @@ class StackCheck:
         stored = self.reader.stored(stack, comparison, comparison.outputs_at_risk())
         report = predict(stack.arn, comparison, stored, operation.updated - {str(stack.arn)})
         findings, nested = [*report.findings, *self._not_installed(comparison), *_in_progress(stack)], []
+        if stack.status in _STUCK:
+            text = f"Stack {stack.arn.name} is {stack.status}, and CloudFormation does not update it: "
+            findings.append(Finding(Verdict.REFUSED, f"{text}{_STUCK[stack.status]} first."))
         if not stack.status:
             text = f"Stack {stack.arn.name} does not exist in {stack.arn.region}: this creates it. "
             text += "If it should exist, check the name, the region and the account."
@@ -218,6 +221,14 @@ def _removed(logical_id: str, deleted: StackReport) -> Iterator[Finding]:
         verdict = Verdict.UNKNOWN if deleted.verdict is Verdict.UNKNOWN else Verdict.LOST
         yield Finding(verdict, f"{text}it may lose resources before its Exports refuse, and stays with the rest.")
 
+
+_STUCK = {
+    "DELETE_FAILED": "finish its deletion",
+    "ROLLBACK_COMPLETE": "delete it",
+    "ROLLBACK_FAILED": "delete it",
+    "UPDATE_ROLLBACK_FAILED": "continue its rollback",
+}
+"""What to do before a stack of this status can be deployed (AWS: CloudFormation User Guide, stack status codes)."""
 
 _ROOT = (
     "Nested stacks have exports. Those protect their own stacks: when this stack is deleted, its own resources may be "

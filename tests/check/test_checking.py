@@ -218,6 +218,23 @@ def test_an_operation_that_is_running_makes_the_answer_unknown() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("status", "step"),
+    [
+        ("DELETE_FAILED", "finish its deletion"),
+        ("ROLLBACK_COMPLETE", "delete it"),
+        ("ROLLBACK_FAILED", "delete it"),
+        ("UPDATE_ROLLBACK_FAILED", "continue its rollback"),
+    ],
+)
+def test_a_stack_that_cloudformation_does_not_update_is_refused(status: str, step: str) -> None:
+    reader = Reader({"network": deployed(NETWORK, INNER, status=status)}, found=StoredStack())
+    report = check(reader).template("network", INNER, {})
+    text = f"Stack network is {status}, and CloudFormation does not update it: {step} first."
+    assert [each.text for each in report.findings if each.verdict is Verdict.REFUSED] == [text]
+    assert check(reader).deletion("network").verdict is Verdict.ACCEPTED
+
+
 def test_a_stack_that_is_not_there_is_an_error() -> None:
     with pytest.raises(NoSuchStackError):
         check(Reader({})).deletion("network")

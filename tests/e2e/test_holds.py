@@ -245,6 +245,20 @@ def test_a_producer_imports_from_its_own_consumer(world: World) -> None:
     world.aws.delete(first, EU)
 
 
+def test_a_stack_does_not_hold_itself_and_another_one_in_its_region_does(world: World) -> None:
+    name, other = world.producer, world.consumer
+    own = export({"A": "a"}, consumer=name, region=EU)
+    given = held({"Exports": own, "Shared": export({"B": "b"}, region=EU)}, "Exports", "Shared")
+    given["Resources"]["Imports"] = imported(name, "A") | {"DependsOn": "Exports"}
+    world.aws.deploy(name, given, EU, "CREATE_COMPLETE")
+    assert (hold_stacks(world, consumer=name), world.claims("A", consumer=name, region=EU)) == ([], [name])
+    world.aws.deploy(other, importing(name, "B", Shared="true"), EU, "CREATE_COMPLETE")
+    assert holds(world) == [f"{name}-Shared"]
+    world.aws.delete(name, EU, expect="CREATE_COMPLETE")
+    world.aws.delete(other, EU)
+    world.aws.delete(name, EU)
+
+
 def test_a_nested_producer_is_protected_and_its_root_is_not(world: World) -> None:
     aws, root = world.aws, world.producer
     own = {"Own": topic()}
