@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from strongref_check.comparison import Comparison
     from strongref_check.simulation import Outcome
     from strongref_check.stored import StoredStack
+    from strongref_check.unknown import Evaluated
 
 
 def predict(
@@ -68,7 +69,32 @@ def _published(
         _changes(simulation, logical_id, next((each for each in outcomes if not each.refusal), outcomes[0]))
     )
     verdict, reasons = _refused(simulation.wanted[logical_id].unknown, outcomes, changing)
+    if verdict is not Verdict.REFUSED and (gone := tuple(_behind(simulation, logical_id, changes))):
+        verdict, reasons = Verdict.LOST, (*gone, *reasons)
     return ExportPrediction(logical_id, verdict, reasons, changes)
+
+
+def _behind(simulation: Simulation, logical_id: str, changes: Collection[ValueChange]) -> Iterator[str]:
+    """What CloudFormation deletes although an imported value goes on naming it: its new expression is another one."""
+    for change in changes:
+        if change.kind is ChangeKind.UNCHANGED and change.importers:
+            for each in _deleted(simulation, _former(simulation, logical_id, change.key)):
+                yield f"{change.name} stays the same, and {each}, which it comes from, is deleted while stacks use it."
+
+
+def _former(simulation: Simulation, logical_id: str, key: Key) -> Evaluated:
+    """The deployed value of a key, or what it is in."""
+    former = simulation.given(simulation.comparison.old, logical_id)
+    for level in ("Values", *key.split("/")):
+        former = former.get(level) if isinstance(former, dict) else former
+    return former
+
+
+def _deleted(simulation: Simulation, former: Evaluated) -> list[str]:
+    """The resources that a deployed value comes from and that CloudFormation deletes in the cleanup."""
+    comparison = simulation.comparison
+    found = origins(former, comparison.old)
+    return [each for each in found if comparison.leaves(each) or comparison.is_replaced(each)]
 
 
 def _refused(
@@ -166,7 +192,6 @@ def _removed(simulation: Simulation, logical_id: str, done: Mapping[str, Outcome
 
 def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     """The imported values that an Export may change, as it says `OnChange: propagate`."""
-    comparison = simulation.comparison
     importers: dict[Key, set[str]] = {}
     for place in (each for outcome in outcomes if not outcome.refusal for each in outcome.places):
         for key, found in place.plan.propagated.items():
@@ -174,13 +199,8 @@ def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outc
     for key, stacks in importers.items():
         who, keep = some(map(stack_text, sorted(stacks)), 5), "keeps" if len(stacks) == 1 else "keep"
         changes = "may change" if simulation.wanted[logical_id].why_unknown(key) else "changes"
-        former = simulation.given(comparison.old, logical_id)
-        for level in ("Values", *key.split("/")):
-            former = former.get(level) if isinstance(former, dict) else former
         text = f"{attribute_name(key)} {changes}: {who} {keep} the old value until deployed with another Revision"
-        if gone := [
-            each for each in sorted(origins(former)) if comparison.leaves(each) or comparison.is_replaced(each)
-        ]:
+        if gone := _deleted(simulation, _former(simulation, logical_id, key)):
             text += f"; {some(gone)} {'is' if len(gone) == 1 else 'are'} deleted in the cleanup"
         yield Finding(Verdict.ACCEPTED, f"{text}.")
 
@@ -198,7 +218,7 @@ def _missing(logical_id: str, stored: StoredStack) -> Iterator[Finding]:
 def _gone(simulation: Simulation, logical_id: str) -> Iterator[str]:
     """What CloudFormation deletes, or may, of that what a removed Export publishes."""
     comparison = simulation.comparison
-    for each in sorted(origins(simulation.given(comparison.old, logical_id))):
+    for each in origins(simulation.given(comparison.old, logical_id), comparison.old):
         if comparison.leaves(each):
             yield f"{each} is removed with it: CloudFormation deletes it while stacks use it."
         elif comparison.may_be_replaced(each):

@@ -577,6 +577,31 @@ def test_two_exports_may_publish_different_unknown_values_under_one_name() -> No
     assert update(None, stack("Bucket"), StoredStack()).verdict is Verdict.ACCEPTED
 
 
+@pytest.mark.parametrize("more", [{}, {"OnChange": "propagate"}, {"Hold": "network-Exports"}])
+def test_a_value_that_stays_the_same_does_not_keep_the_resource_that_it_comes_from(more: Template) -> None:
+    old = template(hold_output(), Bucket=bucket("one"), Exports=exporting({"A": {"X": REF}, "B": ARN}, **more))
+    new = template(hold_output(), Exports=exporting({"A": {"X": "one"}, "B": "arn"}, **more))
+    found = stored(values(A__X="one", B="arn"), {"A/X": (WEB,)}, hold="network-Exports", holds=(held_by("web"),))
+    report = update(old, new, found)
+    assert report.verdict is Verdict.LOST
+    assert only(report).reasons == (
+        "A.X stays the same, and Bucket, which it comes from, is deleted while stacks use it.",
+    )
+    assert update(old, new, stored(values(A__X="one", B="arn"))).verdict is Verdict.ACCEPTED
+    old["Resources"]["Bucket"] |= RETAINED
+    assert update(old, new, found).verdict is Verdict.ACCEPTED
+
+
+@pytest.mark.parametrize("type_name", ["Custom::CrossRegionImport", "Custom::ResourceLookup"])
+def test_what_only_reads_something_does_not_delete_it(type_name: str) -> None:
+    reading = {"Type": type_name, "Properties": {"Name": "x"}}
+    old = template(Found=reading, Exports=exporting({"A": {"Fn::GetAtt": ["Found", "Arn"]}}))
+    found = stored(values(A="one"), {"A": (WEB,)})
+    assert update(old, template(Exports=exporting({"A": "one"})), found).verdict is Verdict.ACCEPTED
+    (reason,) = only(update(old, template(Other=bucket()), found)).reasons
+    assert "Found" not in reason
+
+
 LIST = {"Fn::Split": [",", REF]}
 MAP = {"B": "1", "C": "1"}
 
