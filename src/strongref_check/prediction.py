@@ -40,7 +40,7 @@ def predict(
     old = comparison.old.exports if comparison.old else []
     runs = simulation.runs()
     exports = [_published(simulation, each, [run[each] for run in runs if each in run], changing) for each in new]
-    exports += [_removed(simulation, each, runs[0]) for each in old if each not in new]
+    exports += [_removed(simulation, each, runs) for each in old if each not in new]
     findings = [*outputs_refused(simulation, changing)]
     if comparison.changes is None and comparison.new.invalid:
         text = f"{some(comparison.new.invalid, 5)}: CloudFormation refuses that, unless it knows a function that check "
@@ -77,7 +77,7 @@ def _published(
 def _behind(simulation: Simulation, logical_id: str, changes: Collection[ValueChange]) -> Iterator[str]:
     """What CloudFormation deletes although an imported value goes on naming it: its new expression is another one."""
     for change in changes:
-        if change.kind is ChangeKind.UNCHANGED and change.importers:
+        if change.kind not in (ChangeKind.CHANGED, ChangeKind.UNKNOWN) and change.importers:
             for each in _deleted(simulation, _former(simulation, logical_id, change.key)):
                 yield f"{change.name} stays the same, and {each}, which it comes from, is deleted while stacks use it."
 
@@ -160,11 +160,12 @@ def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Itera
             yield stored.change(kind, logical_id, place.at, key, cause)
 
 
-def _removed(simulation: Simulation, logical_id: str, done: Mapping[str, Outcome]) -> ExportPrediction:
+def _removed(simulation: Simulation, logical_id: str, runs: Sequence[Mapping[str, Outcome]]) -> ExportPrediction:
     """What becomes of an Export that has left the template, or whose condition is false.
 
     CloudFormation deletes it in its cleanup, where nothing can be refused.
     """
+    done = runs[0]
     stored, old = simulation.stored, simulation.comparison.old
     recorded = stored.recorded_in_places(logical_id)
     if old and (hidden := unclear_place(old, logical_id, stored)):
@@ -181,7 +182,11 @@ def _removed(simulation: Simulation, logical_id: str, done: Mapping[str, Outcome
     kinds = {each: ChangeKind.WITHDRAWN if each in kept else ChangeKind.DROPPED for each in recorded}
     changes = tuple(stored.change(kinds[each], logical_id, *each) for each in recorded if each in kept or each in going)
     if not kept:
-        return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
+        # Another Export goes on with its values, if that is not refused.
+        taken = [stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded if each not in going]
+        refused = any(outcome.refusal for run in runs for outcome in run.values())
+        gone = () if refused else tuple(_behind(simulation, logical_id, taken))
+        return ExportPrediction(logical_id, Verdict.LOST if gone else Verdict.ACCEPTED, gone, changes)
     text = str(ExportsKeptError([InUse(key, "kept", importers) for (_, key), importers in kept.items()]))
     reasons = (
         f"{logical_id} is removed in the cleanup, where nothing can be refused. {text}",

@@ -125,9 +125,8 @@ class _Values:
             return {key: each for key, each in found if each is not ABSENT}
         if not sources_of(new):
             return new
-        stays = Stays.UNKNOWN if isinstance(old, Absent) else self._comparison.stays(old, new)
         name = "/".join(path)
-        stored = self._stored(name, self._own if stays is Stays.YES else self._known)
+        stays, stored = self._settled(path, old, new)
         if stays is Stays.YES and (stored is not None or not path):
             return stored or {}  # It may publish nothing at all.
         if stays is Stays.UNKNOWN:
@@ -138,6 +137,27 @@ class _Values:
             if case is Case.LOSING and not keeps_shape(old, new, stored, versions):
                 return ABSENT
         return self._other(name, new, case)
+
+    def _settled(self, path: tuple[str, ...], old: Evaluated | Absent, new: Evaluated) -> tuple[Stays, Any]:
+        """Whether a value stays the same, and what is stored under its name."""
+        name = "/".join(path)
+        if isinstance(old, Absent):
+            stored = self._stored(name, self._known)
+            moves = stored is not None and self._is_from_another(path, new)
+            return Stays.YES if moves else Stays.UNKNOWN, stored
+        stays = self._comparison.stays(old, new)
+        return stays, self._stored(name, self._own if stays is Stays.YES else self._known)
+
+    def _is_from_another(self, path: tuple[str, ...], new: Evaluated) -> bool:
+        """Whether another Export has the same value under this name: it is renamed, or the value moves."""
+        old = self._comparison.old
+        for each in old.exports if old else ():
+            former: Any = old.resources[each].properties if old else None
+            for level in ("Values", *path):
+                former = former.get(level, ABSENT) if isinstance(former, Mapping) else ABSENT
+            if _stays(self._comparison, former, new):
+                return True
+        return False
 
     def _stored(self, name: str, values: Mapping[Key, Value]) -> Any:  # noqa: ANN401 (a property)
         """What is stored under a name: a value, or a map of them; None if nothing is."""

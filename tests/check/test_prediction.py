@@ -291,6 +291,20 @@ def test_a_renamed_export_is_taken_over() -> None:
     assert "Exports in the same stack exports the same name with another value" in changed.exports[0].reasons[0]
 
 
+@pytest.mark.parametrize(("bucket_name", "verdict"), [("one", Verdict.ACCEPTED), ("two", Verdict.UNKNOWN)])
+def test_a_renamed_export_has_the_values_that_it_had(bucket_name: str, verdict: Verdict) -> None:
+    mine = stored(values(A__X="one"), {"A/X": (WEB,)})
+    theirs = StoredScope(
+        stock(values(A__X="one"), others={"Exports": record(A__X="one")}), mine.at("Exports", at()).tags
+    )
+    found = replace(mine, scopes={**mine.scopes, ("Renamed", at()): theirs})
+    old = template(Bucket=bucket("one"), Exports=exporting({"A": {"X": REF}}))
+    assert (
+        update(old, template(Bucket=bucket(bucket_name), Renamed=exporting({"A": {"X": REF}})), found).verdict
+        is verdict
+    )
+
+
 def test_what_another_export_publishes_too_is_not_dropped() -> None:
     old = template(Exports=exporting({"A": "1"}), More=exporting({"A": "1"}))
     new = template(Exports=exporting({}), More=exporting({"A": "1"}))
@@ -590,6 +604,21 @@ def test_a_value_that_stays_the_same_does_not_keep_the_resource_that_it_comes_fr
     assert update(old, new, stored(values(A__X="one", B="arn"))).verdict is Verdict.ACCEPTED
     old["Resources"]["Bucket"] |= RETAINED
     assert update(old, new, found).verdict is Verdict.ACCEPTED
+
+
+def test_nor_does_it_if_another_export_goes_on_with_it() -> None:
+    found = stored(values(A="one"), {"A": (WEB,)})
+    scope = found.at("Exports", at())
+    theirs = StoredScope(stock(values(A="one"), others={"Exports": record(A="one")}), scope.tags)
+    found = replace(found, scopes={**found.scopes, ("Other", at()): theirs})
+    old = template(Bucket=bucket("one"), Exports=exporting({"A": REF}))
+    text = ("A stays the same, and Bucket, which it comes from, is deleted while stacks use it.",)
+    for left in ({}, {"Exports": exporting({}) | {"DependsOn": "Other"}}):
+        new = template(Other=exporting({"A": "one"}), **left)
+        report = update(old, new, found)
+        assert report.verdict is Verdict.LOST
+        assert text in [each.reasons for each in report.exports]
+    assert update(old, template(Bucket=bucket("one"), Other=exporting({"A": REF})), found).verdict is Verdict.ACCEPTED
 
 
 @pytest.mark.parametrize("type_name", ["Custom::CrossRegionImport", "Custom::ResourceLookup"])
