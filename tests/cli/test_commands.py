@@ -153,7 +153,7 @@ def test_no_credentials_are_one_line(
 ) -> None:
     monkeypatch.setattr("botocore.credentials.CredentialResolver.load_credentials", lambda _: None)
     assert cli.main([*command, "--region", US]) == 3
-    assert "NoCredentialsError. Check the credentials (AWS_PROFILE)." in reported(capsys)
+    assert "NoCredentialsError. Check the credentials (AWS_PROFILE), the region and the network." in reported(capsys)
 
 
 def test_a_profile_that_does_not_exist_is_one_line(

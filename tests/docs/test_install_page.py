@@ -116,7 +116,7 @@ def test_the_documented_options_are_those_of_install() -> None:
     assert documented == arguments_of("install")
     below = {"--region", "--all-regions", "--profile", "--stack", "--output"}
     assert arguments_of("status") == below
-    assert arguments_of("uninstall") == below | {"--bucket", "--purge", "--dry-run"}
+    assert arguments_of("uninstall") == below | {"--bucket", "--purge", "--dry-run", "--yes"}
     assert {"install", "status", "uninstall"} < set(commands_of(parser()))
 
 

@@ -81,7 +81,7 @@ def test_without_credentials_the_exit_status_is_3(
     shown = capsys.readouterr()
     assert shown.err == (
         "strongref: The caller's account could not be determined: NoCredentialsError. Check the credentials "
-        "(AWS_PROFILE).\n"
+        "(AWS_PROFILE), the region and the network.\n"
     )
     assert shown.out == ""
 
