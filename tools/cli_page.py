@@ -18,7 +18,8 @@ _HEAD = """\
 # The command line
 
 `strongref` shows who uses what, predicts what a deployment does, and puts right what is wrong. It runs with your own
-credentials, and needs no server. It never shows a value, except where `resolve` and `objects` write them for you.
+credentials, and needs no server. It never shows a value that is exported, except where `resolve` and `objects` write
+them for you.
 
 ```sh
 pip install 'strongref[manifests]'
@@ -34,16 +35,20 @@ This page is generated from the commands. `strongref COMMAND --help` shows the s
 |---|---|
 | `--region REGION` | Where to look. Repeatable; by default the region of the environment or of the AWS profile |
 | `--all-regions` | All regions that are enabled for the account |
-| `--profile PROFILE` | The AWS profile, as with `AWS_PROFILE`. All other variables of AWS's command line work, too |
+| `--profile PROFILE` | The AWS profile, even if the environment has credentials. `AWS_PROFILE` and all other variables of AWS's command line work, too |
 | `--output` | `table` for people, `json` for programs, `markdown` for comments |
 
 Regions are read side by side. On a terminal the command shows its progress; in a pipe it prints only the result. Tables
 are not cut in a pipe. `NO_COLOR` turns colors off.
 
-JSON documents have schemas: [list](schemas/list.schema.json), [who](schemas/who.schema.json),
-[graph](schemas/graph.schema.json), [order](schemas/order.schema.json), [doctor](schemas/doctor.schema.json),
-[republish](schemas/republish.schema.json), [release](schemas/release.schema.json). Within a version, documents only
-gain properties.
+With `--output json`, a command prints one JSON object, and each has a schema: [install](schemas/install.schema.json),
+[status](schemas/status.schema.json), [uninstall](schemas/uninstall.schema.json), [list](schemas/list.schema.json),
+[who](schemas/who.schema.json), [graph](schemas/graph.schema.json), [order](schemas/order.schema.json),
+[check](schemas/check.schema.json), [doctor](schemas/doctor.schema.json), [release](schemas/release.schema.json),
+[republish](schemas/republish.schema.json), [lookup](schemas/lookup.schema.json),
+[objects list](schemas/objects-list.schema.json), [objects context](schemas/objects-context.schema.json) and
+[refs fields](schemas/refs-fields.schema.json). Within a version, documents only gain properties. `objects show`,
+`objects export`, `resolve`, `transform` and the other commands of `refs` print what they make, in its own format.
 
 | Exit status | Meaning |
 |---:|---|

@@ -304,7 +304,9 @@ def _objects(reader: Reader) -> None:
     assert found
     variables = reader.run("strongref objects list").splitlines()
     assert f"export PHOTOS_BUCKET_NAME={bucket}" in variables
-    assert len(reader.run("strongref objects context").splitlines()) == 2 * len(kept)  # Listed, then forgotten.
+    shown = reader.run("strongref objects context").splitlines()
+    assert len(shown) == 2 * (len(kept) + 2)  # Listed, then forgotten; with a head and a note.
+    assert shown[-1] == f"{len(kept)} values removed from strongref.context.json."
     assert json.loads((reader.checkout / "strongref.context.json").read_text()) == {}
     aws.delete("photos", EU, "CREATE_COMPLETE")
     assert "in use by gallery" in "".join(aws.reasons("photos", EU))
