@@ -35,7 +35,7 @@ This page is generated from the commands. `strongref COMMAND --help` shows the s
 |---|---|
 | `--region REGION` | Where to look. Repeatable; by default the region of the environment or of the AWS profile |
 | `--all-regions` | All regions that are enabled for the account |
-| `--profile PROFILE` | The AWS profile, even if the environment has credentials. `AWS_PROFILE` and all other variables of AWS's command line work, too |
+| `--profile PROFILE` | The AWS profile, before any credentials in the environment. `AWS_PROFILE` and others work, too |
 | `--output` | `table` for people, `json` for programs, `markdown` for comments |
 
 Regions are read side by side. On a terminal the command shows its progress; in a pipe it prints only the result. Tables

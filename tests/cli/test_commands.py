@@ -178,11 +178,14 @@ def test_the_given_profile_is_used_even_if_the_environment_has_credentials(
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "of-the-environment")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
-    monkeypatch.setenv("AWS_PROFILE", "")  # restored afterwards: the option sets it
+    monkeypatch.setenv("AWS_PROFILE", "x")  # restored afterwards: the option sets it
+    monkeypatch.delenv("AWS_PROFILE")
     used: list[tuple[str, str | None]] = []
 
     def command(_: object, session: ToolSession) -> int:
-        found = session.clients._session.get_credentials()  # type: ignore[union-attr]
+        assert session.clients._session
+        found = session.clients._session.get_credentials()
+        assert found
         used.append((found.access_key, default_region()))
         return 0
 
