@@ -1,4 +1,7 @@
-"""Writes `docs/cli.md` from `cli_page_head.md` and the commands' own parsers. Run it with `make texts`; a test checks that it is current."""
+"""Writes `docs/cli.md` from `cli_page_head.md` and the commands' own parsers.
+
+Run it with `make texts`; a test checks that the page is current.
+"""
 
 from __future__ import annotations
 
