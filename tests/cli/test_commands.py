@@ -249,6 +249,11 @@ def test_an_interrupted_command_ends_as_shells_have_it(
 COMMAND = [sys.executable, "-c", "import sys; from strongref_cli import main; sys.exit(main())"]
 
 
+def _heed_interrupts() -> None:
+    """A shell has the commands that it runs in the background ignore them, and these tests may be such a command."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.15, 0.4, 1.0])
 def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent_server: str) -> None:
@@ -259,7 +264,11 @@ def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent
         "AWS_SECRET_ACCESS_KEY": "x",
     }
     with subprocess.Popen(  # noqa: S603
-        [*COMMAND, "list", "--region", US], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        [*COMMAND, "list", "--region", US],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        preexec_fn=_heed_interrupts,  # noqa: PLW1509 (there is no other thread that matters)
     ) as process:
         time.sleep(seconds)  # whatever it does by then
         process.send_signal(signal.SIGINT)
