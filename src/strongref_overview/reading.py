@@ -77,7 +77,7 @@ class OverviewReader:
         """The exported values of these regions, sorted; errors as for `regions`."""
         scopes = [scope for each in regions for scope, found in each.records.items() if found.all_holds]
         producers = sorted({scope.producer.region for scope in scopes})
-        held = in_threads([partial(self._held.get, name, partial(self._holds_in, name)) for name in producers])
+        held = in_threads([partial(self._holds, name) for name in producers])
         by_place = {
             (region, hash_): exports
             for region, hashes in zip(producers, held, strict=True)
@@ -87,15 +87,16 @@ class OverviewReader:
 
     def _read(self, region: str) -> StoredRegion:
         self._progress(region)
-        account = self._aws.accounts.own
         parts: list[Callable[[], Any]] = [
+            lambda: self._aws.accounts.own,
             partial(self._records, region),
             partial(self._dates, region),
             partial(self._tags, region),
             partial(self._index, region),
             partial(self._created, region),
+            partial(self._holds, region),  # Not part of the region: they protect what it exports to others.
         ]
-        records, dates, tags, index, created = in_threads(parts)
+        account, records, dates, tags, index, created, _ = in_threads(parts)
         values = _values(dates, tags)
         return StoredRegion(account, region, records, values, self._stacks(region, created, values), index)
 
@@ -162,6 +163,9 @@ class OverviewReader:
             for each in page["StackResourceSummaries"]
             if each.get("PhysicalResourceId") and each["ResourceStatus"] != "DELETE_COMPLETE"
         }
+
+    def _holds(self, region: str) -> Mapping[str, frozenset[str]]:
+        return self._held.get(region, partial(self._holds_in, region))
 
     def _holds_in(self, region: str) -> dict[str, frozenset[str]]:
         """The names of the CloudFormation exports that each hold stack of a region holds, by its hash."""
