@@ -14,7 +14,7 @@ from benchmarks.bench import Data, Verdict, say
 from benchmarks.installing import ROOT
 from benchmarks.sides import EU, US, values
 from benchmarks.stored_exports import Stack
-from benchmarks.tables import median, number, ratio, seconds, table
+from benchmarks.tables import NONE, median, number, ratio, seconds, table
 from benchmarks.world import rates
 from tests.support.local_ssm.control import LocalSsm
 
@@ -25,17 +25,18 @@ if TYPE_CHECKING:
 
 TITLE = "Overview"
 METHOD = """
-`strongref list` reads a region in bulk: records ten per call, dates fifty, tags a hundred, all side by side. Next to it
-is the least that any list must do, reading the records of the same regions side by side and nothing else; and, in one
-region, how `strongref ls` worked before: the records, then the tags of each value, one call after the other.
+`strongref list` reads a region in bulk, all side by side: the tags of a hundred values with each call, the dates of
+fifty, and ten records. Next to it stands what any list has to read, the records of the same regions; and, for one
+region, one call for the tags of each value, as `strongref ls` made them before, one after the other.
 
-One region has 150 values of one stack, which three stacks import. These are older than the values, so that their imports
-have to be listed, too. The other account has 100 stacks in 4 regions. Each exports 50 values to the next region, where
-one stack imports them; every tenth stack is older than what it imports. All exports name a hold, and all imports have it.
+One account has 150 values in one region. They are exported by one stack and imported by three, all older than the
+values, so the list has to read the dates of these stacks' imports, too. The other account has 100 stacks in 4 regions.
+Each exports 50 values to the next region, where one stack imports them; every tenth stack is older than what it
+imports. All Exports name a hold, and all imports have it.
 
 Each run is a process of its own, and its start counts. The local service answers each call after 10 ms. There is no
-quota; our rate limit is switched off or as installed. Times are medians, measured in turns. Every run checks how many
-values and importers it found.
+quota. Our rate limit is switched off in one column and as installed in the other. Times are medians, measured in turns.
+Every run checks how many values and importers it finds, and the state of each import.
 """
 
 _LATENCY_MS = 10.0
@@ -45,6 +46,13 @@ _RUN_SECONDS = 300
 _REGIONS = (EU, "eu-central-1", US, "ap-southeast-2")
 _STACKS, _OLD = 100, 10
 _MOST_CALLS = 20
+_WHY = """
+A record has all values of an Export, 50 here, and ten records come with one call. Dates come fifty with a call and tags
+a hundred (AWS: DescribeParameters, MaxResults; GetResources, ResourcesPerPage), whatever Export they belong to. So a
+region's records take 3 calls, its tags 13 and its dates 25, and these follow each other, because each page names the
+next. The regions and the kinds of calls do not wait for each other, but one process makes all calls and reads all
+responses.
+"""
 
 _LIST = """
 import sys
@@ -77,11 +85,12 @@ print(len(tags), sum(tag.startswith(CLAIM_TAG) for each in tags for tag in each)
 
 
 class Side(NamedTuple):
-    """One of the programs that are compared, and how to count the values and the importers in its output."""
+    """One of the programs that are compared."""
 
     title: str
     program: str
-    counted: Callable[[str], tuple[int, int]]
+    counted: Callable[[str], tuple[int, int]]  # the values and the importers in its output
+    sees_importers: bool = True
 
 
 def _listed(output: str) -> tuple[int, int]:
@@ -100,7 +109,7 @@ def _printed(output: str) -> tuple[int, int]:
 
 _SIDES = {
     "list": Side("list", _LIST, _listed),
-    "records": Side("only the records", _RECORDS, _printed),
+    "records": Side("only the records", _RECORDS, _printed, sees_importers=False),
     "tags": Side("the tags of each value", _TAGS, _printed),
 }
 
@@ -182,8 +191,7 @@ def _run(side: Side, case: Case, environment: Mapping[str, str]) -> float:
         text=True,
     )
     spent = time.perf_counter() - began
-    importers = 0 if side.program == _RECORDS else case.importers
-    if side.counted(done.stdout) != (case.exports, importers):
+    if side.counted(done.stdout) != (case.exports, case.importers if side.sees_importers else 0):
         raise RuntimeError(f"{side.title} of {case.title} is not what it should be")
     return spent
 
@@ -200,21 +208,23 @@ def render(data: Data) -> list[str]:
         row += [" or ".join(map(number, calls)), number(max(calls) / data["cases"][case]["regions"])]
         for paced in (False, True):
             each, records = found.get((case, side, paced)), found[case, "records", paced]
-            row += [seconds(each["seconds"]), ratio(each["seconds"], records["seconds"])] if each else ["-", "-"]
+            row += [seconds(each["seconds"]), ratio(each["seconds"], records["seconds"])] if each else [NONE, NONE]
         rows.append(row)
     return table(header, rows)
 
 
 def verdicts(data: Data) -> list[Verdict]:
-    """Few calls, and no more time than the records take."""
+    """Few calls, and no more time than reading the records takes."""
     found = {(row["case"], row["side"], row["paced"]): row for row in data["rows"]}
     calls = max(found["one", "list", False]["calls"])
     listed, records = (found["four", side, False]["seconds"] for side in ("list", "records"))
+    is_met = listed <= records
     return [
         Verdict(f"List 150 values in at most {_MOST_CALLS} calls", calls <= _MOST_CALLS, f"{calls} calls"),
         Verdict(
-            "List 5,000 values of 4 regions in the time that their records take",
-            listed <= records,
+            "List 5,000 values in 4 regions in the time that reading their records takes",
+            is_met,
             f"{seconds(listed)} to {seconds(records)} ({ratio(listed, records)})",
+            "" if is_met else _WHY,
         ),
     ]

@@ -87,16 +87,16 @@ class OverviewReader:
 
     def _read(self, region: str) -> StoredRegion:
         self._progress(region)
-        parts: list[Callable[[], Any]] = [
-            lambda: self._aws.accounts.own,
-            partial(self._records, region),
+        parts: list[Callable[[], Any]] = [  # what has the most pages first
             partial(self._dates, region),
             partial(self._tags, region),
+            partial(self._records, region),
             partial(self._index, region),
-            partial(self._created, region),
             partial(self._holds, region),  # Not part of the region: they protect what it exports to others.
+            partial(self._created, region),
+            lambda: self._aws.accounts.own,
         ]
-        account, records, dates, tags, index, created, _ = in_threads(parts)
+        dates, tags, records, index, _, created, account = in_threads(parts)
         values = _values(dates, tags)
         return StoredRegion(account, region, records, values, self._stacks(region, created, values), index)
 
