@@ -35,9 +35,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _restore_log_streams() -> Iterator[None]:
-    """Undo what a test of the command line does: it redirects the log to standard error."""
+    """Undo what a test of the command line does: its log is lines on standard error."""
     handlers = [handler for handler in logger.handlers if isinstance(handler, logging.StreamHandler)]
-    streams = [handler.stream for handler in handlers]
+    before = [(handler.stream, handler.formatter, handler.level) for handler in handlers]
     yield
-    for handler, stream in zip(handlers, streams, strict=True):
+    for handler, (stream, formatter, level) in zip(handlers, before, strict=True):
         handler.stream = stream
+        handler.setFormatter(formatter)
+        handler.setLevel(level)

@@ -32,6 +32,7 @@ TOOLS = {
     "strongref_toolkit": set(),
     "strongref_manifests": {"strongref_toolkit"},
     "strongref_check": {"strongref_toolkit", "strongref_manifests"},
+    "strongref_install": {"strongref_toolkit"},
     "strongref_overview": {"strongref_toolkit"},
     "strongref_operations": {"strongref_toolkit", "strongref_overview"},
     "strongref_refs": {"strongref_toolkit", "strongref_manifests"},

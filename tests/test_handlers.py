@@ -19,7 +19,10 @@ BASE = ("", "arns", "errors", "log", "metrics", "text", "contract", "contract.*"
 CALLS = ("aws", "aws.clients", "aws.lambda_functions", "aws.retry_and_rate_limit", "runtime", "runtime.clock")
 """What a function needs that calls AWS, and itself if its time runs short. Services are loaded with the first event."""
 
-EVENTS = ("runtime.custom_resource", "runtime.delivery", "protocol", "protocol.time", "protocol.verification")
+EVENTS = (
+    *("runtime.custom_resource", "runtime.delivery", "runtime.outbox"),
+    *("protocol", "protocol.time", "protocol.verification"),
+)
 """What a custom resource needs to verify events and to respond to them."""
 
 FENCES = (
@@ -36,6 +39,7 @@ ALLOWED = {
         *FENCES,
         "protocol.executor",
         "protocol.export_index",
+        "protocol.export_notices",
         "protocol.exports",
         "protocol.snapshot",
     ),
@@ -44,7 +48,7 @@ ALLOWED = {
         *("protocol.claims", "protocol.cleanup", "protocol.hold_stacks", "protocol.imports", "protocol.published"),
     ),
     "janitor": (
-        *(*CALLS, "runtime.schedule", "runtime.wiring", *FENCES),
+        *(*CALLS, "runtime.outbox", "runtime.schedule", "runtime.wiring", *FENCES),
         *("protocol.executor", "protocol.findings", "protocol.hold_stacks", "protocol.janitor"),
         *("protocol.janitor_holds", "protocol.janitor_index", "protocol.published"),
     ),

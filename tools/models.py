@@ -26,6 +26,7 @@ CALLS = {
         "ListStackResources",
         "UpdateStack",
     ),
+    "events": ("PutEvents",),
     "lambda": ("Invoke",),
     "resourcegroupstaggingapi": ("GetResources",),
     "ssm": (

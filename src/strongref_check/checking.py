@@ -76,7 +76,7 @@ class StackCheck:
             StrongRefError: something could not be read.
         """
         stack = self._existing(name)
-        return self._deletion(stack, self._tree(str(stack.arn)))
+        return self._deletion(stack, self._tree(str(stack.arn), deleted=True))
 
     def _operation(self, stack: DeployedStack, comparison: Comparison, nested: Mapping[str, str]) -> Operation:
         """What an update of a stack does to it and the stacks in it, given the change sets of those, by logical ID."""
@@ -84,7 +84,7 @@ class StackCheck:
         for logical_id, arn in stack.nested.items():
             below = self.reader.stack(arn)
             if comparison.leaves(logical_id):
-                operation |= Operation(frozenset(), self._tree(arn))
+                operation |= Operation(frozenset(), self._tree(arn, deleted=True))
             elif below and logical_id in nested:
                 found = self.reader.change_set(below, nested[logical_id])
                 if found.changes:
@@ -120,9 +120,13 @@ class StackCheck:
         """
         stored = self.reader.stored(stack, comparison, comparison.outputs_at_risk())
         report = predict(stack.arn, comparison, stored, operation.updated - {str(stack.arn)})
-        findings, nested = [*report.findings, *_in_progress(stack)], []
+        findings, nested = [*report.findings, *self._not_installed(comparison), *_in_progress(stack)], []
+        if stack.status in _STUCK:
+            text = f"Stack {stack.arn.name} is {stack.status}, and CloudFormation does not update it: "
+            findings.append(Finding(Verdict.REFUSED, f"{text}{_STUCK[stack.status]} first."))
         if not stack.status:
-            text = f"Stack {stack.arn.name} does not exist in {stack.arn.region}: this creates it."
+            text = f"Stack {stack.arn.name} does not exist in {stack.arn.region}: this creates it. "
+            text += "If it should exist, check the name, the region and the account."
             findings.append(Finding(Verdict.ACCEPTED, text))
         changing = [
             each
@@ -148,22 +152,37 @@ class StackCheck:
         comparison = Comparison(stack.version, stack.version)
         stored = self.reader.stored(stack, comparison, stack.version.outputs)
         report = predict_deletion(stack.arn, stack.version, stored, going)
-        below = (self.reader.stack(arn) for arn in stack.nested.values())
+        below = (self.reader.stack(arn) for arn in _nested(stack, deleted=True))
         nested = tuple(self._deletion(each, going) for each in below if each)
         findings = [*report.findings, *_in_progress(stack)]
         if any(each.verdict in (Verdict.REFUSED, Verdict.LOST) for each in nested):
             findings.append(Finding(Verdict.LOST, _ROOT))
         return replace(report, findings=tuple(findings), nested=nested)
 
+    def _not_installed(self, comparison: Comparison) -> Iterator[Finding]:
+        """New Exports whose service token no stack of the region exports."""
+        if comparison.changes is not None:
+            return  # CloudFormation has looked it up.
+        users: dict[str, list[str]] = {}
+        for each in filter(comparison.is_new, comparison.new.exports):
+            if token := comparison.new.imported_token(each):
+                users.setdefault(token, []).append(each)
+        for token, exports in users.items():
+            if not self.reader.has_export(token):
+                region, who = self.reader.region, some(exports)
+                text = f"No stack in {region} exports {token}, which the ServiceToken of {who} imports. "
+                yield Finding(Verdict.REFUSED, f"{text}Install strongref in {region} first.")
+
     def _existing(self, name: str) -> DeployedStack:
         if stack := self.reader.stack(name):
             return stack
         raise NoSuchStackError(name, self.reader.region)
 
-    def _tree(self, arn: str) -> frozenset[str]:
-        """The ARNs of a stack and of all that are nested in it."""
+    def _tree(self, arn: str, *, deleted: bool = False) -> frozenset[str]:
+        """The ARNs of a stack and of all that are nested in it, or of those that are deleted with it."""
         stack = self.reader.stack(arn)
-        return frozenset([arn]).union(*map(self._tree, stack.nested.values() if stack else ()))
+        below = _nested(stack, deleted=deleted) if stack else ()
+        return frozenset([arn]).union(*(self._tree(each, deleted=deleted) for each in below))
 
     def _is_exporting(self, arn: str) -> bool:
         """Whether a stack, or one that is nested in it, has Exports, or outputs that other stacks import."""
@@ -172,6 +191,13 @@ class StackCheck:
             return False
         in_use = any(map(self.reader.users, stack.version.outputs))
         return bool(stack.version.exports) or in_use or any(map(self._is_exporting, stack.nested.values()))
+
+
+def _nested(stack: DeployedStack, *, deleted: bool) -> list[str]:
+    """The ARNs of the stacks that are nested in a stack, or of those that are deleted with it."""
+    known = stack.version.resources if stack.version else {}
+    kept = {name for name, each in known.items() if deleted and each.retained}
+    return [arn for name, arn in stack.nested.items() if name not in kept]
 
 
 def _in_progress(stack: DeployedStack) -> Iterator[Finding]:
@@ -195,6 +221,14 @@ def _removed(logical_id: str, deleted: StackReport) -> Iterator[Finding]:
         verdict = Verdict.UNKNOWN if deleted.verdict is Verdict.UNKNOWN else Verdict.LOST
         yield Finding(verdict, f"{text}it may lose resources before its Exports refuse, and stays with the rest.")
 
+
+_STUCK = {
+    "DELETE_FAILED": "finish its deletion",
+    "ROLLBACK_COMPLETE": "delete it",
+    "ROLLBACK_FAILED": "delete it",
+    "UPDATE_ROLLBACK_FAILED": "continue its rollback",
+}
+"""What to do before a stack of this status can be deployed (AWS: CloudFormation User Guide, stack status codes)."""
 
 _ROOT = (
     "Nested stacks have exports. Those protect their own stacks: when this stack is deleted, its own resources may be "

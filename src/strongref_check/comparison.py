@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from strongref.contract.requests import IMPORT_TYPE
 from strongref_check.unknown import SourceKind, Unknown, expression_of, sources_of
 from strongref_check.version import resources_in
 from strongref_manifests.sources.nested import NESTED_STACK
@@ -15,6 +16,10 @@ from strongref_manifests.sources.nested import NESTED_STACK
 if TYPE_CHECKING:
     from strongref_check.unknown import Evaluated, Source
     from strongref_check.version import ExportedOutput, Resource, StackVersion
+
+
+_READING = (IMPORT_TYPE, "Custom::ResourceLookup")
+"""Resources that only read something: it stays when they are deleted."""
 
 
 class ResourceChange(StrEnum):
@@ -168,11 +173,14 @@ def because(comparison: Comparison, value: Evaluated) -> str:
         is_resource = source.kind is SourceKind.RESOURCE
         if is_resource and comparison.is_new(source.name):
             causes.append(f"{source.name} is new")
+        elif source.kind is SourceKind.INVALID:
+            causes.append(source.name)
         else:
             causes.append(f"{source} may {'be replaced' if is_resource and not source.attribute else 'change'}")
     return ", ".join(dict.fromkeys(causes)) or "its expression has changed"
 
 
-def origins(value: Evaluated) -> set[str]:
-    """The logical IDs of the resources that a value comes from."""
-    return resources_in(sources_of(value))
+def origins(value: Evaluated, version: StackVersion | None) -> list[str]:
+    """The logical IDs of the resources that a value comes from and that can be lost, sorted."""
+    found = sorted(resources_in(sources_of(value)))
+    return [each for each in found if version and version.resources[each].type not in _READING]

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from strongref.protocol.phases import Phase
 from strongref.text import some
 from strongref_check.comparison import Comparison
-from strongref_check.holds import deletion_refused, unprotected
-from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, Verdict
+from strongref_check.holds import deletion_refused, left_behind, unprotected
+from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, Verdict, unclear
 from strongref_check.simulation import Simulation
+from strongref_check.stored import unclear_place
 from strongref_manifests.sources.nested import NESTED_STACK
 
 if TYPE_CHECKING:
@@ -48,16 +49,19 @@ def predict_deletion(
             findings.append(Finding(Verdict.LOST, text))
     for each in version.exports:
         findings += unprotected(each, stored)
+    findings += [Finding(Verdict.LOST, text) for text in left_behind(version.exports, stored)]
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 
 
 def _deleted(
     stack: StackArn, logical_id: str, version: StackVersion, stored: StoredStack, going: Collection[str]
 ) -> ExportPrediction:
+    if hidden := unclear_place(version, logical_id, stored):
+        return unclear(logical_id, hidden)
     retained = version.resources[logical_id].retained
     kind = ChangeKind.UNCHANGED if retained else ChangeKind.DROPPED
     changes = tuple(stored.change(kind, logical_id, *each) for each in stored.recorded_in_places(logical_id))
-    used_by = {importer for each in changes for importer in each.importers}
+    used_by = set(stored.importers(logical_id))
     if retained:
         if not used_by:
             return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)

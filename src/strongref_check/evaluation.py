@@ -75,7 +75,7 @@ class Evaluation:
     def condition(self, name: object) -> bool | Unknown:
         """Whether a condition of the template holds."""
         found = self._conditions.get(name) if isinstance(name, str) else None
-        return invalid("Condition", str(name)) if found is None else found
+        return invalid(f"Condition {name}", None) if found is None else found
 
     def _value(self, node: Node) -> Evaluated | Absent:
         if isinstance(node, list):

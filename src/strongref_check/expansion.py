@@ -1,7 +1,8 @@
 """Carries out the transforms that need nothing but the template: StrongRef, and the loops of AWS::LanguageExtensions.
 
 CloudFormation calls macros before its own transforms. In a loop, the identifier is replaced in the keys of its body, in
-`Fn::Sub`, and where `Ref` names it; other texts keep it.
+`Fn::Sub`, and where `Ref` names it. AWS's documentation says that other texts have it replaced too, and tools disagree.
+So a loop with such texts is left to CloudFormation.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from strongref_check.errors import LoopError
 from strongref_check.evaluation import Evaluation
 from strongref_check.unknown import SourceKind, sources_of, text_of
 from strongref_manifests.text.template_edits import parameters
-from strongref_toolkit.json_values import keys_and_values
+from strongref_toolkit.json_values import keys_and_values, texts_in
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node, Template
@@ -113,7 +114,7 @@ class _Loops:
             if isinstance(key, str) and key.startswith(FOR_EACH):
                 found |= self._unrolled(key, below, variables)
             else:
-                found[key] = self._expanded(below, variables)
+                found[_replaced(key, variables) if isinstance(key, str) else key] = self._expanded(below, variables)
         return found
 
     def _unrolled(self, key: str, loop: Node, variables: Mapping[str, str]) -> dict[str, Node]:
@@ -123,6 +124,8 @@ class _Loops:
                 pass
             case _:
                 raise LoopError(key, "it must be a list of an identifier, a collection and a map")
+        if _is_in_plain_text(variable, body):
+            raise _UnknownLoopError(key)
         found: dict[str, Node] = {}
         for item in self._items(key, self._expanded(collection, variables)):
             self._copies += 1
@@ -152,6 +155,12 @@ class _Loops:
         if isinstance(given, list) and given and isinstance(given[0], str):
             return [_replaced(given[0], variables, "$"), *(self._expanded(each, variables) for each in given[1:])]
         return self._expanded(given, variables)
+
+
+def _is_in_plain_text(variable: str, body: Mapping[str, Any]) -> bool:
+    """Whether an identifier is in a text that is neither a key nor a template of `Fn::Sub`."""
+    plain = (text for path, text in texts_in(body) if path[-1] != "Fn::Sub" and path[-2:] != ("Fn::Sub", 0))
+    return any(f"{sign}{{{variable}}}" in text for text in plain for sign in "$&")
 
 
 def _replaced(text: str, variables: Mapping[str, str], signs: str = "$&") -> str:

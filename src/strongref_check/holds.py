@@ -118,6 +118,15 @@ def unprotected(logical_id: str, stored: StoredStack) -> Iterator[Finding]:
         yield Finding(Verdict.ACCEPTED, text)
 
 
+def left_behind(exports: Collection[str], stored: StoredStack) -> Iterator[str]:
+    """What is imported from Exports that were retained when they left the template: the index still has them."""
+    for logical_id in sorted(stored.index.keys() - set(exports)):
+        if found := stored.importers(logical_id):
+            who, use = some(map(stack_text, found), 5), "imports" if len(found) == 1 else "import"
+            text = f"{logical_id} is no longer in the template, and {who} {use} its values: nothing protects what they "
+            yield f"{text}refer to. Add it again with its logical ID and its properties."
+
+
 def _holds(importer: str, holds: Collection[HoldParameter]) -> bool:
     try:
         stack = StackArn.parse(importer)

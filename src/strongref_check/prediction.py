@@ -9,9 +9,10 @@ from strongref.errors import ExportsInUseError, ExportsKeptError, InUse
 from strongref.protocol.phases import Phase
 from strongref.text import some, stack_text
 from strongref_check.comparison import Stays, because, origins
-from strongref_check.holds import hold_missing, outputs_refused, unprotected
-from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, ValueChange, Verdict
+from strongref_check.holds import hold_missing, left_behind, outputs_refused, unprotected
+from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, ValueChange, Verdict, unclear
 from strongref_check.simulation import Simulation
+from strongref_check.stored import unclear_place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from strongref_check.comparison import Comparison
     from strongref_check.simulation import Outcome
     from strongref_check.stored import StoredStack
+    from strongref_check.unknown import Evaluated
 
 
 def predict(
@@ -38,13 +40,17 @@ def predict(
     old = comparison.old.exports if comparison.old else []
     runs = simulation.runs()
     exports = [_published(simulation, each, [run[each] for run in runs if each in run], changing) for each in new]
-    exports += [_removed(simulation, each, runs[0]) for each in old if each not in new]
+    exports += [_removed(simulation, each, runs) for each in old if each not in new]
     findings = [*outputs_refused(simulation, changing)]
+    if comparison.changes is None and comparison.new.invalid:
+        text = f"{some(comparison.new.invalid, 5)}: CloudFormation refuses that, unless it knows a function that check "
+        findings.append(Finding(Verdict.UNKNOWN, f"{text}does not know. Correct it, or create a change set."))
     for each in new:
         findings += hold_missing(comparison, each, str(simulation.wanted[each].best.get("Hold", "")))
         findings += _propagated(simulation, each, [run[each] for run in runs if each in run])
     for each in dict.fromkeys([*old, *new]):
         findings += [*unprotected(each, stored), *_missing(each, stored)]
+    findings += [Finding(Verdict.ACCEPTED, text) for text in left_behind({*old, *new}, stored)]
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 
 
@@ -63,7 +69,32 @@ def _published(
         _changes(simulation, logical_id, next((each for each in outcomes if not each.refusal), outcomes[0]))
     )
     verdict, reasons = _refused(simulation.wanted[logical_id].unknown, outcomes, changing)
+    if verdict is not Verdict.REFUSED and (gone := tuple(_behind(simulation, logical_id, changes))):
+        verdict, reasons = Verdict.LOST, (*gone, *reasons)
     return ExportPrediction(logical_id, verdict, reasons, changes)
+
+
+def _behind(simulation: Simulation, logical_id: str, changes: Collection[ValueChange]) -> Iterator[str]:
+    """What CloudFormation deletes although an imported value goes on naming it: its new expression is another one."""
+    for change in changes:
+        if change.kind not in (ChangeKind.CHANGED, ChangeKind.UNKNOWN) and change.importers:
+            for each in _deleted(simulation, _former(simulation, logical_id, change.key)):
+                yield f"{change.name} stays the same, and {each}, which it comes from, is deleted while stacks use it."
+
+
+def _former(simulation: Simulation, logical_id: str, key: Key) -> Evaluated:
+    """The deployed value of a key, or what it is in."""
+    former = simulation.given(simulation.comparison.old, logical_id)
+    for level in ("Values", *key.split("/")):
+        former = former.get(level) if isinstance(former, dict) else former
+    return former
+
+
+def _deleted(simulation: Simulation, former: Evaluated) -> list[str]:
+    """The resources that a deployed value comes from and that CloudFormation deletes in the cleanup."""
+    comparison = simulation.comparison
+    found = origins(former, comparison.old)
+    return [each for each in found if comparison.leaves(each) or comparison.is_replaced(each)]
 
 
 def _refused(
@@ -129,25 +160,33 @@ def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Itera
             yield stored.change(kind, logical_id, place.at, key, cause)
 
 
-def _removed(simulation: Simulation, logical_id: str, done: Mapping[str, Outcome]) -> ExportPrediction:
+def _removed(simulation: Simulation, logical_id: str, runs: Sequence[Mapping[str, Outcome]]) -> ExportPrediction:
     """What becomes of an Export that has left the template, or whose condition is false.
 
     CloudFormation deletes it in its cleanup, where nothing can be refused.
     """
+    done = runs[0]
     stored, old = simulation.stored, simulation.comparison.old
     recorded = stored.recorded_in_places(logical_id)
+    if old and (hidden := unclear_place(old, logical_id, stored)):
+        return unclear(logical_id, hidden)
     if old and old.resources[logical_id].retained:
         changes = tuple(stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded)
-        is_imported = any(each.importers for each in changes)
-        reasons = tuple(_gone(simulation, logical_id)) if is_imported else ()
-        return ExportPrediction(logical_id, Verdict.LOST if reasons else Verdict.ACCEPTED, reasons, changes)
+        if not stored.importers(logical_id):
+            return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
+        text = f"{logical_id} is retained: its values stay, and from then on nothing protects what they refer to."
+        return ExportPrediction(logical_id, Verdict.LOST, (text, *_gone(simulation, logical_id)), changes)
     outcome = simulation.removal(logical_id, Phase.CLEANUP, done)
     kept = {(place.at, key): importers for place in outcome.places for key, importers in place.plan.kept.items()}
     going = {(place.at, key) for place in outcome.places for key in place.deletes}
     kinds = {each: ChangeKind.WITHDRAWN if each in kept else ChangeKind.DROPPED for each in recorded}
     changes = tuple(stored.change(kinds[each], logical_id, *each) for each in recorded if each in kept or each in going)
     if not kept:
-        return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
+        # Another Export goes on with its values, if that is not refused.
+        taken = [stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded if each not in going]
+        refused = any(outcome.refusal for run in runs for outcome in run.values())
+        gone = () if refused else tuple(_behind(simulation, logical_id, taken))
+        return ExportPrediction(logical_id, Verdict.LOST if gone else Verdict.ACCEPTED, gone, changes)
     text = str(ExportsKeptError([InUse(key, "kept", importers) for (_, key), importers in kept.items()]))
     reasons = (
         f"{logical_id} is removed in the cleanup, where nothing can be refused. {text}",
@@ -158,7 +197,6 @@ def _removed(simulation: Simulation, logical_id: str, done: Mapping[str, Outcome
 
 def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     """The imported values that an Export may change, as it says `OnChange: propagate`."""
-    comparison = simulation.comparison
     importers: dict[Key, set[str]] = {}
     for place in (each for outcome in outcomes if not outcome.refusal for each in outcome.places):
         for key, found in place.plan.propagated.items():
@@ -166,13 +204,8 @@ def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outc
     for key, stacks in importers.items():
         who, keep = some(map(stack_text, sorted(stacks)), 5), "keeps" if len(stacks) == 1 else "keep"
         changes = "may change" if simulation.wanted[logical_id].why_unknown(key) else "changes"
-        former = simulation.given(comparison.old, logical_id)
-        for level in ("Values", *key.split("/")):
-            former = former.get(level) if isinstance(former, dict) else former
         text = f"{attribute_name(key)} {changes}: {who} {keep} the old value until deployed with another Revision"
-        if gone := [
-            each for each in sorted(origins(former)) if comparison.leaves(each) or comparison.is_replaced(each)
-        ]:
+        if gone := _deleted(simulation, _former(simulation, logical_id, key)):
             text += f"; {some(gone)} {'is' if len(gone) == 1 else 'are'} deleted in the cleanup"
         yield Finding(Verdict.ACCEPTED, f"{text}.")
 
@@ -190,7 +223,7 @@ def _missing(logical_id: str, stored: StoredStack) -> Iterator[Finding]:
 def _gone(simulation: Simulation, logical_id: str) -> Iterator[str]:
     """What CloudFormation deletes, or may, of that what a removed Export publishes."""
     comparison = simulation.comparison
-    for each in sorted(origins(simulation.given(comparison.old, logical_id))):
+    for each in origins(simulation.given(comparison.old, logical_id), comparison.old):
         if comparison.leaves(each):
             yield f"{each} is removed with it: CloudFormation deletes it while stacks use it."
         elif comparison.may_be_replaced(each):

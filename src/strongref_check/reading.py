@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _NO_CHANGE_SET = ("ChangeSetNotFound", "ChangeSetNotFoundException")
 _NO_CHANGES = ("didn't contain changes", "No updates are to be performed")
 """What CloudFormation says of a change set that changes nothing."""
+_OVER = ("OBSOLETE", "EXECUTE_")
+"""What the execution status begins with of a change set that cannot be executed anymore."""
 _EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
 """Statuses of stacks without resources: one that only has a change set, and one whose creation failed."""
 
@@ -84,6 +86,7 @@ class StackReader:
         self._stacks: Memo[str, DeployedStack | None] = Memo()
         self._change_sets: Memo[tuple[StackArn, str], ChangeSet] = Memo()
         self._users: Memo[str, tuple[str, ...]] = Memo()
+        self._exported: Memo[str, frozenset[str]] = Memo()
         self._inspector = TagInspector(self._ports.stacks)
         self._stores: Memo[str, Store] = Memo()
         self._tags: Memo[tuple[str, Location], Mapping[Key, ValueTags]] = Memo()
@@ -137,7 +140,8 @@ class StackReader:
         first, changes = pages[0], [each for page in pages for each in page.get("Changes", ())]
         listed = [each["ResourceChange"] for each in changes if "ResourceChange" in each]
         reason = first.get("StatusReason", "")
-        status = first["Status"] if first.get("ExecutionStatus") != "OBSOLETE" else "OBSOLETE"
+        execution = first.get("ExecutionStatus", "")
+        status = execution if execution.startswith(_OVER) else first["Status"]
         if status != "CREATE_COMPLETE" and (listed or not any(text in reason for text in _NO_CHANGES)):
             raise ChangeSetNotReadyError(change_set, status, reason)
         template = template_of(self._aws, self._where, stack.arn.name, ChangeSetName=change_set)
@@ -177,6 +181,14 @@ class StackReader:
     def users(self, export: str) -> tuple[str, ...]:
         """The names of the stacks that import a CloudFormation export of the region."""
         return self._users.get(export, lambda: self._importing(export))
+
+    def has_export(self, name: str) -> bool:
+        """Whether a stack of the region has a CloudFormation export of this name."""
+        return name in self._exported.get("", self._all_exports)
+
+    def _all_exports(self) -> frozenset[str]:
+        pages = self._pages("ListExports", "exports", "list_exports")
+        return frozenset(each["Name"] for page in pages for each in page["Exports"])
 
     def _scope(self, export: ExportIdentity, at: Location) -> StoredScope:
         """What an Export sees in a place: all Exports of a stack see what is read there once."""
@@ -221,11 +233,15 @@ class StackReader:
     def _describe_change_set(self, stack: DeployedStack, change_set: str) -> list[Mapping[str, Any]]:
         target, request = f"change set {change_set}", {"StackName": stack.arn.name, "ChangeSetName": change_set}
         try:
-            return list(self._pages("DescribeChangeSet", target, "describe_change_set", **request))
+            pages = list(self._pages("DescribeChangeSet", target, "describe_change_set", **request))
         except FetchFailedError as error:
             if error.code in (*_NO_CHANGE_SET, ABSENT):
                 raise NoSuchChangeSetError(change_set, stack.arn.name) from None
             raise
+        # An ARN is found whatever the stack's name is.
+        if pages[0].get("StackId", str(stack.arn)) != str(stack.arn):
+            raise NoSuchChangeSetError(change_set, stack.arn.name)
+        return pages
 
     def _pages(self, action: str, target: str, method: str, **request: str) -> Iterator[Mapping[str, Any]]:
         while True:

@@ -130,7 +130,7 @@ class Simulation:
 
     def _outcome(self, logical_id: str, case: Case, done: Mapping[str, Outcome]) -> Outcome:
         try:
-            event = ExportEvent.parse(self._event(logical_id, self.wanted[logical_id].properties(case)))
+            event = ExportEvent.parse(self._event(logical_id, self.wanted[logical_id].cases[case]))
         except BadRequestError as refused:
             return Outcome(refusal=refused)
         phase = Phase.CREATE if self.given(self.comparison.old, logical_id) is None else Phase.UPDATE

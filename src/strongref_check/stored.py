@@ -10,7 +10,7 @@ from strongref.contract.names import SHARED, ExportScope
 from strongref.protocol.plan import Create, Delete, Overwrite, TakeOwnership, WriteRecord
 from strongref.protocol.planner import StoredExports
 from strongref_check.report import ValueChange
-from strongref_check.unknown import Unknown, sent
+from strongref_check.unknown import Unknown, sent, sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +78,11 @@ class StoredStack:
         """Where an Export has a record."""
         return [at for (each, at), found in self.scopes.items() if each == logical_id and found.exports.own]
 
+    def importers(self, logical_id: str) -> tuple[str, ...]:
+        """The ARNs of those who import something that an Export publishes."""
+        found = (self.at(logical_id, at).tags.get(key) for at, key in self.recorded_in_places(logical_id))
+        return tuple(sorted({arn for tags in found if tags for arn in tags.importers}))
+
     def recorded_in_places(self, logical_id: str) -> list[tuple[Location, Key]]:
         places = {at: self.at(logical_id, at).exports.recorded for at in self.locations(logical_id)}
         return [(at, key) for at, recorded in places.items() for key in sorted(recorded)]
@@ -126,6 +131,16 @@ def locations_of(
         for place in sorted(entry.places):
             found[logical_id, Location(place.region, ExportScope(place.consumer, stack.producer))] = None
     yield from found
+
+
+def unclear_place(version: StackVersion, logical_id: str, stored: StoredStack) -> str:
+    """Which property hides where a deployed Export publishes, if the index does not say it either; empty if none."""
+    if logical_id in stored.index:
+        return ""
+    given = sent(version.resources[logical_id].properties)
+    if not isinstance(given, Mapping):
+        return "Properties"
+    return next((name for name in ("Region", "Consumer") if sources_of(given.get(name))), "")
 
 
 def _declared(stack: StackArn, version: StackVersion, logical_id: str) -> Iterator[Location]:

@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import partition_of
-from strongref.contract.requests import EXPORT_TYPE
+from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref_check.evaluation import Evaluation, section
 from strongref_check.unknown import SourceKind, Unknown, expression_of, sources_of, text_of, unknown_of
 
@@ -99,7 +99,32 @@ class StackVersion:
     def exports(self) -> list[str]:
         """The logical IDs of its Exports, each after those that it depends on."""
         found = self.of_type(EXPORT_TYPE)
+        # The exporter carries out custom resources of any type.
+        present = [name for name, each in self.resources.items() if each.present]
+        found += [name for name in present if self.imported_token(name) == EXPORTER["Fn::ImportValue"]]
         return [name for name in self.order if name in found]
+
+    def imported_token(self, logical_id: str) -> str:
+        """The CloudFormation export that a custom resource has its service token from; empty if from elsewhere."""
+        match self.resources[logical_id].properties:
+            case {"ServiceToken": Unknown(expression={"Fn::ImportValue": str(name)})}:
+                return name
+        return ""
+
+    @cached_property
+    def invalid(self) -> list[str]:
+        """The expressions that cannot be evaluated, each with where it is."""
+        present = {name: each for name, each in self.resources.items() if each.present}
+        parts = {name: each.sources | sources_of(each.exists) for name, each in present.items()}
+        for each in (*self.outputs.values(), *self.unnamed):
+            found = sources_of([each.name, each.value, each.exists])
+            parts["Outputs"] = parts.get("Outputs", frozenset()) | found
+        return [
+            f"{source.name} in {name}"
+            for name, sources in parts.items()
+            for source in sorted(sources)
+            if source.kind is SourceKind.INVALID
+        ]
 
     def needed_by(self, logical_id: str) -> set[str]:
         """All resources that one depends on, directly or not."""

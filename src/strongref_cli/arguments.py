@@ -11,7 +11,6 @@ import argparse
 from strongref import __version__
 from strongref.contract.names import SHARED
 from strongref_cli.options import (
-    JSON_LINES,
     Commands,
     Parser,
     add_command,
@@ -183,8 +182,36 @@ def _republish(commands: Commands) -> None:
     republish.set_defaults(run="healing:republish_exports")
 
 
+def _install(commands: Commands) -> None:
+    """`install`, `status` and `uninstall`."""
+    install = add_command(commands, "install", "install or upgrade the functions in regions")
+    status = add_command(commands, "status", "show what is installed in regions, and what differs")
+    uninstall = add_command(commands, "uninstall", "remove the functions from regions, unless stacks use them")
+    bucket = "take the buckets PREFIX-REGION, which exist; by default strongref-ACCOUNT-REGION, which it creates"
+    install.add_argument("--bucket", metavar="PREFIX", help=bucket)
+    repeatable(install, "--parameter", "a parameter of the installation; repeatable", metavar="NAME=VALUE")
+    repeatable(install, "--tag", "a tag of the stack; repeatable", metavar="NAME=VALUE")
+    install.add_argument("--force", action="store_true", help="also install an older version than the present one")
+    uninstall.add_argument("--bucket", metavar="PREFIX", help="the buckets of the installation, if given to install")
+    uninstall.add_argument("--purge", action="store_true", help="also delete the code in the buckets, and own buckets")
+    add_yes(uninstall)
+    for command in (install, uninstall):
+        command.add_argument("--dry-run", action="store_true", help="show what would happen, and change nothing")
+    for command, function in ((install, "install_suite"), (status, "show_status"), (uninstall, "uninstall_suite")):
+        command.add_argument("--stack", default="strongref", help="the name of its stack; by default strongref")
+        add_regions(command, "a region")
+        add_output(command)
+        command.set_defaults(run=f"installing:{function}")
+
+
 def _lookup(commands: Commands) -> None:
-    lookup = add_command(commands, "lookup", "print a resource's primary identifier, or its attributes")
+    lookup = add_command(
+        commands,
+        "lookup",
+        "print a resource's primary identifier, or its attributes",
+        epilog="For scripts, --output table prints only the identifier on one line, or with --attribute only the "
+        "values, one per line.",
+    )
     lookup.add_argument("type", metavar="TYPE", help="the resource type, as in AWS::S3::Bucket")
     lookup.add_argument("physical_id", metavar="PHYSICAL_ID", nargs="?", help="the physical ID in CloudFormation")
     lookup.add_argument("--arn", help="the ARN, instead of the physical ID")
@@ -195,7 +222,8 @@ def _lookup(commands: Commands) -> None:
     lookup.add_argument("--region", help="the resource's region")
     lookup.add_argument("--account", help="the resource's account, if it is not the caller's")
     lookup.add_argument("--role", help=ROLE)
-    lookup.add_argument("--json", action="store_true", help="print one JSON object")
+    add_profile(lookup)
+    add_output(lookup)
     lookup.set_defaults(run="lookup:look_up")
 
 
@@ -204,7 +232,7 @@ def _objects(commands: Commands) -> None:
     below = objects.add_subparsers(required=True, metavar="COMMAND")
     every = add_command(below, "list", "list objects and their keys; never the values")
     _channel(every)
-    every.add_argument("--json", action="store_true", help=JSON_LINES)
+    add_output(every)
     every.set_defaults(run="objects:list_objects")
     show = add_command(below, "show", "print one object as a tree")
     export = add_command(below, "export", "print one object as JSON or as shell variables")
@@ -219,7 +247,7 @@ def _objects(commands: Commands) -> None:
     export.set_defaults(run="objects:export_object")
     context = add_command(below, "context", "list what lookups have stored in the context file, or remove it")
     context.add_argument("--file", help=f"the file; by default {CONTEXT_FILE}")
-    context.add_argument("--json", action="store_true", help=JSON_LINES)
+    add_output(context)
     remove = context.add_mutually_exclusive_group()
     remove.add_argument("--reset", nargs="+", metavar="NAME", help="remove these objects or values")
     remove.add_argument("--clear", action="store_true", help="remove everything that strongref has stored")
@@ -239,6 +267,7 @@ def _channel(command: argparse.ArgumentParser) -> None:
     command.add_argument("--consumer", help="via strongref: only exports for this consumer (_shared: exports for all)")
     command.add_argument("--stack", help="via cloudformation or strongref: only exports of this stack")
     command.add_argument("--prefix", help="via ssm: the parameters' prefix, as in /shared/network")
+    add_profile(command)
 
 
 def _manifests(command: argparse.ArgumentParser) -> None:
@@ -264,7 +293,7 @@ def _refs(commands: Commands) -> None:
     repeatable(common, "--crd", crds, metavar="FILE")
     _refs_resolve(below, common)
     fields = add_command(below, "fields", "list all reference fields, and what they refer to", parents=[common])
-    fields.add_argument("--json", action="store_true", help=JSON_LINES)
+    add_output(fields)
     fields.set_defaults(run="refs:list_fields", extra="refs")
     rbac = add_command(below, "rbac", "write the ClusterRole for reading referenced objects", parents=[common])
     rbac.add_argument("--name", default=ROLE_NAME, help=f"the ClusterRole's name; by default {ROLE_NAME}")
@@ -295,6 +324,7 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
     resolve.add_argument("--sensitive", action="store_true", help="also write secret exports")
     resolve.add_argument("--region", help="the region of stacks and exports whose reference names none")
     resolve.add_argument("--role", help=ROLE)
+    add_profile(resolve)
     resolve.set_defaults(run="refs_resolving:resolve_references", extra="refs")
 
 
@@ -317,6 +347,7 @@ def _resolve(commands: Commands) -> None:
     resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
     resolve.add_argument("--region", help="the region of tokens that name none")
     resolve.add_argument("--role", help=ROLE)
+    add_profile(resolve)
     resolve.set_defaults(run="resolve:resolve_tokens", extra="manifests")
 
 
@@ -341,7 +372,7 @@ def _transform(commands: Commands) -> None:
 
 
 _COMMANDS = (
-    _list, _who, _graph, _order, _check, _doctor, _release, _republish,
+    _install, _list, _who, _graph, _order, _check, _doctor, _release, _republish,
     _lookup, _objects, _refs, _resolve, _transform, _completion,
 )  # fmt: skip
 """In the order in which the help lists them."""

@@ -72,8 +72,11 @@ def _check_resources(file: str, resources: object) -> None:
     found = {dict: "an empty map", list: "a list", type(None): "nothing"}.get(type(resources), "a single value")
     problem = f"it has no Resources, got {found}"
     if isinstance(resources, dict) and resources:
-        wrong = [name for name, each in resources.items() if not (isinstance(each, dict) or name.startswith(FOR_EACH))]
-        problem = f"{some(wrong, 5)} in Resources must be a map" if wrong else ""
+        plain = {name: each for name, each in resources.items() if not name.startswith(FOR_EACH)}
+        wrong = [
+            name for name, each in plain.items() if not (isinstance(each, dict) and isinstance(each.get("Type"), str))
+        ]
+        problem = f"{some(wrong, 5)} in Resources must be a map with a Type" if wrong else ""
     if problem:
         raise ManifestError(file, None, f"{problem}. Pass a CloudFormation template")
 

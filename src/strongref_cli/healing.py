@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON
 from strongref.contract.values import attribute_name
 from strongref.text import cut, some
+from strongref_cli.installation import notify, version_problems
 from strongref_cli.output import Result, Table, ask, progress, show
 from strongref_cli.overview import (
     consumer_text,
@@ -46,7 +48,7 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
         account = aws.accounts.own
         ports = session.ports(account)
         examination = Examination(ports, session.clock, account, OverviewReader(aws, step), step)
-        problems = examination.examine(regions)
+        problems = [*version_problems(session, regions), *examination.examine(regions)]
     healable = sorted({each.region for each in problems if each.severity is Severity.HEALABLE})
     if not (args.fix and healable):
         show(_diagnosis(problems, regions), args.output)
@@ -183,8 +185,15 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     ports, by = session.ports(aws.accounts.own), aws.accounts.caller
     with progress("Releasing"):
         done = [release(ports, session.clock, each, by, reason) for each in claimed]
+        for region, scope in sorted({(each.region, each.scope) for each in claimed}):
+            values = [_imported(each) for each in claimed if (each.region, each.scope) == (region, scope)]
+            notify(session, region, claim_released(values, by, reason))
     show(_released(done), args.output)
     return 0
+
+
+def _imported(each: ClaimedValue) -> ImportedValue:
+    return ImportedValue(each.region, each.scope, each.key, (each.claim.importer,))
 
 
 def _plan_of(claimed: Sequence[ClaimedValue], args: argparse.Namespace) -> Result:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from strongref.errors import BadEndpointError, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref_cli.arguments import parser
 from strongref_cli.output import discard
+from strongref_install.errors import AwsCallError
 from strongref_manifests.errors import InputError
 from strongref_toolkit.errors import FetchFailedError, NoWayInError, UnknownCallerError, UsageError
 from strongref_toolkit.extras import missing_dependency
@@ -22,7 +23,15 @@ FAILED, WRONG_USAGE, AWS_FAILED = 1, 2, 3
 CLOSED_PIPE = 141
 """What shells report for a command whose reader has read enough."""
 
-_OF_AWS = (BadEndpointError, FetchFailedError, NoWayInError, ServiceError, StackLookupError, UnknownCallerError)
+_OF_AWS = (
+    AwsCallError,
+    BadEndpointError,
+    FetchFailedError,
+    NoWayInError,
+    ServiceError,
+    StackLookupError,
+    UnknownCallerError,
+)
 _OF_USER = (InputError, UsageError)
 
 

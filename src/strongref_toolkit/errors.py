@@ -103,7 +103,10 @@ class NoWayInError(StrongRefError):
 
 class UnknownCallerError(StrongRefError):
     code: str
-    sentence = "The caller's account could not be determined: {code}. Check the credentials (AWS_PROFILE)."
+    sentence = (
+        "The caller's account could not be determined: {code}. Check the credentials (AWS_PROFILE), the region and the "
+        "network."
+    )
 
 
 class SelectError(ResolveError):

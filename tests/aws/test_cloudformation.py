@@ -15,8 +15,9 @@ from moto import mock_aws
 
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.contract.holds import HOLD_TYPE
 from strongref.errors import StackLookupError, WaitInterruptedError
-from strongref.protocol.ports import StackInfo
+from strongref.protocol.ports import NewStack, StackInfo
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
@@ -83,6 +84,17 @@ def described(status: str = "UPDATE_IN_PROGRESS", **more: str) -> dict[str, Any]
 def resource(kind: str, physical_id: str | None, status: str = "CREATE_COMPLETE") -> dict[str, Any]:
     found = {"LogicalResourceId": "R", "ResourceType": kind, "ResourceStatus": status, "LastUpdatedTimestamp": NOW}
     return {**found, "PhysicalResourceId": physical_id} if physical_id else found
+
+
+def test_a_hold_stack_that_fails_does_not_stay(stub: Stubber, stubbed: CloudFormationStacks) -> None:
+    """Nor is another type of resource in it, whatever the template says."""
+    tags = [{"Key": "strongref:consumer", "Value": WEB}]
+    request = {"StackName": "hold", "TemplateBody": TEMPLATE, "ResourceTypes": [HOLD_TYPE], "Tags": tags}
+    stub.add_response("create_stack", {"StackId": WEB}, {**request, "OnFailure": "DELETE"})
+    stub.add_response("update_stack", {"StackId": WEB}, request)
+    new = NewStack("hold", REGION, TEMPLATE, (HOLD_TYPE,), {"strongref:consumer": WEB})
+    assert stubbed.create_stack(new) == WEB
+    stubbed.update_stack(new)
 
 
 def test_a_stack_is_found_by_its_arn_in_its_own_region() -> None:

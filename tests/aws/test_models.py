@@ -11,7 +11,11 @@ import pytest
 from strongref.aws.clients import MODELS, Clients
 from strongref.aws.retry_and_rate_limit import RATE_OF_ACTION
 from tests.support.documents import ROOT
+from tests.support.install_calls import INSTALLING
 from tools.models import CALLS, models
+
+UNPACED = {"PutEvents"}
+"""What is called once and not retried, and so has no rate."""
 
 
 def test_they_are_what_the_installed_botocore_says() -> None:
@@ -22,8 +26,10 @@ def test_they_are_what_the_installed_botocore_says() -> None:
 
 def test_they_have_every_call_that_functions_make_and_no_other() -> None:
     described = {"DescribeChangeSet", "GetTemplate", "ListExports", "ListImports"}
-    of_the_command = {"AssumeRole", "DescribeRegions", "GetCallerIdentity", "GetObject", "GetSecretValue", *described}
-    assert {call for calls in CALLS.values() for call in calls} == set(RATE_OF_ACTION) - of_the_command
+    own = {"AssumeRole", "GetCallerIdentity", "GetObject", "GetSecretValue"}
+    of_the_command = {"DescribeParameters", "DescribeRegions", *own, *described}
+    needed = set(RATE_OF_ACTION) - of_the_command - INSTALLING | UNPACED
+    assert {call for calls in CALLS.values() for call in calls} == needed
 
 
 def test_the_calls_go_where_they_would_without_them_in_every_region_and_in_regions_to_come(

@@ -127,6 +127,15 @@ def test_a_nested_stack_that_leaves_is_lost_unless_it_is_held() -> None:
     assert (free.verdict, len(free.findings)) == (Verdict.ACCEPTED, 1)
 
 
+def test_a_nested_stack_that_is_retained_stays_with_its_exports() -> None:
+    reader = tree()
+    root = template(Below=BELOW | {"DeletionPolicy": "Retain"}, Own=bucket())
+    reader.stacks["root"] = deployed(ROOT, root, {"Below": NETWORK})
+    assert check(reader).template("root", template(Own=bucket()), {}).verdict is Verdict.ACCEPTED
+    report = check(reader).deletion("root")
+    assert (report.verdict, report.nested) == (Verdict.ACCEPTED, ())
+
+
 def test_importers_in_the_tree_may_be_deleted_first() -> None:
     report = check(tree(found=stored(values(A="one"), {"A": (ROOT,)}))).deletion("root")
     assert report.verdict is Verdict.UNKNOWN
@@ -207,6 +216,23 @@ def test_an_operation_that_is_running_makes_the_answer_unknown() -> None:
         Verdict.UNKNOWN,
         "Stack network is UPDATE_IN_PROGRESS. Check again when that has ended.",
     )
+
+
+@pytest.mark.parametrize(
+    ("status", "step"),
+    [
+        ("DELETE_FAILED", "finish its deletion"),
+        ("ROLLBACK_COMPLETE", "delete it"),
+        ("ROLLBACK_FAILED", "delete it"),
+        ("UPDATE_ROLLBACK_FAILED", "continue its rollback"),
+    ],
+)
+def test_a_stack_that_cloudformation_does_not_update_is_refused(status: str, step: str) -> None:
+    reader = Reader({"network": deployed(NETWORK, INNER, status=status)}, found=StoredStack())
+    report = check(reader).template("network", INNER, {})
+    text = f"Stack network is {status}, and CloudFormation does not update it: {step} first."
+    assert [each.text for each in report.findings if each.verdict is Verdict.REFUSED] == [text]
+    assert check(reader).deletion("network").verdict is Verdict.ACCEPTED
 
 
 def test_a_stack_that_is_not_there_is_an_error() -> None:

@@ -9,13 +9,12 @@ import pytest
 
 from strongref_check.deletion import predict_deletion
 from strongref_check.report import ChangeKind, StackReport, Verdict
+from strongref_check.stored import StoredStack
 from tests.support.builders import WEB, values
 from tests.support.checks import STACK, Template, bucket, exporting, held_by, hold_output, stored, template, version
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-    from strongref_check.stored import StoredStack
 
 TEMPLATE = template(
     Bucket=bucket(),
@@ -88,3 +87,20 @@ def test_importers_that_are_deleted_with_it_may_be_gone_first() -> None:
     report = deleted(TEMPLATE, stored(values(A="1"), {"A": (WEB,)}), going=[WEB])
     assert report.verdict is Verdict.UNKNOWN
     assert "only stacks that are deleted with it import it" in report.exports[0].reasons[0]
+
+
+@pytest.mark.parametrize("more", [{}, {"DeletionPolicy": "Retain"}])
+def test_the_deletion_of_an_export_that_publishes_where_only_cloudformation_knows_is_unknown(more: Template) -> None:
+    """The index has no entry: the suite was updated a moment ago, and the janitor has not run yet."""
+    given = template(Exports=exporting({"A": "1"}, Region={"Fn::ImportValue": "consumer-region"}) | more)
+    report = deleted(given, StoredStack())
+    assert report.verdict is Verdict.UNKNOWN
+    assert report.exports[0].reasons[0].endswith("The janitor adds the entry: check again after its next run.")
+
+
+def test_what_a_retained_export_has_left_behind_is_lost() -> None:
+    given = template(Bucket=bucket())
+    report = deleted(given, stored(values(A="1"), {"A": (WEB,)}))
+    assert report.verdict is Verdict.LOST
+    assert "Exports is no longer in the template, and stack web" in report.findings[0].text
+    assert deleted(given, stored(values(A="1"))).verdict is Verdict.ACCEPTED

@@ -87,7 +87,7 @@ def test_a_function_of_known_values_is_known(node: object, expected: object) -> 
         ({"Fn::Cidr": [{"Ref": "Bucket"}, 2, "8"]}, ["Bucket", "Fn::Cidr"]),
         ({"Ref": "Nowhere"}, ["invalid expression Ref of Nowhere"]),
         ({"Fn::FindInMap": ["Sizes", "test", "Count"]}, ["invalid expression Fn::FindInMap"]),
-        ({"Fn::If": ["Circular", 1, 2]}, ["invalid expression Condition"]),
+        ({"Fn::If": ["Circular", 1, 2]}, ["invalid expression Condition Round"]),
         ({"Fn::Unheard": "x"}, ["invalid expression Fn::Unheard"]),
     ],
 )

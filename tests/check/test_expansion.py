@@ -25,12 +25,16 @@ def test_a_loop_is_unrolled_in_keys_in_sub_and_in_ref() -> None:
     body = {
         "Bucket&{Name}": {
             "Type": "AWS::S3::Bucket",
-            "Properties": {"A": {"Ref": "Name"}, "B": {"Fn::Sub": "${Name}-${AWS::Region}"}, "C": "${Name}"},
+            "Properties": {"A": {"Ref": "Name"}, "B": {"Fn::Sub": "${Name}-${AWS::Region}"}, "C": {"${Name}": "1"}},
         }
     }
     found = resources({"Fn::ForEach::Buckets": ["Name", {"Ref": "Names"}, body]})
     assert set(found) == {"BucketOne", "Buckettwo"}
-    assert found["Buckettwo"]["Properties"] == {"A": "t-wo", "B": {"Fn::Sub": "t-wo-${AWS::Region}"}, "C": "${Name}"}
+    assert found["Buckettwo"]["Properties"] == {
+        "A": "t-wo",
+        "B": {"Fn::Sub": "t-wo-${AWS::Region}"},
+        "C": {"t-wo": "1"},
+    }
 
 
 def test_loops_are_nested_and_unrolled_in_properties() -> None:
@@ -69,6 +73,14 @@ def test_a_loop_over_what_only_cloudformation_knows_is_left_to_it(collection: ob
     given = {"Transform": LOOPS, "Resources": {"Fn::ForEach::Loop": ["X", collection, {"B${X}": {}}]}}
     names = {"Stored": unknown_of(SourceKind.CHANGING, "parameter Stored", {"Ref": "Stored"})}
     assert expand(given, names).left == ("Fn::ForEach::Loop",)
+
+
+@pytest.mark.parametrize(
+    "text", ["x-${X}", "&{X}", {"Fn::GetAtt": ["B${X}", "Arn"]}, {"Fn::Sub": ["x", {"V": "${X}"}]}]
+)
+def test_a_loop_with_its_identifier_in_plain_text_is_left_to_cloudformation(text: object) -> None:
+    given = {"Transform": LOOPS, "Resources": {"Fn::ForEach::Loop": ["X", ["a"], {"B${X}": {"Properties": text}}]}}
+    assert expand(given, {}).left == ("Fn::ForEach::Loop",)
 
 
 def test_the_key_of_a_loop_is_shown_as_it_is_written() -> None:

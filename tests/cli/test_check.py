@@ -70,6 +70,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(BaseClient, "_make_api_call", answered)
     with mock_aws():
+        deployed("strongref", EU, template({"X": {"Value": "x", "Export": {"Name": "strongref-exporter"}}}, B=bucket()))
         producer = deployed("network", EU, producing())
         consumer = deployed("web", US, template(Bucket=bucket()))
         values = {"Bucket": SECRET, "Password": PASSWORD, "Name": SECRET}
@@ -176,7 +177,36 @@ def test_the_names_of_outputs_are_those_that_cloudformation_knows(check: Check, 
 def test_a_new_stack_is_predicted(check: Check) -> None:
     status, shown = check(producing(), stack="new")
     assert (status, shown.count("added")) == (0, 3)
-    assert "note: Stack new does not exist in eu-west-1: this creates it." in shown
+    note = (
+        "note: Stack new does not exist in eu-west-1: this creates it. If it should exist, check the name, the region"
+    )
+    assert note in shown
+
+
+def test_an_export_in_a_region_without_strongref_is_refused(check: Check) -> None:
+    text = (
+        "refused: No stack in us-east-1 exports strongref-exporter, which the ServiceToken of Exports imports. Install "
+        "strongref in us-east-1 first."
+    )
+    status, shown = check(producing(), stack="new", region=US)
+    assert (status, text in shown) == (1, True)
+    given = producing()
+    given["Resources"]["Exports"]["Properties"]["ServiceToken"] = "arn:aws:lambda:us-east-1:1:function:exporter"
+    assert check(given, stack="new", region=US)[0] == 0
+
+
+def test_what_no_stack_can_be_made_of_is_unknown(check: Check) -> None:
+    given = producing()
+    given["Resources"]["Bucket"]["Condition"] = "Nope"
+    given["Resources"]["Other"] = bucket({"Fn::Unheard": "x"})
+    given["Outputs"]["Bucket"]["Value"] = {"Ref": "Nowhere"}
+    status, shown = check(given, "--strict")
+    text = (
+        "unknown: invalid expression Condition Nope in Bucket, invalid expression Fn::Unheard in Other and invalid "
+        "expression Ref of Nowhere in Outputs: CloudFormation refuses that, unless it knows a function that check does "
+        "not know. Correct it, or create a change set."
+    )
+    assert (status, text in shown) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +232,8 @@ def test_wrong_usage_is_one_line(check: Check, arguments: list[str], problem: st
         ({}, "it has no Resources, got an empty map."),
         (None, "it has no Resources, got nothing."),
         (SECRET, "it has no Resources, got a single value."),
-        ({"A": SECRET}, "A in Resources must be a map."),
+        ({"A": SECRET}, "A in Resources must be a map with a Type."),
+        ({"A": {"Properties": {}}}, "A in Resources must be a map with a Type."),
     ],
 )
 def test_a_file_that_is_no_template_is_an_error(check: Check, resources: object, problem: str) -> None:
@@ -223,7 +254,7 @@ def test_what_several_exports_share_is_read_once(check: Check, monkeypatch: pyte
     one = len(made)
     more = {f"More{number}": exporting({f"V{number}": "1"}) for number in range(9)}
     check({**producing(), "Resources": {**producing()["Resources"], **more}})
-    assert len(made) == 2 * one
+    assert len(made) == 2 * one + 1  # ListExports, as there are new Exports
 
 
 @pytest.mark.parametrize("arguments", [["--delete", "nowhere"], ["--stack", "nowhere", "--change-set", "next"]])
@@ -244,6 +275,7 @@ def test_only_the_documented_calls_are_made(check: Check, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(BaseClient, "_make_api_call", noted)
     check(producing(Bucket="another"))
+    check(producing(), stack="new")
     check(None, "--delete", "network")
     check(None, "--stack", "network", "--change-set", "next")
     documented = {
@@ -306,8 +338,12 @@ def test_a_change_set_that_is_not_ready_or_not_there_is_an_error(
     assert (status, "Change set next is CREATE_IN_PROGRESS: there is nothing to check in it." in shown) == (1, True)
     change_sets["old"] = changing("False", ExecutionStatus="OBSOLETE")
     assert "Change set old is OBSOLETE: there is nothing to check in it." in check(None, *asked, "old")[1]
-    status, shown = check(None, *asked, "other")
-    assert (status, "Stack network has no change set other." in shown) == (1, True)
+    change_sets["done"] = changing("False", ExecutionStatus="EXECUTE_FAILED")
+    assert "Change set done is EXECUTE_FAILED: there is nothing to check in it." in check(None, *asked, "done")[1]
+    change_sets["foreign"] = changing("False", StackId="arn:aws:cloudformation:eu-west-1:123456789012:stack/shop/1")
+    for name in ("other", "foreign"):
+        status, shown = check(None, *asked, name)
+        assert (status, f"Stack network has no change set {name}." in shown) == (1, True)
     for reason in ("The submitted information didn't contain changes.", "No updates are to be performed."):
         change_sets["same"] = changing("False", Status="FAILED", StatusReason=reason, Changes=[])[:1]
         change_sets["same"][0].pop("NextToken")

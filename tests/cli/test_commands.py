@@ -153,7 +153,7 @@ def test_no_credentials_are_one_line(
 ) -> None:
     monkeypatch.setattr("botocore.credentials.CredentialResolver.load_credentials", lambda _: None)
     assert cli.main([*command, "--region", US]) == 3
-    assert "NoCredentialsError. Check the credentials (AWS_PROFILE)." in reported(capsys)
+    assert "NoCredentialsError. Check the credentials (AWS_PROFILE), the region and the network." in reported(capsys)
 
 
 def test_a_profile_that_does_not_exist_is_one_line(
@@ -196,6 +196,11 @@ def test_an_interrupted_command_ends_as_shells_have_it(
 COMMAND = [sys.executable, "-c", "import sys; from strongref_cli import main; sys.exit(main())"]
 
 
+def _heed_interrupts() -> None:
+    """A shell has the commands that it runs in the background ignore them, and these tests may be such a command."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.15, 0.4, 1.0])
 def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent_server: str) -> None:
@@ -206,7 +211,11 @@ def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent
         "AWS_SECRET_ACCESS_KEY": "x",
     }
     with subprocess.Popen(  # noqa: S603
-        [*COMMAND, "list", "--region", US], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        [*COMMAND, "list", "--region", US],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        preexec_fn=_heed_interrupts,  # noqa: PLW1509 (there is no other thread that matters)
     ) as process:
         time.sleep(seconds)  # whatever it does by then
         process.send_signal(signal.SIGINT)

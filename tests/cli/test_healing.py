@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import strongref_cli as cli
+from strongref.aws.event_bus import EventBus
 from strongref.aws.parameter_store import SsmStore
 from strongref.contract.names import RESTORED_TAG
+from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.releases import MAX_REASON, Release
 from strongref.errors import AccessDeniedError, StrongRefError
 from strongref_toolkit import session
@@ -113,6 +115,14 @@ class TestDoctor:
             ("near-tag-limit", "action", "VpcId of network for all"),
         ]
 
+    def test_versions_that_differ_between_regions_are_found(self, run: Run, account: Account) -> None:  # noqa: F811
+        for region, version in ((US, "0.1.0"), (EU, "0.2.0")):
+            account.stack("strongref", region, outputs={"Version": {"Value": version}})
+        _, out, _ = run("doctor", "--region", US, "--region", EU)
+        assert "strongref is 0.2.0 in eu-west-1, 0.1.0 in us-east-1" in out
+        assert "run strongref install in all of them" in out
+        assert findings(run) == []
+
 
 class TestRepublish:
     def test_deleted_values_come_back_and_their_importers_are_named(self, run: Run, account: Account) -> None:  # noqa: F811
@@ -198,6 +208,22 @@ class TestRelease:
         assert len(account.hold_stacks(EU)) == 1
         run("release", "network", "Alb", "--consumer", "shop", "--region", US, "--reason", "x", "--yes")
         assert account.hold_stacks(EU) == []
+
+    def test_the_installations_bus_gets_a_notice(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        sent: list[tuple[str, str, Notice]] = []
+        monkeypatch.setattr(
+            EventBus, "put", lambda bus, notices: sent.extend((bus.name, bus.region, each) for each in notices)
+        )
+        account.stack("strongref", US, parameters={"EventBus": "platform"})
+        assert run("release", "network", "Alb", "--consumer", "shop", "--region", US, "--reason", "x", "--yes")[0] == 0
+        ((bus, region, notice),) = sent
+        assert (bus, region, notice.type) == ("platform", US, NoticeType.CLAIM_RELEASED)
+        assert [each["key"] for each in json.loads(notice.body)["values"]] == ["Alb/Arn", "Alb/Sg"]
 
     def test_a_release_is_reported_by_doctor(self, run: Run) -> None:
         run(*RELEASE, "--reason", "x", "--yes")

@@ -31,6 +31,8 @@ HEAVY = {
     "jsii",
     "aws_lambda_powertools",
     "pluralizer",
+    "rich",
+    "shtab",
     "strongref_objects",
 }
 EC2 = str(ROOT / "tests/generators/ec2.yaml")

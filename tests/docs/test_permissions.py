@@ -35,6 +35,7 @@ from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.requests import ResourceRequest
 from tests.support.cloudformation.stacks import CLEANUP
+from tests.support.install_calls import INSTALLING
 from tests.support.installation import LOG_ACTIONS, WORKING, listed, statements
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ OF_THE_COMMAND = {
     "GetTemplate",
     "ListExports",
     "ListImports",
+    *INSTALLING,
 }
 """What is called with its user's credentials, and by no function."""
 

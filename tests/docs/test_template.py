@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import fields
 
 import pytest
@@ -13,7 +15,10 @@ from strongref.errors import ErrorMetric
 from strongref.macro.template import MACRO
 from strongref.metrics import NAMESPACE, SERVICE
 from strongref.protocol import lag
-from tests.support.documents import ROOT
+from strongref.protocol.findings import FindingType
+from strongref.runtime.outbox import DROPPED
+from strongref.runtime.wiring import EVENT_BUS
+from tests.support.documents import ROOT, rows
 from tests.support.installation import FUNCTIONS, LOG_ACTIONS, RESOURCES, TEMPLATE, WORKING, listed, statements
 
 
@@ -72,7 +77,9 @@ def test_a_functions_role_is_all_in_the_template(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["Exporter", "Importer", "Lookup"])
 def test_a_function_is_found_by_its_export_and_by_its_parameter(name: str) -> None:
-    exported = {output["Export"]["Name"]: output["Value"] for output in TEMPLATE["Outputs"].values()}
+    exported = {
+        output["Export"]["Name"]: output["Value"] for output in TEMPLATE["Outputs"].values() if "Export" in output
+    }
     parameter = RESOURCES[f"{name}Token"]["Properties"]
     assert exported[f"strongref-{name.lower()}"] == {"Fn::GetAtt": [name, "Arn"]}
     assert parameter["Name"] == f"/strongref/service-tokens/{name.lower()}"
@@ -123,6 +130,88 @@ def test_the_hosts_that_can_be_given_reach_the_verifier() -> None:
         "a.example",
         "b.example",
     }
+
+
+SENDERS = ("Exporter", "Janitor")
+"""The functions that send notices."""
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_functions_that_send_notices_know_the_bus_and_may_use_it_and_no_others(name: str) -> None:
+    variables = RESOURCES[name]["Properties"].get("Environment", {}).get("Variables", {})
+    assert variables == ({EVENT_BUS: {"Ref": "EventBus"}} if name in SENDERS else {})
+    policy = RESOURCES["EventBusPolicy"]
+    assert policy["Condition"] == "HasEventBus"
+    assert policy["Properties"]["Roles"] == [{"Ref": f"{sender}Role"} for sender in SENDERS]
+    assert not [each for each in statements(f"{name}Role") if "events:" in str(each["Action"])]
+
+
+def test_the_permission_is_for_that_bus_alone_and_documented() -> None:
+    (statement,) = RESOURCES["EventBusPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    (documented,) = rows("docs/permissions.md", "The event bus")
+    assert documented[0] == f"`{statement['Action']}`"
+    named = "arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:event-bus/${EventBus}"
+    assert statement["Resource"] == {"Fn::If": ["IsEventBusArn", {"Ref": "EventBus"}, {"Fn::Sub": named}]}
+    assert TEMPLATE["Conditions"]["HasEventBus"] == {"Fn::Not": [{"Fn::Equals": [{"Ref": "EventBus"}, ""]}]}
+
+
+@pytest.mark.parametrize(
+    ("given", "accepted"),
+    [
+        ("", True),
+        ("default", True),
+        ("people.and-others_1", True),
+        ("arn:aws:events:us-east-1:111111111111:event-bus/people", True),
+        ("arn:aws-cn:events:cn-north-1:111111111111:event-bus/people", True),
+        ("arn:aws:events:us-east-1:111111111111:rule/people", False),
+        ("arn:aws:events:us-east-1:111111111111:event-bus/*", False),
+        ("arn:aws:sns:us-east-1:111111111111:people", False),
+        ("*", False),
+        ("aws.partner/example.com/1", False),
+        ("two buses", False),
+    ],
+)
+def test_a_bus_is_a_name_or_an_arn(given: str, accepted: bool) -> None:
+    assert bool(re.fullmatch(TEMPLATE["Parameters"]["EventBus"]["AllowedPattern"], given)) is accepted
+
+
+PUBLISHED = {*ErrorMetric, "Healed", "Unhealed", "HandOvers", "Propagations", DROPPED, *FindingType}
+"""What the functions count."""
+
+
+def test_the_dashboard_is_wanted_and_shows_what_is_counted() -> None:
+    dashboard = RESOURCES["OverviewDashboard"]
+    assert TEMPLATE["Parameters"]["Dashboard"]["Default"] == "false"
+    assert dashboard["Condition"] == "HasDashboard"
+    body = json.loads(dashboard["Properties"]["DashboardBody"]["Fn::Sub"])
+    metrics = [metric for widget in body["widgets"] for metric in widget["properties"]["metrics"]]
+    own = [metric for metric in metrics if metric[0] == NAMESPACE]
+    assert {metric[1] for metric in own} <= {str(each) for each in PUBLISHED}
+    assert {metric[1] for metric in own} >= {*ErrorMetric, "Propagations", "Healed", "Unhealed", DROPPED}
+    assert all(metric[2:] == ["service", SERVICE] for metric in own)
+    lambdas = [metric for metric in metrics if metric[0] == "AWS/Lambda"]
+    assert len(own) + len(lambdas) == len(metrics)
+    for shown in ("Errors", "Throttles", "Duration", "Invocations"):
+        assert [metric[3] for metric in lambdas if metric[1] == shown] == [f"${{{name}}}" for name in FUNCTIONS]
+    assert {metric[1] for metric in lambdas} == {"Errors", "Throttles", "Duration", "Invocations"}
+
+
+def test_the_dashboards_widgets_do_not_overlap() -> None:
+    body = json.loads(RESOURCES["OverviewDashboard"]["Properties"]["DashboardBody"]["Fn::Sub"])
+    cells = [
+        (x, y)
+        for widget in body["widgets"]
+        for x in range(widget["x"], widget["x"] + widget["width"])
+        for y in range(widget["y"], widget["y"] + widget["height"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert all(0 <= x < 24 for x, _ in cells)
+
+
+def test_every_metric_of_the_dashboard_and_the_alarms_is_documented() -> None:
+    documented = " ".join(row[0] for row in rows("docs/operations.md", "Alarms"))
+    for metric in {*ErrorMetric, "Healed", "Unhealed", "HandOvers", "Propagations", DROPPED}:
+        assert f"`{metric}`" in documented
 
 
 def test_a_functions_handler_is_there() -> None:

@@ -16,6 +16,7 @@ import pytest
 from tests.e2e.agreement import Agreement
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US, exporting, imported, lookup, stack
+from tests.support.documents import ROOT, load
 from tests.support.emulator import sam
 from tests.support.emulator.control import OTHER_ACCOUNT, Emulator
 from tests.support.emulator.sam import APPLICATION, REGIONS
@@ -32,6 +33,7 @@ THROTTLED_ACCOUNT = "666666666666"
 UPGRADED_ACCOUNT = "777777777777"
 FORGED_ACCOUNT = "888888888888"
 LATE_ACCOUNT = "999999999999"
+NOTIFIED_ACCOUNT = "101010101010"
 LAG = 1
 """Seconds by which the reads of that account lag."""
 HURRIED_SECONDS = 20
@@ -150,6 +152,26 @@ def late(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
     """An account of its own, whose reads lag, and whose application knows."""
     aws = _installed(emulator, tmp_path_factory, LATE_ACCOUNT, sam.QUICK | {"ReadLag": str(LAG)}, None)
     emulator.lag(LATE_ACCOUNT, LAG)
+    return aws
+
+
+@pytest.fixture(scope="session")
+def notified(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
+    """An account of its own, with the example's bus and mails, whose application sends events, and has a dashboard.
+
+    In one region the application has the bus's name, in the other one its ARN.
+    """
+    shared = _shared(tmp_path_factory)
+    aws = Aws(emulator, NOTIFIED_ACCOUNT)
+    with _locked(shared, f"{NOTIFIED_ACCOUNT}.lock"):
+        for region in REGIONS if not aws.status(APPLICATION, REGIONS[-1]) else ():
+            mails = load((ROOT / "examples/notices/mail.yaml").read_text())
+            parameters = [{"ParameterKey": "Mail", "ParameterValue": "team@example.com"}]
+            bus = aws.deploy("mails", mails, region, "CREATE_COMPLETE", Parameters=parameters).outputs["EventBus"]
+            arn = aws.client("events", region).describe_event_bus(Name=bus)["Arn"]
+            overrides = sam.QUICK | {"EventBus": {EU: bus, US: arn}[region], "Dashboard": "true"}
+            built = shared / "build/template.yaml"
+            sam.deploy_application(emulator, built, region=region, overrides=overrides, account=NOTIFIED_ACCOUNT)
     return aws
 
 

@@ -100,9 +100,44 @@ def test_what_is_predicted_as_lost_is_lost(imported: World) -> None:
     imported.aws.deploy(imported.producer, stack({"Other": topic()}), EU, "UPDATE_COMPLETE")
     assert last(imported).verdict is Verdict.LOST
     assert [each.kind for each in last(imported).exports[0].changes] == [ChangeKind.WITHDRAWN]
-    pages = imported.aws.client("sns", EU).get_paginator("list_topics").paginate()
-    assert arn not in [each["TopicArn"] for page in pages for each in page["Topics"]]
+    assert arn not in topics(imported)
     assert list(imported.values()) == ["Arn"]
+
+
+def topics(world: World) -> list[str]:
+    pages = world.aws.client("sns", EU).get_paginator("list_topics").paginate()
+    return [each["TopicArn"] for page in pages for each in page["Topics"]]
+
+
+def test_a_value_that_stays_as_text_does_not_keep_its_resource(world: World) -> None:
+    """Not even with a hold: the Export finds no change."""
+    world.aws.deploy(world.producer, held(producing(world)), EU, "CREATE_COMPLETE")
+    world.consume("Arn", expect="CREATE_COMPLETE")
+    arn = world.aws.physical_ids(world.producer, EU)["Topic"]
+    text = held({"Exports": producing(world, value=arn)["Exports"]})
+    world.aws.deploy(world.producer, text, EU, "UPDATE_COMPLETE")
+    assert last(world).verdict is Verdict.LOST
+    assert last(world).exports[0].reasons == (
+        "Arn stays the same, and Topic, which it comes from, is deleted while stacks use it.",
+    )
+    assert (arn in topics(world), list(world.values())) == (False, ["Arn"])
+
+
+def test_a_retained_export_protects_nothing_once_it_has_left(world: World) -> None:
+    template = producing(world)
+    template["Exports"]["DeletionPolicy"] = "Retain"
+    world.aws.deploy(world.producer, stack(template), EU, "CREATE_COMPLETE")
+    world.consume("Arn", expect="CREATE_COMPLETE")
+    arn = world.aws.physical_ids(world.producer, EU)["Topic"]
+    world.aws.deploy(world.producer, stack({"Topic": template["Topic"]}), EU, "UPDATE_COMPLETE")
+    assert last(world).verdict is Verdict.LOST
+    assert list(world.values()) == ["Arn"]
+    report = ask(world, lambda check: check.template(world.producer, EMPTY, {}))
+    (note,) = report.findings
+    assert note.text.startswith(f"Exports is no longer in the template, and stack {world.consumer} ({US}")
+    assert ask(world, lambda check: check.deletion(world.producer)).verdict is Verdict.LOST
+    world.aws.delete(world.producer, EU)
+    assert (arn in topics(world), list(world.values())) == (False, ["Arn"])
 
 
 def test_a_deletion_loses_what_the_export_does_not_refer_to(world: World) -> None:

@@ -56,6 +56,22 @@ def described(aws: Aws, stack: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.parametrize(("given", "compared"), [("a:b", "one"), ("b:a", "other"), ("b", "other")])
+def test_a_condition_compares_what_functions_make_of_parameters(aws: Aws, name: str, given: str, compared: str) -> None:
+    first = {"Fn::Select": [0, {"Fn::Split": [":", {"Ref": "Given"}]}]}
+    joined = {"Fn::Join": ["-", [first, {"Fn::Sub": "${Given}"}]]}
+    template = {
+        "Parameters": {"Given": {"Type": "String", "Default": given}},
+        "Conditions": {
+            "IsA": {"Fn::Equals": [first, "a"]},
+            "IsJoined": {"Fn::And": [{"Condition": "IsA"}, {"Fn::Equals": [joined, "a-a:b"]}]},
+        },
+        "Resources": {"Nothing": NOTHING},
+        "Outputs": {"Compared": {"Value": {"Fn::If": ["IsJoined", "one", "other"]}}},
+    }
+    assert aws.deploy(name, template, US, "CREATE_COMPLETE").outputs == {"Compared": compared}
+
+
 def test_a_stack_is_described_with_exports_tags_and_description(aws: Aws, name: str) -> None:
     outputs = {"Value": {"Value": "one", "Export": {"Name": name}}, "Plain": {"Value": "two"}}
     template = {"Description": "held", "Resources": {"Nothing": NOTHING}, "Outputs": outputs}

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.contract.holds import HOLDS
+from strongref.contract.holds import HOLDS, HoldStack
+from strongref.contract.names import ExportScope, StackArn, claim_tag
+from strongref.contract.requests import ImportRequest
+from strongref.protocol.imports import physical_id
 from tests.e2e.templates import (
     EMPTY,
     EU,
@@ -170,6 +173,26 @@ def test_a_forgotten_output_is_refused_in_its_own_words(world: World) -> None:
     assert (world.claims("A"), hold_stacks(world)) == ([], [])
 
 
+def test_a_hold_that_fails_is_a_refusal_and_does_not_stay(world: World) -> None:
+    """Its parameter exists already, of somebody else's."""
+    world.aws.deploy(world.producer, held(producing(world)), EU, "CREATE_COMPLETE")
+    world.aws.deploy(world.consumer, EMPTY, US, "CREATE_COMPLETE")
+    consumer = StackArn.parse(world.aws.stack_arn(world.consumer, US))
+    template = importing(world.producer, "Arn")
+    request = ImportRequest.parse(template["Resources"]["Imports"]["Properties"], consumer)
+    claim = claim_tag(physical_id(consumer, "Imports", request))
+    stack = HoldStack.of_import(consumer, claim, ExportScope(world.consumer, request.producer))
+    taken = stack.parameter(f"{world.producer}-Exports")
+    ssm = world.aws.client("ssm", EU)
+    ssm.put_parameter(Name=taken, Type="String", Value="x")
+    world.aws.deploy(world.consumer, template, US, ROLLED_BACK)
+    assert f"stack {stack.name}, which protects what is imported, could not be made" in world.why(world.consumer, US)
+    assert (world.claims("Arn"), hold_stacks(world)) == ([], [])
+    ssm.delete_parameter(Name=taken)
+    world.aws.deploy(world.consumer, template, US, "UPDATE_COMPLETE")
+    assert hold_stacks(world) == [stack.name]
+
+
 def test_the_property_goes_first_and_then_the_output(protected: World) -> None:
     plain = stack(producing(protected))
     protected.aws.deploy(protected.producer, plain, EU, ROLLED_BACK)
@@ -220,6 +243,20 @@ def test_a_producer_imports_from_its_own_consumer(world: World) -> None:
     world.aws.deploy(first, held({"Exports": values}), EU, "UPDATE_COMPLETE")
     world.aws.delete(second, US)
     world.aws.delete(first, EU)
+
+
+def test_a_stack_does_not_hold_itself_and_another_one_in_its_region_does(world: World) -> None:
+    name, other = world.producer, world.consumer
+    own = export({"A": "a"}, consumer=name, region=EU)
+    given = held({"Exports": own, "Shared": export({"B": "b"}, region=EU)}, "Exports", "Shared")
+    given["Resources"]["Imports"] = imported(name, "A") | {"DependsOn": "Exports"}
+    world.aws.deploy(name, given, EU, "CREATE_COMPLETE")
+    assert (hold_stacks(world, consumer=name), world.claims("A", consumer=name, region=EU)) == ([], [name])
+    world.aws.deploy(other, importing(name, "B", Shared="true"), EU, "CREATE_COMPLETE")
+    assert holds(world) == [f"{name}-Shared"]
+    world.aws.delete(name, EU, expect="CREATE_COMPLETE")
+    world.aws.delete(other, EU)
+    world.aws.delete(name, EU)
 
 
 def test_a_nested_producer_is_protected_and_its_root_is_not(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from strongref_overview.reading import OverviewReader
 from strongref_overview.who import find_uses
 from strongref_toolkit.errors import FetchFailedError, UsageError
 from strongref_toolkit.session import ToolSession
+from tests.support.documents import rows
 
 if TYPE_CHECKING:
     from tests.support.overview import Account
@@ -74,6 +76,19 @@ def test_150_values_take_at_most_20_calls(account: Account, calls: Counter[tuple
     assert [len(each.claims) for each in exported] == [3] * 150
     assert sum(number for (region, _), number in calls.items() if region == US) <= 20
     assert calls[US, "ListTagsForResource"] == 0
+
+
+def test_it_calls_what_the_page_says_and_no_more(account: Account, calls: Counter[tuple[str, str]]) -> None:
+    (documented,) = [calls for commands, calls in rows("docs/cli.md", "Permissions") if "`list`" in commands]
+    account.stack("web", US)
+    account.export("network", EU, US, Values={"A": SECRET}, Hold="network-Exports")
+    account.claim("web", US, "network", EU, "A", Shared="true", Strength="weak")
+    account.tag_claim(US, f"/strongref/exports/_shared/123456789012/{EU}/network/A", "web")
+    calls.clear()
+    found = reader()
+    found.values(found.reachable([US]))
+    made = {action for _, action in calls} - {"GetCallerIdentity"}  # which everyone may call
+    assert made == {each.partition(":")[2] for each in re.findall("`([^`]+)`", documented)}
 
 
 def test_a_region_is_read_once(account: Account, calls: Counter[tuple[str, str]]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
 
 import boto3
 import pytest
@@ -11,13 +12,18 @@ from moto import mock_aws
 
 from strongref.aws.clients import Clients
 from strongref.contract.event import Event, RequestType
-from strongref.runtime.wiring import exporter, importer, lookup
+from strongref.errors import ExportsInUseError
+from strongref.runtime.wiring import EVENT_BUS, CustomResourceFunction, exporter, importer, janitor, lookup
 from tests.support.fake_ssm import FakeClock
+from tests.support.notices import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 STACK = "arn:aws:cloudformation:eu-west-1:123456789012:stack/network/1"
+ELSEWHERE = "arn:aws:cloudformation:eu-west-1:210987654321:stack/web/1"
+"""A stack of another account counts as existing."""
+
 EXPORT = {
     "Region": ["us-east-1", "eu-west-1"],
     "Consumer": "web",
@@ -31,7 +37,9 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("STRONGREF_WRITES_PER_SECOND", "1000")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    for name in ("AWS_ENDPOINT_URL", EVENT_BUS):
+        monkeypatch.delenv(name, raising=False)
     with mock_aws():
         yield
 
@@ -56,6 +64,56 @@ def test_an_export_an_import_and_their_deletion_over_moto() -> None:
     export(event(RequestType.DELETE, "Exports", EXPORT, made.physical_id), FakeClock())
     for region in ("us-east-1", "eu-west-1"):
         assert boto3.client("ssm", region).describe_parameters()["Parameters"] == []
+
+
+class Events:
+    """boto3's client of EventBridge, which takes everything."""
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, object]] = []
+
+    def put_events(self, *, Entries: list[dict[str, object]]) -> dict[str, object]:  # noqa: N803 (as boto3)
+        self.entries += Entries
+        return {"FailedEntryCount": 0, "Entries": [{"EventId": "1"} for _ in Entries]}
+
+
+def refused() -> CustomResourceFunction:
+    """An exporter that has refused the deletion of what is imported."""
+    function, takes = exporter(), importer().handle
+    imported: dict[str, object] = {"From": {"Stack": "network", "Account": "123456789012"}, "Consumer": "web"}
+    made = function.handle(event(RequestType.CREATE, "Exports", EXPORT), FakeClock())
+    takes(replace(event(RequestType.CREATE, "Imports", imported), stack=ELSEWHERE), FakeClock())
+    with pytest.raises(ExportsInUseError):
+        function.handle(event(RequestType.DELETE, "Exports", EXPORT, made.physical_id), FakeClock())
+    return function
+
+
+def test_a_refusal_goes_to_the_bus_of_the_installation(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = Events()
+    monkeypatch.setenv(EVENT_BUS, "people")
+    monkeypatch.setattr(Clients, "events", lambda _clients, region: {"eu-west-1": events}[region])
+    outbox = refused().outbox
+    assert outbox
+    assert events.entries == []
+    assert outbox.send() == 0
+    (entry,) = events.entries
+    assert (entry["EventBusName"], entry["DetailType"]) == ("people", "Change Refused")
+    detail = check(
+        {"source": entry["Source"], "detail-type": entry["DetailType"], "detail": json.loads(str(entry["Detail"]))}
+    )
+    assert {each["key"] for each in detail["values"]} == {"A", "P"}
+    assert "p1" not in str(entry)
+
+
+def test_without_a_bus_there_is_no_client_of_eventbridge(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_clients: Clients, region: str) -> NoReturn:
+        raise AssertionError(region)
+
+    monkeypatch.setattr(Clients, "events", fail)
+    outbox = refused().outbox
+    assert outbox
+    assert outbox.send() == 0
+    assert janitor().outbox.send() == 0
 
 
 class OneTopic:

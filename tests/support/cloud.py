@@ -25,6 +25,7 @@ from tests.support.fake_ssm import FakeClock, FakeSsm
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from strongref.contract.notices import Notice
     from strongref.protocol.time import Clock
     from tests.support.cloudformation.stacks import FakeStack
 
@@ -47,6 +48,7 @@ class Cloud(CloudFormation):
         calls: to all of them, with their requests.
         clock: of every invocation.
         lag: that every invocation reckons with.
+        notices: what was reported to the people concerned.
     """
 
     def __init__(self, *, empty_pages: bool = False) -> None:
@@ -55,6 +57,7 @@ class Cloud(CloudFormation):
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.clock = FakeClock(remaining=100_000)
         self.lag = ReadLag()
+        self.notices: list[Notice] = []
         self._new_ssm: Callable[..., FakeSsm] = partial(FakeSsm, empty_pages=empty_pages)
 
     def ssm(self, region: str) -> FakeSsm:
@@ -96,7 +99,8 @@ class Cloud(CloudFormation):
 
     def send(self, request: ResourceRequest) -> Response:
         patience = Patience(20 if request.type == IMPORT else 120, 2, lambda: 0.5)
-        return carry_out(self.event(request), Ports(self.stores, self, patience, self.token, self.lag), self.clock)
+        ports = Ports(self.stores, self, patience, self.token, self.lag, self.notices.append)
+        return carry_out(self.event(request), ports, self.clock)
 
     def event(self, request: ResourceRequest) -> Event:
         """What CloudFormation sends, with an ID of its own."""

@@ -32,11 +32,23 @@ class Account:
         listed = property(lambda _: lambda arn: frozenset(self.resources.get(arn, ())))
         monkeypatch.setattr(CloudFormationStacks, "physical_ids", listed)
 
-    def stack(self, name: str, region: str, exported: str = "") -> str:
+    def stack(
+        self,
+        name: str,
+        region: str,
+        *,
+        exported: str = "",
+        outputs: dict[str, Any] | None = None,
+        parameters: dict[str, str] | None = None,
+    ) -> str:
         """The ARN of a stack, which is created if there is none; with a CloudFormation export, if one is named."""
         if name not in self._stacks(region):
-            outputs = {"ExportsHold": {"Value": exported, "Export": {"Name": exported}}} if exported else {}
-            template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs}
+            hold = {"ExportsHold": {"Value": exported, "Export": {"Name": exported}}} if exported else {}
+            template = {
+                "Parameters": {each: {"Type": "String", "Default": text} for each, text in (parameters or {}).items()},
+                "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
+                "Outputs": {**hold, **(outputs or {})},
+            }
             client = boto3.client("cloudformation", region)
             client.create_stack(StackName=name, TemplateBody=json.dumps(template))
         return self._stacks(region)[name]
@@ -59,6 +71,11 @@ class Account:
     def tags(self, region: str, name: str) -> dict[str, str]:
         tags = self.ssm(region).list_tags_for_resource(ResourceType="Parameter", ResourceId=name)["TagList"]
         return {each["Key"]: each["Value"] for each in tags}
+
+    def tag_claim(self, region: str, name: str, stack: str) -> None:
+        """Tag a value with a claim of a stack that has no such import."""
+        tags = [{"Key": f"{CLAIM_TAG}0123456789abcdef", "Value": self.stack(stack, region)}]
+        self.ssm(region).add_tags_to_resource(ResourceType="Parameter", ResourceId=name, Tags=tags)
 
     def claims(self, region: str, name: str) -> list[str]:
         """What the claims on a value say."""

@@ -2,7 +2,7 @@
 
 This package is exactly what runs in Lambda. Each folder may import those above it in this list, and none below it:
 
-    contract/   what templates ask for and what is stored: names, values, records, fences, properties, events. Pure.
+    contract/   what templates ask for, what is stored and reported: names, values, records, properties, notices. Pure.
     protocol/   the rules and the steps. Knows ports to the outside, never botocore.
     aws/        every call to AWS, one module for each service; retries and rate limits in one module.
     lookup/     `Custom::ResourceLookup`: from a name to the attributes of a resource.
@@ -24,6 +24,7 @@ An event of an Export passes these stages:
     plan        protocol.planner              `Snapshot`, `ClaimPolicy`     `ExportPlan`: instructions, or refusals
     apply       protocol.executor             `ExportPlan`                  calls to Parameter Store
     respond     contract.response             `Response`                    the body that CloudFormation gets
+    notify      runtime.outbox                `Notice`, from plans          events on the installation's event bus
 
 `Exporter.handle` in `protocol.exports` is these stages, one after the other; `preview` stops before the first write.
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_sts import STSClient
 
+    from strongref.aws.event_bus import EventsClient
+
 MODELS = Path(__file__).with_name("models")
 """Reduced service models, which botocore reads instead of its own; written by `tools/models.py`."""
 
@@ -31,8 +33,10 @@ READ_SECONDS = 15
 _CONNECTIONS = 16
 """Kept open by a client. They are opened when calls run side by side; more calls open connections for one call each."""
 
+_CONNECT_SECONDS = {"events": 2}
 _READ_SECONDS = {
     "cloudcontrol": 40,  # It responds only after the resource's own service has.
+    "events": 2,  # Notices: see `runtime.outbox`.
     "lambda": 3,  # A function invokes itself at the end of an invocation, and must leave time for retries.
 }
 
@@ -63,6 +67,9 @@ class Clients:
 
     def functions(self, region: str) -> LambdaClient:
         return cast("LambdaClient", self._client("lambda", region))
+
+    def events(self, region: str) -> EventsClient:
+        return cast("EventsClient", self._client("events", region))
 
     def cloudcontrol(self, region: str) -> CloudControlApiClient:
         return cast("CloudControlApiClient", self._client("cloudcontrol", region))
@@ -99,7 +106,7 @@ class Clients:
         self._session = self._session or _session()
         config = Config(
             retries={"total_max_attempts": 1},  # RetryingCaller retries: it knows the deadline.
-            connect_timeout=CONNECT_SECONDS,
+            connect_timeout=_CONNECT_SECONDS.get(service, CONNECT_SECONDS),
             read_timeout=_READ_SECONDS.get(service, READ_SECONDS),
             max_pool_connections=_CONNECTIONS,
         )

@@ -47,10 +47,15 @@ _ACTIONS_OF_RATE = {
         "CreateStack",
         "UpdateStack",
         "DeleteStack",
+        *("CreateChangeSet", "DeleteChangeSet", "ExecuteChangeSet", "GetTemplateSummary", "ListStacks"),
     ),
     "invocations": ("Invoke",),
     "resources": ("GetResource", "GetResources", "ListResources"),
-    "others": ("AssumeRole", "DescribeRegions", "GetCallerIdentity", "GetObject", "GetSecretValue"),
+    "others": (
+        *("AssumeRole", "DescribeRegions", "GetCallerIdentity", "GetObject", "GetSecretValue"),
+        *("CreateBucket", "DeleteBucket", "DeleteObjects", "HeadBucket", "HeadObject", "ListObjectsV2", "PutObject"),
+        *("PutBucketEncryption", "PutPublicAccessBlock"),
+    ),
 }
 RATE_OF_ACTION = {action: rate for rate, actions in _ACTIONS_OF_RATE.items() for action in actions}
 """The field of `RateLimits` for each API action that strongref calls."""

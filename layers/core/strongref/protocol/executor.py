@@ -50,6 +50,7 @@ class PlanExecutor:
     store: Store  # where; it begins no call after the fence has expired
     export: ExportIdentity  # whose plans
     settle: Callable[[], None]  # waits until reads show what exists now
+    recorded: Callable[[], None] = lambda: None  # is called as soon as the Export's new record is there
 
     def execute(self, plan: ExportPlan) -> Iterator[None]:
         """Carry out a plan, one call in each step.
@@ -58,8 +59,12 @@ class PlanExecutor:
             ForeignParameterError: another stack's parameter appeared where a value is to go.
         """
         report(self.store.region, plan)
-        for instruction in plan.instructions:
-            yield from self._execute(plan.scope, instruction)
+        for position, instruction in enumerate(plan.instructions):
+            until_recorded = 0 if position else _calls_until_recorded(instruction)
+            for call, _ in enumerate(self._execute(plan.scope, instruction), start=1):
+                if call == until_recorded:
+                    self.recorded()
+                yield
 
     def create(self, plan: ExportPlan) -> Iterator[None]:
         """Carry out a plan that only creates, one call in each step, and touch nothing that exists.
@@ -123,6 +128,13 @@ class PlanExecutor:
             self.store.overwrite(head.name(scope.records, logical_id), head.kind, head.text)
         else:
             self.store.delete([part_name(scope.records, logical_id, 0)])
+
+
+def _calls_until_recorded(first: Instruction) -> int:
+    """After how many calls of a plan's first instruction the new record is there; 0 if it writes none."""
+    if not isinstance(first, WriteRecord):
+        return 0
+    return len(encode(first.record, first.used)) if first.record else 1
 
 
 def _created(plan: ExportPlan) -> Iterator[tuple[str, Value, Mapping[str, str]]]:

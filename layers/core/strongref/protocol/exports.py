@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
 from strongref.contract.fence import TagScan
+from strongref.contract.notices import propagated_text
 from strongref.contract.requests import ExportRequest, OnChange, readable_regions
 from strongref.contract.response import Response
 from strongref.errors import (
@@ -26,6 +27,7 @@ from strongref.errors import (
 )
 from strongref.protocol.executor import PlanExecutor, side_by_side
 from strongref.protocol.export_index import ExportIndex
+from strongref.protocol.export_notices import notices_of_overrides, notices_of_refusal
 from strongref.protocol.fences import FencedStore, FenceHolder, behind_fences
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import NotAtOnceError
@@ -34,15 +36,17 @@ from strongref.protocol.plan import refusal_of
 from strongref.protocol.planner import ExportIdentity, StoredExports, is_up_to_date
 from strongref.protocol.snapshot import Destination, Snapshot, read_behind_fences, read_scope, recorded_scopes
 from strongref.protocol.verification import is_in_use
-from strongref.text import some, stack_text
+from strongref.text import stack_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import datetime
 
     from strongref.contract.event import Event
     from strongref.contract.names import Key, StackArn
+    from strongref.contract.notices import Notice
     from strongref.contract.properties import Properties
+    from strongref.protocol.export_notices import Planned
     from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
@@ -191,7 +195,7 @@ class Exporter:
             if attempt.began and event.request_type is RequestType.CREATE:
                 raise PartialCreateError(error, wanted.response.physical_id) from error
             raise
-        return replace(wanted.response_with_hold(attempt.found), reason=_notice(plans))
+        return replace(wanted.response_with_hold(attempt.found), reason=_reason(plans))
 
     def preview(self, event: Event, clock: Clock) -> list[ExportPlan]:
         """The plans for an event, refusals included, without a fence and without writing anything: a dry run."""
@@ -294,6 +298,7 @@ class ExportAttempt:
         phase = self.exporter.phase(self.event)
         plans = self.exporter.plans(self.event, self.wanted, phase, snapshots)
         if refusal := refusal_of(plans):
+            self._notify(notices_of_refusal(self.event, refusal, list(zip(snapshots, plans, strict=True))))
             raise refusal
         if any(plan.instructions for plan in plans) and self.exporter.is_given_up(self.event):
             raise OutdatedRequestError(self.event.logical_id)
@@ -344,17 +349,34 @@ class ExportAttempt:
         self.began = self.began or any(plan.instructions for plan in plans)
         export, settle, clock = self.wanted.export, self.exporter.ports.lag.settle, snapshots[0].fenced.clock
         entry = None
+        recorded: list[Planned] = []
         if self.event.request_type is not RequestType.DELETE:
             rolls_back = phase is Phase.ROLLBACK
             entry = self.index.add(self.wanted.destinations, clock, is_new=at_once, must_not_fail=rolls_back)
-        for publishes in (True, False):
-            works = [
-                (PlanExecutor(snapshot.fenced.store, export, partial(settle, snapshot.fenced.clock)), plan)
-                for plan, snapshot in zip(plans, snapshots, strict=True)
-                if bool(snapshot.destination.wanted) is publishes
-            ]
-            side_by_side(executor.create(plan) if at_once else executor.execute(plan) for executor, plan in works)
+        works = [
+            (
+                PlanExecutor(
+                    at.fenced.store, export, partial(settle, at.fenced.clock), partial(recorded.append, (at, plan))
+                ),
+                at,
+                plan,
+            )
+            for plan, at in zip(plans, snapshots, strict=True)
+        ]
+        try:
+            for publishes in (True, False):
+                side_by_side(
+                    executor.create(plan) if at_once else executor.execute(plan)
+                    for executor, at, plan in works
+                    if bool(at.destination.wanted) is publishes
+                )
+        finally:
+            self._notify(notices_of_overrides(self.event, recorded))
         self.index.remove(entry, self.wanted.destinations, clock)
+
+    def _notify(self, notices: Iterable[Notice]) -> None:
+        for notice in notices:
+            self.exporter.ports.notify(notice)
 
 
 def _accepted(properties: Properties | None, stack: StackArn) -> ExportRequest | None:
@@ -380,16 +402,10 @@ def _kept(plans: Sequence[ExportPlan]) -> list[InUse]:
     return [InUse(key, "kept", importers) for plan in plans for key, importers in plan.kept.items()]
 
 
-def _notice(plans: Sequence[ExportPlan]) -> str:
-    """What to report about claimed values that were changed or kept."""
-    changed = {key: importers for plan in plans for key, importers in plan.propagated.items()}
-    importers = sorted({stack_text(arn) for arns in changed.values() for arn in arns})
-    notices = []
-    if changed:
-        notices.append(
-            f"{some(changed)} changed while imported by {some(importers, 5)}. Deploy these with another Revision of "
-            "their Import to pick up the new value."
-        )
+def _reason(plans: Sequence[ExportPlan]) -> str:
+    """What to report in the stack's events about claimed values that were changed or kept."""
+    changed = [each for plan in plans for each in plan.propagated.items()]
+    reasons = [propagated_text(changed)] if changed else []
     if kept := _kept(plans):
-        notices.append(str(ExportsKeptError(kept)))
-    return " ".join(notices)
+        reasons.append(str(ExportsKeptError(kept)))
+    return " ".join(reasons)

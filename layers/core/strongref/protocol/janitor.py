@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import RESTORED, SHARED, ExportScope
+from strongref.contract.notices import Observation, findings_reported, repairs_made
 from strongref.contract.record import decode
 from strongref.contract.releases import RELEASES, Release
 from strongref.errors import AlreadyExistsError, ChangingError
@@ -23,9 +24,10 @@ from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.published import RecordedExports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from strongref.contract.names import Key
+    from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter
     from strongref.protocol.janitor_holds import Claim
     from strongref.protocol.ports import Ports, Store
@@ -56,14 +58,17 @@ class JanitorProgress:
     def counts(self) -> Counter[str]:
         """Numbers by name, for the metrics; what is left for the next run does not count."""
         found = Counter(Values=self.values)
-        for finding in self.findings:
-            resolution = finding.kind.resolution
-            if self.busy and resolution is Resolution.HEALED:
-                continue
+        for finding in self.settled:
             found[finding.kind.value] += 1
+            resolution = finding.kind.resolution
             if resolution is not Resolution.NOTED:
                 found["Healed" if resolution is Resolution.HEALED else "Unhealed"] += 1
         return found
+
+    @property
+    def settled(self) -> tuple[Finding, ...]:
+        """The findings without those whose repair is left for the next run."""
+        return tuple(each for each in self.findings if not (self.busy and each.kind.resolution is Resolution.HEALED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +239,18 @@ def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportSc
         if scope:
             found[scope][name] = parameter
     return found
+
+
+def notices(account: str, region: str, findings: Sequence[Finding]) -> Iterator[Notice]:
+    """What to report about findings: one notice for what was repaired, and one for what needs a person."""
+    for resolution, notice in ((Resolution.HEALED, repairs_made), (Resolution.REPORTED, findings_reported)):
+        found = [
+            Observation(each.kind.value, each.parameter, each.stacks)
+            for each in findings
+            if each.kind.resolution is resolution
+        ]
+        if found:
+            yield notice(account, region, found)
 
 
 def report(region: str, progress: JanitorProgress) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
+    from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter, ParameterType
     from strongref.errors import StrongRefError
     from strongref.protocol.time import Clock, Patience
@@ -193,6 +194,19 @@ class Reinvoke(Protocol):
         ...
 
 
+class Notify(Protocol):
+    """Takes a notice for the people concerned.
+
+    It makes no call and never fails: notices are sent after CloudFormation has its response.
+    """
+
+    def __call__(self, notice: Notice, /) -> None: ...
+
+
+def notify_nobody(_notice: Notice) -> None:
+    """Does nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """Everything that a use case needs from outside."""
@@ -203,3 +217,4 @@ class Ports:
     patience: Patience  # how long to wait for others that change the same scope
     token: Callable[[], str]  # returns a unique token, for a fence's name
     lag: ReadLag = field(default_factory=ReadLag)  # how long a read may lag behind a write
+    notify: Notify = notify_nobody

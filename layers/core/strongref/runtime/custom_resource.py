@@ -36,6 +36,7 @@ from strongref.metrics import emit_counts
 from strongref.protocol.verification import EventNotVerifiedError, EventRejectedError
 from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
 from strongref.runtime.delivery import DeliveryError, deliver
+from strongref.runtime.outbox import DROPPED, Outbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -63,11 +64,21 @@ class CustomResource:
     A warm function handles one event after the other; nothing is kept from one to the next.
     """
 
-    def __init__(self, handle: Callable[[Event, Clock], Response], reinvoke: Reinvoke, verifier: EventVerifier) -> None:
-        """Make a handler of a use case, which handles an event before the clock's deadline."""
+    def __init__(
+        self,
+        handle: Callable[[Event, Clock], Response],
+        reinvoke: Reinvoke,
+        verifier: EventVerifier,
+        outbox: Outbox | None = None,
+    ) -> None:
+        """Make a handler of a use case, which handles an event before the clock's deadline.
+
+        The notices that the use case puts into the outbox are sent when the event has its response.
+        """
         self._handle = handle
         self._reinvoke = reinvoke
         self._verifier = verifier
+        self._outbox = outbox or Outbox()
         self._invocation: _Invocation | None = None
         with _without_polling_clients():
             self._crhelper = _Crhelper(self._run)
@@ -101,7 +112,7 @@ class CustomResource:
                 invocation.ensure_response()
         finally:
             self._invocation = None
-            invocation.emit_metrics()
+            invocation.emit_metrics(self._outbox)
         if invocation.error_to_raise:
             raise invocation.error_to_raise from None  # Python prints the context too, which may show a value.
 
@@ -251,10 +262,12 @@ class _Invocation:
             self._counts[error.counted] += 1
             self.error_to_raise = error
 
-    def emit_metrics(self) -> None:
-        """Emit what was counted, after everything else."""
-        if self._counts:
-            emit_counts(self._counts)
+    def emit_metrics(self, outbox: Outbox) -> None:
+        """Emit what was counted, and send the notices, after everything else."""
+        if counts := self._counts + outbox.counts():
+            emit_counts(counts)
+        if dropped := outbox.send(SystemClock.of(self._context, SHUTDOWN_SECONDS).remaining()):
+            emit_counts({DROPPED: dropped})
 
 
 def _now() -> datetime:

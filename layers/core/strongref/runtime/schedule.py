@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
@@ -11,13 +11,16 @@ from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS
 from strongref.errors import StrongRefError, UnfinishedError
 from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
-from strongref.runtime.clock import WATCHDOG_SECONDS, SystemClock
+from strongref.protocol.janitor import notices
+from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
+from strongref.runtime.outbox import DROPPED, Outbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
+    from strongref.protocol.findings import Finding
     from strongref.protocol.janitor import Checkpoint, Janitor
     from strongref.protocol.ports import Reinvoke
     from strongref.protocol.time import Clock
@@ -37,9 +40,10 @@ class ScheduledFunction:
 
     janitor: Callable[[str, str, Clock], Janitor]  # of an account and region; it works until the clock's deadline
     reinvoke: Reinvoke  # continues in another invocation, as `lambda_functions.LambdaInvoker` does
+    outbox: Outbox = field(default_factory=Outbox)  # sends the notices
 
     def __call__(self, raw: Mapping[str, Any], context: LambdaContext) -> None:
-        """Check and repair the store of the function's region, and emit metrics of the findings.
+        """Check and repair the store of the function's region; emit metrics and notices of the findings.
 
         Raises:
             StrongRefError: the janitor failed; raised, so that Lambda counts the error and retries.
@@ -49,9 +53,11 @@ class ScheduledFunction:
         clock = SystemClock.of(context)
         invocation, mark = _continuation_of(raw)
         counts: Counter[str] = Counter()
+        findings: list[Finding] = []
         try:
             for tended in self.janitor(function.account, function.region, clock).tend(clock, mark):
                 counts += tended.counts()
+                findings += tended.settled
                 mark = tended.mark
         except UnfinishedError as error:
             if invocation >= MAX_INVOCATIONS:
@@ -66,6 +72,10 @@ class ScheduledFunction:
             raise log_internal_error(error, context.aws_request_id) from None
         finally:
             emit_counts({"Healed": 0, "Unhealed": 0} | counts)
+            for notice in notices(function.account, function.region, findings):
+                self.outbox(notice)
+            if dropped := self.outbox.send(SystemClock.of(context, SHUTDOWN_SECONDS).remaining()):
+                emit_counts({DROPPED: dropped})
 
 
 def _continuation_of(raw: Mapping[str, Any]) -> tuple[int, Checkpoint]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import secrets
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +13,7 @@ from strongref.aws.clients import Clients, dns_suffix
 from strongref.aws.lambda_functions import LambdaInvoker
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import RequestType
+from strongref.runtime.outbox import Outbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +54,9 @@ JANITOR_RATE_SHARE = 0.5
 
 PAUSE = 2.0
 
+EVENT_BUS = "STRONGREF_EVENT_BUS"
+"""The environment variable with the name or ARN of the bus that notices are sent to; empty for none."""
+
 
 class CustomResourceFunction(NamedTuple):
     """The parts of a custom resource's function."""
@@ -58,10 +64,15 @@ class CustomResourceFunction(NamedTuple):
     handle: Callable[[Event, Clock], Response]
     reinvoke: LambdaInvoker
     verifier: EventVerifier
+    outbox: Outbox | None = None
 
     @classmethod
     def of(
-        cls, handle: Callable[[Event, Clock], Response], clients: Clients, limiter: RateLimiter
+        cls,
+        handle: Callable[[Event, Clock], Response],
+        clients: Clients,
+        limiter: RateLimiter,
+        outbox: Outbox | None = None,
     ) -> CustomResourceFunction:
         # Not needed by the janitor.
         from strongref.contract.origin import ResponseHosts  # noqa: PLC0415
@@ -72,7 +83,7 @@ class CustomResourceFunction(NamedTuple):
             return _stacks(clients, limiter, account, clock)
 
         verifier = EventVerifier(ResponseHosts.from_environment(), dns_suffix, stacks, ReadLag.from_environment())
-        return cls(handle, LambdaInvoker(clients.functions, limiter), verifier)
+        return cls(handle, LambdaInvoker(clients.functions, limiter), verifier, outbox)
 
 
 def exporter() -> CustomResourceFunction:
@@ -80,11 +91,13 @@ def exporter() -> CustomResourceFunction:
     from strongref.protocol.exports import Exporter  # noqa: PLC0415 (a function loads only its own use case)
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
+    outbox = _outbox(clients)
 
     def handle(event: Event, clock: Clock) -> Response:
-        return Exporter(_ports(clients, limiter, event.stack_arn.account, clock, PATIENCE)).handle(event, clock)
+        ports = _ports(clients, limiter, event.stack_arn.account, clock, PATIENCE)
+        return Exporter(replace(ports, notify=outbox)).handle(event, clock)
 
-    return CustomResourceFunction.of(handle, clients, limiter)
+    return CustomResourceFunction.of(handle, clients, limiter, outbox)
 
 
 def importer() -> CustomResourceFunction:
@@ -125,6 +138,7 @@ class JanitorFunction(NamedTuple):
 
     janitor: Callable[[str, str, Clock], Janitor]  # for an account, a region and the invocation's clock
     reinvoke: LambdaInvoker
+    outbox: Outbox
 
 
 def janitor() -> JanitorFunction:
@@ -136,7 +150,17 @@ def janitor() -> JanitorFunction:
     def make(account: str, region: str, clock: Clock) -> Janitor:
         return Janitor(_ports(clients, limiter, account, clock, JANITOR_PATIENCE), region, account)
 
-    return JanitorFunction(make, LambdaInvoker(clients.functions, limiter))
+    return JanitorFunction(make, LambdaInvoker(clients.functions, limiter), _outbox(clients))
+
+
+def _outbox(clients: Clients) -> Outbox:
+    """What sends notices to the installation's event bus; without a bus, nothing is loaded for it."""
+    name = os.environ.get(EVENT_BUS)
+    if not name:
+        return Outbox()
+    from strongref.aws.event_bus import EventBus  # noqa: PLC0415 (as above)
+
+    return Outbox(EventBus(name, os.environ.get("AWS_REGION", ""), clients.events))
 
 
 def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, patience: Waits) -> Ports:

@@ -1,0 +1,88 @@
+"""Sends an invocation's notices after everything else: once, in bounded time, and whatever happens."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING, Protocol
+
+from strongref.contract.notices import NoticeType
+from strongref.errors import StrongRefError
+from strongref.log import logger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from strongref.contract.notices import Notice
+
+SEND_SECONDS = 4.0
+"""How long sending may take as a whole. A call has timeouts to connect and to read, but none to find the host."""
+
+DROPPED = "NoticesDropped"
+"""The metric of notices that were not sent, as far as is known."""
+
+_METRICS = {NoticeType.VALUES_PROPAGATED: "Propagations"}
+"""What is counted by its notice. Refusals are counted by their error, and findings by their kind."""
+
+
+class Bus(Protocol):
+    """Where notices go."""
+
+    def put(self, notices: Sequence[Notice], /) -> None:
+        """Send them; anything may be raised."""
+        ...
+
+
+class Outbox:
+    """`ports.Notify`: collects the notices of one invocation. Without a bus they are only counted."""
+
+    def __init__(self, bus: Bus | None = None) -> None:
+        self._bus = bus
+        self._notices: list[Notice] = []
+
+    def __call__(self, notice: Notice) -> None:
+        self._notices.append(notice)
+
+    def counts(self) -> Counter[str]:
+        """Numbers by name, for the metrics."""
+        return Counter(_METRICS[notice.type] for notice in self._notices if notice.type in _METRICS)
+
+    def send(self, seconds: float = SEND_SECONDS) -> int:
+        """Send what was collected, with one try and within the time; return how many were dropped.
+
+        It never fails, and never takes longer: a call that hangs is left to a thread.
+        """
+        notices, self._notices = self._notices, []
+        bus = self._bus
+        if not (bus and notices):
+            return 0
+        problem = "no time left"
+        if seconds > 0:
+            try:
+                problem = _within(min(seconds, SEND_SECONDS), bus, notices)
+            except Exception as error:  # noqa: BLE001 (no thread can be started)
+                problem = type(error).__name__
+        if problem:
+            kinds = [notice.type.value for notice in notices]
+            logger.warning("Notices were not sent", extra={"detail_types": kinds, "error": problem})
+        return len(notices) if problem else 0
+
+
+def _within(seconds: float, bus: Bus, notices: Sequence[Notice]) -> str:
+    """What went wrong; empty if the bus accepted all notices in time."""
+    problems = ["timed out"]
+
+    def put() -> None:
+        try:
+            bus.put(notices)
+        except StrongRefError as error:
+            problems.append(str(error))
+        except BaseException as error:  # noqa: BLE001 (Python would print its text, which may hold anything)
+            problems.append(type(error).__name__)
+        else:
+            problems.append("")
+
+    sender = threading.Thread(target=put, name="notices", daemon=True)
+    sender.start()
+    sender.join(seconds)
+    return problems[-1]

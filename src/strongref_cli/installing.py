@@ -1,0 +1,192 @@
+"""`strongref install`, `status` and `uninstall`: the suite in many regions."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from strongref import __version__
+from strongref.errors import StrongRefError
+from strongref.text import some
+from strongref_cli.install_reports import outcome_report, status_report
+from strongref_cli.output import ask, progress, show
+from strongref_install.apply import dry_run, install, remove
+from strongref_install.bucket import Bucket, bucket_name
+from strongref_install.calls import RegionCalls
+from strongref_install.errors import InstallError
+from strongref_install.finding import find, leftovers, uses
+from strongref_install.outcomes import BAD, Outcome, Result
+from strongref_install.plan import Found, Wanted, plan_install
+from strongref_install.removal import (
+    WITHOUT_FUNCTIONS,
+    Leftovers,
+    Removal,
+    all_or_nothing,
+    leftover_texts,
+    plan_removal,
+)
+from strongref_install.stacks import RegionStacks
+from strongref_install.suite import load_suite
+from strongref_install.template import parameter_names
+from strongref_toolkit.errors import UsageError
+from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.threads import in_threads
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Sequence
+
+    from strongref_toolkit.session import ToolSession
+
+T = TypeVar("T")
+
+_WITH_CODE = (Result.INSTALLED, Result.UPDATED, Result.WOULD_INSTALL, Result.WOULD_UPDATE)
+"""Results that are about this command's version of the code."""
+
+
+class _Region(NamedTuple):
+    """What a command works with in one region."""
+
+    name: str
+    stacks: RegionStacks
+    bucket: Bucket
+    step: Callable[[str], None]  # shows what is done now
+
+    def show(self, what: str) -> None:
+        self.step(f"{what} in {self.name}")
+
+
+class _Run:
+    """One command in its regions."""
+
+    def __init__(self, args: argparse.Namespace, session: ToolSession) -> None:
+        self.names = chosen_regions(session, args.region, everywhere=args.all_regions)
+        self.session, self.stack = session, str(args.stack)
+        for name in self.names:  # boto3 makes clients in one thread only.
+            for client_in in (session.clients.cloudformation, session.clients.s3, session.clients.ssm):
+                client_in(name)
+        self.account = session.accounts(self.names[0], None).own
+        self.prefix = getattr(args, "bucket", None)
+
+    def everywhere(self, what: str, work: Callable[[_Region], T]) -> list[T]:
+        """The results of some work in every region, in the order of the regions, side by side."""
+        with progress(what) as step:
+            return in_threads([partial(work, self._region(name, step)) for name in self.names])
+
+    def _region(self, name: str, step: Callable[[str], None]) -> _Region:
+        calls = RegionCalls(self.session, name)
+        bucket = Bucket(calls, self.account, bucket_name(self.account, name, self.prefix), is_ours=not self.prefix)
+        return _Region(name, RegionStacks(calls), bucket, step)
+
+
+def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
+    suite = load_suite()
+    known = tuple(parameter_names(suite.template))
+    parameters, tags = _pairs("--parameter", args.parameter), _pairs("--tag", args.tag)
+    for name in parameters:
+        _check_known(name, known)
+    wanted = Wanted(args.stack, suite.version, known, parameters, tags, args.force)
+    run = _Run(args, session)
+
+    def in_region(region: _Region) -> Outcome:
+        try:
+            found = find(region.stacks, run.stack, with_template=True)
+            plan = plan_install(found, wanted, suite.template_for(region.bucket.uri))
+            if args.dry_run:
+                return dry_run(plan)
+            return install(plan, suite, region.stacks, region.bucket, region.show)
+        except InstallError as error:
+            return Outcome(region.name, Result.FAILED, details=(str(error),))
+
+    outcomes = run.everywhere("Installing", in_region)
+    notes = suite.notes if any(each.result in _WITH_CODE for each in outcomes) else ()
+    show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
+    return _exit_status(outcomes)
+
+
+def _pairs(option: str, given: Iterable[str]) -> dict[str, str]:
+    pairs = {}
+    for each in given:
+        name, separator, value = each.partition("=")
+        if not (name and separator):
+            raise UsageError(f"{option} must be NAME=VALUE, got {each!r}")
+        pairs[name] = value
+    return pairs
+
+
+def _check_known(name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        close = get_close_matches(name, known, 1)
+        hint = f"Did you mean {close[0]}?" if close else f"There are {', '.join(known)}."
+        raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
+
+
+def _exit_status(outcomes: Iterable[Outcome]) -> int:
+    return int(any(each.result in BAD for each in outcomes))
+
+
+def show_status(args: argparse.Namespace, session: ToolSession) -> int:
+    run = _Run(args, session)
+
+    def in_region(region: _Region) -> Found | Outcome:
+        try:
+            return find(region.stacks, run.stack)
+        except InstallError as error:
+            return Outcome(region.name, Result.FAILED, details=(str(error),))
+
+    results = run.everywhere("Reading", in_region)
+    found = [each for each in results if isinstance(each, Found)]
+    failed = [each for each in results if isinstance(each, Outcome)]
+    report = status_report(found, failed, __version__, everywhere=not args.all_regions)
+    show(report, args.output)
+    return int(not report.document["healthy"])
+
+
+def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
+    run = _Run(args, session)
+    removals = run.everywhere("Looking for stacks that use it", lambda region: _examined(region, run))
+    outcomes, refused = all_or_nothing(each.outcome for each in removals)
+    notes = ["Nothing was removed: remove what uses the suite first, or name other regions."] if refused else []
+    if not refused:
+        planned = {each.outcome.region: each for each in removals}
+        if not args.dry_run:
+            ask(f"Uninstall strongref from {some(planned, 5)}?", yes=args.yes or not any(each.arn for each in removals))
+            outcomes = run.everywhere(
+                "Uninstalling", lambda region: _removed(region, planned[region.name], purge=args.purge)
+            )
+        for each in removals:
+            notes += leftover_texts(each.outcome.region, each.leftovers, purge=args.purge, dry_run=args.dry_run)
+    show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
+    return _exit_status(outcomes)
+
+
+def _examined(region: _Region, run: _Run) -> Removal:
+    """What removing a region's installation would do; nothing is changed."""
+    try:
+        found = find(region.stacks, run.stack)
+        in_use = found.stack is not None and found.stack.status not in WITHOUT_FUNCTIONS
+        users = uses(region.stacks, run.stack) if in_use else []
+        store = run.session.ports().stores(region.name, run.session.clock)
+        arn = found.stack.arn if found.stack else ""
+        return Removal(plan_removal(found, users), leftovers(region.bucket, store), arn)
+    except StrongRefError as error:
+        return Removal(Outcome(region.name, Result.FAILED, details=(str(error),)), Leftovers())
+
+
+def _removed(region: _Region, removal: Removal, *, purge: bool) -> Outcome:
+    outcome = removal.outcome
+    try:
+        if removal.arn:
+            remove(region.stacks, removal.arn, region.show)
+            outcome = Outcome(region.name, Result.REMOVED, outcome.before)
+        if purge and removal.leftovers.bucket:
+            region.show("deleting code")
+            gone = region.bucket.purge()
+            text = (
+                "bucket deleted" if gone else f"the bucket {region.bucket.name} stays; strongref's objects are deleted"
+            )
+            outcome = Outcome(region.name, outcome.result, outcome.before, (*outcome.details, text))
+    except InstallError as error:
+        return Outcome(region.name, Result.FAILED, outcome.before, (str(error),))
+    return outcome

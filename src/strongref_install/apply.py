@@ -1,0 +1,123 @@
+"""Carries out what was planned for one region, and waits until CloudFormation has finished."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+from uuid import uuid4
+
+from strongref_install.errors import DeploymentFailedError
+from strongref_install.outcomes import Outcome, Result
+from strongref_install.packaging import content_hash, object_key
+from strongref_install.plan import Action
+from strongref_install.stacks import has_no_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from strongref_install.bucket import Bucket
+    from strongref_install.plan import FoundStack, InstallPlan
+    from strongref_install.stacks import ChangeSet, RegionStacks
+    from strongref_install.suite import Suite
+
+Show: TypeAlias = "Callable[[str], None]"
+"""Shows what happens in a region now."""
+
+POLL_SECONDS = 2.0
+_LAGGING_POLLS = 5
+
+
+def preview(plan: InstallPlan) -> Outcome | None:
+    """The outcome of a plan that changes nothing; None if there is something to do."""
+    if plan.action is Action.REFUSE:
+        return Outcome(plan.region, Result.REFUSED, plan.before, (plan.reason,))
+    if plan.action is Action.NOTHING:
+        return Outcome(plan.region, Result.UP_TO_DATE, plan.before)
+    return None
+
+
+def dry_run(plan: InstallPlan) -> Outcome:
+    """The outcome that a plan would have."""
+    result = Result.WOULD_INSTALL if plan.action is Action.CREATE else Result.WOULD_UPDATE
+    return preview(plan) or Outcome(plan.region, result, plan.before, plan.changes)
+
+
+def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: Bucket, show: Show) -> Outcome:
+    """Carry out a plan.
+
+    Raises:
+        InstallError: it failed. CloudFormation has rolled back, or never began.
+    """
+    if outcome := preview(plan):
+        return outcome
+    region, new = plan.region, plan.action is Action.CREATE
+    show("uploading code")
+    url = upload(suite, bucket)
+    show("creating a change set")
+    change_set = stacks.create_change_set(plan, f"strongref-{uuid4().hex}", url)
+    if not _has_changes(stacks, change_set, plan.stack if new else ""):
+        return Outcome(region, Result.UP_TO_DATE, plan.before)
+    stacks.execute(change_set)
+    operation = "CREATE" if new else "UPDATE"
+    show(f"{'creating' if new else 'updating'} the stack")
+    _finish(stacks, change_set.stack, operation, lambda stack: new or stack.updated != plan.updated)
+    return Outcome(region, Result.INSTALLED if new else Result.UPDATED, plan.before, plan.changes)
+
+
+def upload(suite: Suite, bucket: Bucket) -> str:
+    """Put into the bucket what it lacks of the suite; returns the template's URL."""
+    template = suite.template_for(bucket.uri).encode()
+    key = object_key("template", content_hash({"template.yaml": template}), "yaml")
+    contents: dict[str, Callable[[], bytes]] = {each.key: each.content for each in suite.archives}
+    contents[key] = lambda: template
+    missing = {name: made for name, made in contents.items() if not bucket.has(name)}
+    if missing:
+        bucket.prepare()
+    for name, made in missing.items():
+        bucket.put(name, made())
+    return bucket.url(key)
+
+
+def _has_changes(stacks: RegionStacks, change_set: ChangeSet, new: str) -> bool:
+    """Wait for a change set. If it cannot be executed, it is deleted, with the empty stack `new` that it made."""
+    while True:
+        status, reason = stacks.change_set(change_set)
+        if status == "CREATE_COMPLETE":
+            return True
+        if status == "FAILED":
+            break
+        stacks.pause(POLL_SECONDS)
+    stacks.delete_change_set(change_set)
+    if new:
+        stacks.delete(new)
+    if has_no_changes(reason):
+        return False
+    raise DeploymentFailedError(reason or f"The change set is in {status}.")
+
+
+def remove(stacks: RegionStacks, arn: str, show: Show) -> None:
+    """Delete the installation's stack.
+
+    Raises:
+        InstallError: CloudFormation could not delete it.
+    """
+    show("deleting the stack")
+    stacks.delete(arn)
+    _finish(stacks, arn, "DELETE", lambda stack: stack.status.startswith("DELETE"))
+
+
+def _finish(stacks: RegionStacks, arn: str, operation: str, has_begun: Callable[[FoundStack], bool]) -> None:
+    """Wait until an operation of a stack has ended.
+
+    Raises:
+        InstallError: it failed.
+    """
+    polls = 0
+    while found := stacks.find(arn):
+        # CloudFormation's reads may lag: what they show at first may be older than the operation.
+        if not found.status.endswith("_IN_PROGRESS") and (has_begun(found) or polls >= _LAGGING_POLLS):
+            break
+        stacks.pause(POLL_SECONDS)
+        polls += 1
+    if found and found.status != f"{operation}_COMPLETE":
+        reason = stacks.failure(arn, operation) or found.reason
+        raise DeploymentFailedError(reason or f"The stack is in {found.status}.")

@@ -1,0 +1,48 @@
+"""Errors of installations. They show AWS's own texts, which are about the installation and hold no exported values."""
+
+from __future__ import annotations
+
+from strongref.errors import ErrorMetric, StrongRefError
+
+
+class InstallError(StrongRefError):
+    """The root of this package's errors: one region's, or the suite's."""
+
+    counted = ErrorMetric.ERRORS
+
+
+class AwsCallError(InstallError):
+    action: str  # the API action, as in `CreateChangeSet`
+    region: str
+    code: str  # AWS's error code
+    message: str = ""  # AWS's text
+
+    def __str__(self) -> str:
+        text = self.message.strip().rstrip(".")
+        return f"{self.action} in {self.region} failed: {self.code}.{f' {text}.' if text else ''}"[:1000]
+
+
+class DeploymentFailedError(InstallError):
+    reason: str  # CloudFormation's, of the first resource that failed
+    sentence = "{reason:900}"
+
+
+class ForeignBucketError(InstallError):
+    bucket: str
+    sentence = (
+        "The bucket {bucket} exists, and this account does not own it or may not use it. Give other buckets: "
+        "--bucket PREFIX stands for the buckets PREFIX-REGION."
+    )
+
+
+class MissingBucketError(InstallError):
+    bucket: str
+    sentence = "The bucket {bucket} does not exist. Create it, or leave out --bucket to have one created."
+
+
+class IncompleteSuiteError(InstallError):
+    """What is to be installed is not all there, or cannot run in Lambda."""
+
+    part: str  # a file or a distribution, as in `crhelper`
+    problem: str
+    sentence = "{part} {problem}"

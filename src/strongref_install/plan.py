@@ -1,0 +1,172 @@
+"""What an installation has to do in a region, given what is there and what is wanted. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VERSION_OUTPUT = "Version"
+"""The output of the installation that says which version it is. Versions before 0.1.0's last changes have none."""
+
+EXPORTS = ("strongref-exporter", "strongref-importer", "strongref-lookup")
+"""The CloudFormation exports by which templates find the functions."""
+
+DEFAULT_STACK = "strongref"
+"""The name of the installation's stack, as in samconfig.toml."""
+
+TAGS = {"application": "strongref"}
+"""The tags of the stack, as in samconfig.toml."""
+
+UPDATABLE = (
+    "CREATE_COMPLETE",
+    "UPDATE_COMPLETE",
+    "UPDATE_ROLLBACK_COMPLETE",
+    "IMPORT_COMPLETE",
+    "IMPORT_ROLLBACK_COMPLETE",
+)
+IN_REVIEW = "REVIEW_IN_PROGRESS"
+"""The status of a stack that has change sets, and nothing else yet: of an installation that was interrupted."""
+
+NEVER_WORKED = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
+"""A stack in these can only be deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundStack:
+    """The installation's stack, as CloudFormation describes it."""
+
+    arn: str
+    status: str
+    version: str | None = None  # None if its template does not say
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    template: str = field(default="", repr=False)  # as it was deployed; empty if it was not read
+    protected: bool = False  # against deletion (CloudFormation's termination protection)
+    reason: str = ""  # CloudFormation's reason for the status
+    updated: str = ""  # when its last operation began; empty before the first update
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is in a region."""
+
+    region: str
+    stack: FoundStack | None
+    elsewhere: str = ""  # another stack that exports the functions, if this one does not exist
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the person who installs asks for: the same in every region."""
+
+    stack: str  # the stack's name
+    version: str
+    known_parameters: tuple[str, ...]  # those of the template
+    parameters: Mapping[str, str] = field(default_factory=dict)  # given; others keep their values, or have defaults
+    tags: Mapping[str, str] = field(default_factory=dict)  # given; others stay
+    force: bool = False  # also an older version
+
+
+class Action(StrEnum):
+    CREATE = "create"
+    UPDATE = "update"
+    NOTHING = "nothing"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallPlan:
+    """What to do in one region."""
+
+    region: str
+    stack: str  # the stack's name
+    action: Action
+    reason: str = ""  # why it is refused
+    before: str | None = None  # the version that is there; None if there is none, or it is unknown
+    parameters: Mapping[str, str | None] = field(default_factory=dict)  # to be sent; None keeps the present value
+    tags: Mapping[str, str] = field(default_factory=dict)  # to be sent
+    changes: tuple[str, ...] = ()  # what an update changes, one short line each
+    updated: str = ""  # as in `FoundStack`: another one shows that this plan's update has begun
+
+
+def plan_install(found: Found, wanted: Wanted, template: str) -> InstallPlan:
+    """Decide for one region; `template` is the one that it is to have."""
+    stack = found.stack
+    if found.elsewhere:
+        reason = f"strongref is installed as stack {found.elsewhere}. Give --stack {found.elsewhere} to update it."
+        return InstallPlan(found.region, wanted.stack, Action.REFUSE, reason)
+    if not stack or stack.status == IN_REVIEW:
+        return InstallPlan(
+            found.region, wanted.stack, Action.CREATE, parameters=wanted.parameters, tags={**TAGS, **wanted.tags}
+        )
+    if reason := _obstacle(stack, wanted):
+        return InstallPlan(found.region, wanted.stack, Action.REFUSE, reason, stack.version)
+    kept = {name: None for name in wanted.known_parameters if name in stack.parameters}
+    tags = {**stack.tags, **TAGS, **wanted.tags}
+    changes = tuple(_changes(stack, wanted, template, tags))
+    return InstallPlan(
+        found.region,
+        wanted.stack,
+        Action.UPDATE if changes else Action.NOTHING,
+        before=stack.version,
+        parameters={**kept, **wanted.parameters},
+        tags=tags,
+        changes=changes,
+        updated=stack.updated,
+    )
+
+
+def _obstacle(stack: FoundStack, wanted: Wanted) -> str:
+    """Why a stack cannot be updated; empty if it can."""
+    if stack.status in NEVER_WORKED:
+        return (
+            f"The stack {wanted.stack} is in {stack.status} and cannot be updated. Remove it with strongref uninstall, "
+            "then install again."
+        )
+    if stack.status == "UPDATE_ROLLBACK_FAILED":
+        return (
+            f"The stack {wanted.stack} is in {stack.status}. Continue its rollback in CloudFormation "
+            f"(aws cloudformation continue-update-rollback --stack-name {wanted.stack}), then install again."
+        )
+    if stack.status not in UPDATABLE:
+        return f"The stack {wanted.stack} is in {stack.status}. Wait until CloudFormation has finished, then try again."
+    if stack.version and is_older(wanted.version, stack.version) and not wanted.force:
+        return (
+            f"Version {stack.version} is installed, and this command would install {wanted.version}. Upgrade the "
+            "command (pip install --upgrade strongref), or give --force to install the older version."
+        )
+    return ""
+
+
+def _changes(stack: FoundStack, wanted: Wanted, template: str, tags: Mapping[str, str]) -> list[str]:
+    changes = []
+    if stack.version != wanted.version:
+        changes.append(f"version {stack.version or 'unknown'} → {wanted.version}")
+    elif stack.template.strip() != template.strip():
+        changes.append("template or code")
+    changes += [
+        f"{name} {stack.parameters.get(name, '(default)') or '(empty)'} → {value or '(empty)'}"
+        for name, value in wanted.parameters.items()
+        if stack.parameters.get(name) != value
+    ]
+    changes += [f"tag {name} → {value}" for name, value in tags.items() if stack.tags.get(name) != value]
+    return changes
+
+
+_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(.*)")
+
+
+def is_older(version: str, other: str) -> bool:
+    """Whether a version comes before another one; False if one of them is no version. A pre-release is older."""
+    first, second = _VERSION.fullmatch(version), _VERSION.fullmatch(other)
+    return bool(first and second) and _order(first) < _order(second)
+
+
+def _order(found: re.Match[str] | None) -> tuple[int, int, int, bool, str]:
+    major, minor, patch, rest = found.groups() if found else ("0", "0", "0", "")
+    return int(major), int(minor), int(patch), not rest, rest

@@ -1,0 +1,79 @@
+"""Which stacks of a region need the functions there. Pure.
+
+CloudFormation calls a function to delete its custom resources, so a function has to outlive them: without it their
+stacks cannot be deleted, and CloudFormation waits an hour for each. How a template came by the service token does not
+matter: every physical ID that the functions return begins with `strongref-`, and a resource that has none yet is found
+by its type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.contract.holds import HOLD_STACK
+from strongref.text import some
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+PHYSICAL_IDS = ("strongref-export/", "strongref-import/", "strongref-lookup/")
+TYPES = ("Custom::CrossRegionExport", "Custom::CrossRegionImport", "Custom::ResourceLookup")
+MACRO = "StrongRef"
+_GONE = "DELETE_COMPLETE"
+
+
+class Resource(NamedTuple):
+    """A resource of a stack, as CloudFormation lists it."""
+
+    logical_id: str
+    type: str
+    status: str
+    physical_id: str = ""  # empty until its creation has succeeded
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A stack that needs the suite in its region."""
+
+    stack: str  # its name
+    reasons: tuple[str, ...]  # what for, as in `Custom::CrossRegionExport (Exports)`
+
+    def __str__(self) -> str:
+        return f"{self.stack}: {some(self.reasons, 5)}"
+
+
+def is_served(resource: Resource) -> bool:
+    """Whether one of the functions has made a resource, or is making it."""
+    by_id = resource.physical_id.startswith(PHYSICAL_IDS)
+    return resource.status != _GONE and (by_id or resource.type in TYPES)
+
+
+def use_of(
+    stack: str, resources: Iterable[Resource], imports: Collection[str], transforms: Collection[str]
+) -> Use | None:
+    """What a stack needs the suite for; None if for nothing.
+
+    Args:
+        stack: its name.
+        resources: all that it has.
+        imports: the names of the suite's CloudFormation exports that it imports.
+        transforms: the macros that its template names.
+    """
+    reasons = [f"{each.type} ({each.logical_id})" for each in resources if is_served(each)]
+    if stack.startswith(HOLD_STACK):
+        reasons.append("holds an Export of this region")
+    if not reasons:
+        reasons += [f"imports {name}" for name in sorted(imports)]
+    if not reasons and MACRO in transforms:
+        reasons.append(f"uses the macro {MACRO}")
+    return Use(stack, tuple(reasons)) if reasons else None
+
+
+def importing(importers: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
+    """The exports that each stack imports, given the stacks that import each export."""
+    found: dict[str, set[str]] = {}
+    for export, stacks in importers.items():
+        for stack in stacks:
+            found.setdefault(stack, set()).add(export)
+    return found

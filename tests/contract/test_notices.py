@@ -1,0 +1,159 @@
+"""Notices: what each says, that it is what the schema says, and that it fits into an event however much there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from strongref.contract.event import Event, RequestType
+from strongref.contract.names import ExportScope, Key, ManifestSet, Producer
+from strongref.contract.notices import (
+    DETAIL_LIMIT,
+    LIST_LIMIT,
+    ImportedValue,
+    Notice,
+    NoticeType,
+    Observation,
+    change_refused,
+    claim_released,
+    findings_reported,
+    participant,
+    repairs_made,
+    values_kept,
+    values_propagated,
+)
+from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
+from tests.support.notices import SCHEMA, check_schema, detail_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SECRET = "s3cret-value"
+EVENT = Event(
+    RequestType.UPDATE, NETWORK, "Exports", "request-1", "strongref-export/x", {"Values": {"A": SECRET}},
+    {"Values": {"A": SECRET}}, "https://example.com/?X-Amz-Signature=s3cret-value", "Custom::CrossRegionExport",
+)  # fmt: skip
+PRODUCER = {"kind": "stack", "name": "network", "region": "eu-west-1", "account": ACCOUNT}
+IMPORTER = {"kind": "stack", "name": "web", "region": "us-east-1", "account": ACCOUNT, "id": WEB}
+BY = f"arn:aws:sts::{ACCOUNT}:assumed-role/Admin/alice"
+MANIFESTS = str(ManifestSet(ACCOUNT, "shop"))
+
+A = ImportedValue("us-east-1", SCOPE, Key("A"), (WEB,))
+B = ImportedValue("us-east-1", SCOPE, Key("Alb/Arn"), (SHOP, WEB))
+STALE = Observation("StaleClaims", SCOPE.value(Key("Alb/Arn")), (WEB,))
+HOLD = Observation("Unprotected", "strongref-hold-111111111111-web-0123456789abcdef", (WEB,))
+
+ONE_OF_EACH: dict[NoticeType, Callable[[], Notice]] = {
+    NoticeType.CHANGE_REFUSED: lambda: change_refused(EVENT, [A._replace(change="changed")], "A cannot be changed."),
+    NoticeType.VALUES_PROPAGATED: lambda: values_propagated(EVENT, [A, B]),
+    NoticeType.VALUES_KEPT: lambda: values_kept(EVENT, [A]),
+    NoticeType.REPAIRS_MADE: lambda: repairs_made(ACCOUNT, "us-east-1", [STALE, STALE]),
+    NoticeType.FINDINGS_REPORTED: lambda: findings_reported(ACCOUNT, "us-east-1", [HOLD]),
+    NoticeType.CLAIM_RELEASED: lambda: claim_released([A], BY, "web was deleted by hand"),
+}
+
+
+def test_the_schema_is_one() -> None:
+    check_schema()
+    assert set(SCHEMA["properties"]["detail-type"]["enum"]) == {kind.value for kind in NoticeType}
+
+
+@pytest.mark.parametrize("kind", NoticeType)
+def test_each_type_is_as_the_schema_says_and_has_no_value(kind: NoticeType) -> None:
+    notice = ONE_OF_EACH[kind]()
+    assert notice.type is kind
+    detail_of(notice)
+    assert SECRET not in notice.body
+
+
+def test_a_refusal_names_producer_request_values_and_importers() -> None:
+    assert detail_of(ONE_OF_EACH[NoticeType.CHANGE_REFUSED]()) == {
+        "summary": "A cannot be changed.",
+        "producer": {**PRODUCER, "id": NETWORK},
+        "export": "Exports",
+        "request": {"id": "request-1", "type": "Update"},
+        "values": [{"consumer": "web", "region": "us-east-1", "key": "A", "importers": [WEB], "change": "changed"}],
+        "importers": [IMPORTER],
+        "more": {"values": 0, "importers": 0},
+    }
+
+
+def test_a_propagation_names_every_stack_that_must_be_deployed_again_once() -> None:
+    notice = values_propagated(EVENT, [A, B, A._replace(region="ap-southeast-2", importers=(MANIFESTS,))])
+    detail = detail_of(notice)
+    assert [each["name"] for each in detail["importers"]] == ["shop", "web", "shop"]
+    assert [each["kind"] for each in detail["importers"]] == ["stack", "stack", "manifests"]
+    where = f"(us-east-1, {ACCOUNT})"
+    assert detail["summary"] == (
+        f"A and Alb/Arn changed while imported by manifests shop ({ACCOUNT}), stack shop {where} and stack web {where}."
+        " Deploy these with another Revision of their Import to pick up the new value."
+    )
+    assert notice.resources == (NETWORK,)
+
+
+def test_findings_name_what_the_parameters_name_says() -> None:
+    detail = detail_of(ONE_OF_EACH[NoticeType.REPAIRS_MADE]())
+    assert detail["summary"] == f"The janitor repaired StaleClaims (2) in us-east-1 ({ACCOUNT})."
+    assert detail["findings"][0] == {
+        "finding": "StaleClaims",
+        "parameter": f"/strongref/exports/web/{ACCOUNT}/eu-west-1/network/Alb/Arn",
+        "stacks": [IMPORTER],
+        "producer": PRODUCER,
+        "consumer": "web",
+        "key": "Alb/Arn",
+    }
+    (unprotected,) = detail_of(ONE_OF_EACH[NoticeType.FINDINGS_REPORTED]())["findings"]
+    assert unprotected.keys() == {"finding", "parameter", "stacks"}
+    record = detail_of(repairs_made(ACCOUNT, "us-east-1", [Observation("Orphans", f"{SCOPE.records}/Exports", ())]))
+    assert record["findings"][0]["consumer"] == "web"
+    assert "key" not in record["findings"][0]
+
+
+def test_a_release_names_who_when_and_why() -> None:
+    detail = detail_of(ONE_OF_EACH[NoticeType.CLAIM_RELEASED]())
+    assert (detail["by"], detail["reason"]) == (BY, "web was deleted by hand")
+    assert (detail["producer"], detail["importers"]) == (PRODUCER, [IMPORTER])
+
+
+def test_a_claim_that_names_nobody_is_shown_as_it_is() -> None:
+    assert participant("by hand") == {"kind": "other", "id": "by hand"}
+
+
+LONG = ExportScope("c" * 100, Producer(ACCOUNT, "ap-southeast-2", "s" * 128))
+MANY = [
+    ImportedValue(
+        "ap-southeast-2",
+        LONG,
+        Key(f"{number:0>300}"),
+        tuple(stack_arn(f"{number + each:i>128}", "ap-southeast-2", unique="u" * 36) for each in range(50)),
+        "changed",
+    )
+    for number in range(0, 100_000, 50)
+]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: change_refused(EVENT, MANY, "No. " * 500),
+        lambda: values_propagated(EVENT, MANY),
+        lambda: values_kept(EVENT, MANY),
+        lambda: claim_released(MANY, BY, "because " * 500),
+    ],
+)
+def test_however_much_there_is_it_fits_and_says_how_much_is_missing(made: Callable[[], Notice]) -> None:
+    notice = made()
+    detail = detail_of(notice)
+    assert len(notice.body.encode()) <= DETAIL_LIMIT
+    for name, total in (("values", len(MANY)), ("importers", 50 * len(MANY))):
+        assert 0 < len(detail[name]) <= LIST_LIMIT
+        assert len(detail[name]) + detail["more"][name] == total
+
+
+def test_however_many_findings_there_are_they_fit() -> None:
+    notice = findings_reported(ACCOUNT, "us-east-1", [STALE] * 100_000)
+    detail = detail_of(notice)
+    assert len(notice.body.encode()) <= DETAIL_LIMIT
+    assert 0 < len(detail["findings"]) == 100_000 - detail["more"]["findings"]
+    assert detail["summary"].startswith("The janitor found StaleClaims (100000)")

@@ -1,0 +1,341 @@
+"""`strongref install`, `status` and `uninstall`, as from `pip install strongref`: a wheel, and no checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from strongref_install.bucket import bucket_name
+from tests.e2e.harness import Aws
+from tests.e2e.templates import EMPTY, EU, US, export, exporting, imported, importing, stack
+from tests.e2e.test_upgrade import install_old_version, stored
+from tests.support.documents import ROOT, blocks
+from tests.support.emulator.sam import APPLICATION, QUICK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from tests.support.emulator.control import Emulator
+
+BOTH = ("--region", US, "--region", EU)
+READING = ("Describe", "List", "Get")
+FAST = tuple(part for name, value in QUICK.items() for part in ("--parameter", f"{name}={value}"))
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def regions(self) -> dict[str, str]:
+        """The result in each region."""
+        return {each["region"]: each["result"] for each in json.loads(self.out)["regions"]}
+
+    def details(self, region: str) -> str:
+        (found,) = [each["details"] for each in json.loads(self.out)["regions"] if each["region"] == region]
+        return "\n".join(found)
+
+
+@dataclass(frozen=True)
+class User:
+    """Someone who has installed the wheel."""
+
+    aws: Aws
+    program: str
+    folder: Path
+    key: tuple[str, str] | None = None  # an access key and its secret; None for the account's root
+
+    def run(self, *arguments: str, output: str = "json") -> Result:
+        key = {"AWS_ACCESS_KEY_ID": self.key[0], "AWS_SECRET_ACCESS_KEY": self.key[1]} if self.key else {}
+        done = subprocess.run(  # noqa: S603
+            [self.program, *arguments, "--output", output],
+            env=self.aws.emulator.env(self.aws.account) | key,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def expect(self, status: int, *arguments: str) -> Result:
+        done = self.run(*arguments)
+        assert done.status == status, f"{done.out}\n{done.err}"
+        return done
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The command in an environment of its own: the wheel, and the libraries of this one."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, capture_output=True, check=True)  # noqa: S603
+    (wheel,) = folder.glob("*.whl")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True)  # noqa: S603
+    (packages,) = (folder / "venv").glob("lib/python*/site-packages")
+    # Its own .pth files are not followed from here, so this checkout is not found through it.
+    (packages / "libraries.pth").write_text(f"{sysconfig.get_paths()['purelib']}\n")
+    python = str(folder / "venv/bin/python")
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(pip, check=True, env={**os.environ, "PYTHONPATH": ""})  # noqa: S603
+    where = subprocess.run(  # noqa: S603
+        [python, "-c", "import strongref, strongref_install; print(strongref.__file__, strongref_install.__file__)"],
+        env={"PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert all(path.startswith(str(packages)) for path in where.stdout.split()), where.stdout
+    return str(folder / "venv/bin/strongref")
+
+
+def user(emulator: Emulator, account: str, program: str, folder: Path) -> User:
+    """An account of its own, in which nothing is installed."""
+    return User(Aws(emulator, account), program, folder)
+
+
+def calls(aws: Aws) -> Counter[tuple[str, str]]:
+    """The calls of an account's root so far, by region and action."""
+    found: Counter[tuple[str, str]] = Counter()
+    for each in aws.calls:
+        if each.caller == aws.account:
+            found[each.region, each.action] += each.count
+    return found
+
+
+def made(aws: Aws, before: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
+    return calls(aws) - before
+
+
+def objects(aws: Aws, region: str) -> dict[str, Any]:
+    """What is in a region's bucket: when each object was written, by key."""
+    listed = aws.client("s3", region).list_objects_v2(Bucket=bucket_name(aws.account, region))
+    return {each["Key"]: each["LastModified"] for each in listed["Contents"]}
+
+
+def buckets(aws: Aws) -> set[str]:
+    ours = f"strongref-{aws.account}-"
+    return {each["Name"] for each in aws.client("s3", US).list_buckets()["Buckets"] if each["Name"].startswith(ours)}
+
+
+def only_reads(made_calls: Iterable[tuple[str, str]]) -> bool:
+    return all(action.startswith(READING) for _, action in made_calls)
+
+
+def test_from_the_wheel_to_a_refusal_and_back(emulator: Emulator, program: str, tmp_path: Path) -> None:
+    installer = user(emulator, "121212121212", program, tmp_path)
+    aws = installer.aws
+    assert installer.expect(1, "status", *BOTH).out
+
+    before = calls(aws)
+    assert installer.expect(0, "install", *BOTH, "--dry-run").regions == dict.fromkeys((US, EU), "would install")
+    assert only_reads(made(aws, before))
+    assert (buckets(aws), aws.status(APPLICATION, US), aws.status(APPLICATION, EU)) == (set(), None, None)
+
+    assert installer.expect(0, "install", *BOTH, *FAST).regions == dict.fromkeys((US, EU), "installed")
+    assert aws.status(APPLICATION, US) == aws.status(APPLICATION, EU) == "CREATE_COMPLETE"
+    _used(aws)
+
+    before, uploaded = calls(aws), objects(aws, EU)
+    assert installer.expect(0, "install", *BOTH, *FAST).regions == dict.fromkeys((US, EU), "up to date")
+    assert made(aws, before) == {
+        (region, action): 1 for region in (US, EU) for action in ("DescribeStacks", "GetTemplate")
+    }
+    assert objects(aws, EU) == uploaded
+
+    status = json.loads(installer.expect(0, "status", *BOTH).out)
+    assert (status["healthy"], {each["version"] for each in status["regions"]}) == (True, {status["version"]})
+
+    _changed_in_one_region(installer)
+    _removed(installer)
+
+
+def _used(aws: Aws) -> None:
+    """The functions work: a value is exported, imported, and held against a change."""
+    aws.deploy("network", exporting({"A": "1"}, consumer="web"), EU, "CREATE_COMPLETE")
+    done = aws.deploy("web", importing("network", "A"), US, "CREATE_COMPLETE")
+    assert done.outputs == {"A": "1"}
+    aws.deploy("network", exporting({"A": "2"}, consumer="web"), EU, "UPDATE_ROLLBACK_COMPLETE")
+    assert "A cannot be changed: it is imported by stack web" in " ".join(aws.reasons("network", EU))
+
+
+def _changed_in_one_region(installer: User) -> None:
+    aws = installer.aws
+    change = ("install", "--region", US, "--parameter", "LogRetentionDays=30", "--tag", "team=platform")
+    before = calls(aws)
+    would = installer.expect(0, *change, "--dry-run")
+    assert would.regions == {US: "would update"}
+    assert would.details(US) == "LogRetentionDays 90 → 30\ntag team → platform"
+    assert only_reads(made(aws, before))
+    assert aws.status(APPLICATION, US) == "CREATE_COMPLETE"
+
+    assert installer.expect(0, *change).regions == {US: "updated"}
+    (described,) = aws.client("cloudformation", US).describe_stacks(StackName=APPLICATION)["Stacks"]
+    parameters = {each["ParameterKey"]: each["ParameterValue"] for each in described["Parameters"]}
+    assert {name: parameters[name] for name in QUICK} == QUICK
+    assert parameters["LogRetentionDays"] == "30"
+    assert {each["Key"]: each["Value"] for each in described["Tags"]} == {
+        "application": "strongref",
+        "team": "platform",
+    }
+    differs = json.loads(installer.expect(1, "status", *BOTH).out)["differences"]
+    assert differs == [{"what": "LogRetentionDays", "values": {US: "30", EU: "90"}}]
+
+
+def _removed(installer: User) -> None:
+    aws = installer.aws
+    for options in ((), ("--dry-run",), ("--purge",)):
+        before = calls(aws)
+        refused = installer.expect(1, "uninstall", *BOTH, *options)
+        assert refused.regions == {US: "in use", EU: "in use"}
+        assert refused.details(US) == "web: Custom::CrossRegionImport (Imports)"
+        assert refused.details(EU) == "network: Custom::CrossRegionExport (Exports)"
+        assert only_reads(made(aws, before))
+
+    aws.delete("web", US)
+    refused = installer.expect(1, "uninstall", *BOTH)
+    assert refused.regions == {US: "not touched", EU: "in use"}
+    assert aws.status(APPLICATION, US) == "UPDATE_COMPLETE"
+
+    aws.delete("network", EU)
+    before = calls(aws)
+    assert installer.expect(0, "uninstall", *BOTH, "--dry-run").regions == dict.fromkeys((US, EU), "would remove")
+    assert only_reads(made(aws, before))
+    removed = installer.expect(0, "uninstall", *BOTH, "--yes")
+    assert removed.regions == dict.fromkeys((US, EU), "removed")
+    assert f"the bucket {bucket_name(aws.account, EU)} stays" in " ".join(json.loads(removed.out)["notes"])
+    assert (aws.status(APPLICATION, US), aws.status(APPLICATION, EU)) == (None, None)
+    assert stored(aws) == {}
+    assert len(buckets(aws)) == 2
+
+    purged = installer.expect(0, "uninstall", *BOTH, "--purge", "--yes")
+    assert purged.regions == dict.fromkeys((US, EU), "not installed")
+    assert buckets(aws) == set()
+
+
+def test_users_are_found_whichever_way_they_found_the_service_token(
+    emulator: Emulator, program: str, tmp_path: Path
+) -> None:
+    installer = user(emulator, "131313131313", program, tmp_path)
+    aws = installer.aws
+    installer.expect(0, "install", "--region", EU, *FAST)
+
+    from_parameter = export({"A": "1"}, region=EU)
+    from_parameter["Properties"]["ServiceToken"] = "{{resolve:ssm:/strongref/service-tokens/exporter}}"
+    from_parameter["Type"] = "Custom::OurExports"
+    weak = imported("by-parameter", "A", Shared=True, Strength="weak")
+    weak["Properties"]["ServiceToken"] = {"Ref": "Token"}
+    token = {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/strongref/service-tokens/importer"}
+    by_arn = export({"B": "1"}, region=EU)
+    by_arn["Properties"]["ServiceToken"] = aws.outputs(APPLICATION, EU)["ExporterToken"]
+    by_arn["Type"] = "AWS::CloudFormation::CustomResource"
+    using = {
+        "by-parameter": stack({"Exports": from_parameter}),
+        "by-template-parameter": stack({"Imports": weak}) | {"Parameters": {"Token": token}},
+        "with-macro": {**EMPTY, "Transform": "StrongRef"},
+        "by-output": stack({}, {"Token": {"Fn::ImportValue": "strongref-lookup"}}),
+        "by-arn": stack({"Exports": by_arn}),
+    }
+    for name, template in using.items():
+        aws.deploy(name, template, EU, "CREATE_COMPLETE")
+    aws.deploy("other", EMPTY, EU, "CREATE_COMPLETE")
+
+    refused = installer.expect(1, "uninstall", "--region", EU)
+    assert refused.details(EU).splitlines() == [
+        "by-arn: AWS::CloudFormation::CustomResource (Exports)",
+        "by-output: imports strongref-lookup",
+        "by-parameter: Custom::OurExports (Exports)",
+        "by-template-parameter: Custom::CrossRegionImport (Imports)",
+        "with-macro: uses the macro StrongRef",
+    ]
+    for name in reversed(using):
+        aws.delete(name, EU)
+    assert installer.expect(0, "uninstall", "--region", EU, "--yes").regions == {EU: "removed"}
+
+
+def test_an_installation_by_sam_is_upgraded_in_place(emulator: Emulator, program: str, tmp_path: Path) -> None:
+    installer = user(emulator, "141414141414", program, tmp_path)
+    aws = installer.aws
+    install_old_version(aws, tmp_path)
+    aws.deploy("network", exporting({"A": "1"}, consumer="web"), EU, "CREATE_COMPLETE")
+    aws.deploy("web", importing("network", "A"), US, "CREATE_COMPLETE")
+    before = stored(aws)
+
+    status = json.loads(installer.expect(0, "status", *BOTH).out)
+    assert [each["version"] for each in status["regions"]] == [None, None]
+    would = installer.expect(0, "install", *BOTH, "--dry-run")
+    assert would.details(EU) == f"version unknown → {status['version']}"
+    upgraded = installer.expect(0, "install", *BOTH, "--parameter", "ReadLag=0")
+    assert upgraded.regions == dict.fromkeys((US, EU), "updated")
+    assert aws.outputs(APPLICATION, EU)["Version"] == status["version"]
+    assert stored(aws) == before
+    aws.deploy("network", exporting({"A": "2"}, consumer="web"), EU, "UPDATE_ROLLBACK_COMPLETE")
+    assert "imported by stack web" in " ".join(aws.reasons("network", EU))
+    assert installer.expect(0, "install", *BOTH).regions == dict.fromkeys((US, EU), "up to date")
+
+
+def test_a_region_that_fails_says_why_and_the_others_are_installed(
+    emulator: Emulator, program: str, tmp_path: Path
+) -> None:
+    installer = user(emulator, "151515151515", program, tmp_path)
+    aws = installer.aws
+    aws.client("ssm", EU).put_parameter(Name="/strongref/service-tokens/importer", Value="mine", Type="String")
+
+    failed = installer.expect(1, "install", *BOTH, *FAST)
+    assert failed.regions == {US: "installed", EU: "failed"}
+    assert failed.details(EU).startswith("ImporterToken (AWS::SSM::Parameter): ")
+    assert "already exists" in failed.details(EU).lower()
+    assert aws.status(APPLICATION, EU) is None  # so that the same command can be run again
+
+    aws.client("ssm", EU).delete_parameter(Name="/strongref/service-tokens/importer")
+    assert installer.expect(0, "install", *BOTH, *FAST).regions == {US: "up to date", EU: "installed"}
+
+    refused = installer.expect(1, "install", *BOTH, "--stack", "second")
+    assert refused.regions == dict.fromkeys((US, EU), "refused")
+    assert "strongref is installed as stack strongref" in refused.details(US)
+    assert (aws.status("second", US), aws.status("second", EU)) == (None, None)
+
+
+def test_the_documented_policy_is_enough_for_all_of_it(emulator: Emulator, program: str, tmp_path: Path) -> None:
+    account = "161616161616"
+    installer = user(emulator, account, program, tmp_path)
+    iam = installer.aws.client("iam", US)
+    (policy,) = [each.text for each in blocks("json") if each.page.name == "install.md"]
+    iam.create_user(UserName="installer")
+    document = policy.replace("111111111111", account)
+    iam.put_user_policy(UserName="installer", PolicyName="install", PolicyDocument=document)
+    key = iam.create_access_key(UserName="installer")["AccessKey"]
+    somebody = User(installer.aws, program, tmp_path, (key["AccessKeyId"], key["SecretAccessKey"]))
+
+    regions = ("--region", US)
+    assert somebody.expect(0, "install", *regions, "--dry-run").regions == {US: "would install"}
+    assert somebody.expect(0, "install", *regions).regions == {US: "installed"}
+    assert somebody.expect(0, "install", *regions, "--parameter", "ReadLag=1").regions == {US: "updated"}
+    assert somebody.expect(0, "status", "--all-regions").out
+    installer.aws.deploy("network", exporting({"A": "1"}), US, "CREATE_COMPLETE")
+    assert somebody.expect(1, "uninstall", *regions).regions == {US: "in use"}
+    installer.aws.delete("network", US)
+    assert somebody.expect(0, "uninstall", *regions, "--purge", "--yes").regions == {US: "removed"}
+    assert buckets(installer.aws) == set()
+
+    iam.put_user_policy(UserName="installer", PolicyName="install", PolicyDocument=_without(document, "s3:PutObject"))
+    denied = somebody.expect(1, "install", *regions)
+    assert denied.details(US).startswith("PutObject in us-east-1 failed: AccessDenied.")
+
+
+def _without(document: str, action: str) -> str:
+    assert action in document
+    return document.replace(f', "{action}"', "")
