@@ -55,9 +55,11 @@ class OverviewReader:
         """What is stored in these regions, which are read side by side.
 
         Raises:
+            UnknownCallerError: STS does not return the caller, as without credentials. No other call is made.
             FetchFailedError, StoreError: a call failed.
         """
-        return in_threads([partial(self._regions.get, name, partial(self._read, name)) for name in names])
+        account = self._aws.accounts.own
+        return in_threads([partial(self._regions.get, name, partial(self._read, account, name)) for name in names])
 
     def reachable(self, start: Iterable[str], stack: str | None = None) -> list[StoredRegion]:
         """These regions, and all that stacks found there export to or live in; errors as for `regions`.
@@ -85,7 +87,7 @@ class OverviewReader:
         }
         return sorted(value for each in regions for value in exported_values(each, by_place))
 
-    def _read(self, region: str) -> StoredRegion:
+    def _read(self, account: str, region: str) -> StoredRegion:
         self._progress(region)
         parts: list[Callable[[], Any]] = [  # what has the most pages first
             partial(self._dates, region),
@@ -94,9 +96,8 @@ class OverviewReader:
             partial(self._index, region),
             partial(self._holds, region),  # Not part of the region: they protect what it exports to others.
             partial(self._created, region),
-            lambda: self._aws.accounts.own,
         ]
-        dates, tags, records, index, _, created, account = in_threads(parts)
+        dates, tags, records, index, _, created = in_threads(parts)
         values = _values(dates, tags)
         return StoredRegion(account, region, records, values, self._stacks(region, created, values), index)
 
