@@ -1,4 +1,4 @@
-"""Runs the benchmarks: `python -m benchmarks [calls|waits|quota|latency|startup|growth|resolving ...] [--quick]`."""
+"""Runs the benchmarks: `python -m benchmarks [calls|waits|quota|latency|startup|growth|resolving|overview ...]`."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from functools import partial
 from textwrap import wrap as wrapped
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import calls, growth, latency, quota, resolving, startup, waits
+from benchmarks import calls, growth, latency, overview, quota, resolving, startup, waits
 from benchmarks.bench import Table, Verdict, load
 from benchmarks.tables import table
 
@@ -22,6 +22,7 @@ TABLES: Mapping[str, Table] = {
     "startup": startup,
     "growth": growth,
     "resolving": resolving,
+    "overview": overview,
 }
 _WIDTH = 120
 wrap = partial(wrapped, width=_WIDTH, break_on_hyphens=False, break_long_words=False)

@@ -55,9 +55,11 @@ class OverviewReader:
         """What is stored in these regions, which are read side by side.
 
         Raises:
+            UnknownCallerError: STS does not return the caller, as without credentials. No other call is made.
             FetchFailedError, StoreError: a call failed.
         """
-        return in_threads([partial(self._regions.get, name, partial(self._read, name)) for name in names])
+        account = self._aws.accounts.own
+        return in_threads([partial(self._regions.get, name, partial(self._read, account, name)) for name in names])
 
     def reachable(self, start: Iterable[str], stack: str | None = None) -> list[StoredRegion]:
         """These regions, and all that stacks found there export to or live in; errors as for `regions`.
@@ -77,7 +79,7 @@ class OverviewReader:
         """The exported values of these regions, sorted; errors as for `regions`."""
         scopes = [scope for each in regions for scope, found in each.records.items() if found.all_holds]
         producers = sorted({scope.producer.region for scope in scopes})
-        held = in_threads([partial(self._held.get, name, partial(self._holds_in, name)) for name in producers])
+        held = in_threads([partial(self._holds, name) for name in producers])
         by_place = {
             (region, hash_): exports
             for region, hashes in zip(producers, held, strict=True)
@@ -85,17 +87,17 @@ class OverviewReader:
         }
         return sorted(value for each in regions for value in exported_values(each, by_place))
 
-    def _read(self, region: str) -> StoredRegion:
+    def _read(self, account: str, region: str) -> StoredRegion:
         self._progress(region)
-        account = self._aws.accounts.own
-        parts: list[Callable[[], Any]] = [
-            partial(self._records, region),
+        parts: list[Callable[[], Any]] = [  # what has the most pages first
             partial(self._dates, region),
             partial(self._tags, region),
+            partial(self._records, region),
             partial(self._index, region),
+            partial(self._holds, region),  # Not part of the region: they protect what it exports to others.
             partial(self._created, region),
         ]
-        records, dates, tags, index, created = in_threads(parts)
+        dates, tags, records, index, _, created = in_threads(parts)
         values = _values(dates, tags)
         return StoredRegion(account, region, records, values, self._stacks(region, created, values), index)
 
@@ -162,6 +164,9 @@ class OverviewReader:
             for each in page["StackResourceSummaries"]
             if each.get("PhysicalResourceId") and each["ResourceStatus"] != "DELETE_COMPLETE"
         }
+
+    def _holds(self, region: str) -> Mapping[str, frozenset[str]]:
+        return self._held.get(region, partial(self._holds_in, region))
 
     def _holds_in(self, region: str) -> dict[str, frozenset[str]]:
         """The names of the CloudFormation exports that each hold stack of a region holds, by its hash."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import calls, quota
+from benchmarks import calls, overview, quota
 from benchmarks.__main__ import PAGE, RESULTS
 from benchmarks.document import TABLES, render
 from benchmarks.installing import CDK, ROOT
@@ -78,6 +78,20 @@ def test_the_time_under_quota_is_met_by_a_success_in_time(status: str, seconds: 
     row = {"side": OURS, "what": "imports", "others": 0.0, "limit_seconds": 100.0, "soonest_seconds": 99.0}
     data = {"n": 1000, "rows": [row | {"status": status, "seconds": seconds, "reason": "Rate exceeded"}]}
     assert [verdict.met for verdict in quota.verdicts(data)] == [met]
+
+
+@pytest.mark.parametrize(
+    ("made", "listed", "met"), [(20, 1.0, [True, True]), (21, 1.0, [False, True]), (20, 1.01, [True, False])]
+)
+def test_a_list_is_met_by_few_calls_in_the_time_of_its_records(made: int, listed: float, met: list[bool]) -> None:
+    measured = {("one", "list"): 0.5, ("four", "list"): listed, ("four", "records"): 1.0}
+    rows = [
+        {"case": case, "side": side, "paced": False, "calls": [made], "seconds": spent}
+        for (case, side), spent in measured.items()
+    ]
+    verdicts = overview.verdicts({"rows": rows})
+    assert [verdict.met for verdict in verdicts] == met
+    assert [not verdict.why for verdict in verdicts if verdict.target.startswith("List 5,000")] == met[1:]
 
 
 def test_a_missed_target_shows_the_reason() -> None:

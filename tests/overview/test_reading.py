@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,8 @@ from strongref.aws.clients import Clients
 from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
 from strongref_overview.reading import OverviewReader
 from strongref_overview.who import find_uses
-from strongref_toolkit.errors import FetchFailedError, UsageError
+from strongref_toolkit.aws import Accounts
+from strongref_toolkit.errors import FetchFailedError, UnknownCallerError, UsageError
 from strongref_toolkit.session import ToolSession
 from tests.support.documents import rows
 
@@ -125,6 +127,20 @@ def test_a_stack_that_exports_and_imports_nothing_is_none(account: Account) -> N
     account.stack("idle", EU)
     (uses,) = find_uses(reader(), [EU], "idle")
     assert (uses.exports, uses.imports) == ((), ())
+
+
+def test_without_a_caller_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    began = Event()
+
+    def unknown(_: object) -> str:
+        began.wait(0.2)  # would be long enough for calls that do not wait for the caller
+        raise UnknownCallerError("NoCredentialsError")
+
+    monkeypatch.setattr(Accounts, "own", property(unknown))
+    monkeypatch.setattr(OverviewReader, "_dates", lambda *_: began.set())
+    with pytest.raises(UnknownCallerError):
+        reader().regions([US, EU])
+    assert not began.is_set()
 
 
 def test_a_call_that_fails_names_itself(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ CLASSES: Final[Mapping[str, str]] = {
     "AddTagsToResource": "tags",
     "RemoveTagsFromResource": "tags",
     "DescribeParameters": "describe",
+    "GetResources": "resources",
     "DescribeStackResource": "stacks",
     "DescribeStacks": "stacks",
     "ListStackResources": "stacks",
@@ -49,13 +50,14 @@ class Quotas:
     deletes: float = 5
     tags: float = 10
     describe: float = 10
+    resources: float = 10
     stacks: float = 10
     others: float = 0.0
     seed: int = 0
     _buckets: dict[tuple[str, str, str], _Bucket] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if min(self.reads, self.puts, self.deletes, self.tags, self.describe, self.stacks) <= 0:
+        if min(getattr(self, each) for each in set(CLASSES.values())) <= 0:
             raise ValueError("every rate must be above 0")
         if not 0 <= self.others < 1:
             raise ValueError("others must leave something: 0 <= others < 1")

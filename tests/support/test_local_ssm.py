@@ -139,6 +139,69 @@ def test_stacks_and_their_resources_are_found_by_name_and_arn_in_their_region(se
     assert code(cloudformation.list_stacks) == "InvalidAction"
 
 
+def test_all_stacks_of_a_region_come_in_pages_of_a_megabyte(service: LocalSsm) -> None:
+    def stack(name: str, region: str = US, status: str = "CREATE_COMPLETE", **more: Any) -> dict[str, Any]:  # noqa: ANN401
+        arn = f"arn:aws:cloudformation:{region}:111111111111:stack/{name}/1"
+        return {"StackId": arn, "StackName": name, "StackStatus": status, **more}
+
+    cloudformation = client(service, "cloudformation")
+    assert cloudformation.describe_stacks()["Stacks"] == []
+    large = [stack(f"large{at}", Outputs={"A": "x" * 300_000}) for at in range(4)]
+    dated = stack("dated", CreationTime="2025-02-03T04:05:06Z")
+    service.stacks([*large, dated, stack("elsewhere", "eu-west-1"), stack("gone", status="DELETE_COMPLETE")])
+    pages = [page["Stacks"] for page in cloudformation.get_paginator("describe_stacks").paginate()]
+    assert [[each["StackName"] for each in page] for page in pages] == [
+        ["dated", "large0", "large1", "large2"],
+        ["large3"],
+    ]
+    assert pages[0][0]["CreationTime"].isoformat() == "2025-02-03T04:05:06+00:00"
+    assert service.state().counts == {"DescribeStacks": 3}
+
+
+def test_parameters_below_a_path_are_described_fifty_a_page(service: LocalSsm) -> None:
+    ssm = client(service)
+    service.preload(US, [*(f"/a/b/{at:03}" for at in range(120)), "/a", "/ab/c", "/b"], "text", {"k": "v"})
+    path = [{"Key": "Path", "Option": "Recursive", "Values": ["/a"]}]
+    pages = list(ssm.get_paginator("describe_parameters").paginate(ParameterFilters=path, MaxResults=50))
+    assert [len(page["Parameters"]) for page in pages] == [50, 50, 20]
+    names = [each["Name"] for page in pages for each in page["Parameters"]]
+    assert names == [f"/a/b/{at:03}" for at in range(120)]
+    assert "Value" not in pages[0]["Parameters"][0]
+    assert code(lambda: ssm.describe_parameters(ParameterFilters=path, MaxResults=51)) == "ValidationException"
+
+
+def test_tags_are_listed_a_hundred_resources_a_page_by_every_filter(service: LocalSsm) -> None:
+    tagging = client(service, "resourcegroupstaggingapi")
+    service.preload(US, [f"/a/{at:03}" for at in range(200)], tags={"k": "v", "l": "w"})
+    service.preload(US, ["/b"], tags={"k": "other"})
+    service.preload(US, ["/plain"])
+
+    def found(*filters: dict[str, Any], **more: Any) -> list[list[str]]:  # noqa: ANN401
+        asked = {"TagFilters": list(filters), "ResourcesPerPage": 100} | more
+        pages = tagging.get_paginator("get_resources").paginate(**asked)
+        return [[each["ResourceARN"] for each in page["ResourceTagMappingList"]] for page in pages]
+
+    assert [len(page) for page in found({"Key": "k"})] == [100, 100, 1]
+    assert [len(page) for page in found()] == [100, 100, 1]
+    assert [len(page) for page in found({"Key": "k"}, {"Key": "l"})] == [100, 100]
+    assert found({"Key": "k", "Values": ["other", "none"]}) == [[f"arn:aws:ssm:{US}:111111111111:parameter/b"]]
+    assert found({"Key": "k"}, ResourceTypeFilters=["s3"]) == [[]]
+    (first,) = tagging.get_resources(ResourcesPerPage=1, ResourceTypeFilters=["ssm:parameter"])[
+        "ResourceTagMappingList"
+    ]
+    assert first["Tags"] == [{"Key": "k", "Value": "v"}, {"Key": "l", "Value": "w"}]
+    assert tagging.get_resources(TagFilters=[{"Key": "none"}])["PaginationToken"] == ""
+    assert code(lambda: tagging.get_resources(ResourcesPerPage=101)) == "InvalidParameterException"
+    elsewhere = client(service, "resourcegroupstaggingapi", "eu-west-1")
+    assert elsewhere.get_resources()["ResourceTagMappingList"] == []
+
+
+def test_the_caller_is_the_account_of_the_access_key(service: LocalSsm) -> None:
+    identity = client(service, "sts", account="222222222222").get_caller_identity()
+    assert (identity["Account"], identity["Arn"]) == ("222222222222", "arn:aws:iam::222222222222:root")
+    assert service.state().counts == {"GetCallerIdentity": 1}
+
+
 def test_answers_and_invocations_are_kept(service: LocalSsm) -> None:
     with urlopen(Request(service.answer_url, b'{"Status": "SUCCESS"}', method="PUT")) as response:  # noqa: S310
         assert response.status == 200
@@ -193,6 +256,9 @@ def test_the_index_changes_nothing_of_what_is_answered() -> None:
                 if "NextToken" not in page:
                     break
                 token = {"NextToken": page["NextToken"]}
+    for path in ("/a", "/a/", "/a/b", "/", "/none"):
+        asked = {"ParameterFilters": [{"Key": "Path", "Option": "Recursive", "Values": [path]}], "MaxResults": 50}
+        assert indexed.describe_parameters(**asked) == plain.describe_parameters(**asked)
 
 
 def test_it_ends_with_the_process_that_started_it() -> None:

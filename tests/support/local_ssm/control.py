@@ -122,9 +122,15 @@ class LocalSsm:
         limits = {key: value for key, value in asdict(quotas).items() if key[0] != "_"} if quotas else None
         self._ask("options", latency_ms=latency_ms, quotas=limits)
 
-    def preload(self, region: str, names: Iterable[str], text: str = "somebody else's") -> None:
+    def preload(
+        self,
+        region: str,
+        names: Iterable[str],
+        text: str = "somebody else's",
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
         """Put parameters there at once."""
-        self._ask("preload", region=region, names=list(names), text=text)
+        self._ask("preload", region=region, names=list(names), text=text, tags=dict(tags or {}))
 
     def stacks(self, stacks: Iterable[Mapping[str, Any]]) -> None:
         """Say which stacks there are (`cloudformation.Stack`)."""

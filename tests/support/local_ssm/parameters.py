@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from tests.support.fake_ssm import EPOCH, FakeParameter, FakeSsm, Slot
 from tests.support.local_ssm.wire import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
 ACTIONS = {
     action: re.sub(r"(?<!^)(?=[A-Z])", "_", action).lower()
@@ -42,9 +42,9 @@ class IndexedSsm(FakeSsm):
         super().__init__(region, account)
         self._in_order: list[str] = []
 
-    def preload(self, names: Iterable[str], text: str) -> None:
+    def preload(self, names: Iterable[str], text: str, tags: Mapping[str, str]) -> None:
         """Put parameters there that nobody wrote."""
-        parameter = FakeParameter("String", "Standard", text, 1, EPOCH, ())
+        parameter = FakeParameter("String", "Standard", text, 1, EPOCH, tuple(sorted(tags.items())))
         self._slots.update((name, Slot(1, parameter)) for name in names)
         self._in_order = sorted(name for name, slot in self._slots.items() if slot.parameter)
 
@@ -52,11 +52,26 @@ class IndexedSsm(FakeSsm):
         if not request.get("Recursive"):
             return super().get_parameters_by_path(**request)
         self._begin("GetParametersByPath", request)
-        path = request["Path"].rstrip("/")
-        first = bisect_left(self._in_order, f"{path}/")
-        last = bisect_left(self._in_order, f"{path}{_AFTER_SLASH}")
-        page, token = self._page(self._in_order[first:last], request)
+        page, token = self._page(self._below(request["Path"]), request)
         return {"Parameters": [self._shown(name, self._known(name), request) for name in page], **token}
+
+    def describe_parameters(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 (as boto3)
+        match request.get("ParameterFilters"):
+            case [{"Key": "Path", "Option": "Recursive", "Values": [path]}]:
+                self._begin("DescribeParameters", request)
+                page, token = self._page(self._below(path), request)
+                return {"Parameters": [self._described(name) for name in page], **token}
+        return super().describe_parameters(**request)
+
+    def after(self, name: str) -> Iterator[tuple[str, FakeParameter]]:
+        """The parameters whose names come after a name, in order."""
+        for at in range(bisect_right(self._in_order, name), len(self._in_order)):
+            yield self._in_order[at], self._known(self._in_order[at])
+
+    def _below(self, path: str) -> list[str]:
+        path = path.rstrip("/")
+        first = bisect_left(self._in_order, f"{path}/")
+        return self._in_order[first : bisect_left(self._in_order, f"{path}{_AFTER_SLASH}")]
 
     def _names(self) -> list[str]:
         return self._in_order

@@ -1,4 +1,4 @@
-"""The whole local service: SSM of every account and region, CloudFormation, answers, invocations, and control.
+"""The whole local service: SSM and tags of every account and region, stacks, answers, invocations, and control.
 
 Synchronous and in one thread, as a request comes: what takes time is returned as a delay, which `wire` waits for.
 """
@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from tests.support.local_ssm import cloudformation, parameters
+from tests.support.local_ssm import cloudformation, parameters, sts, tagging
 from tests.support.local_ssm.wire import Request, Response
 from tests.support.quota import Quotas
 
@@ -62,7 +62,9 @@ class Service:
         target = request.headers.get("x-amz-target", "")
         if target.startswith(_TARGET):
             return self._ssm(target.removeprefix(_TARGET), request)
-        return self._cloudformation(request)
+        if target == tagging.TARGET:
+            return self._tagging(request)
+        return self._query(request)
 
     def store(self, account: str, region: str) -> parameters.IndexedSsm:
         """The parameters of an account and region."""
@@ -78,11 +80,21 @@ class Service:
             return parameters.error(_THROTTLED, "Rate exceeded", self._latency)
         return parameters.perform(self.store(account, region), action, request.body, self._latency)
 
-    def _cloudformation(self, request: Request) -> Response:
+    def _tagging(self, request: Request) -> Response:
+        account, region = _scope(request)
+        if not self._admitted(tagging.ACTION, account, region):
+            return parameters.error(_THROTTLED, "Rate exceeded", self._latency)
+        return tagging.perform(self.store(account, region), request.body, self._latency)
+
+    def _query(self, request: Request) -> Response:
+        """CloudFormation's and STS's calls, which only their actions tell apart."""
         asked = cloudformation.action_of(request.body)
+        account, region = _scope(request)
+        if asked.get("Action") == sts.ACTION:
+            self.counts[sts.ACTION] += 1
+            return sts.perform(account, self._latency)
         if asked.get("Action") not in cloudformation.ACTIONS:
             return cloudformation.error("InvalidAction", asked.get("Action", request.path))
-        account, region = _scope(request)
         if not self._admitted(asked["Action"], account, region):
             return cloudformation.error("Throttling", "Rate exceeded", self._latency)
         return cloudformation.perform(self._stacks, asked, region, self._latency)
@@ -108,7 +120,8 @@ class Service:
             self._latency = given.get("latency_ms", 0.0) / 1000
             self._quotas = Quotas(**given["quotas"]) if given.get("quotas") else None
         elif what == "preload":
-            self.store(given.get("account", ACCOUNT), given["region"]).preload(given["names"], given["text"])
+            store = self.store(given.get("account", ACCOUNT), given["region"])
+            store.preload(given["names"], given["text"], given["tags"])
         elif what == "stacks":
             self._stacks = given["stacks"]
         elif what == "clear":

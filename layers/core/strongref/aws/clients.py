@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -29,6 +30,9 @@ CONNECT_SECONDS = 5
 READ_SECONDS = 15
 """A call takes no longer than both together, so a fence outlasts it (`fence.IN_FLIGHT`)."""
 
+_CONNECTIONS = 16
+"""Kept open by a client. They are opened when calls run side by side; more calls open connections for one call each."""
+
 _CONNECT_SECONDS = {"events": 2}
 _READ_SECONDS = {
     "cloudcontrol": 40,  # It responds only after the resource's own service has.
@@ -48,11 +52,12 @@ def dns_suffix(partition: str) -> str:
 
 
 class Clients:
-    """AWS clients of one session, one for each service and region. They are made when first used."""
+    """AWS clients of one session, one for each service and region. They are made when first used, by any thread."""
 
     def __init__(self, session: Session | None = None) -> None:
         self._session = session
         self._made: dict[tuple[str, str], object] = {}
+        self._lock = threading.Lock()  # Clients are thread-safe, and sessions, which make them, are not.
 
     def ssm(self, region: str) -> SSMClient:
         return cast("SSMClient", self._client("ssm", region))
@@ -88,7 +93,9 @@ class Clients:
 
     def _client(self, service: str, region: str) -> object:
         if (service, region) not in self._made:
-            self._made[service, region] = self._make(service, region)
+            with self._lock:
+                if (service, region) not in self._made:
+                    self._made[service, region] = self._make(service, region)
         return self._made[service, region]
 
     def _make(self, service: str, region: str) -> object:
@@ -101,7 +108,7 @@ class Clients:
             retries={"total_max_attempts": 1},  # RetryingCaller retries: it knows the deadline.
             connect_timeout=_CONNECT_SECONDS.get(service, CONNECT_SECONDS),
             read_timeout=_READ_SECONDS.get(service, READ_SECONDS),
-            max_pool_connections=2,
+            max_pool_connections=_CONNECTIONS,
         )
         try:
             return cast("Any", self._session).client(service, region_name=region, config=config)

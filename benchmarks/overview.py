@@ -1,0 +1,230 @@
+"""The overview: how many calls and how much time `strongref list` takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks import stored_exports
+from benchmarks.bench import Data, Verdict, say
+from benchmarks.installing import ROOT
+from benchmarks.sides import EU, US, values
+from benchmarks.stored_exports import Stack
+from benchmarks.tables import NONE, median, number, ratio, seconds, table
+from benchmarks.world import rates
+from tests.support.local_ssm.control import LocalSsm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from benchmarks.bench import Bench
+
+TITLE = "Overview"
+METHOD = """
+`strongref list` reads a region in bulk, all side by side: the tags of a hundred values with each call, the dates of
+fifty, and ten records. Next to it stands what any list has to read, the records of the same regions; and, for one
+region, one call for the tags of each value, as `strongref ls` made them before, one after the other.
+
+One account has 150 values in one region. They are exported by one stack and imported by three, all older than the
+values, so the list has to read the dates of these stacks' imports, too. The other account has 100 stacks in 4 regions.
+Each exports 50 values to the next region, where one stack imports them; every tenth stack is older than what it
+imports. All Exports name a hold, and all imports have it.
+
+Each run is a process of its own, and its start counts. The local service answers each call after 10 ms. There is no
+quota. Our rate limit is switched off in one column and as installed in the other. Times are medians, measured in turns.
+Every run checks how many values and importers it finds, and the state of each import.
+"""
+
+_LATENCY_MS = 10.0
+_REPETITIONS = 7
+_SLOW_REPETITIONS = 3
+_RUN_SECONDS = 300
+_REGIONS = (EU, "eu-central-1", US, "ap-southeast-2")
+_STACKS, _OLD = 100, 10
+_MOST_CALLS = 20
+_WHY = """
+A record has all values of an Export, 50 here, and ten records come with one call. Dates come fifty with a call and tags
+a hundred (AWS: DescribeParameters, MaxResults; GetResources, ResourcesPerPage), whatever Export they belong to. So a
+region's records take 3 calls, its tags 13 and its dates 25, and these follow each other, because each page names the
+next. The regions and the kinds of calls do not wait for each other, but one process makes all calls and reads all
+responses.
+"""
+
+_LIST = """
+import sys
+from strongref_cli import main
+options = [each for region in sys.argv[1:] for each in ("--region", region)]
+sys.exit(main(["list", "--output", "json", *options]))
+"""
+_READ = """
+import sys
+from functools import partial
+from strongref_overview.reading import OverviewReader
+from strongref_toolkit.session import ToolSession
+from strongref_toolkit.threads import in_threads
+aws = ToolSession.start().aws(None, None)
+reader = OverviewReader(aws)
+found = in_threads([partial(reader._records, region) for region in sys.argv[1:]])
+scopes = [(region, scope, each) for region, scopes in zip(sys.argv[1:], found) for scope, each in scopes.items()]
+"""
+_RECORDS = f"""{_READ}
+print(sum(len(each.values) for _, _, each in scopes), 0)
+"""
+_TAGS = f"""{_READ}
+from strongref.contract.names import CLAIM_TAG
+tags = [
+    aws.store(aws.where(region, None)).tags(scope.value(key))
+    for region, scope, each in scopes for key in each.values
+]
+print(len(tags), sum(tag.startswith(CLAIM_TAG) for each in tags for tag in each))
+"""
+
+
+class Side(NamedTuple):
+    """One of the programs that are compared."""
+
+    title: str
+    program: str
+    counted: Callable[[str], tuple[int, int]]  # the values and the importers in its output
+    sees_importers: bool = True
+
+
+def _listed(output: str) -> tuple[int, int]:
+    exports = json.loads(output)["exports"]
+    importers = [each for export in exports for each in export["importers"]]
+    wrong = {each["state"] for each in importers} - {"current"} | {each["protection"] for each in importers} - {"held"}
+    if wrong:
+        raise RuntimeError(f"states that should not be: {sorted(wrong)}")
+    return len(exports), len(importers)
+
+
+def _printed(output: str) -> tuple[int, int]:
+    exports, importers = output.split()
+    return int(exports), int(importers)
+
+
+_SIDES = {
+    "list": Side("list", _LIST, _listed),
+    "records": Side("only the records", _RECORDS, _printed, sees_importers=False),
+    "tags": Side("the tags of each value", _TAGS, _printed),
+}
+
+
+class Case(NamedTuple):
+    """An account that is listed."""
+
+    title: str
+    regions: tuple[str, ...]
+    exports: int
+    importers: int
+    sides: tuple[str, ...]
+    fill: Callable[[LocalSsm], None]
+
+
+def _one_region(service: LocalSsm) -> None:
+    network = Stack("network", EU)
+    importers = [Stack(name, US, old=True) for name in ("web", "shop", "api")]
+    stored_exports.store(service, network, US, values(150), importers)
+    service.stacks(each.described for each in (network, *importers))
+
+
+def _four_regions(service: LocalSsm) -> None:
+    stacks = [Stack(f"stack{at}", _REGIONS[at % len(_REGIONS)], old=at % _OLD == 0) for at in range(_STACKS)]
+    for producer, importer in zip(stacks, [*stacks[1:], stacks[0]], strict=True):
+        stored_exports.store(service, producer, importer.region, values(50), [importer])
+    service.stacks(each.described for each in stacks)
+
+
+_CASES = {
+    "one": Case("150 values, 3 importers each, 1 region", (US,), 150, 450, ("list", "records", "tags"), _one_region),
+    "four": Case("5,000 values, 4 regions", _REGIONS, 5_000, 5_000, ("list", "records"), _four_regions),
+}
+
+
+def run(bench: Bench) -> Data:
+    """Measure, in turns."""
+    found: dict[tuple[str, bool, str], dict[str, Any]] = {}
+    with LocalSsm.start() as service:
+        service.options(latency_ms=_LATENCY_MS)
+        for name, case in _CASES.items():
+            service.clear()
+            case.fill(service)
+            for paced, side in _turns(case, quick=bench.quick):
+                service.reset()
+                environment = {**os.environ, **service.env(case.regions[0]), **rates(paced=paced)}
+                spent = _run(_SIDES[side], case, environment)
+                row = found.setdefault((name, paced, side), {"calls": set(), "seconds": []})
+                row["calls"].add(sum(service.state().counts.values()))
+                row["seconds"].append(spent)
+            say(f"overview: {case.title}")
+    rows = [
+        {"case": name, "paced": paced, "side": side, "calls": sorted(row["calls"]), "seconds": median(row["seconds"])}
+        for (name, paced, side), row in found.items()
+    ]
+    cases = {name: {"title": case.title, "regions": len(case.regions)} for name, case in _CASES.items()}
+    return {"cases": cases, "titles": {name: side.title for name, side in _SIDES.items()}, "rows": rows}
+
+
+def _turns(case: Case, *, quick: bool) -> Iterator[tuple[bool, str]]:
+    """Whether to keep to the rate limit, and what to run; the slow ones less often."""
+    for at in range(1 if quick else _REPETITIONS):
+        for paced in (False, True):
+            for side in case.sides:
+                if not (paced and side == "tags" and (quick or at >= _SLOW_REPETITIONS)):
+                    yield paced, side
+
+
+def _run(side: Side, case: Case, environment: Mapping[str, str]) -> float:
+    """Run the program; its seconds."""
+    began = time.perf_counter()
+    done = subprocess.run(  # noqa: S603 (this Python)
+        [sys.executable, "-c", side.program, *case.regions],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        timeout=_RUN_SECONDS,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    spent = time.perf_counter() - began
+    if side.counted(done.stdout) != (case.exports, case.importers if side.sees_importers else 0):
+        raise RuntimeError(f"{side.title} of {case.title} is not what it should be")
+    return spent
+
+
+def render(data: Data) -> list[str]:
+    """Calls and times of each account."""
+    header = ["", "", "Calls", "per region", "Time, no rate limit", "over the records'"]
+    header += ["Time, as installed", "over the records'"]
+    found = {(row["case"], row["side"], row["paced"]): row for row in data["rows"]}
+    rows = []
+    for case, side in dict.fromkeys((row["case"], row["side"]) for row in data["rows"]):
+        row = [data["cases"][case]["title"], data["titles"][side]]
+        calls = found[case, side, False]["calls"]
+        row += [" or ".join(map(number, calls)), number(max(calls) / data["cases"][case]["regions"])]
+        for paced in (False, True):
+            each, records = found.get((case, side, paced)), found[case, "records", paced]
+            row += [seconds(each["seconds"]), ratio(each["seconds"], records["seconds"])] if each else [NONE, NONE]
+        rows.append(row)
+    return table(header, rows)
+
+
+def verdicts(data: Data) -> list[Verdict]:
+    """Few calls, and no more time than reading the records takes."""
+    found = {(row["case"], row["side"], row["paced"]): row for row in data["rows"]}
+    calls = max(found["one", "list", False]["calls"])
+    listed, records = (found["four", side, False]["seconds"] for side in ("list", "records"))
+    is_met = listed <= records
+    return [
+        Verdict(f"List 150 values in at most {_MOST_CALLS} calls", calls <= _MOST_CALLS, f"{calls} calls"),
+        Verdict(
+            "List 5,000 values in 4 regions in the time that reading their records takes",
+            is_met,
+            f"{seconds(listed)} to {seconds(records)} ({ratio(listed, records)})",
+            "" if is_met else _WHY,
+        ),
+    ]
