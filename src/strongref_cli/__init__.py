@@ -21,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: as of `running.run`, or 130 after Ctrl-C, as in shells.
     """
+    _open_standard_streams()
     try:
         from strongref_cli.running import run  # noqa: PLC0415 (Ctrl-C may come while this imports)
 
@@ -31,3 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stderr.flush()
             os._exit(INTERRUPTED)
         return INTERRUPTED
+
+
+def _open_standard_streams() -> None:
+    """Open the null device in place of each standard stream that the caller has closed: Python has None there."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 (for the whole process)

@@ -50,7 +50,7 @@ def find_uses(reader: OverviewReader, start: Iterable[str], name: str, key: str 
     if not uses:
         others = {each.name for each in _participants(regions, values)}
         raise no_such_stack(name, [each.region for each in regions], sorted(others))
-    return [_only(each, name, key) for each in uses] if key else uses
+    return _only(uses, name, key) if key else uses
 
 
 def _participants(regions: Sequence[StoredRegion], values: Sequence[ExportedValue]) -> set[Participant]:
@@ -67,14 +67,19 @@ def _uses(who: Participant, values: Sequence[ExportedValue]) -> Uses:
     )
 
 
-def _only(uses: Uses, name: str, key: str) -> Uses:
-    keys = {value.key for value in uses.exports} | {value.key for value, _ in uses.imports}
-    wanted = keys_of(name, key, keys)
-    return Uses(
-        uses.participant,
-        tuple(value for value in uses.exports if value.key in wanted),
-        tuple((value, claim) for value, claim in uses.imports if value.key in wanted),
-    )
+def _only(found: Sequence[Uses], name: str, key: str) -> list[Uses]:
+    """What has this key, of those that have it: stacks of one name in several regions need not export the same."""
+    exports = {value.key for uses in found for value in uses.exports}
+    wanted = keys_of(name, key, exports | {value.key for uses in found for value, _ in uses.imports})
+    chosen = [
+        Uses(
+            uses.participant,
+            tuple(value for value in uses.exports if value.key in wanted),
+            tuple((value, claim) for value, claim in uses.imports if value.key in wanted),
+        )
+        for uses in found
+    ]
+    return [uses for uses in chosen if uses.exports or uses.imports]
 
 
 def keys_of(stack: str, name: str, keys: Iterable[Key]) -> set[Key]:

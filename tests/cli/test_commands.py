@@ -217,6 +217,16 @@ def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent
         assert err == b"strongref: interrupted\n"
 
 
+@pytest.mark.parametrize(
+    ("closed", "arguments", "status"),
+    [(1, ["completion", "bash"], 0), (2, ["list", "--region", US], 3)],
+)
+def test_a_standard_stream_may_be_closed(closed: int, arguments: list[str], status: int) -> None:
+    program = f"import os, sys\nos.close({closed})\nos.execv(sys.executable, {[*COMMAND, *arguments]!r})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)  # noqa: S603
+    assert (done.returncode, "Traceback" in done.stdout + done.stderr) == (status, False)
+
+
 def test_a_closed_pipe_is_silent() -> None:
     generator = Path(__file__).parents[1] / "generators" / "ec2.yaml"
     with subprocess.Popen(  # noqa: S603

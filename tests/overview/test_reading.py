@@ -106,6 +106,16 @@ def test_a_stack_that_does_not_exist_is_an_error(account: Account) -> None:
     assert [value.key for value in uses.exports] == ["Alb/Arn"]
 
 
+def test_stacks_of_one_name_need_not_have_the_same_keys(account: Account) -> None:
+    account.export("network", EU, US, Values={"A": SECRET})
+    account.export("network", US, US, Values={"B": SECRET})
+    for key, home in (("A", EU), ("B", US)):
+        (uses,) = find_uses(reader(), [US], "network", key)
+        assert (uses.participant.region, [value.key for value in uses.exports]) == (home, [key])
+    with pytest.raises(UsageError, match="network neither exports nor imports 'C'. There are A and B."):
+        find_uses(reader(), [US], "network", "C")
+
+
 def test_a_stack_that_exports_and_imports_nothing_is_none(account: Account) -> None:
     account.stack("idle", EU)
     (uses,) = find_uses(reader(), [EU], "idle")
