@@ -92,6 +92,14 @@ def problem_of(region: str, finding: Finding) -> Problem:
     )
 
 
+def in_progress(region: str, path: str) -> Problem:
+    """Exports that are being changed, given the path of their scope: what was found there may be half of a change."""
+    scope = ExportScope.of("exports", f"{path}/")
+    subject = f"exports of {scope.producer.stack} for {_consumer(scope)}" if scope else path
+    step = "a deployment is changing these; examine them again when it has finished"
+    return Problem(region, "in-progress", Severity.NOTE, subject, step, (), path)
+
+
 def _subject(parameter: str) -> str:
     """What a parameter's name says, in the words of templates."""
     for tree, what in (("exports", ""), ("records", "record "), ("fences", "fence ")):

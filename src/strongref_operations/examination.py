@@ -10,6 +10,7 @@ from strongref.contract.releases import RELEASES, Release
 from strongref.protocol.janitor import Janitor
 from strongref_operations.diagnosis import (
     Problem,
+    in_progress,
     near_limits,
     outdated,
     problem_of,
@@ -59,6 +60,7 @@ class Examination:
                 Release.decode(name, found.text) for name, found in everything.items() if name.startswith(RELEASES)
             ]
             problems += released(each.region, [trace for trace in traces if trace])
+        problems = list(dict.fromkeys(problems))
         return sorted(problems, key=lambda each: (each.severity.value, each.region, each.kind, each.subject))
 
     def heal(self, regions: Sequence[str]) -> list[Problem]:
@@ -74,5 +76,8 @@ class Examination:
         problems = []
         for done in Janitor(self.ports, region, self.account, repairs).tend(self.clock):
             self.progress(f"{region}, {done.mark[0].removeprefix('/strongref/exports/')}")
-            problems += [problem_of(region, each) for each in done.findings]
+            if done.busy and not repairs:
+                problems.append(in_progress(region, done.mark[0]))
+            else:
+                problems += [problem_of(region, each) for each in done.settled]
         return problems

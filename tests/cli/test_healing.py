@@ -97,6 +97,13 @@ class TestDoctor:
             ("restored", "action", "Alb.Arn of network for all"),
         ]
 
+    def test_what_is_being_changed_is_not_judged(self, run: Run, account: Account) -> None:  # noqa: F811
+        account.ssm(US).put_parameter(Name=f"{NETWORK}/VpcId", Value="half", Type="String", Overwrite=True)
+        fence = f"{NETWORK}/x".replace("/exports/", "/fences/")
+        until = '{"by":"x","until":"2099-01-01T00:00:00+00:00"}'
+        account.ssm(US).put_parameter(Name=fence, Type="String", Value=until)
+        assert findings(run) == [("in-progress", "note", "exports of network for all")]
+
     def test_an_import_without_its_hold_is_found(self, run: Run, account: Account) -> None:  # noqa: F811
         account.delete_stack(account.hold_stacks(EU)[0], EU)
         assert [kind for kind, *_ in findings(run)] == ["no-hold"]
