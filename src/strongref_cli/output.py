@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import textwrap
 from contextlib import contextmanager
@@ -58,6 +59,14 @@ def show(result: Result, output: str) -> None:
     put_out(text.encode())
 
 
+def show_plan(result: Result, output: str, *, yes: bool) -> None:
+    """Show what is going to be done, before `ask`: on standard error if standard output is for another format."""
+    if output == "table":
+        show(result, output)
+    elif not yes:
+        sys.stderr.write("\n".join(map(as_text, result.tables)))
+
+
 def as_text(table: Table) -> str:
     """A table with aligned columns: bold and as wide as the terminal, or plain and unwrapped."""
     # They take 50 ms to import, which `--help` and `--output json` do not need.
@@ -69,14 +78,14 @@ def as_text(table: Table) -> str:
     is_terminal = sys.stdout.isatty()
 
     def styled(text: str) -> Text:
-        found = Text(text)
+        found = Text(_printable(text))
         found.highlight_words(_WRONG, "red")
         found.highlight_words(_LATE, "yellow")
         return found
 
     console = Console(file=StringIO(), force_terminal=is_terminal, width=None if is_terminal else UNBOUNDED)
     if table.title:
-        console.print(Text(table.title, style="bold"), soft_wrap=True)
+        console.print(Text(_printable(table.title), style="bold"), soft_wrap=True)
     if table.rows:
         box = SIMPLE_HEAD if is_terminal else None
         grid = Grid(box=box, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -120,8 +129,13 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text whose names are not formatting."""
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("\n", " ")
+    """Text that is no formatting."""
+    return re.sub(r"[\\`*|\[]", r"\\\g<0>", _printable(text)).replace("<", "&lt;").replace("\n", " ")
+
+
+def _printable(text: str) -> str:
+    """Text without what would control a terminal: what others have stored may hold anything."""
+    return "".join(each if each.isprintable() or each == "\n" else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
 @contextmanager

@@ -74,6 +74,8 @@ def reported(capsys: pytest.CaptureFixture[str]) -> str:
         (["release", "network", "A", "--consumer", "web"], "the following arguments are required: --reason"),
         (["release", "network", "A", "--consumer", "web", "--reason", " "], "--reason must be a sentence"),
         (["release", "network", "A", "--consumer", "web", "--reason", "{{x}}"], "--reason must be a sentence"),
+        (["release", "network", "A", "--consumer", "web", "--reason", "\x1b[2J"], "--reason must be a sentence"),
+        (["release", "network", "A", "--consumer", "web", "--reason", "\udcff"], "--reason must be a sentence"),
     ],
 )  # fmt: skip
 def test_wrong_usage_says_what_to_do(arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,12 +258,12 @@ def test_the_log_is_lines_on_standard_error() -> None:
     assert (done.stdout, done.stderr) == ("result\n", "strongref: said (scope: a)\n")
 
 
-TABLE = Table(("KEY", "BY"), [("A|b", "web"), ("Longer", "<x>")], title="Title", notes=["A note."])
+TABLE = Table(("KEY", "BY"), [("A|b", "`web`"), ("Longer", "[x](y) <x>")], title="Title", notes=["A note."])
 
 
 def test_a_table_is_aligned_and_not_wrapped_in_a_pipe() -> None:
     text = output.as_text(TABLE)
-    assert text == "Title\nKEY     BY\nA|b     web\nLonger  <x>\nA note.\n"
+    assert text == "Title\nKEY     BY\nA|b     `web`\nLonger  [x](y) <x>\nA note.\n"
     long = output.as_text(Table(("KEY",), [("x" * 5000,)]))
     assert long.splitlines()[1] == "x" * 5000
 
@@ -280,12 +282,19 @@ def test_markdown_is_escaped() -> None:
         "",
         "| KEY | BY |",
         "| --- | --- |",
-        "| A\\|b | web |",
-        "| Longer | &lt;x> |",
+        "| A\\|b | \\`web\\` |",
+        "| Longer | \\[x](y) &lt;x> |",
         "",
         "A note.",
         "",
     ]
+
+
+def test_what_would_control_a_terminal_is_shown_as_unprintable() -> None:
+    odd = Table(("KEY",), [("a\x1b[2Jb\udcff",)], title="\x07", notes=["\x9b"])
+    for text in (output.as_text(odd), output.as_markdown(odd)):
+        assert text.replace("\n", "").isprintable()
+        text.encode()
 
 
 def test_json_is_the_document(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -20,7 +20,7 @@ KEPT = timedelta(days=90)
 _TEXTS = ("consumer", "importer", "claim", "by")
 
 MAX_REASON = 500
-"""Characters of a reason: with everything else, it fits into a standard parameter."""
+"""Characters of a reason: with everything else, it fits into a parameter, whatever they are."""
 
 
 @dataclass(frozen=True, slots=True)
