@@ -122,8 +122,8 @@ def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
     """Producers whose imported values CloudFormation does not protect: their Export names no hold. One for each."""
     producers: dict[tuple[str, ExportScope], set[Participant]] = {}
     for value in values:
-        bare = {participant_of(each.importer) for each in value.claims if each.protection is Protection.NONE}
-        if bare:
+        importers = {participant_of(each.importer) for each in value.claims if each.protection is Protection.NONE}
+        if bare := {each for each in importers if each.account == value.producer.account}:  # Others cannot hold it.
             producers.setdefault((value.region, value.scope), set()).update(bare)
     for (region, scope), stacks in producers.items():
         subject = f"exports of {scope.producer.stack} for {_consumer(scope)}"
