@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -120,6 +122,30 @@ class TestDoctor:
         assert [each["kind"] for each in document["repaired"]] == ["missing"]
         assert [each["kind"] for each in document["findings"]] == ["version-differs", "restored"]
         assert status == 1
+
+    def test_a_region_that_fails_does_not_keep_others_from_being_repaired(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        account.export("certificate", US, EU, Values={"A": "x"})
+        account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
+        account.ssm(EU).delete_parameter(Name=f"/strongref/exports/_shared/{HOME}/{US}/certificate/A")
+        create, failed = SsmStore.create, threading.Event()
+
+        def slow(store: SsmStore, name: str, *more: Any) -> None:  # noqa: ANN401
+            if store.region == EU:
+                failed.set()
+                raise AccessDeniedError("PutParameter", "AccessDenied", name, store.region)
+            failed.wait(10)
+            time.sleep(0.2)
+            create(store, name, *more)
+
+        monkeypatch.setattr(SsmStore, "create", slow)
+        status, _, err = run("doctor", "--region", EU, "--region", US, "--fix", "--yes")
+        assert (status, err.count("PutParameter of /strongref/exports/_shared/")) == (3, 1)
+        assert f"{NETWORK}/Alb/Arn" in account.everything(US)
 
     def test_who_is_asked_has_seen_what_is_found(
         self,
