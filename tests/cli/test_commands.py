@@ -229,6 +229,27 @@ def test_a_standard_stream_may_be_closed(closed: int, arguments: list[str], stat
     assert (done.returncode, "Traceback" in done.stdout + done.stderr) == (status, False)
 
 
+def test_a_command_that_failed_does_not_wait_for_other_calls() -> None:
+    program = f"""
+import sys, threading
+from strongref_cli import main, overview
+from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.threads import in_threads
+begun = threading.Event()
+def hang():
+    begun.set()
+    threading.Event().wait()
+def fail():
+    begun.wait()
+    raise FetchFailedError("A", "b", "c", "AccessDenied")
+overview.list_exports = lambda *_: in_threads([hang, fail])
+sys.argv = ["strongref", "list", "--region", "{US}"]
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)  # noqa: S603
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+
+
 def test_a_closed_pipe_is_silent() -> None:
     generator = Path(__file__).parents[1] / "generators" / "ec2.yaml"
     with subprocess.Popen(  # noqa: S603
