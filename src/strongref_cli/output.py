@@ -23,6 +23,9 @@ UNBOUNDED = 100_000
 """Columns of what is not shown on a terminal: nothing is wrapped, so that other programs can read it."""
 
 
+NARROWEST = 8
+"""Columns of the terminal for each column of a table: rich leaves out columns for which there is no space."""
+
 _WRONG = ("missing", "foreign", "gone", "refused", "failed")
 _LATE = ("deploy again", "restored", "withdrawn", "no hold yet")
 """Words that terminals show in color: each is a state, so no color says what no word does."""
@@ -83,7 +86,8 @@ def as_text(table: Table) -> str:
         found.highlight_words(_LATE, "yellow")
         return found
 
-    console = Console(file=StringIO(), force_terminal=is_terminal, width=None if is_terminal else UNBOUNDED)
+    width = max(get_terminal_size().columns, NARROWEST * len(table.columns)) if is_terminal else UNBOUNDED
+    console = Console(file=StringIO(), force_terminal=is_terminal, width=width)
     if table.title:
         console.print(Text(_printable(table.title), style="bold"), soft_wrap=True)
     if table.rows:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.names import StackArn
 from strongref.contract.values import attribute_name, select
 from strongref_overview.errors import no_such_key, no_such_stack
-from strongref_overview.exports import participant, participant_of
+from strongref_overview.exports import ExportState, participant, participant_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,7 +56,8 @@ def find_uses(reader: OverviewReader, start: Iterable[str], name: str, key: str 
 def _participants(regions: Sequence[StoredRegion], values: Sequence[ExportedValue]) -> set[Participant]:
     existing = {participant(StackArn.parse(arn).producer) for each in regions for arn in each.stacks}
     importing = {participant_of(claim.importer) for value in values for claim in value.claims}
-    return existing | importing | {participant(value.producer) for value in values}
+    exporting = {participant(value.producer) for value in values if value.state is not ExportState.FOREIGN}
+    return existing | importing | exporting
 
 
 def _uses(who: Participant, values: Sequence[ExportedValue]) -> Uses:

@@ -311,6 +311,16 @@ def test_markdown_is_escaped() -> None:
     ]
 
 
+def test_a_narrow_terminal_gets_all_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setenv("TERM", "dumb")
+    names = [f"COL{number}" for number in range(7)]
+    text = output.as_text(Table(names, [[f"text{number}" for number in range(7)]]))
+    for number in range(7):
+        assert (f"COL{number}" in text, f"text{number}" in text) == (True, True)
+
+
 def test_what_would_control_a_terminal_is_shown_as_unprintable() -> None:
     odd = Table(("KEY",), [("a\x1b[2Jb\udcff",)], title="\x07", notes=["\x9b"])
     for text in (output.as_text(odd), output.as_markdown(odd)):

@@ -22,6 +22,7 @@ from strongref.contract.record import Record
 from strongref.contract.values import ParameterType, Value
 from strongref.protocol.published import RecordedExports
 from strongref_operations.diagnosis import unprotected
+from strongref_overview.building import graph_of
 from strongref_overview.exports import (
     Claim,
     ExportState,
@@ -152,6 +153,16 @@ def test_what_another_account_exports_cannot_be_held() -> None:
     assert claim(theirs).protection is Protection.NONE
     (value,) = exported_values(theirs, {})
     assert list(unprotected([value])) == []
+
+
+def test_what_is_gone_or_foreign_is_no_reference() -> None:
+    deleted, alive = WEB.replace("web", "gone"), {WEB: StackDates(AFTER)}
+    stored = region({TAG: WEB, claim_tag("another"): deleted}, stacks=alive)
+    strange = ExportScope("web", replace(PRODUCER, stack="strange"))
+    stored = replace(stored, values={**stored.values, strange: {A: StoredValue(CHANGED, {})}})
+    graph = graph_of(exported_values(stored, {}), CHANGED)
+    assert sorted(each.name for each in graph.participants) == ["network", "web"]
+    assert [each.importer.name for each in graph.references] == ["web"]
 
 
 def test_a_claim_names_a_stack_manifests_or_what_it_says() -> None:

@@ -383,6 +383,15 @@ def test_a_janitor_that_only_looks_looks_twice_more_than_a_lag_apart(cloud: Clou
     assert sum(cloud.clock.slept) > cloud.lag.seconds
 
 
+def test_a_released_value_stays_whose_record_cannot_be_read() -> None:
+    cloud = Cloud()
+    cloud.deploy("network", EU, {"Exports": exports(**{f"Key{number:03d}": "v" * 60 for number in range(150)})})
+    cloud.deploy("web", US, {"Imports": imports("Key000")})
+    cloud.ssm(US).delete_parameters(Names=[name("Exports.1", "records")])
+    cloud.deploy("web", US, {})
+    assert cloud.claims(US, f"{SCOPE}/Key000") == []
+
+
 def test_traces_of_releases_are_kept_for_90_days(cloud: Cloud) -> None:
     now = cloud.clock.now()
     traces = [
