@@ -314,7 +314,7 @@ def test_markdown_is_escaped() -> None:
 def test_a_narrow_terminal_gets_all_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "20")
-    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("TERM", "xterm")
     names = [f"COL{number}" for number in range(7)]
     text = output.as_text(Table(names, [[f"text{number}" for number in range(7)]]))
     for number in range(7):
