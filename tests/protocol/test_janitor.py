@@ -400,9 +400,12 @@ def test_traces_of_releases_are_kept_for_90_days(cloud: Cloud) -> None:
     ]
     for each in traces:
         cloud.ssm(US).put_parameter(Name=each.name, Type="String", Value=each.encode())
-    odd = "/strongref/releases/odd"
-    cloud.ssm(US).put_parameter(Name=odd, Type="String", Value="odd")
+    early = traces[0].encode().replace(traces[0].at.isoformat(timespec="seconds"), "0001-01-01T00:00:00+14:00")
+    odd = {f"/strongref/releases/odd/{number}": text for number, text in enumerate(("odd", early, "[" * 4000))}
+    for name_, text in odd.items():
+        cloud.ssm(US).put_parameter(Name=name_, Type="String", Value=text)
+    cloud.ssm(US).put_parameter(Name="/strongref/index/network/Odd", Type="String", Value="[" * 4000)
     assert found(cloud) == []
     left = cloud.parameters_below(US, "/strongref/releases")
-    assert left == sorted([traces[0].name, odd])
+    assert left == sorted([traces[0].name, *odd])
     assert Release.decode(traces[0].name, cloud.texts(US)[traces[0].name[1:]]) == traces[0]

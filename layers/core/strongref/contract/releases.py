@@ -55,7 +55,7 @@ class Release:
             at = datetime.fromisoformat(given["at"]).astimezone(UTC)
             consumer, importer, claim, by = (str(given[each]) for each in _TEXTS)
             return cls(producer, Key("/".join(key)), consumer, importer, claim, by, at, str(given["reason"]))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
 
     def is_over(self, now: datetime) -> bool:
