@@ -13,7 +13,7 @@ from io import StringIO
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from strongref.text import os_problem
+from strongref.text import os_problem, printable
 from strongref_toolkit.errors import UsageError, WriteFailedError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def as_text(table: Table) -> str:
     is_terminal = sys.stdout.isatty()
 
     def styled(text: str) -> Text:
-        found = Text(_printable(text))
+        found = Text(printable(text))
         found.highlight_words(_WRONG, "red")
         found.highlight_words(_LATE, "yellow")
         return found
@@ -89,7 +89,7 @@ def as_text(table: Table) -> str:
     width = max(get_terminal_size().columns, NARROWEST * len(table.columns)) if is_terminal else UNBOUNDED
     console = Console(file=StringIO(), force_terminal=is_terminal, width=width)
     if table.title:
-        console.print(Text(_printable(table.title), style="bold"), soft_wrap=True)
+        console.print(Text(printable(table.title), style="bold"), soft_wrap=True)
     if table.rows:
         box = SIMPLE_HEAD if is_terminal else None
         grid = Grid(box=box, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -134,12 +134,7 @@ def _row(cells: Sequence[str]) -> str:
 
 def _escaped(text: str) -> str:
     """Text that is no formatting."""
-    return re.sub(r"[\\`*|\[]", r"\\\g<0>", _printable(text)).replace("<", "&lt;").replace("\n", " ")
-
-
-def _printable(text: str) -> str:
-    """Text without what would control a terminal: what others have stored may hold anything."""
-    return "".join(each if each.isprintable() or each == "\n" else "\N{REPLACEMENT CHARACTER}" for each in text)
+    return re.sub(r"[\\`*|\[]", r"\\\g<0>", printable(text)).replace("<", "&lt;").replace("\n", " ")
 
 
 @contextmanager

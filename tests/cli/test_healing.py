@@ -240,6 +240,23 @@ class TestRepublish:
     def test_where_nothing_is_missing_nothing_is_done(self, run: Run) -> None:
         assert run("republish", "network", "--region", EU) == (0, "Nothing that network exports was missing.\n", "")
 
+    def test_what_others_have_stored_does_not_control_the_terminal(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
+        for name, year in (("old", 2001), ("new", 2099)):
+            fence = f"{NETWORK}/{name}".replace("/exports/", "/fences/")
+            text = json.dumps({"by": "\x1b[2Jx", "until": f"{year}-01-01T00:00:00+00:00"})
+            account.ssm(US).put_parameter(Name=fence, Type="String", Value=text)
+        monkeypatch.setattr(session, "FENCE_WAIT", 0.0)
+        _, _, err = run("republish", "network", "--region", US)
+        assert "An expired fence was deleted" in err
+        assert "are being changed" in err
+        assert err.replace("\n", "").isprintable()
+
     def test_nothing_is_restored_while_another_deployment_changes_it(
         self,
         run: Run,

@@ -123,7 +123,7 @@ class Janitor:
                 yield self._reported(JanitorProgress(mark, 0, tuple(work())))
 
     def _expired(self, store: Store, clock: Clock) -> Iterator[Finding]:
-        """The fences whose holder died. All expired ones are deleted, as are old traces of released claims."""
+        """The fences whose holder died. A repair deletes all that expired, and old traces of released claims."""
         fences, now = fences_below(store, "/strongref/fences"), clock.now()
         if self.repairs:
             delete_expired(store, fences, now)
