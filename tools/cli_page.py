@@ -1,4 +1,7 @@
-"""Writes `docs/cli.md` from the commands' own parsers. Run it with `make texts`; a test checks that it is current."""
+"""Writes `docs/cli.md` from `cli_page_head.md` and the commands' own parsers.
+
+Run it with `make texts`; a test checks that the page is current.
+"""
 
 from __future__ import annotations
 
@@ -14,57 +17,8 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/cli.md"
 
-_HEAD = """\
-# The command line
-
-`strongref` shows who uses what, predicts what a deployment does, and puts right what is wrong. It runs with your own
-credentials, and needs no server. It never shows a value, except where `resolve` and `objects` write them for you.
-
-```sh
-pip install 'strongref[manifests]'
-```
-
-The extra `manifests` brings what `check`, `resolve` and `transform` need to read YAML. Other commands work without it.
-
-This page is generated from the commands. `strongref COMMAND --help` shows the same.
-
-## What all commands have in common
-
-| Option | Meaning |
-|---|---|
-| `--region REGION` | Where to look. Repeatable; by default the region of the environment or of the AWS profile |
-| `--all-regions` | All regions that are enabled for the account |
-| `--profile PROFILE` | The AWS profile, as with `AWS_PROFILE`. All other variables of AWS's command line work, too |
-| `--output` | `table` for people, `json` for programs, `markdown` for comments |
-
-Regions are read side by side. On a terminal the command shows its progress; in a pipe it prints only the result. Tables
-are not cut in a pipe. `NO_COLOR` turns colors off.
-
-JSON documents have schemas: [list](schemas/list.schema.json), [who](schemas/who.schema.json),
-[graph](schemas/graph.schema.json), [order](schemas/order.schema.json), [doctor](schemas/doctor.schema.json),
-[republish](schemas/republish.schema.json), [release](schemas/release.schema.json). Within a version, documents only
-gain properties.
-
-| Exit status | Meaning |
-|---:|---|
-| 0 | Everything is fine |
-| 1 | Something was found, refused or lost |
-| 2 | Wrong usage, or a name that does not exist |
-| 3 | AWS cannot be called, or refused a call |
-| 130 | Interrupted with Ctrl-C |
-| 141 | The reader of the output closed it, as `head` does |
-
-`list`, `who`, `graph` and `order` read tags in bulk, which may be some seconds late, so they say when they read them.
-What decides something is always read exactly.
-
-To complete commands and options in your shell:
-
-```sh
-mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc
-strongref completion bash > ~/.local/share/bash-completion/completions/strongref
-strongref completion zsh > ~/.zfunc/_strongref
-```
-"""
+_HEAD = Path(__file__).with_name("cli_page_head.md")
+"""How the page begins: what all commands have in common."""
 
 _EXAMPLES = {
     "list": ["list --all-regions", "list --region eu-west-1 --state unused"],
@@ -83,7 +37,7 @@ _EXAMPLES = {
 
 def page() -> str:
     """The whole page."""
-    return f"{_HEAD}\n{''.join(_commands(parser(), 2))}".rstrip() + "\n"
+    return f"{_HEAD.read_text('utf-8')}\n{''.join(_commands(parser(), 2))}".rstrip() + "\n"
 
 
 def _commands(above: argparse.ArgumentParser, level: int) -> Iterator[str]:

@@ -11,7 +11,6 @@ import argparse
 from strongref import __version__
 from strongref.contract.names import SHARED
 from strongref_cli.options import (
-    JSON_LINES,
     Commands,
     Parser,
     add_command,
@@ -206,7 +205,13 @@ def _install(commands: Commands) -> None:
 
 
 def _lookup(commands: Commands) -> None:
-    lookup = add_command(commands, "lookup", "print a resource's primary identifier, or its attributes")
+    lookup = add_command(
+        commands,
+        "lookup",
+        "print a resource's primary identifier, or its attributes",
+        epilog="For scripts, --output table prints only the identifier on one line, or with --attribute only the "
+        "values, one per line.",
+    )
     lookup.add_argument("type", metavar="TYPE", help="the resource type, as in AWS::S3::Bucket")
     lookup.add_argument("physical_id", metavar="PHYSICAL_ID", nargs="?", help="the physical ID in CloudFormation")
     lookup.add_argument("--arn", help="the ARN, instead of the physical ID")
@@ -217,7 +222,8 @@ def _lookup(commands: Commands) -> None:
     lookup.add_argument("--region", help="the resource's region")
     lookup.add_argument("--account", help="the resource's account, if it is not the caller's")
     lookup.add_argument("--role", help=ROLE)
-    lookup.add_argument("--json", action="store_true", help="print one JSON object")
+    add_profile(lookup)
+    add_output(lookup)
     lookup.set_defaults(run="lookup:look_up")
 
 
@@ -226,7 +232,7 @@ def _objects(commands: Commands) -> None:
     below = objects.add_subparsers(required=True, metavar="COMMAND")
     every = add_command(below, "list", "list objects and their keys; never the values")
     _channel(every)
-    every.add_argument("--json", action="store_true", help=JSON_LINES)
+    add_output(every)
     every.set_defaults(run="objects:list_objects")
     show = add_command(below, "show", "print one object as a tree")
     export = add_command(below, "export", "print one object as JSON or as shell variables")
@@ -241,7 +247,7 @@ def _objects(commands: Commands) -> None:
     export.set_defaults(run="objects:export_object")
     context = add_command(below, "context", "list what lookups have stored in the context file, or remove it")
     context.add_argument("--file", help=f"the file; by default {CONTEXT_FILE}")
-    context.add_argument("--json", action="store_true", help=JSON_LINES)
+    add_output(context)
     remove = context.add_mutually_exclusive_group()
     remove.add_argument("--reset", nargs="+", metavar="NAME", help="remove these objects or values")
     remove.add_argument("--clear", action="store_true", help="remove everything that strongref has stored")
@@ -261,6 +267,7 @@ def _channel(command: argparse.ArgumentParser) -> None:
     command.add_argument("--consumer", help="via strongref: only exports for this consumer (_shared: exports for all)")
     command.add_argument("--stack", help="via cloudformation or strongref: only exports of this stack")
     command.add_argument("--prefix", help="via ssm: the parameters' prefix, as in /shared/network")
+    add_profile(command)
 
 
 def _manifests(command: argparse.ArgumentParser) -> None:
@@ -286,7 +293,7 @@ def _refs(commands: Commands) -> None:
     repeatable(common, "--crd", crds, metavar="FILE")
     _refs_resolve(below, common)
     fields = add_command(below, "fields", "list all reference fields, and what they refer to", parents=[common])
-    fields.add_argument("--json", action="store_true", help=JSON_LINES)
+    add_output(fields)
     fields.set_defaults(run="refs:list_fields", extra="refs")
     rbac = add_command(below, "rbac", "write the ClusterRole for reading referenced objects", parents=[common])
     rbac.add_argument("--name", default=ROLE_NAME, help=f"the ClusterRole's name; by default {ROLE_NAME}")
@@ -317,6 +324,7 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
     resolve.add_argument("--sensitive", action="store_true", help="also write secret exports")
     resolve.add_argument("--region", help="the region of stacks and exports whose reference names none")
     resolve.add_argument("--role", help=ROLE)
+    add_profile(resolve)
     resolve.set_defaults(run="refs_resolving:resolve_references", extra="refs")
 
 
@@ -339,6 +347,7 @@ def _resolve(commands: Commands) -> None:
     resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
     resolve.add_argument("--region", help="the region of tokens that name none")
     resolve.add_argument("--role", help=ROLE)
+    add_profile(resolve)
     resolve.set_defaults(run="resolve:resolve_tokens", extra="manifests")
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
 from strongref.aws.cloud_control import CloudControlApi
@@ -14,18 +13,18 @@ from strongref.lookup.errors import ResourceQueryError
 from strongref.lookup.finder import Finder
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import SEPARATOR
+from strongref_cli.output import Result, Table, progress, put_out, show
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.session import regions
+from strongref_toolkit.regions import chosen_regions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from strongref_toolkit.session import ToolSession
 
 
 def look_up(args: argparse.Namespace, session: ToolSession) -> int:
-    (region,) = regions([args.region] if args.region else None)
+    (region,) = chosen_regions(session, [args.region] if args.region else [], everywhere=False)
     accounts = session.accounts(region, args.role)
     properties = _pairs("--property", args.property)
     if empty := [name for name, value in properties.items() if not value]:
@@ -46,26 +45,32 @@ def look_up(args: argparse.Namespace, session: ToolSession) -> int:
         TaggingApi(clients.tagging, region, session.limiter, session.clock),
     )
     try:
-        lines = list(_lines(finder, query, args))
+        with progress(f"Looking up {args.type}"):
+            identifier, attributes = _found(finder, query, args.attribute)
     except ResourceQueryError as error:
         raise UsageError(str(error)) from None
-    for line in lines:
-        sys.stdout.write(f"{line}\n")
+    if args.output == "table":
+        lines = map(_text, attributes.values()) if attributes else (identifier,)
+        put_out("".join(f"{line}\n" for line in lines).encode())
+        return 0
+    tables = [Table(("TYPE", "IDENTIFIER"), [(query.type_name, identifier)])]
+    if attributes:
+        tables.append(Table(("ATTRIBUTE", "VALUE"), [(name, _text(value)) for name, value in attributes.items()]))
+    document = {"type": query.type_name, "identifier": identifier, "attributes": attributes}
+    show(Result(tables, document), args.output)
     return 0
 
 
-def _lines(finder: Finder, query: ResourceQuery, args: argparse.Namespace) -> Iterator[str]:
-    if not args.attribute:
-        identifier = finder.identifier(query)
-        yield json.dumps({"type": query.type_name, "identifier": identifier}) if args.json else identifier
-        return
+def _found(finder: Finder, query: ResourceQuery, names: list[str]) -> tuple[str, dict[str, Any]]:
+    """The resource's identifier, and the attributes of these names. Without names, it may not have to be read."""
+    if not names:
+        return finder.identifier(query), {}
     found = finder.find(query)
-    values = {name: attribute(found, name) for name in args.attribute}
-    if args.json:
-        yield json.dumps({"type": query.type_name, "identifier": found.identifier, "attributes": values})
-        return
-    for value in values.values():
-        yield value if isinstance(value, str) else json.dumps(value)
+    return found.identifier, {name: attribute(found, name) for name in names}
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 (JSON)
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _names_account(text: str) -> bool:

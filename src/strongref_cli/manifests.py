@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +12,7 @@ from strongref.contract.names import ManifestSet, is_level
 from strongref.contract.properties import parse_label
 from strongref.errors import BadRequestError
 from strongref_cli.arguments import CLAIM, HOLD
-from strongref_cli.output import put_out
+from strongref_cli.output import count, progress, put_out
 from strongref_manifests.errors import InputError, ManifestError
 from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetClaims
 from strongref_manifests.resolution import files
@@ -23,6 +24,7 @@ from strongref_toolkit.session import regions
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from strongref_manifests.resolution.files import InputFile
     from strongref_manifests.text.manifests import Manifest
@@ -140,6 +142,11 @@ def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSes
     return ManifestSetClaims(session.ports(account), session.clock, region, ManifestSet(account, name))
 
 
+def claiming(paths: ManifestPaths) -> AbstractContextManager[object]:
+    """Shows progress while exports are claimed, unless the manifest is printed meanwhile."""
+    return progress("Claiming exports") if paths.inputs else nullcontext()
+
+
 def failed(unread: Sequence[ManifestError], failures: Sequence[object], what: str, done: str = "") -> int:
     """Print every problem and how many there are; `what` and `done` describe a failure, as for `count`."""
     for problem in (*unread, *failures):
@@ -148,8 +155,3 @@ def failed(unread: Sequence[ManifestError], failures: Sequence[object], what: st
     counts += [count(len(failures), what, done)] if failures else []
     sys.stderr.write(f"strongref: {' and '.join(counts)}. Nothing was written.\n")
     return 1
-
-
-def count(number: int, what: str, done: str = "") -> str:
-    """`2 files`, `1 value resolved`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}{f' {done}' if done else ''}"

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from strongref.text import some
 from strongref_cli.object_types import INDENT, printable_tree, resolve_type, write_object
-from strongref_cli.output import put_out
+from strongref_cli.output import Result, Table, count, progress, put_out, show
 from strongref_objects.base.errors import BadChannelError, ContextFileError, NotInContextError, SecretPartsError
 from strongref_objects.base.values import Collector
 from strongref_objects.channels import Parameters
@@ -31,11 +32,13 @@ from strongref_objects.stored_objects import (
 from strongref_objects.synthesis import Home, Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, listing, reset
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.session import regions
+from strongref_toolkit.regions import chosen_regions
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
+    from strongref_objects.synthesis.context_file import ContextKey
     from strongref_toolkit.session import ToolSession
 
 CLOUDFORMATION, STRONGREF, SSM = "cloudformation", "strongref", "ssm"
@@ -50,17 +53,31 @@ _CHANNELS = {
 
 def list_objects(asked: argparse.Namespace, session: ToolSession) -> int:
     _check(asked)
-    lines: list[str] = []
-    for region in regions(asked.region):
-        for each in _objects(asked, session, region):
-            if asked.json:
-                what = {"region": region, "via": asked.via, "name": each.name, "from": each.origin, "keys": each.keys}
-                lines.append(json.dumps(what))
-            else:
-                lines.append(f"{region}{INDENT}{each.name}{INDENT}from {each.origin}")
-                lines += [f"{INDENT * 2}{key}" for key in each.keys]
-    _print(lines)
+    regions = chosen_regions(session, asked.region, everywhere=False)
+    found: list[tuple[str, StoredObject]] = []
+    with progress("Reading objects") as step:
+        for region in regions:
+            step(region)
+            found += [(region, each) for each in _objects(asked, session, region)]
+    rows: list[Sequence[str]] = []
+    for region, each in found:
+        first, *more = each.keys
+        rows += [(region, each.name, first, each.origin), *(("", "", key, "") for key in more)]
+    notes = [f"{count(len(found), 'object')} in {some(regions, 5)}."]
+    document = {"via": asked.via, "regions": regions, "objects": [_object_document(*each) for each in found]}
+    show(Result([Table(("REGION", "OBJECT", "KEY", "FROM"), rows, notes=notes)], document), asked.output)
     return 0
+
+
+def _object_document(region: str, stored: StoredObject) -> dict[str, Any]:
+    return {
+        "region": region,
+        "name": stored.name,
+        "stacks": list(stored.stacks),
+        "consumer": stored.consumer or None,
+        "from": stored.origin,
+        "keys": stored.keys,
+    }
 
 
 def show_object(asked: argparse.Namespace, session: ToolSession) -> int:
@@ -101,17 +118,22 @@ def show_context(asked: argparse.Namespace, _session: ToolSession) -> int:
             close = get_close_matches(unknown[0], [key.name for key in keys], 3, 0.4)
             raise NotInContextError(unknown, file, close)
         keys = reset(file, asked.reset)
-    if asked.json:
-        _print([json.dumps(asdict(key)) for key in keys])
-        return 0
-    _print(
-        [
-            f"{key.region}{INDENT}{key.account}{INDENT}{key.channel}{INDENT}{key.name}"
-            + (f"{INDENT}of {key.of}" if key.of else "")
-            for key in keys
-        ]
-    )
+    removed = bool(asked.reset or asked.clear)
+    rows = [(key.region, key.account, key.channel, key.name, key.of) for key in keys]
+    notes = [f"{count(len(keys), 'value', 'removed from' if removed else 'in')} {file}."]
+    document = {"file": file, "removed": removed, "values": [_context_document(key) for key in keys]}
+    show(Result([Table(("REGION", "ACCOUNT", "CHANNEL", "NAME", "OF"), rows, notes=notes)], document), asked.output)
     return 0
+
+
+def _context_document(key: ContextKey) -> dict[str, Any]:
+    return {
+        "region": key.region,
+        "account": key.account,
+        "channel": key.channel,
+        "name": key.name,
+        "of": key.of or None,
+    }
 
 
 def _check(asked: argparse.Namespace) -> None:
@@ -125,7 +147,7 @@ def _check(asked: argparse.Namespace) -> None:
 
 def _chosen(asked: argparse.Namespace, session: ToolSession) -> StoredObject:
     _check(asked)
-    where = regions(asked.region)
+    where = chosen_regions(session, asked.region, everywhere=False)
     if len(where) > 1:
         raise UsageError("--region: an object is in one region; pass one")
     stored = choose(_objects(asked, session, where[0]), asked.name, f"{_CHANNELS[asked.via]} in {where[0]}")

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 (it has no other name)
 Options: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 (the same)
 
-JSON_LINES = "print one JSON object per line"
 FORMATS = ("table", "json", "markdown")
 
 

@@ -105,6 +105,11 @@ def as_text(table: Table) -> str:
     return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
 
 
+def count(number: int, what: str, done: str = "") -> str:
+    """`2 files`, `1 value resolved`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}{f' {done}' if done else ''}"
+
+
 def wrapped(text: str) -> str:
     """Text with lines that are wrapped at the terminal's width, and stay indented; unchanged in a pipe."""
     if not sys.stdout.isatty():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.contract.names import SHARED, Producer
 from strongref.contract.values import attribute_name
 from strongref.text import some
-from strongref_cli.output import Result, Table, progress, show
+from strongref_cli.output import Result, Table, count, progress, show
 from strongref_overview.errors import no_such_filter
 from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
 from strongref_overview.reading import OverviewReader
@@ -86,7 +86,7 @@ def _list_table(values: Sequence[ExportedValue], regions: Sequence[str], as_of: 
 
 def _summary(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> str:
     counts = Counter(state for value in values for state in _states(value))
-    parts = [f"{len(values)} {'export' if len(values) == 1 else 'exports'} in {some(regions, 5)}"]
+    parts = [f"{count(len(values), 'export', 'in')} {some(regions, 5)}"]
     for state, text in (
         ("unused", "not imported"),
         (ExportState.MISSING, "missing"),

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 
-from strongref_cli.output import put_out
+from strongref_cli.output import Result, Table, put_out, show
 from strongref_refs.crds import fragments
 from strongref_refs.rbac import cluster_role
 from strongref_refs.wiring import generators
@@ -20,7 +19,6 @@ from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
 
     from strongref_refs.base import Field, Generator, Kind
     from strongref_toolkit.session import ToolSession
@@ -35,8 +33,8 @@ _HEAD = ("KIND", "FIELD", "REFERENCE", "REFERS TO", "GROUP", "PATH", "")
 def list_fields(asked: argparse.Namespace, _session: ToolSession) -> int:
     found = [(kind, field) for given in _generators(asked) for kind in given.kinds for field in kind.fields]
     rows = [(*_row(kind, field), field.why_not and f"refused: {field.why_not}") for kind, field in found]
-    lines = (_as_json(*each) for each in found) if asked.json else _table([_HEAD, *rows])
-    return _print("".join(f"{line}\n" for line in lines))
+    show(Result([Table(_HEAD, rows)], {"fields": [_document(*each) for each in found]}), asked.output)
+    return 0
 
 
 def _row(kind: Kind, field: Field) -> tuple[str, ...]:
@@ -46,26 +44,18 @@ def _row(kind: Kind, field: Field) -> tuple[str, ...]:
     return kind.name, own, ref, reference.resource, reference.group, reference.path
 
 
-def _as_json(kind: Kind, field: Field) -> str:
+def _document(kind: Kind, field: Field) -> dict[str, Any]:
     name, own, ref, resource, group, path = _row(kind, field)
-    return json.dumps(
-        {
-            "group": kind.group,
-            "kind": name,
-            "field": own,
-            "reference": ref,
-            "list": field.many,
-            "required": field.required,
-            "refersTo": {"group": group, "kind": resource, "path": path},
-            **({"refused": field.why_not} if field.why_not else {}),
-        }
-    )
-
-
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    return {
+        "group": kind.group,
+        "kind": name,
+        "field": own,
+        "reference": ref,
+        "list": field.many,
+        "required": field.required,
+        "refersTo": {"group": group, "kind": resource, "path": path},
+        "refused": field.why_not or None,
+    }
 
 
 def print_role(asked: argparse.Namespace, _session: ToolSession) -> int:

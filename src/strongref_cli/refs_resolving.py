@@ -14,12 +14,12 @@ from strongref_cli.manifests import (
     ManifestPaths,
     ManifestWriter,
     check_claims,
+    claiming,
     claims_of,
-    count,
     failed,
     read_manifests,
 )
-from strongref_cli.output import put_out
+from strongref_cli.output import count, progress, put_out
 from strongref_manifests.resolution import files
 from strongref_refs.manifests import DEFAULT_NAMESPACE, ManifestObject, ManifestObjects, location, objects_in
 from strongref_refs.manifests_writing import PlacedEdit, rewritten
@@ -52,7 +52,8 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
     unread += unread_too
     objects, namespace = _objects(asked, manifests, given)
     run = _Run(manifests, kinds, objects, stacks.values, namespace)
-    attempt = run.attempt()
+    with progress("Resolving references"):
+        attempt = run.attempt()
     if asked.conditions:
         _print_conditions(attempt)
     for each in attempt.ignored:
@@ -71,7 +72,8 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
             writer.write(manifests, again.texts)
 
         try:
-            claims.hold(stacks.exports.uses, write, hold_stacks=asked.hold)
+            with claiming(paths):
+                claims.hold(stacks.exports.uses, write, hold_stacks=asked.hold)
         except _UnresolvedError as error:
             return failed((), error.failures, "problem")
     elif not asked.check:

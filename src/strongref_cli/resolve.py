@@ -11,11 +11,12 @@ from strongref_cli.manifests import (
     ManifestPaths,
     ManifestWriter,
     check_claims,
+    claiming,
     claims_of,
-    count,
     failed,
     read_manifests,
 )
+from strongref_cli.output import count, progress
 from strongref_manifests.resolution.run import SchemeResolver, resolve
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource
@@ -49,7 +50,8 @@ def resolve_tokens(args: argparse.Namespace, session: ToolSession) -> int:
 def _unclaim(args: argparse.Namespace, session: ToolSession) -> int:
     """Release everything that a set of manifests claims in the command's region."""
     claims = claims_of(UNCLAIM, args.unclaim, args, session)
-    released = claims.release_all()
+    with progress("Releasing claims"):
+        released = claims.release_all()
     for scope, key in released:
         sys.stdout.write(f"{claims.region}  {scope.value(key)} is no longer claimed\n")
     if not released:
@@ -62,7 +64,8 @@ def _run(args: argparse.Namespace, paths: ManifestPaths, session: ToolSession, l
     given = _sources(args, session)
     tokens = SchemeResolver(given, strict=args.strict)
     manifests, unread = read_manifests(paths.inputs, tokens_only=not args.strict)
-    outcome = resolve(manifests, tokens)
+    with progress("Resolving tokens"):
+        outcome = resolve(manifests, tokens)
     if unread or outcome.failures:
         return failed(unread, outcome.failures, "value", "could not be resolved")
     exports = next((source for source in given if isinstance(source, ExportSource)), None)
@@ -78,7 +81,8 @@ def _run(args: argparse.Namespace, paths: ManifestPaths, session: ToolSession, l
                 raise failure.error
             writer.write(manifests, outcome.texts)
 
-        claims.hold(exports.uses, write, hold_stacks=args.hold)
+        with claiming(paths):
+            claims.hold(exports.uses, write, hold_stacks=args.hold)
     elif not args.check:
         writer.write(manifests, outcome.texts)
     done = [count(len(manifests), "file"), count(outcome.documents, "document")]

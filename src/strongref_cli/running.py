@@ -73,10 +73,11 @@ def _run(args: argparse.Namespace) -> int:
     from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (the same)
 
     module, _, function = args.run.partition(":")
-    if getattr(args, "profile", None):
-        os.environ["AWS_PROFILE"] = args.profile
+    profile = getattr(args, "profile", None)
+    if profile:
+        os.environ["AWS_PROFILE"] = profile  # for what asks botocore for the default region
     try:
-        status: int = getattr(import_module(f"strongref_cli.{module}"), function)(args, ToolSession.start())
+        status: int = getattr(import_module(f"strongref_cli.{module}"), function)(args, ToolSession.start(profile))
         sys.stdout.flush()
     except BotoCoreError as error:  # before any call: errors of calls are ours
         name = type(error).__name__

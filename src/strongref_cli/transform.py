@@ -13,8 +13,8 @@ from strongref.errors import BadRequestError
 from strongref.macro.errors import TransformFailedError
 from strongref.macro.transform import Settings, plan
 from strongref.text import os_problem, some
-from strongref_cli.manifests import STANDARD, count, failed
-from strongref_cli.output import put_out
+from strongref_cli.manifests import STANDARD, failed
+from strongref_cli.output import count, put_out
 from strongref_cli.permissions import Principal, policy
 from strongref_cli.template_facts import DeploymentTarget
 from strongref_manifests.errors import ManifestError

@@ -62,6 +62,8 @@ class StoredObject:
     stored_path: Callable[[Path], Path] = field(repr=False, default=lambda path: path)
     joins_lists: bool = False  # whether the channel has no lists
     cut: tuple[str, ...] = ()  # the export names that were too long: they end with a hash and do not show their keys
+    stacks: tuple[str, ...] = ()  # the exporting stacks, where the channel shows them
+    consumer: str = ""  # of strongref's exports; empty if any stack may import them
 
     @property
     def tree(self) -> dict[str, Any]:
@@ -139,6 +141,7 @@ def objects_of_cloudformation(exports: Mapping[str, StackExport], stack: str | N
             partial(_path_in_exports, name),
             joins_lists=True,
             cut=tuple(full for path in values if _is_cut(full := "-".join((name, *path)))),
+            stacks=tuple(stacks[name]),
         )
         for name, values in sorted(found.items())
     ]
@@ -160,8 +163,9 @@ def objects_of_strongref(
             for key, value in exported.items()
             if list_of(key) not in exported
         }
-        whom = "all" if scope.consumer == SHARED else scope.consumer
-        found += _grouped(values, f"exports of {scope.producer} to {whom}", export_key)
+        consumer = "" if scope.consumer == SHARED else scope.consumer
+        objects = _grouped(values, f"exports of {scope.producer} to {consumer or 'all'}", export_key)
+        found += [replace(each, stacks=(scope.producer.stack,), consumer=consumer) for each in objects]
     return found
 
 

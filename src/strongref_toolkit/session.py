@@ -46,13 +46,19 @@ class ToolSession(NamedTuple):
     clock: Clock
 
     @classmethod
-    def start(cls) -> ToolSession:
+    def start(cls, profile: str | None = None) -> ToolSession:
         """Start a session of this process.
 
         It uses botocore's own service models: the Lambda layer's cover only what the functions call.
+
+        Args:
+            profile: the AWS profile whose credentials are used even if the environment has others, unlike with
+                `AWS_PROFILE`.
         """
         log_to_stderr()
-        return cls(Clients(Session()), RateLimiter(RateLimits.from_environment()), SystemClock(_HOUR))
+        return cls(
+            Clients(Session(profile_name=profile)), RateLimiter(RateLimits.from_environment()), SystemClock(_HOUR)
+        )
 
     def ports(self, account: str = "") -> Ports:
         """The ports of the export protocol.

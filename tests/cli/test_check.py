@@ -21,6 +21,7 @@ from strongref_toolkit.errors import FetchFailedError
 from tests.support.checks import EU, US, Template, bucket, exporting, template
 from tests.support.documents import rows
 from tests.support.fake_ssm import FakeClock
+from tests.support.schemas import validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -98,6 +99,8 @@ def check(aws: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Chec
         status = cli.main(["check", "--region", region, *(asked if given is not None else []), *more])
         printed = capsys.readouterr()
         shown = printed.out + printed.err
+        if "json" in more and printed.out:
+            validate("check", json.loads(printed.out))
         assert SECRET not in shown
         assert PASSWORD not in shown
         return status, shown
@@ -116,6 +119,17 @@ def test_a_change_of_an_imported_value_is_refused(check: Check, output: str) -> 
     status, shown = check(producing(Bucket="another"), "--output", output)
     assert status == 1
     assert "Bucket cannot be changed: it is imported by stack web (us-east-1, 123456789012)." in shown
+
+
+def test_every_kind_of_answer_is_a_document_with_a_schema(check: Check) -> None:
+    answers: tuple[tuple[Template | None, list[str]], ...] = (
+        (producing("another-name"), []),
+        ({**producing(), "Transform": "AWS::Serverless-2016-10-31"}, []),
+        (template(Bucket=bucket()), []),
+        (None, ["--delete", "network"]),
+    )
+    shown = [check(given, *more, "--output", "json")[1] for given, more in answers]
+    assert [json.loads(each)["verdict"] for each in shown] == ["unknown", "unknown", "lost", "refused"]
 
 
 def test_a_new_secret_is_compared_and_not_shown(check: Check) -> None:

@@ -23,13 +23,17 @@ from strongref import __version__
 from strongref.errors import BadEndpointError, ChangingError, StackLookupError, StoreError, WaitInterruptedError
 from strongref_cli import output, running
 from strongref_cli.arguments import parser
+from strongref_cli.options import FORMATS
 from strongref_cli.output import Result, Table
 from strongref_toolkit.errors import UnknownCallerError, UsageError
+from strongref_toolkit.session import default_region
+from tests.support.commands import COMMANDS, arguments_of, parser_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from strongref.errors import StrongRefError
+    from strongref_toolkit.session import ToolSession
 
 US = "us-east-1"
 
@@ -166,6 +170,55 @@ def test_a_profile_that_does_not_exist_is_one_line(
     assert reported(capsys).startswith("AWS cannot be called: ProfileNotFound. Check AWS_PROFILE")
 
 
+def test_the_given_profile_is_used_even_if_the_environment_has_credentials(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As by AWS's own command line. `AWS_PROFILE` does less: credentials of the environment go before it."""
+    (tmp_path / "config").write_text("[profile team]\nregion=eu-north-1\n")
+    (tmp_path / "credentials").write_text("[team]\naws_access_key_id=of-the-team\naws_secret_access_key=x\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "of-the-environment")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
+    monkeypatch.setenv("AWS_PROFILE", "x")  # restored afterwards: the option sets it
+    monkeypatch.delenv("AWS_PROFILE")
+    used: list[tuple[str, str | None]] = []
+
+    def command(_: object, session: ToolSession) -> int:
+        assert session.clients._session
+        found = session.clients._session.get_credentials()
+        assert found
+        used.append((found.access_key, default_region()))
+        return 0
+
+    monkeypatch.setattr("strongref_cli.lookup.look_up", command)
+    for more in ([], ["--profile", "team"]):
+        assert cli.main(["lookup", "AWS::SNS::Topic", "news", *more]) == 0
+    assert used == [("of-the-environment", None), ("of-the-team", "eu-north-1")]
+
+
+WITHOUT_AWS = {
+    ("objects", "context"), ("refs", "fields"), ("refs", "rbac"), ("refs", "schema"), ("transform",), ("completion",),
+}  # fmt: skip
+NO_REPORT = {
+    ("objects", "show"), ("objects", "export"), ("refs", "rbac"), ("refs", "schema"), ("refs", "resolve"),
+    ("resolve",), ("transform",), ("completion",),
+}  # fmt: skip
+"""Commands that print an object, a file or a script, which has a format of its own."""
+
+
+def test_every_command_that_calls_aws_takes_a_profile() -> None:
+    assert {names for names in COMMANDS if "--profile" not in arguments_of(*names)} == WITHOUT_AWS
+
+
+def test_every_report_has_the_same_formats_and_no_second_option_for_them() -> None:
+    assert {names for names in COMMANDS if "--output" not in arguments_of(*names)} == NO_REPORT
+    for names in COMMANDS:
+        assert "--json" not in arguments_of(*names)
+        formats = [each.choices for each in parser_of(*names)._actions if each.dest == "output"]
+        assert formats in ([], [FORMATS]) or names == ("graph",)
+
+
 def test_an_endpoint_that_is_no_url_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,6 +251,11 @@ def test_an_interrupted_command_ends_as_shells_have_it(
 COMMAND = [sys.executable, "-c", "import sys; from strongref_cli import main; sys.exit(main())"]
 
 
+def _heed_interrupts() -> None:
+    """A shell has the commands that it runs in the background ignore them, and these tests may be such a command."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.15, 0.4, 1.0])
 def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent_server: str) -> None:
@@ -208,7 +266,11 @@ def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent
         "AWS_SECRET_ACCESS_KEY": "x",
     }
     with subprocess.Popen(  # noqa: S603
-        [*COMMAND, "list", "--region", US], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        [*COMMAND, "list", "--region", US],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        preexec_fn=_heed_interrupts,  # noqa: PLW1509 (there is no other thread that matters)
     ) as process:
         time.sleep(seconds)  # whatever it does by then
         process.send_signal(signal.SIGINT)

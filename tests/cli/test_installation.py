@@ -15,12 +15,10 @@ import pytest
 import strongref_cli as cli
 from strongref_cli import arguments
 from strongref_objects.synthesis import context_file
-from tests.support.commands import commands_of
+from tests.support.commands import COMMANDS
 from tests.support.documents import ROOT
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
     from pathlib import Path
 
 HEAVY = {
@@ -31,22 +29,12 @@ HEAVY = {
     "jsii",
     "aws_lambda_powertools",
     "pluralizer",
+    "rich",
+    "shtab",
     "strongref_objects",
 }
 EC2 = str(ROOT / "tests/generators/ec2.yaml")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-
-
-def leaves(above: argparse.ArgumentParser, *names: str) -> Iterator[tuple[tuple[str, ...], argparse.ArgumentParser]]:
-    """Every command that does something, with its names."""
-    for name, each in commands_of(above).items():
-        if each._subparsers:
-            yield from leaves(each, *names, name)
-        else:
-            yield (*names, name), each
-
-
-COMMANDS = dict(leaves(arguments.parser()))
 
 
 @pytest.mark.parametrize("command", [(), ("resolve",), ("refs", "resolve")], ids=" ".join)

@@ -10,6 +10,7 @@ import pytest
 import strongref_cli as cli
 from strongref.aws.clients import Clients
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging
+from tests.support.schemas import validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,11 +80,50 @@ def test_the_identifier_or_the_attributes_are_printed(run: Run, arguments: list[
     assert run(*arguments) == (0, f"{printed}\n", "")
 
 
-def test_json_is_one_object(run: Run) -> None:
-    status, printed, _ = run(TOPIC, "news", "--json")
-    assert (status, json.loads(printed)) == (0, {"type": TOPIC, "identifier": NEWS})
-    status, printed, _ = run(TOPIC, "news", "--attribute", "DisplayName", "--json")
-    assert json.loads(printed) == {"type": TOPIC, "identifier": NEWS, "attributes": {"DisplayName": "News"}}
+@pytest.mark.parametrize(
+    ("names", "attributes"),
+    [
+        ([], {}),
+        (["Endpoint.Address"], {"Endpoint.Address": "web.example.com"}),
+        (["Endpoint", "MultiAZ"], {"Endpoint": {"Address": "web.example.com", "Port": 5432}, "MultiAZ": True}),
+    ],
+)
+def test_json_is_one_document_with_a_schema(run: Run, names: list[str], attributes: dict[str, object]) -> None:
+    options = [each for name in names for each in ("--attribute", name)]
+    status, printed, _ = run(DATABASE, "web", *options, "--output", "json")
+    document = json.loads(printed)
+    validate("lookup", document)
+    assert (status, document) == (0, {"type": DATABASE, "identifier": "web", "attributes": attributes})
+
+
+def test_markdown_is_tables(run: Run) -> None:
+    _, printed, _ = run(DATABASE, "web", "--attribute", "MultiAZ", "--output", "markdown")
+    assert printed.splitlines() == [
+        "| TYPE | IDENTIFIER |",
+        "| --- | --- |",
+        f"| {DATABASE} | web |",
+        "",
+        "",
+        "| ATTRIBUTE | VALUE |",
+        "| --- | --- |",
+        "| MultiAZ | true |",
+        "",
+    ]
+
+
+def test_scripts_get_values_as_they_are(run: Run, cloud: FakeCloudControl) -> None:
+    """No table wraps, strips or styles them."""
+    value = " missing\tone  \n" + "x" * 500 + "[bold] "
+    cloud.add(TOPIC, NEWS, DisplayName=value)
+    assert run(TOPIC, "news", "--attribute", "DisplayName")[1] == f"{value}\n"
+
+
+def test_progress_is_shown_on_a_terminal_and_not_in_the_result(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    status, printed, error = run(TOPIC, "news")
+    assert (status, printed) == (0, f"{NEWS}\n")
+    assert f"Looking up {TOPIC}" in error
 
 
 @pytest.mark.parametrize(
@@ -99,6 +139,7 @@ def test_json_is_one_object(run: Run) -> None:
         ([TOPIC, "news", "--property", "=x"], "--property must be a name and a value with = between them"),
         ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property: a name is given twice"),
         ([STAGE, "prod", "--property", "RestApiId="], "--property RestApiId must not be empty"),
+        ([TOPIC, "news", "--region", "us-esat-1"], "is not a region that this botocore knows. Did you mean us-west-1"),
     ],
 )
 def test_usage_errors_exit_with_2(run: Run, arguments: list[str], reported: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,7 @@ from tests.support.deployed_objects import deploy, export
 from tests.support.documents import ROOT
 from tests.support.fake_cloudcontrol import limiter
 from tests.support.fake_ssm import FakeClock
+from tests.support.schemas import validate
 from tests.support.watched import EU, HIDDEN, OWN, US, in_moto
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def aws() -> Iterator[None]:
         patch.setenv("AWS_REGION", EU)
         # The same for all tests: clients take time to be made.
         tools = ToolSession(Clients(boto3.Session()), limiter(), FakeClock())
-        patch.setattr(ToolSession, "start", lambda: tools)
+        patch.setattr(ToolSession, "start", lambda _: tools)
         for _ in in_moto(patch):
             for name in ("network", "other"):
                 target = PlainTarget(name, EU, OWN)
@@ -94,54 +96,94 @@ VIA = {
 }
 
 
+def table(out: str) -> list[list[str]]:
+    """The cells of a printed table, without its head and the note below it."""
+    _, *lines, _ = out.splitlines()
+    return [re.split(" {2,}", line) for line in lines]
+
+
 def test_list_tells_the_objects_of_cloudformations_exports_and_their_keys(run: Run) -> None:
-    status, out, err = run("list")
+    status, out, err = run("list", "--stack", "network")
     assert (status, err) == (0, "")
-    lines = out.splitlines()
-    assert f"{EU}  JohnnyBucket  from CloudFormation's exports of stack network" in lines
-    at = lines.index(f"{EU}  Web  from CloudFormation's exports of stack network")
-    assert lines[at + 1 : at + 6] == [
-        "    Listener.ListenerArn",
-        "    LoadBalancerArn",
-        "    LoadBalancerCanonicalHostedZoneId",
-        "    LoadBalancerDnsName",
-        "    SecurityGroup.SecurityGroupId",
+    assert out.splitlines()[0].split() == ["REGION", "OBJECT", "KEY", "FROM"]
+    lines = table(out)
+    origin = "CloudFormation's exports of stack network"
+    assert [EU, "JohnnyBucket", "BucketArn", origin] in lines
+    at = lines.index([EU, "Web", "Listener.ListenerArn", origin])
+    assert lines[at + 1 : at + 5] == [
+        ["", "LoadBalancerArn"],
+        ["", "LoadBalancerCanonicalHostedZoneId"],
+        ["", "LoadBalancerDnsName"],
+        ["", "SecurityGroup.SecurityGroupId"],
     ]
+    assert out.splitlines()[-1] == f"{sum(row[0] == EU for row in lines)} objects in {EU}."
     assert "Single" not in out  # A string is no object.
     assert "assets" not in out
 
 
 @pytest.mark.parametrize(
-    ("via", "origin"),
+    ("via", "origin", "stacks"),
     [
-        ("cloudformation", "CloudFormation's exports of stack network"),
-        ("strongref", f"exports of stack network ({EU}, {OWN}) to all"),
-        ("ssm", "parameters below /shared"),
+        ("cloudformation", "CloudFormation's exports of stack network", ["network"]),
+        ("strongref", f"exports of stack network ({EU}, {OWN}) to all", ["network"]),
+        ("ssm", "parameters below /shared", []),
     ],
 )
-def test_list_gives_json_lines_for_every_channel(run: Run, via: str, origin: str) -> None:
-    status, out, _ = run("list", *VIA[via], "--json")
-    assert status == 0
-    found = {line["name"]: line for line in map(json.loads, out.splitlines())}
+def test_list_gives_a_document_for_every_channel(run: Run, via: str, origin: str, stacks: list[str]) -> None:
+    status, out, _ = run("list", *VIA[via], "--output", "json")
+    document = json.loads(out)
+    validate("objects-list", document)
+    assert (status, document["via"], document["regions"]) == (0, via, [EU])
+    found = {each["name"]: each for each in document["objects"]}
     assert found["JohnnyBucket"] == {
         "region": EU,
-        "via": via,
         "name": "JohnnyBucket",
+        "stacks": stacks,
+        "consumer": None,
         "from": origin,
         "keys": ["BucketArn", "BucketName"],
     }
     assert {"JohnnyBucket", "Net", "Web"} <= set(found)
 
 
+def test_the_document_of_a_list_tells_consumers_apart(run: Run) -> None:
+    _, out, _ = run("list", "--via", "strongref", "--region", EU, "--region", US, "--output", "json")
+    document = json.loads(out)
+    validate("objects-list", document)
+    assert document["regions"] == [EU, US]
+    found = [each for each in document["objects"] if each["name"] == "JohnnyBucket"]
+    assert [(each["region"], each["consumer"]) for each in found] == [(EU, None), (US, "web")]
+
+
+def test_list_as_markdown_is_a_table(run: Run) -> None:
+    _, out, _ = run("list", *VIA["ssm"], "--output", "markdown")
+    assert out.splitlines()[:4] == [
+        "| REGION | OBJECT | KEY | FROM |",
+        "| --- | --- | --- | --- |",
+        f"| {EU} | JohnnyBucket | BucketArn | parameters below /shared |",
+        "|  |  | BucketName |  |",
+    ]
+
+
+def test_progress_of_a_list_is_shown_on_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = run("list")[1]
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    status, out, err = run("list")
+    assert (status, out) == (0, plain)
+    assert "Reading objects" in err
+
+
 def test_list_goes_through_regions_and_tells_consumers_apart(run: Run) -> None:
     _, out, _ = run("list", "--via", "strongref", "--region", EU, "--region", US)
-    found = [line for line in out.splitlines() if "JohnnyBucket" in line]
-    assert found == [
-        f"{EU}  JohnnyBucket  from exports of stack network ({EU}, {OWN}) to all",
-        f"{US}  JohnnyBucket  from exports of stack network ({EU}, {OWN}) to web",
+    assert [row for row in table(out) if "JohnnyBucket" in row] == [
+        [EU, "JohnnyBucket", "BucketArn", f"exports of stack network ({EU}, {OWN}) to all"],
+        [US, "JohnnyBucket", "BucketArn", f"exports of stack network ({EU}, {OWN}) to web"],
     ]
-    assert run("list", "--via", "strongref", "--region", US, "--consumer", "_shared") == (0, "", "")
-    assert run("list", "--via", "strongref", "--stack", "nobody") == (0, "", "")
+    assert out.splitlines()[-1].endswith(f" objects in {EU} and {US}.")
+    nothing = (0, f"0 objects in {US}.\n", "")
+    assert run("list", "--via", "strongref", "--region", US, "--consumer", "_shared") == nothing
+    assert run("list", "--via", "strongref", "--region", US, "--stack", "nobody") == nothing
 
 
 @pytest.mark.parametrize("via", VIA)
@@ -335,6 +377,8 @@ def test_names_that_were_cut_need_the_type(run: Run) -> None:
         (["list", "--via", "ssm"], "--via ssm needs --prefix, as in --prefix /shared/network"),
         (["list", "--via", "ssm", "--prefix", "shared"], "--prefix: 'shared' is not a valid prefix of parameters"),
         (["show", "X", "--region", EU, "--region", US], "--region: an object is in one region; pass one"),
+        (["show", "X", "--region", "eu-wset-1"], "'eu-wset-1' is not a region that this botocore knows. Did you mean"),
+        (["list", "--region", "eu-wset-1"], "'eu-wset-1' is not a region that this botocore knows. Did you mean"),
     ],
 )
 def test_what_was_not_asked_rightly_is_reported(run: Run, arguments: list[str], problem: str) -> None:
@@ -350,8 +394,9 @@ def test_an_object_of_another_account_needs_a_role(run: Run) -> None:
         "strongref: Account 222222222222 is not the caller's own. Give the role to assume in it: --role"
     )
     role = "arn:aws:iam::ACCOUNT:role/reader"
-    assert run("list", "--account", "222222222222", "--role", role) == (0, "", "")
-    assert run("list", *VIA["strongref"], "--account", "222222222222", "--role", role) == (0, "", "")
+    nothing = (0, f"0 objects in {EU}.\n", "")
+    assert run("list", "--account", "222222222222", "--role", role) == nothing
+    assert run("list", *VIA["strongref"], "--account", "222222222222", "--role", role) == nothing
 
 
 def test_a_type_of_ones_own_is_one_of_a_module(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -481,7 +526,7 @@ def test_two_keys_that_would_be_one_are_reported(run: Run) -> None:
         status, out, err = run(*command, *there)
         assert (status, out) == (1, "")
         assert err.startswith("strongref: 'a.b' and 'a-b' would both be written as a-b. Rename one of them.")
-    assert run("list", *there)[1].splitlines()[1:] == ["    a", "    a.b", "    a-b"]
+    assert [row[-1] for row in table(run("list", *there)[1])[1:]] == ["a.b", "a-b"]
 
 
 def test_exports_that_are_no_objects_are_none() -> None:
@@ -498,10 +543,11 @@ def test_of_exports_of_several_stacks_one_stacks_are_chosen(run: Run, monkeypatc
     assert run("show", "Shared")[1].splitlines() == [together, "  A: a", "  B: b"]
     alone = "Shared (CloudFormation's exports of stack second)"
     assert run("show", "Shared", "--stack", "second")[1].splitlines() == [alone, "  B: b"]
-    assert run("list", "--stack", "third") == (0, "", "")
+    assert run("list", "--stack", "third") == (0, f"0 objects in {EU}.\n", "")
+    assert json.loads(run("list", "--output", "json")[1])["objects"][0]["stacks"] == ["first", "second"]
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["context"], ["show", "Web"]])
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--output", "json"], ["context"], ["show", "Web"]])
 def test_a_standard_output_that_is_full_is_reported(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -569,45 +615,59 @@ def file(tmp_path: Path) -> str:
 def test_context_tells_what_is_kept_and_no_values(run: Run, file: str) -> None:
     status, out, err = run("context", "--file", file)
     assert (status, err) == (0, "")
-    assert out.splitlines() == [
-        f"{EU}  {OWN}  cloudformation  JohnnyBucket-BucketArn",
-        f"{EU}  {OWN}  lookup  department=sales  of Vpc",
-        f"{US}  {OWN}  strongref  Web/LoadBalancerArn  of web/{OWN}/{EU}/network",
+    assert out.splitlines()[0].split() == ["REGION", "ACCOUNT", "CHANNEL", "NAME", "OF"]
+    assert table(out) == [
+        [EU, OWN, "cloudformation", "JohnnyBucket-BucketArn"],
+        [EU, OWN, "lookup", "department=sales", "Vpc"],
+        [US, OWN, "strongref", "Web/LoadBalancerArn", f"web/{OWN}/{EU}/network"],
     ]
-    _, out, _ = run("context", "--file", file, "--json")
-    assert json.loads(out.splitlines()[1]) == {
-        "channel": "lookup",
-        "account": OWN,
-        "region": EU,
-        "of": "Vpc",
-        "name": "department=sales",
-    }
+    assert out.splitlines()[-1] == f"3 values in {file}."
     text = "the file does not exist; a program that makes templates writes it"
     assert run("context", "--file", f"{file}.none") == (1, "", f"strongref: {file}.none: {text}.\n")
+
+
+def test_the_document_of_a_context_has_no_values(run: Run, file: str) -> None:
+    _, out, _ = run("context", "--file", file, "--output", "json")
+    document = json.loads(out)
+    validate("objects-context", document)
+    assert HIDDEN not in out
+    assert (document["file"], document["removed"]) == (file, False)
+    assert document["values"][:2] == [
+        {"region": EU, "account": OWN, "channel": "cloudformation", "name": "JohnnyBucket-BucketArn", "of": None},
+        {"region": EU, "account": OWN, "channel": "lookup", "name": "department=sales", "of": "Vpc"},
+    ]
+    for more, left in ((["--reset", "JohnnyBucket"], 1), (["--clear"], 2)):
+        document = json.loads(run("context", "--file", file, *more, "--output", "json")[1])
+        validate("objects-context", document)
+        assert (document["removed"], len(document["values"])) == (True, left)
 
 
 def test_where_no_file_is_named_and_none_was_written_nothing_is_kept(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run("context") == (0, "", "")
-    assert run("context", "--clear") == (0, "", "")
+    assert run("context") == (0, f"0 values in {CONTEXT_FILE}.\n", "")
+    assert run("context", "--clear") == (0, f"0 values removed from {CONTEXT_FILE}.\n", "")
     ContextFile(CONTEXT_FILE).put(KEYS[0], HIDDEN)
-    assert run("context") == (0, f"{EU}  {OWN}  cloudformation  JohnnyBucket-BucketArn\n", "")
+    assert table(run("context")[1]) == [[EU, OWN, "cloudformation", "JohnnyBucket-BucketArn"]]
 
 
 def test_context_forgets_objects_by_name_or_everything(run: Run, file: str) -> None:
     status, out, _ = run("context", "--file", file, "--reset", "JohnnyBucket", "department=sales")
-    assert (status, len(out.splitlines())) == (0, 2)
-    assert run("context", "--file", file, "--clear")[1].split()[2:4] == ["strongref", "Web/LoadBalancerArn"]
-    assert run("context", "--file", file) == (0, "", "")
+    assert (status, len(table(out)), out.splitlines()[-1]) == (0, 2, f"2 values removed from {file}.")
+    out = run("context", "--file", file, "--clear")[1]
+    assert (table(out)[0][2:4], out.splitlines()[-1]) == (
+        ["strongref", "Web/LoadBalancerArn"],
+        f"1 value removed from {file}.",
+    )
+    assert run("context", "--file", file) == (0, f"0 values in {file}.\n", "")
 
 
 def test_what_is_not_kept_cannot_be_forgotten(run: Run, file: str) -> None:
     text = f"{file} has no JonnyBucket. Did you mean JohnnyBucket-BucketArn? Nothing was removed."
     forgotten = run("context", "--file", file, "--reset", "JonnyBucket", "department=sales")
     assert forgotten == (1, "", f"strongref: {text}\n")
-    assert len(run("context", "--file", file)[1].splitlines()) == 3
+    assert len(table(run("context", "--file", file)[1])) == 3
     assert run("context", "--file", file, "--reset", "A", "--clear")[0] == 2
 
 

@@ -23,6 +23,7 @@ from strongref_toolkit import files
 from tests.support.documents import ROOT
 from tests.support.fake_ssm import FakeClock
 from tests.support.kube_api import TOKEN, KubeApi, Served, serving
+from tests.support.schemas import validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,6 +125,14 @@ def cluster(tmp_path: Path) -> Iterator[KubeApi]:
         yield api
 
 
+def document(capsys: pytest.CaptureFixture[str], generator: str = GENERATOR) -> dict[str, Any]:
+    """What `fields` prints for programs, which follows its schema."""
+    assert refs("fields", "--output", "json", generator=generator) == 0
+    printed: dict[str, Any] = json.loads(capsys.readouterr().out)
+    validate("refs-fields", printed)
+    return printed
+
+
 class TestListing:
     def test_fields_are_listed_as_a_table(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert refs("fields") == 0
@@ -141,10 +150,8 @@ class TestListing:
             at = head.index(title)
             assert all(line[at - 2 : at] == "  " and line[at] != " " for line in lines)
 
-    def test_fields_are_listed_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert refs("fields", "--json") == 0
-        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        assert lines[2] == {
+    def test_fields_are_listed_as_a_document(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert document(capsys)["fields"][2] == {
             "group": "apigatewayv2.services.k8s.aws",
             "kind": "VPCLink",
             "field": "subnetIDs",
@@ -152,7 +159,16 @@ class TestListing:
             "list": True,
             "required": True,
             "refersTo": {"group": EC2, "kind": "Subnet", "path": "Status.SubnetID"},
+            "refused": None,
         }
+
+    def test_fields_are_listed_as_markdown(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert refs("fields", "--output", "markdown") == 0
+        assert capsys.readouterr().out.splitlines()[:3] == [
+            "| KIND | FIELD | REFERENCE | REFERS TO | GROUP | PATH |  |",
+            "| --- | --- | --- | --- | --- | --- | --- |",
+            "| Integration | apiID | apiRef | API | apigatewayv2.services.k8s.aws | Status.APIID |  |",
+        ]
 
     @pytest.mark.parametrize("service", ["apigatewayv2", "ec2", "eks", "elbv2", "iam", "lambda"])
     def test_the_fields_of_real_controllers_are_listed(self, service: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,6 +178,7 @@ class TestListing:
         listed = [line.split()[:3] for line in capsys.readouterr().out.splitlines()[1:]]
         assert {tuple(each) for each in listed} == expected
         assert len(listed) == len(expected) > 5
+        assert len(document(capsys, f"{ROOT}/tests/generators/{service}.yaml")["fields"]) == len(expected)
 
     def test_fields_by_which_nothing_is_referred_to_are_marked(self, capsys: pytest.CaptureFixture[str]) -> None:
         generator = f"{ROOT}/tests/generators/apigatewayv2.yaml"
@@ -170,11 +187,10 @@ class TestListing:
         assert {line.split()[0] for line in lines if line.endswith("  refused: hook references_post_resolve")} == {
             "Route"
         }
-        assert refs("fields", "--json", generator=generator) == 0
-        listed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        marked = {(each["kind"], each["refused"]) for each in listed if "refused" in each}
-        assert marked == {("Route", "hook references_post_resolve")}
-        assert [each["field"] for each in listed if "refused" in each] == ["target"]
+        marked = [each for each in document(capsys, generator)["fields"] if each["refused"]]
+        assert [(each["kind"], each["field"], each["refused"]) for each in marked] == [
+            ("Route", "target", "hook references_post_resolve")
+        ]
 
     def test_fields_below_maps_are_marked(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path = tmp_path / "apigatewayv2.yaml"
@@ -508,6 +524,15 @@ class TestResolving:
         output = capsys.readouterr()
         assert (output.out, output.err) == ("", "strongref: 1 file, 0 objects with references, 0 fields filled in\n")
 
+    def test_progress_is_shown_on_a_terminal(
+        self, link: Path, others: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        monkeypatch.setenv("TERM", "xterm")
+        assert refs("resolve", link, "--check", "--from", others) == 0
+        printed = capsys.readouterr()
+        assert (printed.out, "Resolving references" in printed.err) == ("", True)
+
     def test_standard_input_goes_to_standard_output(self, others: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         out = Stream()
         monkeypatch.setattr("sys.stdin", Stream(LINK.encode()))
@@ -551,7 +576,13 @@ class TestResolving:
 
 @pytest.mark.parametrize(
     "command",
-    [["fields"], ["fields", "--json"], ["rbac"], ["schema"], ["resolve", "{link}", "--check", "--conditions"]],
+    [
+        ["fields"],
+        ["fields", "--output", "json"],
+        ["rbac"],
+        ["schema"],
+        ["resolve", "{link}", "--check", "--conditions"],
+    ],
     ids=lambda command: command[0],
 )
 def test_a_full_disk_for_the_output_is_reported(command: list[str], link: Path, others: Path) -> None:

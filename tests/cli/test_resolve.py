@@ -100,6 +100,41 @@ def test_a_folder_is_resolved_into_another_one(
     assert (out / "config.yaml").stat().st_mode & 0o777 == (manifests / "config.yaml").stat().st_mode & 0o777
 
 
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ([], {"Resolving tokens"}),
+        (["--claim", "shop"], {"Resolving tokens", "Claiming exports"}),
+    ],
+)
+def test_progress_is_shown_on_a_terminal_and_nowhere_else(
+    tmp_path: Path,
+    options: list[str],
+    shown: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "a.yaml").write_text("a: 1\n")
+    command = ["resolve", str(tmp_path / "a.yaml"), "-o", str(tmp_path / "out"), *options]
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    assert cli.main(command) == 0
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("strongref: 1 file, 1 document, 0 values resolved, ")) == ("", 1)
+    assert {each for each in ("Resolving tokens", "Claiming exports") if each in printed.err} == shown
+
+
+def test_no_progress_disturbs_a_manifest_that_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", Stream(b"a: 1\n"))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    assert cli.main(["resolve", "-", "--claim", "shop"]) == 0
+    printed = capsys.readouterr()
+    assert (printed.out, "Claiming exports" in printed.err) == ("a: 1\n", False)
+
+
 def test_what_is_written_below_its_own_folder_is_not_read_again(manifests: Path) -> None:
     for _ in range(2):
         assert cli.main(["resolve", str(manifests), "-o", str(manifests / "out"), "--with", "env"]) == 0

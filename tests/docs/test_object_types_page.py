@@ -20,7 +20,7 @@ from strongref_objects.types.members import key_of, members
 from strongref_toolkit.session import ToolSession
 from tests.support.commands import arguments_of, commands_of, parser_of
 from tests.support.deployed_objects import deploy
-from tests.support.documents import ROOT, names_in, rows
+from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.fake_cloudcontrol import limiter
 from tests.support.fake_ssm import FakeClock
 from tests.support.watched import EU, OWN, Watched, in_moto
@@ -99,8 +99,19 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     monkeypatch.setenv("AWS_REGION", EU)
     for watched in in_moto(monkeypatch):
         tools = ToolSession(watched, limiter(), FakeClock())
-        monkeypatch.setattr(ToolSession, "start", lambda tools=tools: tools)
+        monkeypatch.setattr(ToolSession, "start", lambda _, tools=tools: tools)
         yield watched
+
+
+def test_the_list_that_is_shown_is_the_one_that_is_printed(
+    clients: Watched, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del clients
+    target = PlainTarget("network", EU, OWN)
+    Stack(target).export_object("JohnnyBucket", Bucket("arn:aws:s3:::photos", "photos"))
+    deploy(target)
+    assert main(["objects", "list", "--region", EU]) == 0
+    assert [block.text for block in blocks("output objects")] == [capsys.readouterr().out]
 
 
 def test_the_documented_permissions_of_the_command_are_those_of_its_calls(clients: Watched) -> None:

@@ -53,12 +53,12 @@ def test_the_documented_options_are_those_that_there_are() -> None:
 def test_the_other_commands_options_are_reported_where_they_are() -> None:
     common = {"--generator", "--service", "--crd"}
     assert (options("fields"), options("rbac"), options("schema")) == (
-        common | {"--json"},
+        common | {"--output"},
         common | {"--name", "--all"},
         common,
     )
     rights = TEXT[TEXT.index("\n## Rights\n") : TEXT.index("\n## Schemas\n")]
-    assert "`--json`" in TEXT
+    assert "`--output json`" in TEXT
     assert "`--name`" in rights
     assert "`--all`" in rights
 

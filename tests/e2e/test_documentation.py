@@ -201,7 +201,8 @@ def _command_line(reader: Reader) -> None:
     aws.deploy("network", load(example("network/network")), EU, "CREATE_COMPLETE")
     for region in (EU, US):
         aws.deploy("service", load(example("network/service")), region, "CREATE_COMPLETE")
-    assert "SubnetIds" not in reader.run("strongref list --all-regions")
+    everything, unused = reader.run("strongref list --all-regions").split(" UTC.\n")[:2]
+    assert ("SubnetIds" in everything, "SubnetIds" in unused) == (True, False)
     assert "service" in reader.run("strongref who network\n")
     assert reader.run("strongref graph --out graph.html").startswith("flowchart LR\n")
     assert reader.run("strongref order").splitlines()[-2].startswith("2     network")
@@ -304,7 +305,9 @@ def _objects(reader: Reader) -> None:
     assert found
     variables = reader.run("strongref objects list").splitlines()
     assert f"export PHOTOS_BUCKET_NAME={bucket}" in variables
-    assert len(reader.run("strongref objects context").splitlines()) == 2 * len(kept)  # Listed, then forgotten.
+    shown = reader.run("strongref objects context").splitlines()
+    assert len(shown) == 2 * (len(kept) + 2)  # Listed, then forgotten; with a head and a note.
+    assert shown[-1] == f"{len(kept)} values removed from strongref.context.json."
     assert json.loads((reader.checkout / "strongref.context.json").read_text()) == {}
     aws.delete("photos", EU, "CREATE_COMPLETE")
     assert "in use by gallery" in "".join(aws.reasons("photos", EU))

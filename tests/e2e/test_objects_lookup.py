@@ -13,6 +13,7 @@ import pytest
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, stack
 from tests.support.documents import blocks
+from tests.support.schemas import validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -228,7 +229,9 @@ def test_req4_scripts_read_an_object_by_its_name_through_every_channel(
         ["--via", "ssm", "--prefix", f"/{producer}"],
     )
     for way in ways:
-        assert f"  {name}  from " in run(aws, COMMAND, "objects", "list", *way).stdout
+        document = json.loads(run(aws, COMMAND, "objects", "list", *way, "--output", "json").stdout)
+        validate("objects-list", document)
+        assert name in [each["name"] for each in document["objects"]]
         shown = run(aws, COMMAND, "objects", "show", name, *way)
         assert f"  QueueUrl: {url}" in shown.stdout.splitlines(), shown.stderr
         for more in ([], ["--type", "Queue"]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from strongref_overview.reading import OverviewReader
 from strongref_overview.who import find_uses
 from strongref_toolkit.errors import FetchFailedError, UsageError
 from strongref_toolkit.session import ToolSession
+from tests.support.documents import rows
 
 if TYPE_CHECKING:
     from tests.support.overview import Account
@@ -121,6 +123,22 @@ def test_holds_are_looked_for_in_the_own_account_only(account: Account, monkeypa
 def listed(found: dict[str, Any], lacking: str) -> dict[str, Any]:
     """What a list shows that is late about one parameter."""
     return {name: each for name, each in found.items() if name != lacking}
+
+
+def test_it_calls_what_the_page_says_and_no_more(account: Account, calls: Counter[tuple[str, str]]) -> None:
+    (documented,) = [calls for commands, calls in rows("docs/cli.md", "Permissions") if "`list`" in commands]
+    account.stack("web", US)
+    account.export("network", EU, US, Values={"A": SECRET, "B": SECRET}, Hold="network-Exports")
+    account.claim("web", US, "network", EU, "A", Shared="true", Strength="weak")
+    path = f"/strongref/exports/_shared/123456789012/{EU}/network"
+    account.tag_claim(US, f"{path}/A", "web")
+    account.ssm(US).put_parameter(Name=f"{path}/Mine", Value="x", Type="String")  # no tags, as of a new value
+    account.ssm(US).delete_parameter(Name=f"{path}/B")
+    calls.clear()
+    found = reader()
+    found.values(found.reachable([US]))
+    made = {action for _, action in calls} - {"GetCallerIdentity"}  # which everyone may call
+    assert made == {each.partition(":")[2] for each in re.findall("`([^`]+)`", documented)}
 
 
 def test_a_region_is_read_once(account: Account, calls: Counter[tuple[str, str]]) -> None:

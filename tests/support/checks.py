@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.holds import HoldParameter
@@ -12,9 +13,11 @@ from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.protocol.planner import StoredExports
 from strongref_check.comparison import Comparison, ResourceChange
 from strongref_check.prediction import predict
+from strongref_check.rendering import as_json
 from strongref_check.stored import Location, StoredScope, StoredStack
 from strongref_check.version import StackVersion, pseudo_parameters
 from tests.support.builders import ACCOUNT, NETWORK, ours
+from tests.support.schemas import validate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,5 +88,7 @@ def update(
     found: StoredStack,
     changes: Mapping[str, ResourceChange] | None = None,
 ) -> StackReport:
-    """What an update from one template to another would do."""
-    return predict(STACK, Comparison(version(old) if old else None, version(new), changes), found)
+    """What an update from one template to another would do. The JSON of the report follows its schema."""
+    report = predict(STACK, Comparison(version(old) if old else None, version(new), changes), found)
+    validate("check", json.loads(as_json(report)))
+    return report

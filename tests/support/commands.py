@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from strongref_cli.arguments import parser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def parser_of(*names: str) -> argparse.ArgumentParser:
@@ -19,6 +23,18 @@ def commands_of(above: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPa
     """The parsers of the commands below one, by their names."""
     (commands,) = [each for each in above._actions if isinstance(each, argparse._SubParsersAction)]
     return dict(commands.choices)
+
+
+def _leaves(above: argparse.ArgumentParser, *names: str) -> Iterator[tuple[tuple[str, ...], argparse.ArgumentParser]]:
+    for name, each in commands_of(above).items():
+        if each._subparsers:
+            yield from _leaves(each, *names, name)
+        else:
+            yield (*names, name), each
+
+
+COMMANDS = dict(_leaves(parser()))
+"""Every command that does something, by its names, as in `("refs", "resolve")`."""
 
 
 def arguments_of(*names: str) -> set[str]:

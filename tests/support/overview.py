@@ -72,6 +72,11 @@ class Account:
         tags = self.ssm(region).list_tags_for_resource(ResourceType="Parameter", ResourceId=name)["TagList"]
         return {each["Key"]: each["Value"] for each in tags}
 
+    def tag_claim(self, region: str, name: str, stack: str) -> None:
+        """Tag a value with a claim of a stack that has no such import."""
+        tags = [{"Key": f"{CLAIM_TAG}0123456789abcdef", "Value": self.stack(stack, region)}]
+        self.ssm(region).add_tags_to_resource(ResourceType="Parameter", ResourceId=name, Tags=tags)
+
     def claims(self, region: str, name: str) -> list[str]:
         """What the claims on a value say."""
         return sorted(text for tag, text in self.tags(region, name).items() if tag.startswith(CLAIM_TAG))
