@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,13 +23,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: as of `running.run`, or 130 after Ctrl-C, as in shells.
     """
+    _open_standard_streams()
     try:
         from strongref_cli.running import run  # noqa: PLC0415 (Ctrl-C may come while this imports)
 
-        return run(arguments)
+        status = run(arguments)
     except KeyboardInterrupt:
         sys.stderr.write("strongref: interrupted\n")
-        if arguments is None:  # The process ends here: it does not wait for calls that threads still make.
-            sys.stderr.flush()
-            os._exit(INTERRUPTED)
-        return INTERRUPTED
+        status = INTERRUPTED
+    if arguments is None and threading.active_count() > 1:
+        _exit(status)
+    return status
+
+
+def _exit(status: int) -> None:
+    """End the process: Python would wait for calls that threads still make after another one has failed."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # Its reader has closed it.
+            stream.flush()
+    os._exit(status)
+
+
+def _open_standard_streams() -> None:
+    """Open the null device in place of each standard stream that the caller has closed: Python has None there."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 (for the whole process)

@@ -10,7 +10,7 @@ from strongref.contract.releases import MAX_REASON
 from strongref.contract.values import attribute_name
 from strongref.text import cut, some
 from strongref_cli.installation import notify, version_problems
-from strongref_cli.output import Result, Table, ask, progress, show
+from strongref_cli.output import Result, Table, ask, progress, show, show_plan
 from strongref_cli.overview import (
     consumer_text,
     participant_document,
@@ -21,7 +21,7 @@ from strongref_cli.overview import (
 )
 from strongref_operations.diagnosis import Severity
 from strongref_operations.examination import Examination
-from strongref_operations.releasing import ClaimedValue, release
+from strongref_operations.releasing import by_import, claims_on, release
 from strongref_operations.republishing import republish
 from strongref_overview.errors import no_such_importer
 from strongref_overview.exports import ImportState, Protection, participant_of
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.releases import Release
     from strongref_operations.diagnosis import Problem
+    from strongref_operations.releasing import ClaimedValue
     from strongref_operations.republishing import Restored
     from strongref_toolkit.session import ToolSession
 
@@ -47,21 +48,27 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     with progress("Examining") as step:
         account = aws.accounts.own
         ports = session.ports(account)
-        examination = Examination(ports, session.clock, account, OverviewReader(aws, step), step)
-        problems = [*version_problems(session, regions), *examination.examine(regions)]
+        problems = _problems(
+            session, Examination(ports, session.clock, account, OverviewReader(aws, step), step), regions
+        )
     healable = sorted({each.region for each in problems if each.severity is Severity.HEALABLE})
     if not (args.fix and healable):
         show(_diagnosis(problems, regions), args.output)
         return int(any(each.severity is not Severity.NOTE for each in problems))
-    if args.output == "table":
-        show(_diagnosis(problems, regions), args.output)
+    show_plan(_diagnosis(problems, regions), args.output, yes=args.yes)
     ask("Repair what --fix can?", yes=args.yes)
     with progress("Repairing") as step:
+        examination = Examination(ports, session.clock, account, OverviewReader(aws, step), step)
         examination.heal(healable)
-    with progress("Examining again") as step:
-        left = Examination(ports, session.clock, account, OverviewReader(aws, step), step).examine(regions)
-    show(_diagnosis(left, regions, repaired=[each for each in problems if each not in left]), args.output)
+    with progress("Examining again"):
+        left = _problems(session, examination, regions)
+    repaired = [each for each in problems if each.severity is Severity.HEALABLE and each not in left]
+    show(_diagnosis(left, regions, repaired), args.output)
     return int(any(each.severity is not Severity.NOTE for each in left))
+
+
+def _problems(session: ToolSession, examination: Examination, regions: Sequence[str]) -> list[Problem]:
+    return [*version_problems(session, regions), *examination.examine(regions)]
 
 
 def _diagnosis(problems: Sequence[Problem], regions: Sequence[str], repaired: Sequence[Problem] = ()) -> Result:
@@ -108,13 +115,15 @@ def _problem_document(problem: Problem) -> dict[str, Any]:
 
 
 def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
-    """Restore deleted values; exit with 1 if stacks have to be deployed again, as their claims are lost."""
+    """`strongref republish`."""
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     aws = session.aws(None, None)
     ports = session.ports(aws.accounts.own)
     done = []
     with progress(f"Restoring what {args.stack} exports") as step:
         uses = find_uses(OverviewReader(aws, step), regions, args.stack, args.key)
+        if args.key and not any(each.exports for each in uses):
+            raise UsageError(f"{args.stack} imports {args.key}: republish the stack that exports it")
         keys = {value.key for each in uses for value in each.exports} if args.key else None
         for region, scope in sorted({(value.region, value.scope) for each in uses for value in each.exports}):
             step(region)
@@ -155,39 +164,36 @@ def _restored(stack: str, done: Sequence[Restored]) -> Result:
 
 def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     reason = " ".join(args.reason.split())
-    if not reason or len(reason) > MAX_REASON or "{{" in reason:
+    if not reason or len(reason) > MAX_REASON or "{{" in reason or not reason.isprintable():
         raise UsageError(
-            f"--reason must be a sentence of at most {MAX_REASON} characters without {{{{, got {len(reason)}"
+            f"--reason must be a sentence of at most {MAX_REASON} printable characters without {{{{, got {len(reason)}"
         )
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     aws = session.aws(None, None)
     with progress(f"Looking for {args.stack}") as step:
         uses = find_uses(OverviewReader(aws, step), regions, args.stack, args.key)
     exported = [value for each in uses for value in each.exports]
-    claimed = [
-        ClaimedValue(value.region, value.scope, value.key, claim)
-        for value in exported
-        for claim in value.claims
-        if participant_of(claim.importer).name == args.consumer
-    ]
+    ports = session.ports(aws.accounts.own)
+    there = [each for value in exported if value.changed for each in claims_on(ports, session.clock, value)]
+    claimed = [each for each in there if participant_of(each.claim.importer).name == args.consumer]
     if not claimed:
-        importers = {participant_of(claim.importer).name for value in exported for claim in value.claims}
+        importers = {participant_of(each.claim.importer).name for each in there}
         raise no_such_importer(args.consumer, args.stack, args.key, sorted(importers))
     if any(participant_of(each.claim.importer).kind == "manifests" for each in claimed):
         raise UsageError(
             f"{args.consumer} is a set of manifests: strongref resolve --unclaim {args.consumer} releases it"
         )
-    if args.output == "table" or args.dry_run:
-        show(_plan_of(claimed, args), args.output)
     if args.dry_run:
+        show(_plan_of(claimed, args), args.output)
         return 0
+    show_plan(_plan_of(claimed, args), args.output, yes=args.yes)
     ask(f"Release {args.consumer}'s {'claim' if len(claimed) == 1 else 'claims'}?", yes=args.yes)
-    ports, by = session.ports(aws.accounts.own), aws.accounts.caller
+    done: list[Release] = []
     with progress("Releasing"):
-        done = [release(ports, session.clock, each, by, reason) for each in claimed]
-        for region, scope in sorted({(each.region, each.scope) for each in claimed}):
-            values = [_imported(each) for each in claimed if (each.region, each.scope) == (region, scope)]
-            notify(session, region, claim_released(values, by, reason))
+        for values in by_import(claimed):
+            done += release(ports, session.clock, values, aws.accounts.caller, reason)
+            notice = claim_released([_imported(each) for each in values], aws.accounts.caller, reason)
+            notify(session, values[0].region, notice)
     show(_released(done), args.output)
     return 0
 

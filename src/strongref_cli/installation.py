@@ -6,9 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.aws.event_bus import EventBus
+from strongref.log import logger
 from strongref.runtime.outbox import Outbox
 from strongref_install.calls import RegionCalls
 from strongref_install.comparison import differences
+from strongref_install.errors import AwsCallError
 from strongref_install.finding import find
 from strongref_install.plan import DEFAULT_STACK
 from strongref_install.stacks import RegionStacks
@@ -38,12 +40,12 @@ def version_problems(session: ToolSession, regions: Sequence[str]) -> Iterator[P
 
 
 def notify(session: ToolSession, region: str, notice: Notice) -> None:
-    """Send a notice to the event bus of a region's installation, if it names one: one try, and no failure.
-
-    Raises:
-        AwsCallError: CloudFormation does not say whether it names one.
-    """
-    stack = _find(session, region).stack
+    """Send a notice to the event bus of a region's installation, if it names one: one try, and no failure."""
+    try:
+        stack = _find(session, region).stack
+    except AwsCallError as error:
+        logger.warning("Notices were not sent", extra={"detail_types": [notice.type.value], "error": str(error)})
+        return
     bus = stack.parameters.get("EventBus", "") if stack else ""
     if bus:
         outbox = Outbox(EventBus(bus, region, session.clients.events))

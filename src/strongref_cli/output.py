@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import textwrap
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from io import StringIO
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from strongref.text import os_problem
+from strongref.text import os_problem, printable
 from strongref_toolkit.errors import UsageError, WriteFailedError
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 UNBOUNDED = 100_000
 """Columns of what is not shown on a terminal: nothing is wrapped, so that other programs can read it."""
 
+
+NARROWEST = 8
+"""Columns of the terminal for each column of a table: rich leaves out columns for which there is no space."""
 
 _WRONG = ("missing", "foreign", "gone", "refused", "failed")
 _LATE = ("deploy again", "restored", "withdrawn", "no hold yet")
@@ -58,6 +62,14 @@ def show(result: Result, output: str) -> None:
     put_out(text.encode())
 
 
+def show_plan(result: Result, output: str, *, yes: bool) -> None:
+    """Show what is going to be done, before `ask`: on standard error if standard output is for another format."""
+    if output == "table":
+        show(result, output)
+    elif not yes:
+        sys.stderr.write("\n".join(map(as_text, result.tables)))
+
+
 def as_text(table: Table) -> str:
     """A table with aligned columns: bold and as wide as the terminal, or plain and unwrapped."""
     # They take 50 ms to import, which `--help` and `--output json` do not need.
@@ -69,14 +81,15 @@ def as_text(table: Table) -> str:
     is_terminal = sys.stdout.isatty()
 
     def styled(text: str) -> Text:
-        found = Text(text)
+        found = Text(printable(text))
         found.highlight_words(_WRONG, "red")
         found.highlight_words(_LATE, "yellow")
         return found
 
-    console = Console(file=StringIO(), force_terminal=is_terminal, width=None if is_terminal else UNBOUNDED)
+    width = max(get_terminal_size().columns, NARROWEST * len(table.columns)) if is_terminal else UNBOUNDED
+    console = Console(file=StringIO(), force_terminal=is_terminal, width=width)
     if table.title:
-        console.print(Text(table.title, style="bold"), soft_wrap=True)
+        console.print(Text(printable(table.title), style="bold"), soft_wrap=True)
     if table.rows:
         box = SIMPLE_HEAD if is_terminal else None
         grid = Grid(box=box, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -125,8 +138,8 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text whose names are not formatting."""
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("\n", " ")
+    """Text that is no formatting."""
+    return re.sub(r"[\\`*|\[]", r"\\\g<0>", printable(text)).replace("<", "&lt;").replace("\n", " ")
 
 
 @contextmanager

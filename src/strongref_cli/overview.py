@@ -62,7 +62,9 @@ def _states(value: ExportedValue) -> set[str]:
     """What `--state` may be for a value to be listed."""
     imports = {claim.state.value for claim in value.claims}
     held = {claim.protection.value for claim in value.claims}
-    return {value.state.value, *imports, *held, "imported" if value.claims else "unused"}
+    # The claims on a value that was deleted are lost: nobody knows whether it is used.
+    uses = {"imported"} if value.claims else {"unused"} if value.state is ExportState.PUBLISHED else set()
+    return {value.state.value, *imports, *held, *uses}
 
 
 def _list_table(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> Table:

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from strongref.errors import BadEndpointError, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
+from strongref.text import printable
 from strongref_cli.arguments import parser
 from strongref_cli.output import discard
 from strongref_install.errors import AwsCallError
@@ -45,7 +46,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         args = parser().parse_args(arguments)
         return _run(args)
     except StrongRefError as error:
-        sys.stderr.write(f"strongref: {error}\n")
+        sys.stderr.write(f"strongref: {printable(str(error))}\n")
         return _status(error)
     except BrokenPipeError:
         discard()

@@ -92,6 +92,14 @@ def problem_of(region: str, finding: Finding) -> Problem:
     )
 
 
+def in_progress(region: str, path: str) -> Problem:
+    """Exports that are being changed, given the path of their scope: what was found there may be half of a change."""
+    scope = ExportScope.of("exports", f"{path}/")
+    subject = f"exports of {scope.producer.stack} for {_consumer(scope)}" if scope else path
+    step = "a deployment is changing these; examine them again when it has finished"
+    return Problem(region, "in-progress", Severity.NOTE, subject, step, (), path)
+
+
 def _subject(parameter: str) -> str:
     """What a parameter's name says, in the words of templates."""
     for tree, what in (("exports", ""), ("records", "record "), ("fences", "fence ")):
@@ -114,8 +122,8 @@ def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
     """Producers whose imported values CloudFormation does not protect: their Export names no hold. One for each."""
     producers: dict[tuple[str, ExportScope], set[Participant]] = {}
     for value in values:
-        bare = {participant_of(each.importer) for each in value.claims if each.protection is Protection.NONE}
-        if bare:
+        importers = {participant_of(each.importer) for each in value.claims if each.protection is Protection.NONE}
+        if bare := {each for each in importers if each.account == value.producer.account}:  # Others cannot hold it.
             producers.setdefault((value.region, value.scope), set()).update(bare)
     for (region, scope), stacks in producers.items():
         subject = f"exports of {scope.producer.stack} for {_consumer(scope)}"

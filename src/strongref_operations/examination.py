@@ -7,9 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.releases import RELEASES, Release
+from strongref.errors import StrongRefError
 from strongref.protocol.janitor import Janitor
 from strongref_operations.diagnosis import (
     Problem,
+    in_progress,
     near_limits,
     outdated,
     problem_of,
@@ -59,20 +61,33 @@ class Examination:
                 Release.decode(name, found.text) for name, found in everything.items() if name.startswith(RELEASES)
             ]
             problems += released(each.region, [trace for trace in traces if trace])
+        problems = list(dict.fromkeys(problems))
         return sorted(problems, key=lambda each: (each.severity.value, each.region, each.kind, each.subject))
 
-    def heal(self, regions: Sequence[str]) -> list[Problem]:
-        """Repair what is safe to repair in these regions; return what was found on the way.
+    def heal(self, regions: Sequence[str]) -> None:
+        """Repair what is safe to repair in these regions.
 
         Raises:
-            StrongRefError: a call failed. What was repaired before stays repaired.
+            StrongRefError: a call failed in a region. The others are repaired.
         """
-        found = in_threads([partial(self._janitor, region, repairs=True) for region in regions])
-        return [problem for each in found for problem in each]
+
+        def heal_in(region: str) -> StrongRefError | None:
+            try:
+                self._janitor(region, repairs=True)
+            except StrongRefError as error:
+                return error
+            return None
+
+        failures = in_threads([partial(heal_in, region) for region in regions])
+        if error := next(filter(None, failures), None):
+            raise error
 
     def _janitor(self, region: str, *, repairs: bool) -> list[Problem]:
         problems = []
         for done in Janitor(self.ports, region, self.account, repairs).tend(self.clock):
             self.progress(f"{region}, {done.mark[0].removeprefix('/strongref/exports/')}")
-            problems += [problem_of(region, each) for each in done.findings]
+            if done.busy and not repairs:
+                problems.append(in_progress(region, done.mark[0]))
+            else:
+                problems += [problem_of(region, each) for each in done.settled]
         return problems

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.holds import HOLDS, HoldParameter
 from strongref.contract.names import RESTORED, SHARED
+from strongref.errors import AlreadyExistsError
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.published import RecordedExports
 from strongref_overview.graph import Participant
@@ -50,10 +51,15 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
 
     def work(fenced: FencedStore) -> tuple[RecordedExports, list[Key]]:
         published, lost = look(fenced.store)
-        for key in lost:
-            value = published.values[key]
-            fenced.store.create(scope.value(key), value.type, value.text, published.tags(key) | RESTORED)
-        return published, lost
+        return published, [key for key in lost if create(fenced.store, key, published)]
+
+    def create(store: Store, key: Key, published: RecordedExports) -> bool:
+        value = published.values[key]
+        try:
+            store.create(scope.value(key), value.type, value.text, published.tags(key) | RESTORED)
+        except AlreadyExistsError:  # An import has restored it, with its claim.
+            return False
+        return True
 
     _, lost = look(ports.stores(region, clock))
     if not lost:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from strongref.contract.values import attribute_name
-from strongref_overview.exports import ImportState, Protection, participant, participant_of
+from strongref_overview.exports import ExportState, ImportState, Protection, participant, participant_of
 from strongref_overview.graph import Graph, Participant, Reference
 
 if TYPE_CHECKING:
@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 
 
 def graph_of(values: Iterable[ExportedValue], as_of: datetime) -> Graph:
-    """All participants and references. A reference joins the claims of one importer on one producer in one region."""
+    """All participants and references. A reference joins the claims of one importer on one producer in one region.
+
+    A claim whose importer is gone is no reference, and a foreign parameter is no export.
+    """
     claims: dict[tuple[Participant, Participant, str], list[tuple[str, Claim]]] = defaultdict(list)
     participants = set()
     for value in values:
+        if value.state is ExportState.FOREIGN:
+            continue
         producer = participant(value.producer)
         participants.add(producer)
         for claim in value.claims:
+            if claim.state is ImportState.GONE:
+                continue
             importer = participant_of(claim.importer)
             participants.add(importer)
             claims[producer, importer, value.region].append((attribute_name(value.key), claim))

@@ -46,6 +46,8 @@ class StackDates(NamedTuple):
     imports: Mapping[str, datetime] | None = (
         None  # when each import was last made, by claim tag; None if the stack is younger than all that it imports
     )
+    parent: str = ""  # the ARN of the stack that it is nested in; empty if it is not nested
+    at_rest: bool = True  # without an operation, its imports stay as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class ImportState(StrEnum):
     GONE = "gone"
     """The importing stack, or its import, does not exist anymore."""
     UNKNOWN = "unknown"
-    """A set of manifests, or a stack of another account."""
+    """A set of manifests, a stack of another account, or one in the middle of an operation."""
 
 
 class Protection(StrEnum):
@@ -102,7 +104,7 @@ class Protection(StrEnum):
     UNHELD = "unheld"
     """The Export names a hold, and this import does not have it yet."""
     NONE = "none"
-    """The Export names no hold."""
+    """The Export names no hold, or is another account's."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -153,7 +155,7 @@ def exported_values(stored: StoredRegion, held: Held) -> Iterator[ExportedValue]
             if key not in owners and recorded and recorded.torn:
                 continue  # It may be in the record that could not be read.
             there = found.get(key)
-            holds = frozenset(record.hold for record in owners.get(key, ()) if record.hold)
+            holds = {record.hold: record.stack for record in owners.get(key, ()) if record.hold}
             yield ExportedValue(
                 stored.region,
                 scope,
@@ -179,7 +181,7 @@ def _claims(
     stored: StoredRegion,
     scope: ExportScope,
     value: StoredValue,
-    holds: frozenset[str],
+    holds: Mapping[str, str],
     held: Held,
 ) -> Iterator[Claim]:
     for tag, importer in value.tags.items():
@@ -202,7 +204,7 @@ def _import_state(stored: StoredRegion, importer: str, tag: str, modified: datet
         return ImportState.CURRENT
     made = dates.imports.get(tag)
     if made is None:
-        return ImportState.GONE
+        return ImportState.GONE if dates.at_rest else ImportState.UNKNOWN
     return ImportState.OUTDATED if made < modified else ImportState.CURRENT
 
 
@@ -211,17 +213,25 @@ def _protection(  # noqa: PLR0913, PLR0917
     scope: ExportScope,
     importer: str,
     tag: str,
-    holds: frozenset[str],
+    holds: Mapping[str, str],
     held: Held,
 ) -> Protection:
     producer = scope.producer
     if participant_of(importer) == participant(producer):
         return Protection.HELD  # It makes no hold: CloudFormation deletes the import with its own stack.
-    if not holds:
+    if not holds or producer.account != stored.account:
         return Protection.NONE
+    needed = {export for export, exporter in holds.items() if exporter not in _above(stored, importer)}
     any_stack = Producer(producer.account, producer.region, "")
     stack = HoldStack(importer, "", tag, stored.account, stored.region, scope.consumer, any_stack)
-    return Protection.HELD if holds <= held.get((producer.region, stack.hash), frozenset()) else Protection.UNHELD
+    return Protection.HELD if needed <= held.get((producer.region, stack.hash), frozenset()) else Protection.UNHELD
+
+
+def _above(stored: StoredRegion, stack: str) -> Iterator[str]:
+    """The ARNs of the stacks that a stack is nested in. Of what they export it makes no hold, as of its own."""
+    while (found := stored.stacks.get(stack)) and found.parent:
+        stack = found.parent
+        yield stack
 
 
 def participant(stack: Producer) -> Participant:

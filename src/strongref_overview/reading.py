@@ -7,6 +7,7 @@ late, as CloudFormation's lists may be, so what is read here is shown with its t
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from strongref.contract.holds import HOLDS, HoldParameter
 from strongref.contract.index import INDEX, IndexEntry
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, claim_tag
 from strongref.contract.record import decode
+from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
 from strongref_overview.exports import StackDates, StoredRegion, StoredValue, exported_values
 from strongref_toolkit.memo import Memo
@@ -23,7 +25,6 @@ from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
 
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
@@ -77,8 +78,8 @@ class OverviewReader:
 
     def values(self, regions: Sequence[StoredRegion]) -> list[ExportedValue]:
         """The exported values of these regions, sorted; errors as for `regions`."""
-        scopes = [scope for each in regions for scope, found in each.records.items() if found.all_holds]
-        producers = sorted({scope.producer.region for scope in scopes})
+        scopes = {(each.account, scope) for each in regions for scope, found in each.records.items() if found.all_holds}
+        producers = sorted({scope.producer.region for account, scope in scopes if account == scope.producer.account})
         held = in_threads([partial(self._holds, name) for name in producers])
         by_place = {
             (region, hash_): exports
@@ -95,11 +96,11 @@ class OverviewReader:
             partial(self._records, region),
             partial(self._index, region),
             partial(self._holds, region),  # Not part of the region: they protect what it exports to others.
-            partial(self._created, region),
+            partial(self._existing, region),
         ]
-        dates, tags, records, index, _, created = in_threads(parts)
-        values = _values(dates, tags)
-        return StoredRegion(account, region, records, values, self._stacks(region, created, values), index)
+        dates, tags, records, index, _, existing = in_threads(parts)
+        values = _values(*self._checked(region, records, dates, tags))
+        return StoredRegion(account, region, records, values, self._stacks(region, existing, values), index)
 
     def _records(self, region: str) -> dict[ExportScope, RecordedExports]:
         parts: dict[ExportScope, dict[str, Parameter]] = defaultdict(dict)
@@ -127,30 +128,53 @@ class OverviewReader:
             found[name] = {tag["Key"]: tag["Value"] for tag in each["Tags"]}
         return found
 
+    def _checked(
+        self,
+        region: str,
+        records: Mapping[ExportScope, RecordedExports],
+        dates: Mapping[str, datetime],
+        tags: Mapping[str, Mapping[str, str]],
+    ) -> tuple[dict[str, datetime], dict[str, Mapping[str, str]]]:
+        """Dates and tags, after an exact look at values that lists lack: a new one is neither missing nor foreign."""
+        store = self._aws.store(self._aws.where(region, None))
+        recorded = {scope.value(key) for scope, found in records.items() for key in found.values}
+        unlisted = store.get(sorted(recorded - dates.keys()))
+        known = {**dates, **{name: datetime.fromisoformat(found.modified) for name, found in unlisted.items()}}
+        untagged = sorted(known.keys() - tags.keys())
+        exact = dict(zip(untagged, in_threads([partial(store.tags, name) for name in untagged]), strict=True))
+        there = {name: modified for name, modified in known.items() if exact.get(name, {}) is not None}
+        return there, {**tags, **{name: found for name, found in exact.items() if found is not None}}
+
     def _index(self, region: str) -> dict[str, IndexEntry]:
         found = {name: IndexEntry.decode(each.text) for name, each in self._under(region, INDEX).items()}
         return {name: entry for name, entry in found.items() if entry}
 
-    def _created(self, region: str) -> dict[str, datetime]:
-        """When each stack of the region was created, by ARN."""
+    def _existing(self, region: str) -> dict[str, StackDates]:
+        """Each stack of the region by ARN, without its imports."""
         pages = self._pages(region, "DescribeStacks", "all stacks", Clients.cloudformation, "describe_stacks")
-        return {each["StackId"]: each["CreationTime"] for page in pages for each in page["Stacks"]}
+        return {
+            each["StackId"]: StackDates(
+                each["CreationTime"],
+                parent=each.get("ParentId", ""),
+                at_rest=is_at_rest(each["StackStatus"]),
+            )
+            for page in pages
+            for each in page["Stacks"]
+        }
 
     def _stacks(
-        self, region: str, created: Mapping[str, datetime], values: Mapping[ExportScope, Mapping[Key, StoredValue]]
+        self, region: str, existing: Mapping[str, StackDates], values: Mapping[ExportScope, Mapping[Key, StoredValue]]
     ) -> dict[str, StackDates]:
         """Stacks that exist. The imports of one are listed only if a value changed after the stack was created."""
         asked = set()
         for value in (value for found in values.values() for value in found.values()):
             importers = {text for tag, text in value.tags.items() if tag.startswith(CLAIM_TAG)}
-            asked |= {
-                each for each in importers if each in created and value.modified and created[each] < value.modified
-            }
+            asked |= {each for each in importers if each in existing and existing[each].created < value.modified}
         ordered = sorted(asked)
         imports = dict(
             zip(ordered, in_threads([partial(self._imports, region, each) for each in ordered]), strict=True)
         )
-        return {arn: StackDates(date, imports.get(arn)) for arn, date in created.items()}
+        return {arn: dates._replace(imports=imports.get(arn)) for arn, dates in existing.items()}
 
     def _imports(self, region: str, stack: str) -> dict[str, datetime]:
         """When each custom resource of a stack was created or updated last, by the tag of its claims."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.names import StackArn
 from strongref.contract.values import attribute_name, select
 from strongref_overview.errors import no_such_key, no_such_stack
-from strongref_overview.exports import participant, participant_of
+from strongref_overview.exports import ExportState, participant, participant_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,13 +50,14 @@ def find_uses(reader: OverviewReader, start: Iterable[str], name: str, key: str 
     if not uses:
         others = {each.name for each in _participants(regions, values)}
         raise no_such_stack(name, [each.region for each in regions], sorted(others))
-    return [_only(each, name, key) for each in uses] if key else uses
+    return _only(uses, name, key) if key else uses
 
 
 def _participants(regions: Sequence[StoredRegion], values: Sequence[ExportedValue]) -> set[Participant]:
     existing = {participant(StackArn.parse(arn).producer) for each in regions for arn in each.stacks}
     importing = {participant_of(claim.importer) for value in values for claim in value.claims}
-    return existing | importing | {participant(value.producer) for value in values}
+    exporting = {participant(value.producer) for value in values if value.state is not ExportState.FOREIGN}
+    return existing | importing | exporting
 
 
 def _uses(who: Participant, values: Sequence[ExportedValue]) -> Uses:
@@ -67,14 +68,19 @@ def _uses(who: Participant, values: Sequence[ExportedValue]) -> Uses:
     )
 
 
-def _only(uses: Uses, name: str, key: str) -> Uses:
-    keys = {value.key for value in uses.exports} | {value.key for value, _ in uses.imports}
-    wanted = keys_of(name, key, keys)
-    return Uses(
-        uses.participant,
-        tuple(value for value in uses.exports if value.key in wanted),
-        tuple((value, claim) for value, claim in uses.imports if value.key in wanted),
-    )
+def _only(found: Sequence[Uses], name: str, key: str) -> list[Uses]:
+    """What has this key, of those that have it: stacks of one name in several regions need not export the same."""
+    exports = {value.key for uses in found for value in uses.exports}
+    wanted = keys_of(name, key, exports | {value.key for uses in found for value, _ in uses.imports})
+    chosen = [
+        Uses(
+            uses.participant,
+            tuple(value for value in uses.exports if value.key in wanted),
+            tuple((value, claim) for value, claim in uses.imports if value.key in wanted),
+        )
+        for uses in found
+    ]
+    return [uses for uses in chosen if uses.exports or uses.imports]
 
 
 def keys_of(stack: str, name: str, keys: Iterable[Key]) -> set[Key]:

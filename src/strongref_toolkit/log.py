@@ -6,6 +6,7 @@ import logging
 import sys
 
 from strongref.log import logger
+from strongref.text import printable
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
 """What every record has: anything else is what the log line is about."""
@@ -25,7 +26,7 @@ class _Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         about = ", ".join(f"{name}: {value}" for name, value in vars(record).items() if name not in _STANDARD)
-        return f"strongref: {record.getMessage()}{f' ({about})' if about else ''}"
+        return printable(f"strongref: {record.getMessage()}{f' ({about})' if about else ''}")
 
 
 class _Stderr:

@@ -78,6 +78,8 @@ def reported(capsys: pytest.CaptureFixture[str]) -> str:
         (["release", "network", "A", "--consumer", "web"], "the following arguments are required: --reason"),
         (["release", "network", "A", "--consumer", "web", "--reason", " "], "--reason must be a sentence"),
         (["release", "network", "A", "--consumer", "web", "--reason", "{{x}}"], "--reason must be a sentence"),
+        (["release", "network", "A", "--consumer", "web", "--reason", "\x1b[2J"], "--reason must be a sentence"),
+        (["release", "network", "A", "--consumer", "web", "--reason", "\udcff"], "--reason must be a sentence"),
     ],
 )  # fmt: skip
 def test_wrong_usage_says_what_to_do(arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -279,6 +281,37 @@ def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent
         assert err == b"strongref: interrupted\n"
 
 
+@pytest.mark.parametrize(
+    ("closed", "arguments", "status"),
+    [(1, ["completion", "bash"], 0), (2, ["list", "--region", US], 3)],
+)
+def test_a_standard_stream_may_be_closed(closed: int, arguments: list[str], status: int) -> None:
+    program = f"import os, sys\nos.close({closed})\nos.execv(sys.executable, {[*COMMAND, *arguments]!r})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)  # noqa: S603
+    assert (done.returncode, "Traceback" in done.stdout + done.stderr) == (status, False)
+
+
+def test_a_command_that_failed_does_not_wait_for_other_calls() -> None:
+    program = f"""
+import sys, threading
+from strongref_cli import main, overview
+from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.threads import in_threads
+begun = threading.Event()
+def hang():
+    begun.set()
+    threading.Event().wait()
+def fail():
+    begun.wait()
+    raise FetchFailedError("A", "b", "c", "AccessDenied")
+overview.list_exports = lambda *_: in_threads([hang, fail])
+sys.argv = ["strongref", "list", "--region", "{US}"]
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)  # noqa: S603
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+
+
 def test_a_closed_pipe_is_silent() -> None:
     generator = Path(__file__).parents[1] / "generators" / "ec2.yaml"
     with subprocess.Popen(  # noqa: S603
@@ -308,12 +341,12 @@ def test_the_log_is_lines_on_standard_error() -> None:
     assert (done.stdout, done.stderr) == ("result\n", "strongref: said (scope: a)\n")
 
 
-TABLE = Table(("KEY", "BY"), [("A|b", "web"), ("Longer", "<x>")], title="Title", notes=["A note."])
+TABLE = Table(("KEY", "BY"), [("A|b", "`web`"), ("Longer", "[x](y) <x>")], title="Title", notes=["A note."])
 
 
 def test_a_table_is_aligned_and_not_wrapped_in_a_pipe() -> None:
     text = output.as_text(TABLE)
-    assert text == "Title\nKEY     BY\nA|b     web\nLonger  <x>\nA note.\n"
+    assert text == "Title\nKEY     BY\nA|b     `web`\nLonger  [x](y) <x>\nA note.\n"
     long = output.as_text(Table(("KEY",), [("x" * 5000,)]))
     assert long.splitlines()[1] == "x" * 5000
 
@@ -332,12 +365,29 @@ def test_markdown_is_escaped() -> None:
         "",
         "| KEY | BY |",
         "| --- | --- |",
-        "| A\\|b | web |",
-        "| Longer | &lt;x> |",
+        "| A\\|b | \\`web\\` |",
+        "| Longer | \\[x](y) &lt;x> |",
         "",
         "A note.",
         "",
     ]
+
+
+def test_a_narrow_terminal_gets_all_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setenv("TERM", "xterm")
+    names = [f"COL{number}" for number in range(7)]
+    text = output.as_text(Table(names, [[f"text{number}" for number in range(7)]]))
+    for number in range(7):
+        assert (f"COL{number}" in text, f"text{number}" in text) == (True, True)
+
+
+def test_what_would_control_a_terminal_is_shown_as_unprintable() -> None:
+    odd = Table(("KEY",), [("a\x1b[2Jb\udcff",)], title="\x07", notes=["\x9b"])
+    for text in (output.as_text(odd), output.as_markdown(odd)):
+        assert text.replace("\n", "").isprintable()
+        text.encode()
 
 
 def test_json_is_the_document(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import strongref_cli as cli
 from strongref.aws.event_bus import EventBus
 from strongref.aws.parameter_store import SsmStore
-from strongref.contract.names import RESTORED_TAG
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.releases import MAX_REASON, Release
-from strongref.errors import AccessDeniedError, StrongRefError
+from strongref.errors import AccessDeniedError, HoldPendingError, StrongRefError
+from strongref.protocol.hold_stacks import HoldKeeper
+from strongref.protocol.lag import ReadLag
+from strongref_cli import installation
+from strongref_install.errors import AwsCallError
+from strongref_overview.reading import OverviewReader
 from strongref_toolkit import session
 from tests.overview.conftest import account  # noqa: F401 (a fixture)
 from tests.support.schemas import validate
@@ -97,6 +105,61 @@ class TestDoctor:
             ("restored", "action", "Alb.Arn of network for all"),
         ]
 
+    def test_what_is_being_changed_is_not_judged(self, run: Run, account: Account) -> None:  # noqa: F811
+        account.ssm(US).put_parameter(Name=f"{NETWORK}/VpcId", Value="half", Type="String", Overwrite=True)
+        fence = f"{NETWORK}/x".replace("/exports/", "/fences/")
+        until = '{"by":"x","until":"2099-01-01T00:00:00+00:00"}'
+        account.ssm(US).put_parameter(Name=fence, Type="String", Value=until)
+        assert findings(run) == [("in-progress", "note", "exports of network for all")]
+
+    def test_only_what_fix_repairs_is_said_to_be_repaired(self, run: Run, account: Account) -> None:  # noqa: F811
+        account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
+        for region, version in ((US, "0.1.0"), (EU, "0.2.0")):
+            account.stack("strongref", region, outputs={"Version": {"Value": version}})
+        arguments = ("doctor", "--region", US, "--region", EU, "--fix", "--yes", "--output", "json")
+        status, out, _ = run(*arguments)
+        document = json.loads(out)
+        assert [each["kind"] for each in document["repaired"]] == ["missing"]
+        assert [each["kind"] for each in document["findings"]] == ["version-differs", "restored"]
+        assert status == 1
+
+    def test_a_region_that_fails_does_not_keep_others_from_being_repaired(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        account.export("certificate", US, EU, Values={"A": "x"})
+        account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
+        account.ssm(EU).delete_parameter(Name=f"/strongref/exports/_shared/{HOME}/{US}/certificate/A")
+        create, failed = SsmStore.create, threading.Event()
+
+        def slow(store: SsmStore, name: str, *more: Any) -> None:  # noqa: ANN401
+            if store.region == EU:
+                failed.set()
+                raise AccessDeniedError("PutParameter", "AccessDenied", name, store.region)
+            failed.wait(10)
+            time.sleep(0.2)
+            create(store, name, *more)
+
+        monkeypatch.setattr(SsmStore, "create", slow)
+        status, _, err = run("doctor", "--region", EU, "--region", US, "--fix", "--yes")
+        assert (status, err.count("PutParameter of /strongref/exports/_shared/")) == (3, 1)
+        assert f"{NETWORK}/Alb/Arn" in account.everything(US)
+
+    def test_who_is_asked_has_seen_what_is_found(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
+        monkeypatch.setattr(sys, "stdin", None)
+        status, out, err = run("doctor", "--region", US, "--fix", "--output", "json")
+        assert (status, out, "--fix restores it" in err) == (2, "", True)
+        status, out, err = run(*RELEASE, "--reason", "x", "--output", "markdown")
+        assert (status, out, "shop still uses this." in err) == (2, "", True)
+
     def test_an_import_without_its_hold_is_found(self, run: Run, account: Account) -> None:  # noqa: F811
         account.delete_stack(account.hold_stacks(EU)[0], EU)
         assert [kind for kind, *_ in findings(run)] == ["no-hold"]
@@ -151,8 +214,48 @@ class TestRepublish:
         _, out, _ = run("republish", "certificate", "--region", US)
         assert [line.split() for line in out.splitlines()[1:-1]] == [[US, "Arn", "site", "site"]]
 
+    def test_what_a_stack_imports_is_not_its_own_to_restore(self, run: Run) -> None:
+        status, _, err = run("republish", "shop", "--key", "VpcId", "--region", US)
+        assert (status, err) == (2, "strongref: shop imports VpcId: republish the stack that exports it\n")
+
+    def test_a_value_that_another_restores_at_the_same_time_is_no_failure(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        account.ssm(US).delete_parameters(Names=[f"{NETWORK}/Alb/Arn", f"{NETWORK}/VpcId"])
+        create = SsmStore.create
+
+        def raced(store: SsmStore, name: str, *more: Any) -> None:  # noqa: ANN401
+            if name.endswith("/Arn"):
+                create(store, name, *more)
+            create(store, name, *more)
+
+        monkeypatch.setattr(SsmStore, "create", raced)
+        status, out, _ = run("republish", "network", "--region", US, "--output", "json")
+        assert status == 0
+        assert [each["keys"] for each in json.loads(out)["restored"]] == [["VpcId"]]
+
     def test_where_nothing_is_missing_nothing_is_done(self, run: Run) -> None:
         assert run("republish", "network", "--region", EU) == (0, "Nothing that network exports was missing.\n", "")
+
+    def test_what_others_have_stored_does_not_control_the_terminal(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
+        for name, year in (("old", 2001), ("new", 2099)):
+            fence = f"{NETWORK}/{name}".replace("/exports/", "/fences/")
+            text = json.dumps({"by": "\x1b[2Jx", "until": f"{year}-01-01T00:00:00+00:00"})
+            account.ssm(US).put_parameter(Name=fence, Type="String", Value=text)
+        monkeypatch.setattr(session, "FENCE_WAIT", 0.0)
+        _, _, err = run("republish", "network", "--region", US)
+        assert "An expired fence was deleted" in err
+        assert "are being changed" in err
+        assert err.replace("\n", "").isprintable()
 
     def test_nothing_is_restored_while_another_deployment_changes_it(
         self,
@@ -255,6 +358,85 @@ class TestRelease:
         _, out, _ = run(*RELEASE, "--reason", "x", "--dry-run")
         assert "shop is gone, or has no such import: nothing uses this claim." in out
 
+    def test_a_claim_that_lists_do_not_show_yet_is_released(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        late = {f"{NETWORK}/{key}": {PRODUCER_TAG: account.stack("network", EU)} for key in ("VpcId", "Alb/Arn")}
+        monkeypatch.setattr(OverviewReader, "_tags", lambda *_: late)
+        assert run(*RELEASE, "--reason", "x", "--yes")[0] == 0
+        assert account.claims(US, f"{NETWORK}/VpcId") == []
+
+    def test_a_claim_that_no_stack_can_have_made_is_released(self, run: Run, account: Account) -> None:  # noqa: F811
+        tags = [{"Key": f"{CLAIM_TAG}0123456789abcdef", "Value": "somebody"}]
+        account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/VpcId", Tags=tags)
+        arguments = ("release", "network", "VpcId", "--consumer", "somebody", "--region", US, "--reason", "x", "--yes")
+        assert run(*arguments)[0] == 0
+        assert account.claims(US, f"{NETWORK}/VpcId") == [account.stack("shop", US)]
+
+    def test_the_claims_of_an_import_are_released_together(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        account.export("many", EU, US, Values={"Map": {f"K{number}": "x" for number in range(20)}})
+        account.claim("shop", US, "many", EU, "Map", Shared="true")
+        monkeypatch.setattr(HoldKeeper, "may_exist", lambda _: True)
+        asked: list[str] = []
+        tags = SsmStore.tags
+
+        def read(store: SsmStore, name: str) -> dict[str, str] | None:
+            asked.append(name)
+            return tags(store, name)
+
+        monkeypatch.setattr(SsmStore, "tags", read)
+        arguments = ("release", "many", "Map", "--consumer", "shop", "--region", US, "--reason", "x", "--yes")
+        assert run(*arguments)[0] == 0
+        assert len(asked) <= 2 * 20 + 5
+
+    def test_whether_a_hold_is_needed_is_read_when_reads_show_the_release(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        run(*RELEASE, "--reason", "x", "--yes")
+        before = {name: account.tags(US, name) for name in account.everything(US)}
+        tags, settled = SsmStore.tags, list[bool]()
+        monkeypatch.setattr(SsmStore, "tags", lambda store, name: tags(store, name) if settled else before.get(name))
+        monkeypatch.setattr(ReadLag, "settle", lambda *_: settled.append(True))
+        assert run("release", "network", "Alb", "--consumer", "shop", "--region", US, "--reason", "x", "--yes")[0] == 0
+        assert account.hold_stacks(EU) == []
+
+    def test_a_hold_that_cannot_change_yet_is_left_to_the_janitor(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        def begin(*_: object) -> None:
+            raise HoldPendingError(HOLD, "stack network", "UPDATE_IN_PROGRESS")
+
+        monkeypatch.setattr(HoldKeeper, "begin", begin)
+        status, out, err = run(*RELEASE, "--reason", "x", "--yes")
+        assert (status, "Released VpcId of network." in out) == (0, True)
+        assert "A hold is left to the janitor" in err
+        assert account.claims(US, f"{NETWORK}/VpcId") == []
+
+    def test_who_cannot_look_for_the_bus_has_released_it_all_the_more(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def find(*_: object) -> None:
+            raise AwsCallError("DescribeStacks", US, "AccessDenied")
+
+        monkeypatch.setattr(installation, "find", find)
+        status, out, err = run(*RELEASE, "--reason", "x", "--yes")
+        assert (status, "Released VpcId of network." in out) == (0, True)
+        assert "Notices were not sent" in err
+
     def test_a_reason_has_a_limit(self, run: Run) -> None:
         status, _, err = run(*RELEASE, "--reason", "x" * (MAX_REASON + 1))
-        assert (status, f"at most {MAX_REASON} characters" in err) == (2, True)
+        assert (status, f"at most {MAX_REASON} printable characters" in err) == (2, True)

@@ -58,6 +58,15 @@ def test_a_list_is_a_table_with_a_summary(run: Callable[..., tuple[int, str, str
     assert (status, err) == (0, "")
 
 
+def test_whether_a_deleted_value_is_used_is_not_known(
+    run: Callable[..., tuple[int, str, str]],
+    account: Account,  # noqa: F811
+) -> None:
+    account.ssm(US).delete_parameter(Name=f"/strongref/exports/_shared/123456789012/{EU}/network/VpcId")
+    assert json.loads(run("list", "--region", US, "--state", "unused", "--output", "json")[1])["exports"] == []
+    assert "not imported" not in run("list", "--region", US)[1]
+
+
 @pytest.mark.parametrize(
     ("options", "keys"),
     [

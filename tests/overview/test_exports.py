@@ -21,6 +21,8 @@ from strongref.contract.names import (
 from strongref.contract.record import Record
 from strongref.contract.values import ParameterType, Value
 from strongref.protocol.published import RecordedExports
+from strongref_operations.diagnosis import unprotected
+from strongref_overview.building import graph_of
 from strongref_overview.exports import (
     Claim,
     ExportState,
@@ -97,6 +99,8 @@ def test_what_may_be_in_a_torn_record_is_left_out() -> None:
         (StackDates(BEFORE, {TAG: AFTER}), ImportState.CURRENT),
         (StackDates(BEFORE, {TAG: BEFORE}), ImportState.OUTDATED),
         (StackDates(BEFORE, {"another": AFTER}), ImportState.GONE),
+        (StackDates(BEFORE, {"another": AFTER}, at_rest=False), ImportState.UNKNOWN),
+        (StackDates(BEFORE, {TAG: BEFORE}, at_rest=False), ImportState.OUTDATED),
         (None, ImportState.GONE),
     ],
 )
@@ -134,6 +138,31 @@ def test_a_claim_is_protected_by_its_own_hold(importer: str) -> None:
 
 def test_an_import_of_the_producer_itself_needs_no_hold() -> None:
     assert claim(region({TAG: NETWORK}, hold=HOLD)).protection is Protection.HELD
+
+
+def test_an_import_of_what_it_is_nested_in_needs_no_hold() -> None:
+    between = stack_arn("network-Between", EU)
+    nested = {WEB: StackDates(AFTER, parent=between), between: StackDates(AFTER, parent=NETWORK)}
+    assert claim(region({TAG: WEB}, hold=HOLD, stacks=nested)).protection is Protection.HELD
+    elsewhere = {WEB: StackDates(AFTER, parent=between), between: StackDates(AFTER)}
+    assert claim(region({TAG: WEB}, hold=HOLD, stacks=elsewhere)).protection is Protection.UNHELD
+
+
+def test_what_another_account_exports_cannot_be_held() -> None:
+    theirs = replace(region({TAG: WEB.replace(ACCOUNT, "222222222222")}, hold=HOLD), account="222222222222")
+    assert claim(theirs).protection is Protection.NONE
+    (value,) = exported_values(theirs, {})
+    assert list(unprotected([value])) == []
+
+
+def test_what_is_gone_or_foreign_is_no_reference() -> None:
+    deleted, alive = WEB.replace("web", "gone"), {WEB: StackDates(AFTER)}
+    stored = region({TAG: WEB, claim_tag("another"): deleted}, stacks=alive)
+    strange = ExportScope("web", replace(PRODUCER, stack="strange"))
+    stored = replace(stored, values={**stored.values, strange: {A: StoredValue(CHANGED, {})}})
+    graph = graph_of(exported_values(stored, {}), CHANGED)
+    assert sorted(each.name for each in graph.participants) == ["network", "web"]
+    assert [each.importer.name for each in graph.references] == ["web"]
 
 
 def test_a_claim_names_a_stack_manifests_or_what_it_says() -> None:

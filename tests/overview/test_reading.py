@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from datetime import UTC, datetime
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from strongref.aws.clients import Clients
+from strongref.contract.names import ExportScope, Producer
+from strongref.contract.record import Record
+from strongref.protocol.published import RecordedExports
 from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
 from strongref_overview.reading import OverviewReader
 from strongref_overview.who import find_uses
@@ -80,12 +84,58 @@ def test_150_values_take_at_most_20_calls(account: Account, calls: Counter[tuple
     assert calls[US, "ListTagsForResource"] == 0
 
 
+def test_what_lists_do_not_show_yet_is_looked_at(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    account.export("network", EU, US, Values={"A": SECRET, "B": SECRET, "C": SECRET})
+    account.claim("web", US, "network", EU, "A", "B", Shared="true")
+    path = f"/strongref/exports/_shared/123456789012/{EU}/network"
+    dates, tags = OverviewReader._dates, OverviewReader._tags
+    monkeypatch.setattr(OverviewReader, "_dates", lambda reader, region: listed(dates(reader, region), f"{path}/A"))
+    monkeypatch.setattr(OverviewReader, "_tags", lambda reader, region: listed(tags(reader, region), f"{path}/B"))
+    account.ssm(US).put_parameter(Name=f"{path}/Mine", Value="x", Type="String")
+    found = reader()
+    assert [(each.key, each.state, len(each.claims)) for each in found.values(found.regions([US]))] == [
+        ("A", ExportState.PUBLISHED, 1),
+        ("B", ExportState.PUBLISHED, 1),
+        ("C", ExportState.PUBLISHED, 0),
+        ("Mine", ExportState.FOREIGN, 0),
+    ]
+    for name in ("B", "C"):
+        account.ssm(US).delete_parameter(Name=f"{path}/{name}")
+    monkeypatch.setattr(OverviewReader, "_dates", lambda *_: {f"{path}/B": datetime.now(UTC)})
+    found = reader()
+    assert [each.state for each in found.values(found.regions([US]))] == [
+        ExportState.PUBLISHED,
+        ExportState.MISSING,
+        ExportState.MISSING,
+    ]
+
+
+def test_holds_are_looked_for_in_the_own_account_only(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = ExportScope("web", Producer("222222222222", AP, "network"))
+    record = RecordedExports({"Exports": Record("arn", {}, hold="network-Exports")}, torn=False)
+    monkeypatch.setattr(OverviewReader, "_records", lambda *_: {theirs: record})
+    asked: list[str] = []
+    monkeypatch.setattr(OverviewReader, "_holds_in", lambda _, region: asked.append(region))
+    account.stack("web", US)
+    found = reader()
+    found.values(found.regions([US]))
+    assert AP not in asked
+
+
+def listed(found: dict[str, Any], lacking: str) -> dict[str, Any]:
+    """What a list shows that is late about one parameter."""
+    return {name: each for name, each in found.items() if name != lacking}
+
+
 def test_it_calls_what_the_page_says_and_no_more(account: Account, calls: Counter[tuple[str, str]]) -> None:
     (documented,) = [calls for commands, calls in rows("docs/cli.md", "Permissions") if "`list`" in commands]
     account.stack("web", US)
-    account.export("network", EU, US, Values={"A": SECRET}, Hold="network-Exports")
+    account.export("network", EU, US, Values={"A": SECRET, "B": SECRET}, Hold="network-Exports")
     account.claim("web", US, "network", EU, "A", Shared="true", Strength="weak")
-    account.tag_claim(US, f"/strongref/exports/_shared/123456789012/{EU}/network/A", "web")
+    path = f"/strongref/exports/_shared/123456789012/{EU}/network"
+    account.tag_claim(US, f"{path}/A", "web")
+    account.ssm(US).put_parameter(Name=f"{path}/Mine", Value="x", Type="String")  # no tags, as of a new value
+    account.ssm(US).delete_parameter(Name=f"{path}/B")
     calls.clear()
     found = reader()
     found.values(found.reachable([US]))
@@ -121,6 +171,16 @@ def test_a_stack_that_does_not_exist_is_an_error(account: Account) -> None:
         find_uses(reader(), [EU], "network", "Alp.Arn")
     (uses,) = find_uses(reader(), [EU], "network", "Alb")
     assert [value.key for value in uses.exports] == ["Alb/Arn"]
+
+
+def test_stacks_of_one_name_need_not_have_the_same_keys(account: Account) -> None:
+    account.export("network", EU, US, Values={"A": SECRET})
+    account.export("network", US, US, Values={"B": SECRET})
+    for key, home in (("A", EU), ("B", US)):
+        (uses,) = find_uses(reader(), [US], "network", key)
+        assert (uses.participant.region, [value.key for value in uses.exports]) == (home, [key])
+    with pytest.raises(UsageError, match=r"network neither exports nor imports 'C'\. There are A and B\."):
+        find_uses(reader(), [US], "network", "C")
 
 
 def test_a_stack_that_exports_and_imports_nothing_is_none(account: Account) -> None:

@@ -50,10 +50,10 @@ def held(cloud: Cloud) -> Cloud:
     return cloud
 
 
-def tend(cloud: Cloud, region: str = US, after: Checkpoint = ("", "")) -> list[str]:
+def tend(cloud: Cloud, region: str = US, after: Checkpoint = ("", ""), *, repairs: bool = True) -> list[str]:
     """Run a region's janitor, from where an earlier invocation stopped; what it found."""
     ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag)
-    found = Janitor(ports, region, ACCOUNT).tend(cloud.clock, after)
+    found = Janitor(ports, region, ACCOUNT, repairs).tend(cloud.clock, after)
     return [finding.kind.value for each in found for finding in each.findings]
 
 
@@ -109,6 +109,27 @@ def test_a_key_that_moves_to_another_export_takes_its_hold_with_it(held: Cloud) 
     assert tend(held) == [FindingType.UNHELD]
     assert holding(held) == [["network-More"]]
     held.deploy("network", EU, {"More": both["More"]})
+
+
+def test_a_janitor_that_only_looks_says_of_a_hold_what_a_repair_would(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Hold=HOLD)}, outputs=[])
+    assert tend(cloud, repairs=False) == [FindingType.UNPROTECTED]
+    cloud.stack("network", EU).status = UPDATING
+    assert tend(cloud, repairs=False) == [FindingType.HOLD_PENDING]
+    cloud.stack("network", EU).status = "UPDATE_COMPLETE"
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Hold=HOLD)})
+    assert tend(cloud, repairs=False) == [FindingType.UNHELD]
+    assert hold_stacks(cloud) == []
+
+
+def test_a_hold_that_is_there_by_the_second_look_is_not_missing(held: Cloud) -> None:
+    (hold,) = cloud_holds = held.parameters_below(EU, HOLDS)
+    text = held.ssm(EU).parameters()[hold].text
+    held.ssm(EU).delete_parameters(Names=cloud_holds)
+    assert tend(held, repairs=False) == []  # The hold stack says that it holds.
+    put(held, hold, text)
 
 
 def test_a_forgotten_output_needs_a_person(cloud: Cloud) -> None:

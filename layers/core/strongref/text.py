@@ -49,6 +49,11 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def printable(text: str) -> str:
+    """Text without what would control a terminal: what others have stored may hold anything."""
+    return "".join(each if each.isprintable() or each == "\n" else "\N{REPLACEMENT CHARACTER}" for each in text)
+
+
 def brief(names: Iterable[str]) -> str:
     """A list of names in at most `NAMES_LIMIT` characters."""
     return cut(some(names), NAMES_LIMIT)

@@ -49,7 +49,7 @@ class IndexEntry:
                 for region in regions
             }
             return cls(str(given["stack"]), frozenset(places), str(given.get("hold", "")))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
 
 

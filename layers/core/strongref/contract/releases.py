@@ -20,7 +20,7 @@ KEPT = timedelta(days=90)
 _TEXTS = ("consumer", "importer", "claim", "by")
 
 MAX_REASON = 500
-"""Characters of a reason: with everything else, it fits into a standard parameter."""
+"""Characters of a reason: with everything else, it fits into a parameter, whatever they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Release:
             at = datetime.fromisoformat(given["at"]).astimezone(UTC)
             consumer, importer, claim, by = (str(given[each]) for each in _TEXTS)
             return cls(producer, Key("/".join(key)), consumer, importer, claim, by, at, str(given["reason"]))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
 
     def is_over(self, now: datetime) -> bool:

@@ -94,8 +94,9 @@ class ClaimRelease:
 
         def delete(fenced: list[FencedStore]) -> None:
             for at, scope in zip(fenced, scopes, strict=True):
-                recorded = RecordedExports.read(at.store, scope).values if unless_recorded else {}
-                self._delete(at, scope, [key for key in keys[scope] if key not in recorded])
+                recorded = RecordedExports.read(at.store, scope) if unless_recorded else RecordedExports({}, torn=False)
+                if not recorded.torn:  # What cannot be read may hold the values.
+                    self._delete(at, scope, [key for key in keys[scope] if key not in recorded.values])
 
         try:
             behind_fences(self.ports, self.clock, [(self.region, scope) for scope in scopes], self.holder, delete)

@@ -181,6 +181,22 @@ class HoldKeeper:
             self._advance(step, found, holds)
         return step
 
+    def look(self, holds: Mapping[str, str]) -> HoldStep:
+        """The step that `begin` would take; nothing is changed.
+
+        Raises:
+            HoldPendingError, ProducerLeavingError, HoldMissingError: as for `make`, as it cannot be taken.
+        """
+        found = self._find()
+        if not holds:
+            return HoldStep.REPLACE if found and not found.being_deleted else HoldStep.NONE
+        step = next_step(found, holds)
+        if step in (HoldStep.CREATE, HoldStep.UPDATE):
+            for export, producer in holds.items():
+                if pending := self._pending(export, producer):
+                    raise pending
+        return step
+
     def remove(self, *, expected: bool) -> None:
         """Delete the hold stack, and wait a little for that. It never fails: the janitor deletes what is left.
 

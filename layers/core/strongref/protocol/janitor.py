@@ -53,7 +53,7 @@ class JanitorProgress:
     mark: Checkpoint  # everything up to here is done
     values: int  # how many were read
     findings: tuple[Finding, ...]  # what was found, whatever was done about it
-    busy: bool = False  # the scope is being changed: its repairs are left for the next run
+    busy: bool = False  # the scope is being changed: what was found is left for the next run
 
     def counts(self) -> Counter[str]:
         """Numbers by name, for the metrics; what is left for the next run does not count."""
@@ -67,8 +67,8 @@ class JanitorProgress:
 
     @property
     def settled(self) -> tuple[Finding, ...]:
-        """The findings without those whose repair is left for the next run."""
-        return tuple(each for each in self.findings if not (self.busy and each.kind.resolution is Resolution.HEALED))
+        """The findings, unless the scope is being changed: half a change looks like damage. The next run decides."""
+        return () if self.busy else self.findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Janitor:
                 yield self._reported(JanitorProgress(mark, 0, tuple(work())))
 
     def _expired(self, store: Store, clock: Clock) -> Iterator[Finding]:
-        """The fences whose holder died. All expired ones are deleted, as are old traces of released claims."""
+        """The fences whose holder died. A repair deletes all that expired, and old traces of released claims."""
         fences, now = fences_below(store, "/strongref/fences"), clock.now()
         if self.repairs:
             delete_expired(store, fences, now)
@@ -159,6 +159,8 @@ class Janitor:
         if not suspicion.findings:
             return suspicion, False
         store = self.ports.stores(self.region, clock)
+        if not self.repairs:
+            self.ports.lag.settle(clock)  # Behind a fence, the second look would be as late.
         _, repairs = self._look_again(store, scope, keys, first)
         fences = fences_below(store, scope.fences).values()
         return repairs, any(fence.is_live(clock.now()) for fence in fences)
@@ -258,7 +260,7 @@ def report(region: str, progress: JanitorProgress) -> None:
     for finding in progress.findings:
         kind, resolution = finding.kind.value, finding.kind.resolution
         said = {"finding": kind, "parameter": finding.parameter, "region": region, "stacks": list(finding.stacks)}
-        if progress.busy and resolution is Resolution.HEALED:
+        if progress.busy:
             logger.info("Found, and left for the next run: the exports are being changed", extra=said)
         elif resolution is Resolution.HEALED:
             logger.warning("Found and repaired", extra=said)

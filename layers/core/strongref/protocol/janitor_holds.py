@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import ExportScope, Key
     from strongref.protocol.fences import FencedStore
     from strongref.protocol.planner import ValueTags
-    from strongref.protocol.ports import Ports
+    from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
 Claim = tuple[str, str]
@@ -176,12 +176,8 @@ class HoldTender:
         or may be several, all values are looked at.
         """
         stack = keeper.stack
-        if not self.repairs:
-            yield Finding(FindingType.UNHELD, stack.name, (stack.importer,))
-            return
 
-        def work(fenced: FencedStore) -> tuple[HoldStep, dict[str, str]]:
-            store = fenced.store
+        def needed(store: Store) -> dict[str, str]:
             inspector = TagInspector(self.ports.stacks)
             claims: dict[Claim, set[Key]] = {}
             keys = {stack.scope.key(name) for name in store.under(stack.scope.values, decrypted=False)}
@@ -191,9 +187,16 @@ class HoldTender:
             inspector.agree(first, [tags])
             add_claims(claims, tags)
             left = claims.get(claim)
-            holds = keeper.needed(recorded.holds(left)) if left else {}
+            return keeper.needed(recorded.holds(left)) if left else {}
+
+        def work(fenced: FencedStore) -> tuple[HoldStep, dict[str, str]]:
+            holds = needed(fenced.store)
             return self._begin(keeper, holds, fenced), holds
 
+        if not self.repairs:
+            self.ports.lag.settle(self.clock)
+            yield from self._looked_at(keeper, needed(self.ports.stores(self.region, self.clock)))
+            return
         try:
             sites = [(self.region, stack.scope)]
             step, holds = behind_fences(self.ports, self.clock, sites, self.holder, lambda fenced: work(fenced[0]))
@@ -206,6 +209,20 @@ class HoldTender:
                 self._begun.append((keeper, holds))
             elif step is not HoldStep.NONE:
                 yield Finding(FindingType.UNHELD, stack.name, (stack.importer,))
+
+    @staticmethod
+    def _looked_at(keeper: HoldKeeper, holds: Mapping[str, str]) -> Iterator[Finding]:
+        """What a repair would find."""
+        about = (keeper.stack.name, (keeper.stack.importer,))
+        try:
+            step = keeper.look(holds)
+        except UnfinishedError:
+            raise
+        except StrongRefError as error:
+            yield _not_made(keeper, error)
+        else:
+            if step is not HoldStep.NONE:
+                yield Finding(FindingType.HOLD_PENDING if step is HoldStep.WAIT else FindingType.UNHELD, *about)
 
     def _begin(self, keeper: HoldKeeper, holds: Mapping[str, str], fenced: FencedStore) -> HoldStep:
         """Take a step behind a fence, which stays until reads show what was done."""

@@ -76,6 +76,11 @@ class Store(Protocol):
         ...
 
 
+def is_at_rest(status: str) -> bool:
+    """Whether CloudFormation's stack status is that of a stack without an operation; see `StackInfo.at_rest`."""
+    return status.endswith("_COMPLETE")
+
+
 @dataclass(frozen=True, slots=True)
 class StackInfo:
     """A stack that exists; a deleted one does not."""
@@ -98,7 +103,7 @@ class StackInfo:
 
         A stack that is stuck (as in `UPDATE_ROLLBACK_FAILED`) will continue its rollback some day.
         """
-        return self.status.endswith("_COMPLETE")
+        return is_at_rest(self.status)
 
     @property
     def being_deleted(self) -> bool:
