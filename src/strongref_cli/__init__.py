@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # Importing `typing` takes milliseconds, in which Ctrl-C would print a traceback.
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: as of `running.run`, or 130 after Ctrl-C, as in shells.
     """
     try:
+        _replace_closed_streams()
         from strongref_cli.running import run  # noqa: PLC0415 (Ctrl-C may come while this imports)
 
         return run(arguments)
@@ -31,3 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stderr.flush()
             os._exit(INTERRUPTED)
         return INTERRUPTED
+
+
+def _replace_closed_streams() -> None:
+    """Read nothing from, and write nothing to, the standard streams that a shell has closed, as with `>&-`.
+
+    Python has None in their place. The first file that is opened takes the lowest free number, which is theirs, so
+    this also keeps a connection from becoming standard output.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 (pathlib is not imported yet, and it stays open)
