@@ -49,7 +49,7 @@ gain properties.
 |---:|---|
 | 0 | Everything is fine |
 | 1 | Something was found, refused or lost |
-| 2 | Wrong usage, or a name that does not exist |
+| 2 | Wrong usage, or a name or file that does not exist |
 | 3 | AWS cannot be called, or refused a call |
 | 130 | Interrupted with Ctrl-C |
 | 141 | The reader of the output closed it, as `head` does |
