@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-from contextlib import suppress
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # Importing `typing` takes milliseconds, in which Ctrl-C would print a traceback.
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,15 +21,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: as of `running.run`, or 130 after Ctrl-C, as in shells.
     """
-    _open_standard_streams()
     try:
+        _replace_closed_streams()
         from strongref_cli.running import run  # noqa: PLC0415 (Ctrl-C may come while this imports)
 
         status = run(arguments)
     except KeyboardInterrupt:
         sys.stderr.write("strongref: interrupted\n")
         status = INTERRUPTED
-    if arguments is None and threading.active_count() > 1:
+    threads = sys.modules.get("threading")
+    if arguments is None and threads and threads.active_count() > 1:
         _exit(status)
     return status
 
@@ -39,13 +38,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _exit(status: int) -> None:
     """End the process: Python would wait for calls that threads still make after another one has failed."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # Its reader has closed it.
+        try:
             stream.flush()
+        except OSError:
+            pass
     os._exit(status)
 
 
-def _open_standard_streams() -> None:
-    """Open the null device in place of each standard stream that the caller has closed: Python has None there."""
+def _replace_closed_streams() -> None:
+    """Read nothing from, and write nothing to, the standard streams that a shell has closed, as with `>&-`.
+
+    Python has None in their place. The first file that is opened takes the lowest free number, which is theirs, so
+    this also keeps a connection from becoming standard output.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 (for the whole process)
+            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 (pathlib is not imported yet, and it stays open)

@@ -9,6 +9,7 @@ from strongref.errors import BadRequestError
 from strongref.macro.template import FOR_EACH
 from strongref.text import some
 from strongref_check.checking import StackCheck
+from strongref_check.errors import CheckError
 from strongref_check.reading import StackReader
 from strongref_check.rendering import as_json, as_markdown, as_table
 from strongref_check.report import Verdict
@@ -31,6 +32,14 @@ _OUTPUTS = {"table": as_table, "json": as_json, "markdown": as_markdown}
 
 
 def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
+    """Exit with 1 if something is refused or lost, and with 2 if there is no answer: pipelines tell them apart."""
+    try:
+        return _checked(args, session)
+    except (CheckError, ManifestError) as error:
+        raise UsageError(str(error)) from None
+
+
+def _checked(args: argparse.Namespace, session: ToolSession) -> int:
     given = _parameters(args)
     if not args.delete and not args.stack:
         raise UsageError("--template and --change-set require --stack")

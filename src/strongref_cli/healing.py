@@ -90,7 +90,9 @@ def _diagnosis(problems: Sequence[Problem], regions: Sequence[str], repaired: Se
     ]
     where = some(regions, 5)
     summary = (
-        f"{len(problems)} findings in {where}: {', '.join(parts)}." if problems else f"Nothing is wrong in {where}."
+        f"{len(problems)} {'finding' if len(problems) == 1 else 'findings'} in {where}: {', '.join(parts)}."
+        if problems
+        else f"Nothing is wrong in {where}."
     )
     notes = [f"Repaired: {some([f'{each.kind} ({each.subject})' for each in repaired], 10)}."] if repaired else []
     columns = ("REGION", "FINDING", "WHAT", "STACKS", "NEXT STEP")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from strongref.text import some
 from strongref_cli.output import Result, Table
-from strongref_install.comparison import NOT_INSTALLED, UNKNOWN, differences, problems, version_of
+from strongref_install.comparison import INSTALLED, NOT_INSTALLED, UNKNOWN, differences, problems, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from strongref_install.comparison import Difference
     from strongref_install.outcomes import Outcome
     from strongref_install.plan import Found
 
@@ -44,7 +46,7 @@ def status_report(regions: Sequence[Found], failed: Sequence[Outcome], version: 
     shown = [each for each in regions if everywhere or each.stack or each.elsewhere]
     broken = [*problems(regions), *(f"{each.region} could not be read. {each.details[0]}" for each in failed)]
     different = differences(regions, everywhere=everywhere)
-    notes = [*broken, *(f"{each.what} differs: {_by_value(each.values)}." for each in different)]
+    notes = [*broken, *map(_difference, different)]
     data = {
         "version": version,
         "healthy": not notes,
@@ -75,6 +77,13 @@ def _status(found: Found) -> dict[str, Any]:
         "parameters": dict(stack.parameters) if stack else {},
         "otherStack": found.elsewhere or None,
     }
+
+
+def _difference(difference: Difference) -> str:
+    if difference.what == INSTALLED:
+        missing = [region for region, state in difference.values.items() if state == NOT_INSTALLED]
+        return f"strongref is not installed in {some(missing, 5)}."
+    return f"{difference.what} differs: {_by_value(difference.values)}."
 
 
 def _by_value(values: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from strongref_install.plan import Found
 
+INSTALLED = "installed"
 NOT_INSTALLED = "not installed"
 UNKNOWN = "unknown"
 
@@ -41,7 +42,7 @@ def problems(regions: Sequence[Found]) -> list[str]:
     return [
         *broken,
         *elsewhere,
-        *(["strongref is installed in none of these regions."] if not _installed(regions) else []),
+        *(["strongref is not installed in any of these regions."] if not (_installed(regions) or elsewhere) else []),
     ]
 
 
@@ -55,8 +56,8 @@ def differences(regions: Sequence[Found], *, everywhere: bool = True) -> list[Di
     there = _installed(regions)
     found = []
     if everywhere and there and len(there) < len(regions):
-        states = {each.region: "installed" if each.stack else NOT_INSTALLED for each in regions}
-        found.append(Difference("installed", states))
+        states = {each.region: INSTALLED if each.stack else NOT_INSTALLED for each in regions if not each.elsewhere}
+        found.append(Difference(INSTALLED, states))
     found.append(Difference("version", {each.region: version_of(each) for each in there}))
     stacks = {each.region: each.stack for each in there if each.stack}
     names = sorted({name for stack in stacks.values() for name in stack.parameters})

@@ -19,7 +19,7 @@ class NoSuchNameError(UsageError):
 def no_such_stack(name: str, regions: Sequence[str], known: Sequence[str]) -> NoSuchNameError:
     """There is no stack of that name in some regions, given the names of those that are there."""
     where = some(regions, 5)
-    hint = _meant(name, known) or " Check its name, or give its --region."
+    hint = _meant(name, known, " Check the name and the region.")
     return NoSuchNameError(f"No stack or set of manifests {cut(name, 150)!r} in {where}.{hint}")
 
 
@@ -37,11 +37,13 @@ def no_such_importer(name: str, stack: str, key: str, known: Sequence[str]) -> N
 def no_such_filter(option: str, name: str, regions: Sequence[str], known: Sequence[str]) -> NoSuchNameError:
     """Nothing that is exported in some regions matches an option."""
     where = some(regions, 5)
-    return NoSuchNameError(f"Nothing in {where} matches {option} {cut(name, 150)!r}.{_meant(name, known)}")
+    hint = _meant(name, known, " Check the name and the region.")
+    return NoSuchNameError(f"Nothing in {where} matches {option} {cut(name, 150)!r}.{hint}")
 
 
-def _meant(name: str, known: Sequence[str]) -> str:
+def _meant(name: str, known: Sequence[str], otherwise: str = "") -> str:
+    """The names that are similar; without any, some of those that there are, and what to do."""
     close = get_close_matches(name, known, 3)
     if close:
         return f" Did you mean {' or '.join(close)}?"
-    return f" There are {cut(some(known, 5), 300)}." if known else ""
+    return (f" There are {cut(some(known, 5), 300)}." if known else "") + otherwise

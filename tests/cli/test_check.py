@@ -252,7 +252,7 @@ def test_wrong_usage_is_one_line(check: Check, arguments: list[str], problem: st
 )
 def test_a_file_that_is_no_template_is_an_error(check: Check, resources: object, problem: str) -> None:
     status, shown = check({"Resources": resources})
-    assert (status, f"template.json: {problem} Pass a CloudFormation template." in shown) == (1, True)
+    assert (status, f"template.json: {problem} Pass a CloudFormation template." in shown) == (2, True)
 
 
 def test_what_several_exports_share_is_read_once(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,9 +274,10 @@ def test_what_several_exports_share_is_read_once(check: Check, monkeypatch: pyte
 @pytest.mark.parametrize("arguments", [["--delete", "nowhere"], ["--stack", "nowhere", "--change-set", "next"]])
 def test_a_stack_that_is_not_there_is_an_error(check: Check, arguments: list[str]) -> None:
     assert "Stack my_stack does not exist" in check(producing(), stack="my_stack")[1]
+    assert check(None, "--stack", "network", "--template", "no-such-file")[0] == 2
     assert "no such file" in check(None, "--stack", "network", "--template", "no-such-file")[1]
     status, shown = check(None, *arguments)
-    assert (status, "Stack nowhere does not exist in eu-west-1" in shown) == (1, True)
+    assert (status, "Stack nowhere does not exist in eu-west-1" in shown) == (2, True)
 
 
 def test_only_the_documented_calls_are_made(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,7 +350,7 @@ def test_a_change_set_that_is_not_ready_or_not_there_is_an_error(
     asked = ["--stack", "network", "--change-set"]
     change_sets["next"] = changing("False", Status="CREATE_IN_PROGRESS")[1:]
     status, shown = check(None, *asked, "next")
-    assert (status, "Change set next is CREATE_IN_PROGRESS: there is nothing to check in it." in shown) == (1, True)
+    assert (status, "Change set next is CREATE_IN_PROGRESS: there is nothing to check in it." in shown) == (2, True)
     change_sets["old"] = changing("False", ExecutionStatus="OBSOLETE")
     assert "Change set old is OBSOLETE: there is nothing to check in it." in check(None, *asked, "old")[1]
     change_sets["done"] = changing("False", ExecutionStatus="EXECUTE_FAILED")
@@ -357,7 +358,7 @@ def test_a_change_set_that_is_not_ready_or_not_there_is_an_error(
     change_sets["foreign"] = changing("False", StackId="arn:aws:cloudformation:eu-west-1:123456789012:stack/shop/1")
     for name in ("other", "foreign"):
         status, shown = check(None, *asked, name)
-        assert (status, f"Stack network has no change set {name}." in shown) == (1, True)
+        assert (status, f"Stack network has no change set {name}." in shown) == (2, True)
     for reason in ("The submitted information didn't contain changes.", "No updates are to be performed."):
         change_sets["same"] = changing("False", Status="FAILED", StatusReason=reason, Changes=[])[:1]
         change_sets["same"][0].pop("NextToken")

@@ -47,11 +47,11 @@ def test_a_stack_that_is_not_at_rest_is_a_problem(status: str) -> None:
 
 
 def test_no_installation_and_one_of_another_name_are_problems() -> None:
-    assert problems([Found(EU, None)]) == ["strongref is installed in none of these regions."]
+    assert problems([Found(EU, None)]) == ["strongref is not installed in any of these regions."]
     elsewhere = Found(US, None, "platform")
-    assert problems([found(EU), elsewhere]) == [
-        f"In {US}, strongref is installed as stack platform: give --stack platform."
-    ]
+    named = f"In {US}, strongref is installed as stack platform: give --stack platform."
+    assert problems([found(EU), elsewhere]) == problems([elsewhere]) == [named]
+    assert differences([found(EU), elsewhere]) == []
 
 
 def test_the_status_as_a_table() -> None:
@@ -64,7 +64,7 @@ def test_the_status_as_a_table() -> None:
         "us-east-1   CREATE_COMPLETE  0.2.0    no     ops\n"
         "ap-south-1  not installed\n"
         "x-1 could not be read. DescribeStacks failed.\n"
-        "installed differs: installed in eu-west-1, us-east-1; not installed in ap-south-1.\n"
+        "strongref is not installed in ap-south-1.\n"
         "EventBus differs: (none) in eu-west-1; ops in us-east-1.\n"
         "Macro differs: true in eu-west-1; false in us-east-1.\n"
         "ReadLag differs: 2 in eu-west-1; 0 in us-east-1.\n"
