@@ -38,9 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _exit(status: int) -> None:
     """End the process: Python would wait for calls that threads still make after another one has failed."""
     for stream in (sys.stdout, sys.stderr):
-        try:
+        try:  # noqa: SIM105 (contextlib may not be imported yet)
             stream.flush()
-        except OSError:
+        except OSError:  # Its reader has closed it.
             pass
     os._exit(status)
 

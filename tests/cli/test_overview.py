@@ -89,8 +89,10 @@ def test_filters(run: Callable[..., tuple[int, str, str]], options: list[str], k
         (["--stack", "netwrok"], "Nothing in us-east-1 matches --stack 'netwrok'. Did you mean network?"),
         (
             ["--consumer", "x"],
-            "Nothing in us-east-1 matches --consumer 'x'. There are _shared, all and site. Check the name and the "
-            "region.",
+            (
+                "Nothing in us-east-1 matches --consumer 'x'. There are _shared, all and site. Check the name and the "
+                "region."
+            ),
         ),
         (["--importer", "shopp"], "Nothing in us-east-1 matches --importer 'shopp'. Did you mean shop?"),
     ],

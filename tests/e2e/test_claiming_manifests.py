@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -48,8 +49,9 @@ def test_what_manifests_claim_is_not_changed_until_they_let_go(world: World, tmp
     world.publish({"VpcId": "vpc-2", "Zone": "z-1"}, REFUSED)
     assert f"VpcId cannot be changed: it is imported by manifests {name} ({world.aws.account})." in world.why()
     world.publish({"VpcId": "vpc-1", "Zone": "z-2"}, "UPDATE_COMPLETE")  # which they do not use
-    shown = strongref(world, "ls", "--consumer", world.consumer).stdout
-    assert f"VpcId  published, imported by manifests {name} ({world.aws.account})\n    Zone  published\n" in shown
+    shown = json.loads(strongref(world, "list", "--consumer", world.consumer, "--output", "json").stdout)
+    importers = {each["key"]: [(who["kind"], who["name"]) for who in each["importers"]] for each in shown["exports"]}
+    assert importers == {"VpcId": [("manifests", name)], "Zone": []}
 
     freed = strongref(world, "resolve", "--unclaim", name)
     assert freed.returncode == 0, freed.stderr

@@ -172,6 +172,11 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
         reader.run(beginning)
         aws.wait("network", EU, "UPDATE_ROLLBACK_COMPLETE")
         assert ("old" in aws.values(US, "/strongref/exports/web").values()) == released
+    # The installation of sam, upgraded; its regions have different parameters by now, and stacks use it.
+    assert "updated" in reader.run("strongref install --region us-east-1 --region eu-west-1 --dry-run")
+    assert "LookupPolicies" in reader.run("strongref status --all-regions", fails=True)
+    reader.run("strongref install --all-regions --dry-run")
+    assert "in use" in reader.run("strongref uninstall", fails=True)
     assert reader.left == []
 
 
