@@ -17,7 +17,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/cli.md"
 _HEAD = """\
 # The command line
 
-`strongref` shows who uses what, predicts what a deployment does, and puts right what is wrong. It runs with your own
+`strongref` shows who uses what, predicts what a deployment does, and repairs what is wrong. It runs with your own
 credentials, and needs no server. It never shows a value, except where `resolve` and `objects` write them for you.
 
 ```sh
@@ -37,7 +37,7 @@ This page is generated from the commands. `strongref COMMAND --help` shows the s
 | `--profile PROFILE` | The AWS profile, as with `AWS_PROFILE`. All other variables of AWS's command line work, too |
 | `--output` | `table` for people, `json` for programs, `markdown` for comments |
 
-Regions are read side by side. On a terminal the command shows its progress; in a pipe it prints only the result. Tables
+Regions are read in parallel. On a terminal the command shows its progress; in a pipe it prints only the result. Tables
 are not cut in a pipe. `NO_COLOR` turns colors off.
 
 JSON documents have schemas: [list](schemas/list.schema.json), [who](schemas/who.schema.json),
@@ -64,6 +64,69 @@ mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc
 strongref completion bash > ~/.local/share/bash-completion/completions/strongref
 strongref completion zsh > ~/.zfunc/_strongref
 ```
+
+Bash then needs the package `bash-completion`, and zsh needs `fpath+=~/.zfunc` before `compinit` in `~/.zshrc`.
+
+## Permissions
+
+This policy is enough for `list`, `who`, `graph`, `order`, `status`, `doctor`, `release` and `republish` in all regions.
+Replace the account ID. Without the statements `Repair` and `Holds` it only reads: nothing can be repaired, released or
+restored.
+
+```json
+{
+  "Version": "2012-10-17",
+  "Statement": [
+    {
+      "Sid": "Read",
+      "Effect": "Allow",
+      "Action": [
+        "cloudformation:DescribeStacks",
+        "cloudformation:ListExports",
+        "cloudformation:ListStackResources",
+        "ec2:DescribeRegions",
+        "ssm:DescribeParameters",
+        "tag:GetResources"
+      ],
+      "Resource": "*"
+    },
+    {
+      "Sid": "ReadParameters",
+      "Effect": "Allow",
+      "Action": ["ssm:GetParameters", "ssm:GetParametersByPath", "ssm:ListTagsForResource"],
+      "Resource": ["arn:aws:ssm:*:111111111111:parameter/strongref", "arn:aws:ssm:*:111111111111:parameter/strongref/*"]
+    },
+    {
+      "Sid": "Repair",
+      "Effect": "Allow",
+      "Action": [
+        "ssm:AddTagsToResource",
+        "ssm:DeleteParameter",
+        "ssm:DeleteParameters",
+        "ssm:PutParameter",
+        "ssm:RemoveTagsFromResource"
+      ],
+      "Resource": "arn:aws:ssm:*:111111111111:parameter/strongref/*"
+    },
+    {
+      "Sid": "Holds",
+      "Effect": "Allow",
+      "Action": [
+        "cloudformation:CreateStack",
+        "cloudformation:DeleteStack",
+        "cloudformation:DescribeStackEvents",
+        "cloudformation:TagResource",
+        "cloudformation:UpdateStack"
+      ],
+      "Resource": "arn:aws:cloudformation:*:111111111111:stack/strongref-hold-*"
+    }
+  ]
+}
+```
+
+The commands read secure values as part of records, with the key `alias/aws/ssm`. `release` also needs
+`events:PutEvents` if the installation names an [event bus](events.md). The pages of [`install` and
+`uninstall`](install.md#permissions) and of [`check`](check.md#permissions) list what these need.
 """
 
 _EXAMPLES = {
