@@ -15,6 +15,7 @@ import pytest
 
 from tests.e2e.templates import EU, US, export, held, imported, stack
 from tests.e2e.world import World
+from tests.support.documents import blocks
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 COMMAND = str(Path(sys.executable).with_name("strongref"))
 SECRET = "not-to-be-shown"
 BOTH = ("--region", EU, "--region", US)
+POLICY = next(json.loads(block.text) for block in blocks("json") if block.page.name == "cli.md")
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,42 @@ def test_a_released_claim_protects_no_longer(shell: Shell, world: World) -> None
         f"{world.consumer} ({US}, {world.aws.account}) exports and imports nothing"
     )
     world.aws.delete(world.producer, EU)
+
+
+def test_the_documented_policy_is_enough(shell: Shell, world: World) -> None:
+    statements = POLICY["Statement"]
+    operator = as_user(shell, world, "operator", statements)
+    reader = as_user(shell, world, "reader", [each for each in statements if each["Sid"].startswith("Read")])
+    release = ("release", world.producer, "A", "--consumer", world.consumer, "--reason", "it moves", "--yes")
+    for user in (reader, operator):
+        for command in ("list", "graph", "order", "status"):
+            assert user.run(command, "--all-regions").status == 0
+        assert user.run("who", world.producer).status == 0
+        assert user.run("doctor", *BOTH).status in (0, 1)  # other tests use the account, too
+    denied = reader.run(*release)
+    assert (denied.status, "AccessDenied" in denied.err, world.claims("A")) == (3, True, [world.consumer])
+
+    for key in ("A", "Map"):
+        assert operator.run(*release[:2], key, *release[3:]).status == 0
+    assert (world.claims("A"), world.claims("Map/C")) == ([], [])
+    holds = world.aws.parameters(EU, f"/strongref/holds/{world.producer}-Exports")
+    assert holds == {}  # it goes with the last claim
+    world.aws.client("ssm", US).delete_parameter(Name=world.name("Map/C"))
+    assert [each["keys"] for each in operator.ask("republish", world.producer)["restored"]] == [["Map.C"]]
+    world.aws.client("ssm", US).delete_parameter(Name=world.name("Map/C"))
+    assert operator.run("doctor", *BOTH, "--fix", "--yes").status == 1
+    assert states(shell, world)["Map.C"][0] == "restored"
+
+
+def as_user(shell: Shell, world: World, name: str, statements: list[dict[str, Any]]) -> Shell:
+    """A shell of an IAM user with these permissions."""
+    iam, user = world.aws.client("iam", US), f"{world.producer}-{name}"
+    iam.create_user(UserName=user)
+    document = json.dumps({**POLICY, "Statement": statements}).replace("111111111111", world.aws.account)
+    iam.put_user_policy(UserName=user, PolicyName="documented", PolicyDocument=document)
+    key = iam.create_access_key(UserName=user)["AccessKey"]
+    own = {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
+    return Shell({**shell.environment, **own})
 
 
 def test_the_graph_and_the_order_have_all_stacks(shell: Shell, world: World, tmp_path: Path) -> None:
