@@ -140,7 +140,9 @@ def test_req7_a_vpc_is_found_by_its_tags_and_the_template_that_uses_it_deploys(
     again = run(own, sys.executable, "-c", program, stage, cwd=tmp_path, env=nowhere)
     assert (again.returncode, again.stdout) == (0, done.stdout), again.stderr
     kept = run(own, COMMAND, "objects", "context", "--reset", f"department=sales&stage={stage}", cwd=tmp_path)
-    assert kept.stdout == f"{EU}  {ACCOUNT}  lookup  department=sales&stage={stage}  of Vpc/AWS.EC2.VPC\n"
+    row = [EU, ACCOUNT, "lookup", f"department=sales&stage={stage}", "Vpc/AWS.EC2.VPC"]
+    assert [line.split() for line in kept.stdout.splitlines()[1:-1]] == [row]
+    assert kept.stdout.endswith("1 value removed from strongref.context.json.\n")
     lost = run(own, sys.executable, "-c", program, names("none"), cwd=tmp_path)
     assert f"No AWS::EC2::VPC with tags department, stage in {EU} (0 checked)." in lost.stderr.splitlines()[-1]
 
