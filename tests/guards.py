@@ -570,7 +570,7 @@ GUARDS = (
     Guard(
         name="the mark on a value that was put back without its claims",
         file="src/strongref_operations/republishing.py",
-        function="republish.work",
+        function="republish.create",
         find="published.tags(_) | RESTORED",
         instead="published.tags(key)",
         tests=("tests/cli/test_healing.py", "-k", "come_back"),
