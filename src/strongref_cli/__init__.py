@@ -26,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from strongref_cli.running import run  # noqa: PLC0415 (Ctrl-C may come while this imports)
 
         status = run(arguments)
+        if arguments is None:
+            _end_silently_on_ctrl_c()
     except KeyboardInterrupt:
         sys.stderr.write("strongref: interrupted\n")
         status = INTERRUPTED
@@ -54,3 +56,10 @@ def _replace_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 (pathlib is not imported yet, and it stays open)
+
+
+def _end_silently_on_ctrl_c() -> None:
+    """From now on, Ctrl-C ends the process without a traceback: Python is about to exit."""
+    import signal  # noqa: PLC0415 (as above)
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

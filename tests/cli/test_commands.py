@@ -308,6 +308,14 @@ def test_nothing_is_imported_before_ctrl_c_is_handled() -> None:
     assert set(done.stdout.split()) - {"__future__"} == {"strongref_cli"}
 
 
+def test_ctrl_c_while_python_exits_is_silent() -> None:
+    program = "import atexit, os, signal, sys; from strongref_cli import main; "
+    program += "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT)); sys.exit(main())"
+    command = [sys.executable, "-c", program, "completion", "bash"]
+    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_standard_streams_are_like_dev_null(closed: str) -> None:
     shell = f'"$@" completion bash {closed}'
