@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import subprocess
-import tarfile
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -32,13 +32,13 @@ SECURE = {"Password": "hunter2", "User": "admin"}
 
 def old_version(folder: Path) -> Path:
     """The application's sources as they were."""
-    command = ["git", "-C", str(ROOT), "archive", OLD, *PARTS]
+    command = ["git", "-C", str(ROOT), "archive", "--format=zip", OLD, *PARTS]
     archived = subprocess.run(command, capture_output=True, check=False)  # noqa: S603
     if archived.returncode:
         why = archived.stderr.decode(errors="replace").strip()
         pytest.fail(f"This test needs commit {OLD}. Get the whole history with `git fetch --unshallow`. ({why})")
-    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
-        archive.extractall(folder / "sources", filter="data")
+    with ZipFile(io.BytesIO(archived.stdout)) as archive:
+        archive.extractall(folder / "sources")
     return folder / "sources"
 
 
