@@ -81,6 +81,9 @@ def _run(args: argparse.Namespace) -> int:
         sys.stdout.flush()
     except BotoCoreError as error:  # before any call: errors of calls are ours
         name = type(error).__name__
-        sys.stderr.write(f"strongref: AWS cannot be called: {name}. Check AWS_PROFILE and AWS's configuration.\n")
+        profile = f" {error.kwargs['profile']!r}" if "profile" in error.kwargs else ""
+        sys.stderr.write(
+            f"strongref: AWS cannot be called: {name}{profile}. Check AWS_PROFILE and AWS's configuration.\n"
+        )
         return AWS_FAILED
     return status

@@ -167,7 +167,7 @@ def test_a_profile_that_does_not_exist_is_one_line(
 ) -> None:
     monkeypatch.setenv("AWS_PROFILE", "")  # restored afterwards: the option sets it
     assert cli.main(["list", "--region", US, "--profile", "nobody"]) == 3
-    assert reported(capsys).startswith("AWS cannot be called: ProfileNotFound. Check AWS_PROFILE")
+    assert reported(capsys).startswith("AWS cannot be called: ProfileNotFound 'nobody'. Check AWS_PROFILE")
 
 
 def test_the_given_profile_is_used_even_if_the_environment_has_credentials(
