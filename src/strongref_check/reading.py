@@ -244,12 +244,7 @@ class StackReader:
         return pages
 
     def _pages(self, action: str, target: str, method: str, **request: str) -> Iterator[Mapping[str, Any]]:
-        while True:
-            page = self._aws.call(self._where, action, target, Clients.cloudformation, method, **request)
-            yield page
-            if not page.get("NextToken"):
-                return
-            request["NextToken"] = page["NextToken"]
+        return self._aws.pages(self._where, action, target, Clients.cloudformation, method, **request)
 
 
 def without_holds(users: Iterable[str], holds: Iterable[HoldParameter]) -> tuple[str, ...]:

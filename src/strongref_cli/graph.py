@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from strongref.text import os_problem
 from strongref_cli.output import Table, as_markdown, as_text, progress, put_out
-from strongref_cli.overview import participant_text
+from strongref_cli.overview import as_of_text, participant_text
 from strongref_overview.building import graph_of
 from strongref_overview.formats.dot import as_dot
 from strongref_overview.formats.json_document import graph_as_json, order_as_json
@@ -69,7 +69,7 @@ def _read(args: argparse.Namespace, session: ToolSession) -> Graph:
 
 def _order_table(order: Order, graph: Graph, done: str) -> Table:
     rows = [(str(number), participant_text(each)) for number, wave in enumerate(order.waves, start=1) for each in wave]
-    notes = [f"Stacks of a wave can be {done} side by side. As of {graph.as_of:%Y-%m-%d %H:%M:%S} UTC."]
+    notes = [f"Stacks of a wave can be {done} side by side. {as_of_text(graph.as_of)}"]
     for cycle in order.cycles:
         chain = " -> ".join(participant_text(each) for each in cycle.chain)
         notes.append(f"Cycle: {chain}. None of these can be {done} first: take one of the imports out.")

@@ -63,9 +63,6 @@ class _Run:
     def __init__(self, args: argparse.Namespace, session: ToolSession) -> None:
         self.names = chosen_regions(session, args.region, everywhere=args.all_regions)
         self.session, self.stack = session, str(args.stack)
-        for name in self.names:  # boto3 makes clients in one thread only.
-            for client_in in (session.clients.cloudformation, session.clients.s3, session.clients.ssm):
-                client_in(name)
         self.account = session.accounts(self.names[0], None).own
         self.prefix = getattr(args, "bucket", None)
 

@@ -95,7 +95,7 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], as_of: dat
         (ImportState.GONE, "with importers that are gone"),
     ):
         parts += [f"{counts[state]} {text}"] if counts[state] else []
-    return f"{', '.join(parts)}. As of {as_of:%Y-%m-%d %H:%M:%S} UTC."
+    return f"{', '.join(parts)}. {as_of_text(as_of)}"
 
 
 def _list_document(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def show_who(args: argparse.Namespace, session: ToolSession) -> int:
         uses = find_uses(OverviewReader(session.aws(None, None), step), regions, args.stack, args.key)
     tables = [table for each in uses for table in _who_tables(each)]
     document = {"asOf": time_text(as_of), "stacks": [_uses_document(each) for each in uses]}
-    show(Result([*tables, Table(notes=[f"As of {as_of:%Y-%m-%d %H:%M:%S} UTC."])], document), args.output)
+    show(Result([*tables, Table(notes=[as_of_text(as_of)])], document), args.output)
     return 0
 
 
@@ -238,6 +238,11 @@ def age_text(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds // size}{unit}"
     return f"{seconds}s"
+
+
+def as_of_text(moment: datetime) -> str:
+    """When what is shown was read, for people."""
+    return f"As of {moment:%Y-%m-%d %H:%M:%S} UTC."
 
 
 def time_text(moment: datetime) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RegionCalls:
-    """Makes the calls. Its clients are those of the session, so each region's must be made before threads use it."""
+    """Makes the calls. Its clients are those of the session."""
 
     session: ToolSession
     region: str

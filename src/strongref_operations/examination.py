@@ -53,9 +53,8 @@ class Examination:
         problems += unprotected(values)
         for each in stored:
             store = self.ports.stores(each.region, self.clock)
-            everything = store.under("/strongref", decrypted=False)
-            plain = store.under("/strongref/exports")
-            sizes = {name: len(parameter.text.encode()) for name, parameter in plain.items()}
+            everything = store.under("/strongref")
+            sizes = {name: len(parameter.text.encode()) for name, parameter in everything.items()}
             problems += near_limits(each, sizes, len(everything))
             traces = [
                 Release.decode(name, found.text) for name, found in everything.items() if name.startswith(RELEASES)

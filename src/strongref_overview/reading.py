@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
-from strongref.contract.holds import HOLDS, HoldParameter
+from strongref.contract.holds import HOLDS, held_exports
 from strongref.contract.index import INDEX, IndexEntry
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, claim_tag
 from strongref.contract.record import decode
@@ -190,15 +190,8 @@ class OverviewReader:
         }
 
     def _holds(self, region: str) -> Mapping[str, frozenset[str]]:
-        return self._held.get(region, partial(self._holds_in, region))
-
-    def _holds_in(self, region: str) -> dict[str, frozenset[str]]:
-        """The names of the CloudFormation exports that each hold stack of a region holds, by its hash."""
-        held: dict[str, set[str]] = defaultdict(set)
-        for name in self._under(region, HOLDS):
-            if found := HoldParameter.of(name):
-                held[found.hash].add(found.export)
-        return {hash_: frozenset(exports) for hash_, exports in held.items()}
+        """The CloudFormation exports that each hold stack of a region holds, by its hash."""
+        return self._held.get(region, lambda: held_exports(self._under(region, HOLDS)))
 
     def _under(self, region: str, path: str) -> dict[str, Parameter]:
         return self._aws.store(self._aws.where(region, None)).under(path)

@@ -115,7 +115,12 @@ def test_holds_are_looked_for_in_the_own_account_only(account: Account, monkeypa
     record = RecordedExports({"Exports": Record("arn", {}, hold="network-Exports")}, torn=False)
     monkeypatch.setattr(OverviewReader, "_records", lambda *_: {theirs: record})
     asked: list[str] = []
-    monkeypatch.setattr(OverviewReader, "_holds_in", lambda _, region: asked.append(region))
+
+    def holds(_: object, region: str) -> dict[str, frozenset[str]]:
+        asked.append(region)
+        return {}
+
+    monkeypatch.setattr(OverviewReader, "_holds", holds)
     account.stack("web", US)
     found = reader()
     found.values(found.regions([US]))

@@ -17,7 +17,7 @@ from strongref.contract.names import BadArnError, ExportScope, Producer, StackAr
 from strongref.text import cut, stack_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 HOLDS = "/strongref/holds"
 """The path of all holds of a region, without a slash at its end."""
@@ -133,6 +133,15 @@ _DESCRIPTION_LIMIT = 1000
 def digest(exports: Collection[str]) -> str:
     """What a hold stack says in its output about what it holds."""
     return short_hash("\n".join(sorted(exports)))
+
+
+def held_exports(parameters: Iterable[str]) -> dict[str, frozenset[str]]:
+    """The CloudFormation exports that each hold stack holds, by its hash, given the names of a region's parameters."""
+    held: dict[str, set[str]] = {}
+    for name in parameters:
+        if found := HoldParameter.of(name):
+            held.setdefault(found.hash, set()).add(found.export)
+    return {hash_: frozenset(exports) for hash_, exports in held.items()}
 
 
 class HoldParameter(NamedTuple):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from strongref.contract.holds import HOLDS, HoldParameter, HoldStack, hold_stack_name
+from strongref.contract.holds import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
 from strongref.contract.names import BadArnError, Producer, StackArn, claim_tag
 from strongref.errors import ChangingError, HoldPendingError, StrongRefError, UnfinishedError
 from strongref.log import logger
@@ -73,7 +73,7 @@ class HoldTender:
     repairs: bool = True
     _begun: list[tuple[HoldKeeper, Mapping[str, str]]] = field(default_factory=list)  # and what each is to hold
     _done: list[Finding] = field(default_factory=list)
-    _listed: dict[str, Mapping[str, set[str]]] = field(default_factory=dict)  # what is held, by region and hash
+    _listed: dict[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)  # what is held, by region and hash
     # the hashes that the imports of a stack may have, by its name and region; None if it may be getting others
     _imports: dict[tuple[str, str], frozenset[str] | None] = field(default_factory=dict)
 
@@ -140,7 +140,7 @@ class HoldTender:
         """Delete the hold stacks of this region whose import is gone."""
         first = TagInspector(self.ports.stacks)
         names = set()
-        for each in self._parameters(self.region):
+        for each in filter(None, map(HoldParameter.of, self._parameters(self.region))):
             with tolerated("A hold could not be looked after", stack=each.label):
                 if not self._has_import(each):
                     names.add(hold_stack_name(each.account, each.label, each.hash))
@@ -166,7 +166,7 @@ class HoldTender:
         return HoldKeeper(self.ports, self.clock, hold, OwnStacks(first.info, importer), waits_for_producers=False)
 
     def _is_wrong(self, keeper: HoldKeeper, recorded: RecordedExports, keys: set[Key]) -> bool:
-        held = self._held_in(keeper.stack.producer.region).get(keeper.stack.hash, set())
+        held = self._held_in(keeper.stack.producer.region).get(keeper.stack.hash, frozenset())
         return held != keeper.needed(recorded.holds(keys)).keys()
 
     def _repaired(self, keeper: HoldKeeper, claim: Claim, claimed: set[Key], first: TagInspector) -> Iterator[Finding]:
@@ -270,17 +270,13 @@ class HoldTender:
         stacks = [HoldStack(importer, hold.label, claim, hold.account, hold.region, "", producer) for claim in claims]
         return frozenset(each.hash for each in stacks)
 
-    def _parameters(self, region: str) -> list[HoldParameter]:
-        names = self.ports.stores(region, self.clock).under(HOLDS)
-        return [found for name in sorted(names) if (found := HoldParameter.of(name))]
+    def _parameters(self, region: str) -> list[str]:
+        return sorted(self.ports.stores(region, self.clock).under(HOLDS))
 
-    def _held_in(self, region: str) -> Mapping[str, set[str]]:
+    def _held_in(self, region: str) -> Mapping[str, frozenset[str]]:
         """What the hold stacks of a region hold, by their hash; read once."""
         if region not in self._listed:
-            held: dict[str, set[str]] = {}
-            for each in self._parameters(region):
-                held.setdefault(each.hash, set()).add(each.export)
-            self._listed[region] = held
+            self._listed[region] = held_exports(self._parameters(region))
         return self._listed[region]
 
 
