@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from datetime import UTC
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +22,7 @@ from strongref.errors import (
     TooManyTagsError,
 )
 from strongref.protocol.ports import BATCH
+from strongref.protocol.side_by_side import at_once, in_turn
 from strongref.text import some
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from mypy_boto3_ssm.type_defs import ParameterTypeDef
 
     from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.protocol.side_by_side import SideBySide
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")
@@ -58,15 +61,19 @@ class SsmStore:
     limiter: RateLimiter
     clock: Clock
     jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
+    side_by_side: SideBySide = in_turn
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
-        for batch in _batches(names):
-            response = self._call(
-                "GetParameters", some(batch, most=1), self.client.get_parameters, Names=batch, WithDecryption=True
-            )
-            found |= _by_name(response["Parameters"])
+        for some_found in at_once(self, [partial(self._get, batch) for batch in _batches(names)]):
+            found |= some_found
         return found
+
+    def _get(self, batch: list[str]) -> dict[str, Parameter]:
+        response = self._call(
+            "GetParameters", some(batch, most=1), self.client.get_parameters, Names=batch, WithDecryption=True
+        )
+        return _by_name(response["Parameters"])
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
@@ -85,8 +92,10 @@ class SsmStore:
         return self._put(name, kind, text, Overwrite=True)
 
     def delete(self, names: Iterable[str]) -> None:
-        for batch in _batches(names):
-            self._call("DeleteParameters", some(batch, most=1), self.client.delete_parameters, Names=batch)
+        at_once(self, [partial(self._delete, batch) for batch in _batches(names)])
+
+    def _delete(self, batch: list[str]) -> None:
+        self._call("DeleteParameters", some(batch, most=1), self.client.delete_parameters, Names=batch)
 
     def tags(self, name: str) -> dict[str, str] | None:
         response = self._call_tags("ListTagsForResource", name, self.client.list_tags_for_resource)
@@ -136,6 +145,7 @@ class Stores:
 
     client_in: Callable[[str], SSMClient]  # the client of a region, as from `clients.Clients.ssm`
     limiter: RateLimiter  # shared by all callers of the process
+    side_by_side: SideBySide = in_turn
 
     def __call__(self, region: str, clock: Clock) -> SsmStore:
         """The store of a region.
@@ -148,7 +158,7 @@ class Stores:
         except CallFailedError as error:
             code = error.code
         else:
-            return SsmStore(client, region, self.limiter, clock)
+            return SsmStore(client, region, self.limiter, clock, side_by_side=self.side_by_side)
         raise StoreError("Use", code, "Parameter Store", region)
 
 

@@ -10,6 +10,7 @@ deletes the fence. What only creates values waits for nothing, see `behind_fence
 
 from __future__ import annotations
 
+import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -183,6 +184,7 @@ class FenceLease(OnClock):
     ends: datetime  # until when calls may begin, if the fences are not renewed
     began: datetime  # when the last of them was created, at the latest
     has_written: bool = False  # whether a call was made behind the fences that may change what others read
+    _renewing: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def begin(cls, fences: Sequence[OwnFence], clock: Clock, reserve: float) -> FenceLease:
@@ -196,11 +198,20 @@ class FenceLease(OnClock):
         return min(self._left, self._stands)
 
     def before_call(self, action: str) -> None:
-        """Renew the fences if half of their time is over."""
+        """Renew the fences if half of their time is over. One of the calls side by side does; the others go on."""
         self.has_written = self.has_written or not action.startswith(_READING)
-        if 0 < self._stands < min(FENCE_SECONDS / 2, self._left):
-            # The renewal itself may not begin after the fences have ended: by then others may take them for expired.
-            self._put_up(Until(self.clock, self.ends))
+        if self._is_due and self._renewing.acquire(blocking=False):
+            try:
+                if self._is_due:
+                    # The renewal itself may not begin after the fences have ended: by then others may take them for
+                    # expired.
+                    self._put_up(Until(self.clock, self.ends))
+            finally:
+                self._renewing.release()
+
+    @property
+    def _is_due(self) -> bool:
+        return 0 < self._stands < min(FENCE_SECONDS / 2, self._left)
 
     def wait_before_reading(self, lag: ReadLag) -> None:
         """Wait until reads show everything that a function did that may not see the fences.

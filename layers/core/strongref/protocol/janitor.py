@@ -15,13 +15,14 @@ from strongref.contract.record import decode
 from strongref.contract.releases import RELEASES, Release
 from strongref.errors import AlreadyExistsError, ChangingError
 from strongref.log import logger
-from strongref.protocol.executor import side_by_side, write_record
+from strongref.protocol.executor import write_record
 from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_holds import HoldTender, add_claims
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.side_by_side import Work, carry_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -182,7 +183,7 @@ class Janitor:
         """Read again, now that nobody can claim or change anything, and repair."""
         seen, repairs = self._look_again(store, scope, keys, first)
         for logical_id, record in repairs.records.items():
-            side_by_side([write_record(store, scope, logical_id, record, seen.records[logical_id].numbers)])
+            carry_out([Work(store, write_record(store, scope, logical_id, record, seen.records[logical_id].numbers))])
         for key, stale in repairs.untag.items():
             store.untag(scope.value(key), stale)
         store.delete([scope.value(key) for key in repairs.delete])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter, ParameterType
     from strongref.errors import StrongRefError
+    from strongref.protocol.side_by_side import SideBySide
     from strongref.protocol.time import Clock, Patience
 
 
@@ -31,6 +32,7 @@ class Store(Protocol):
     """
 
     region: str
+    side_by_side: SideBySide  # makes calls that do not depend on each other, of this store and of others
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         """The existing parameters among these names, by name (GetParameters, 10 per call)."""

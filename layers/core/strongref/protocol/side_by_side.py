@@ -1,0 +1,71 @@
+"""Steps of the protocol: calls that do not depend on each other, so they may be made at the same time, in any order.
+
+Who makes the calls decides whether they are: the functions and the command do (`strongref.aws.in_threads`), what works
+slowly on purpose does not, and neither do tests that try every order.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from strongref.protocol.ports import Store
+
+T = TypeVar("T")
+
+PART = 30
+"""Calls of a step whose results are used before the next calls, where an invocation that times out would lose them."""
+
+
+class SideBySide(Protocol):
+    """Makes calls that do not depend on each other."""
+
+    def __call__(self, queues: Sequence[Sequence[Callable[[], T]]], /) -> list[list[T]]:
+        """The results of the calls, which are one queue for each region.
+
+        Raises:
+            Exception: the first failure, in the order of the calls. Calls in flight are finished; no other one begins.
+        """
+        ...
+
+
+def in_turn(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
+    """`SideBySide` of one call after the other, the first ones of all regions first."""
+    results: list[list[T]] = [[] for _ in queues]
+    for calls in zip_longest(*queues):
+        for call, found in zip(calls, results, strict=True):
+            if call is not None:
+                found.append(call())
+    return results
+
+
+def at_once(store: Store, calls: Iterable[Callable[[], T]]) -> list[T]:
+    """Make calls of one store; see `SideBySide`."""
+    (found,) = store.side_by_side([list(calls)])
+    return found
+
+
+class Work(NamedTuple):
+    """What is to be done in one store."""
+
+    store: Store
+    steps: Iterator[Sequence[Callable[[], object]]]  # each is made when the one before is done
+
+
+def carry_out(works: Iterable[Work]) -> None:
+    """Carry out several works, one step of each at the same time: each region has quotas of its own."""
+    going = list(works)
+    while going:
+        step: dict[str, list[Callable[[], object]]] = {}
+        left = []
+        for work in going:
+            calls = next(work.steps, None)
+            if calls is not None:
+                step.setdefault(work.store.region, []).extend(calls)
+                left.append(work)
+        if step:
+            left[0].store.side_by_side(list(step.values()))
+        going = left
