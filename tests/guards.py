@@ -526,9 +526,9 @@ GUARDS = (
     Guard(
         name="that a notice waits for the record that says the same",
         file="layers/core/strongref/protocol/executor.py",
-        function="PlanExecutor.execute",
-        find="call == until_recorded",
-        instead="call == 1 and position == 0",
+        function="PlanExecutor._write_record",
+        find="number == until_recorded",
+        instead="number == min(until_recorded, 1)",
         tests=("tests/protocol/test_notices.py",),
         must_fail=("test_however_a_propagation_is_cut_into_invocations_each_value_is_reported_once[",),
     ),

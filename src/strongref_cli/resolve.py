@@ -116,8 +116,8 @@ def _sources(args: argparse.Namespace, session: ToolSession) -> list[TokenSource
 class CountingLimiter(RateLimiter):
     calls = 0  # those that it let through, retries included
 
-    def take(self, action: str, region: str, now: datetime, within: float) -> Turn | None:
-        turn = super().take(action, region, now, within)
+    def take(self, action: str, region: str, now: datetime, within: float, chance: float = 0.0) -> Turn | None:
+        turn = super().take(action, region, now, within, chance)
         self.calls += turn is not None
         return turn
 

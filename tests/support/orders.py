@@ -1,4 +1,4 @@
-"""Calls that do not depend on each other, one after the other in some order: what threads may do, and tests can repeat."""
+"""Calls that do not depend on each other, one after the other in some order: as threads may, and a test can repeat."""
 
 from __future__ import annotations
 

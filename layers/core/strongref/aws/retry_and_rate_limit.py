@@ -64,19 +64,27 @@ RATE_OF_ACTION = {action: rate for rate, actions in _ACTIONS_OF_RATE.items() for
 IN_FLIGHT = 10
 """Calls that a process makes at the same time in one region, at most."""
 
+_POLL_SECONDS = 0.01
+"""How often a call looks whether another one has ended, if there are so many."""
+
 _BURST_SECONDS = 1.0
 """Calls of so many seconds may be made at once after a rest, so a small event does not wait."""
-_SLOWDOWN = 0.92
+_SLOWDOWN = 0.93
 """The factor by which a throttled call lowers the rate. Small steps: a rate below the rest of a quota wastes it."""
 _SLOWEST = 1 / 16
 """The lowest rate, as a share of the first one."""
-_REST_SECONDS = 1.0
-"""How long no call is made after a throttled one. The quota recovers meanwhile, so others find something left."""
+_CAUTION = 0.97
+"""The factor for the first rate: at the very rate of a quota, others find nothing left, and this process cannot see
+it."""
+_REST_SECONDS = 0.75
+_REST_CALLS = 8
+"""How long no call is made after a throttled one, and for how many calls at most. The quota recovers meanwhile, so
+others find something left."""
 _CLIMB_SECONDS = 120.0
 """Time in which the rate doubles if nothing is throttled: slowly at first, then faster and faster."""
 _QUIET_SECONDS = 20.0
 """A call that is throttled sooner than this after another one belongs to the same series."""
-_LONGEST_SERIES = 5
+_LONGEST_SERIES = 6
 """After so many throttled calls in a series, calls of others come at random moments, and a lower rate does not help."""
 _RECOVERY_SECONDS = 20.0
 """Time in which the rate of a longer series recovers from 0. It stays a little above what others leave, and so notices
@@ -103,6 +111,10 @@ _THROTTLING_CODES = frozenset(
 )
 _FAULT_CODES = frozenset({"InternalServerError", "InternalFailure", "ServiceUnavailable"})
 _FAULT_STATUS = 500
+
+_SCATTER = 0.5
+"""How much later than its turn a call is made at most, in intervals between two calls. The moment is random, since of
+two callers at the same pace one would always come first, and the other be throttled."""
 
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 20.0
@@ -176,17 +188,18 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def in_flight(self, region: str) -> threading.Semaphore:
-        """What a call holds from its turn to its end: `IN_FLIGHT` calls in a region can."""
+        """What a call holds while it is made: `IN_FLIGHT` calls in a region can."""
         with self._lock:
             return self._in_flight.setdefault(region, threading.Semaphore(IN_FLIGHT))
 
-    def take(self, action: str, region: str, now: datetime, within: float) -> Turn | None:
+    def take(self, action: str, region: str, now: datetime, within: float, chance: float = 0.0) -> Turn | None:
         """Take a turn: how long to wait before the call.
 
-        Returns None and takes no turn if the wait would be `within` seconds or more.
+        Returns None and takes no turn if the wait would be `within` seconds or more. `chance` is a random number from 0
+        to 1: where a call was throttled before, how much later than its turn this one is made.
         """
         with self._lock:
-            return self._bucket(action, region).take(now, within)
+            return self._bucket(action, region).take(now, within, chance)
 
     def is_valid(self, action: str, region: str, turn: Turn) -> bool:
         """Whether a turn still is one after its wait. It is not if a call was throttled meanwhile: take another."""
@@ -240,10 +253,12 @@ class _Bucket:
             return min(self._before, self._lowered + self._before * self._since / _RECOVERY_SECONDS)
         return min(self._limit, self._lowered * (1 + (self._since / _CLIMB_SECONDS) ** 3))
 
-    def take(self, now: datetime, within: float) -> Turn | None:
+    def take(self, now: datetime, within: float, chance: float) -> Turn | None:
         self._pass(now)
         rate = self._rate
         wait = max(0.0, (1 - self._tokens) / rate) if rate < math.inf else 0.0
+        if self._lowered is not None:
+            wait += chance * _SCATTER / rate
         if wait >= within:
             return None
         self._tokens -= 1
@@ -266,7 +281,7 @@ class _Bucket:
             self._pass(now)
             self._lower()
             interval = 1 / self._rate
-            rest = interval if self._is_crowded else max(interval, _REST_SECONDS)
+            rest = interval if self._is_crowded else max(interval, min(_REST_SECONDS, _REST_CALLS * interval))
             self._tokens = 1 - self._rate * rest * (_EARLIEST_RETRY + chance * (_LATEST_RETRY - _EARLIEST_RETRY))
             self.series += 1
         return 1 / self._rate
@@ -277,7 +292,7 @@ class _Bucket:
         if not self._length:
             self._before = min(rate, self._limit) if rate < math.inf else self._first_rate
         if self._lowered is None and self._first_rate < self._limit:
-            self._lowered = self._first_rate
+            self._lowered = self._first_rate * _CAUTION
         else:
             self._lowered = max(rate * _SLOWDOWN, self._first_rate * _SLOWEST)
         self._since = 0.0
@@ -331,14 +346,15 @@ class RetryingCaller:
         unknown = False
         while True:
             self.clock.before_call(action)
-            with self.limiter.in_flight(self.region):
-                turn = self._wait_for_turn(action)
-                if turn is None:
-                    break
-                try:
-                    return function(**request)
-                except (ClientError, BotoCoreError) as error:
-                    failure = _classify(error)
+            turn = self._begin(action)
+            if turn is None:
+                break
+            try:
+                return function(**request)
+            except (ClientError, BotoCoreError) as error:
+                failure = _classify(error)
+            finally:
+                self.limiter.in_flight(self.region).release()
             tries += 1
             unknown = failure.unknown = unknown or failure.unknown
             if tries >= failure.max_tries:
@@ -346,15 +362,22 @@ class RetryingCaller:
             self._wait_before_retry(action, turn, failure, tries)
         raise failure  # Outside of the except block, so botocore's error is not in its context.
 
-    def _wait_for_turn(self, action: str) -> Turn | None:
-        """Wait until the call may be made; None, at once, if that is after the deadline."""
-        while True:
-            turn = self.limiter.take(action, self.region, self.clock.now(), self.clock.remaining())
-            if turn is None or not turn.wait:
-                return turn
-            self.clock.sleep(turn.wait)
-            if self.limiter.is_valid(action, self.region, turn):
-                return turn
+    def _begin(self, action: str) -> Turn | None:
+        """Wait until the call may be made, and count it as in flight; None, at once, if that is after the deadline."""
+        in_flight = self.limiter.in_flight(self.region)
+        while (turn := self._take(action)) is not None:
+            if turn.wait:
+                self.clock.sleep(turn.wait)
+            while self.limiter.is_valid(action, self.region, turn):
+                if in_flight.acquire(blocking=False):
+                    return turn
+                if self.clock.remaining() <= _POLL_SECONDS:
+                    return None
+                self.clock.sleep(_POLL_SECONDS)
+        return None
+
+    def _take(self, action: str) -> Turn | None:
+        return self.limiter.take(action, self.region, self.clock.now(), self.clock.remaining(), self.jitter())
 
     def _wait_before_retry(self, action: str, turn: Turn, failure: CallFailedError, tries: int) -> None:
         if not failure.throttled:
