@@ -6,8 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from strongref_overview.graph import Graph, Participant, Reference
     from strongref_overview.order import Order
 
@@ -17,18 +15,18 @@ VERSION = 1
 def graph_as_json(graph: Graph) -> str:
     return _text(
         {
-            **_head(graph.as_of),
+            **_head(graph),
             "participants": [_participant(each) for each in graph.participants],
             "references": [_reference(each) for each in graph.references],
         }
     )
 
 
-def order_as_json(order: Order, as_of: datetime) -> str:
-    """An order of deployment or of deletion."""
+def order_as_json(order: Order, graph: Graph) -> str:
+    """An order of deployment or of deletion of a graph."""
     return _text(
         {
-            **_head(as_of),
+            **_head(graph),
             "waves": [[_participant(each) for each in wave] for wave in order.waves],
             "cycles": [
                 {"participants": [each.id for each in cycle.participants], "chain": [each.id for each in cycle.chain]}
@@ -42,8 +40,9 @@ def _text(document: dict[str, Any]) -> str:
     return f"{json.dumps(document, indent=2)}\n"
 
 
-def _head(as_of: datetime) -> dict[str, Any]:
-    return {"version": VERSION, "asOf": as_of.isoformat(timespec="seconds")}
+def _head(graph: Graph) -> dict[str, Any]:
+    unread = [each._asdict() for each in graph.unread]
+    return {"version": VERSION, "asOf": graph.as_of.isoformat(timespec="seconds"), "unread": unread}
 
 
 def _participant(each: Participant) -> dict[str, str]:
