@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from strongref.contract.holds import HoldStack
@@ -263,6 +264,7 @@ def participant(stack: Producer) -> Participant:
     return Participant(stack.account, stack.region, stack.stack)
 
 
+@cache  # An importer may have made thousands of claims.
 def participant_of(claim: str) -> Participant:
     """Who made a claim, given what its tag says; one of the kind `unknown` if no stack and no manifests can have."""
     try:

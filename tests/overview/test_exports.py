@@ -142,10 +142,8 @@ def test_an_import_is_outdated_if_record_and_parameter_are_younger(
         (None, ImportState.GONE),
     ],
 )
-def test_an_import_is_outdated_if_the_value_changed_after_it(
-    dates: ExistingStack | None, expected: ImportState
-) -> None:
-    assert claim(region({TAG: WEB}, stacks={WEB: dates} if dates else {})).state is expected
+def test_an_import_is_outdated_if_the_value_changed_after_it(web: ExistingStack | None, expected: ImportState) -> None:
+    assert claim(region({TAG: WEB}, stacks={WEB: web} if web else {})).state is expected
 
 
 @pytest.mark.parametrize(

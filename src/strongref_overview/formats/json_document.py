@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
+
+from strongref_toolkit.json_values import document_text
 
 if TYPE_CHECKING:
     from strongref_overview.graph import Graph, Participant, Reference
@@ -13,7 +14,7 @@ VERSION = 1
 
 
 def graph_as_json(graph: Graph) -> str:
-    return _text(
+    return document_text(
         {
             **_head(graph),
             "participants": [_participant(each) for each in graph.participants],
@@ -24,7 +25,7 @@ def graph_as_json(graph: Graph) -> str:
 
 def order_as_json(order: Order, graph: Graph) -> str:
     """An order of deployment or of deletion of a graph."""
-    return _text(
+    return document_text(
         {
             **_head(graph),
             "waves": [[_participant(each) for each in wave] for wave in order.waves],
@@ -34,10 +35,6 @@ def order_as_json(order: Order, graph: Graph) -> str:
             ],
         }
     )
-
-
-def _text(document: dict[str, Any]) -> str:
-    return f"{json.dumps(document, indent=2)}\n"
 
 
 def _head(graph: Graph) -> dict[str, Any]:
