@@ -29,8 +29,8 @@ leave retries to their SDK, which tries each call three times.
 
 The limit is the shortest possible time: the calls that must be made, one put for each export and one tag call for each
 import, divided by the quota that is left. Our time runs from the event to the response, over all invocations, as
-installed, on functions that have not been throttled before. The measurements start some seconds apart and then run side by side, each
-on its own service: they mostly wait.
+installed, on functions that have not been throttled before. The measurements start some seconds apart and then run side
+by side, each on its own service: they mostly wait.
 """
 
 WRITES = {"exports": "PutParameter", "imports": "AddTagsToResource"}

@@ -24,6 +24,7 @@ CASES = [
     BY_LABEL["there: cleanup x 2 imports"],
     BY_LABEL["gone: drop x 2 imports"],
     BY_LABEL["there: drop and restore x 2 imports"],
+    BY_LABEL["pair, there: drop x import; one may crash"],
     Case("change, one may crash", [E("v2"), I("I"), I("J")], there, "EI", 1),
     Case("gone, crash, undone", [E("drop"), I("I", undone=True)], gone, "EI", 2),
     Case("cleanup, one may crash", [C(strong=True), I("I")], claimed, "CI", 2),

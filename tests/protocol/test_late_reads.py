@@ -33,6 +33,7 @@ from tests.support.explorer.cases import (
     DROPPED_BY_A_CREATE,
     LATE_LARGE,
     LATE_LARGEST,
+    LATE_PAIRS,
     LATE_SMALL,
     Case,
     params,
@@ -49,6 +50,7 @@ pytestmark = pytest.mark.usefixtures("quiet")
 
 CASES = [
     *params(LATE_SMALL),
+    *params(LATE_PAIRS, pytest.mark.exhaustive),
     *params(LATE_LARGE, pytest.mark.exhaustive),
     *params(LATE_LARGEST, pytest.mark.largest),
 ]
