@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
-    from strongref.protocol.side_by_side import SideBySide
+    from strongref.protocol.ports import SideBySide
     from tests.support.faults.fake_time import FakeTime
 
 HANDLERS = Path(__file__).resolve().parents[3] / "handlers"

@@ -21,7 +21,7 @@ from tests.support.invariants import leftovers, stored
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strongref.protocol.side_by_side import SideBySide
+    from strongref.protocol.ports import SideBySide
     from tests.support.faults.functions import Delivery
     from tests.support.faults.scenario import Scenario
     from tests.support.faults.state import AccountState

@@ -32,7 +32,7 @@ from tests.support.late_reads import Lateness, LateSsm, LateStacks, Past, PastSt
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref.protocol.side_by_side import SideBySide
+    from strongref.protocol.ports import SideBySide
     from tests.support.fake_ssm import Slot, Snapshot
 
 SECRET = "zz-"

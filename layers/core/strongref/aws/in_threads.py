@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def in_threads(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
-    """`protocol.side_by_side.SideBySide` in threads; one call alone needs none."""
+    """`ports.SideBySide` in threads; one call alone needs none."""
     batch = Batch(queues)
     first, *others = batch.workers() or [batch.raise_failure]
     threads = [threading.Thread(target=worker, daemon=True) for worker in others]

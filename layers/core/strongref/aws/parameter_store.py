@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mypy_boto3_ssm.type_defs import ParameterTypeDef
 
     from strongref.aws.retry_and_rate_limit import RateLimiter
-    from strongref.protocol.side_by_side import SideBySide
+    from strongref.protocol.ports import SideBySide
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")

@@ -241,8 +241,7 @@ class FenceLease(OnClock):
 
     def _put_up(self, clock: Clock) -> None:
         ends = clock.now() + timedelta(seconds=FENCE_SECONDS)
-        for fence in self.fences:
-            fence.put_up(ends, clock)
+        _with_each(self.fences, clock, lambda own, given: own.put_up(ends, given))
         self.ends = ends
 
 
@@ -293,8 +292,7 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
             raise
         finally:
             if put_away is not OwnFence.take_away or _wait_after_writing(lease, clock, lag):
-                for own in fences:
-                    put_away(own, clock)
+                _with_each(fences, clock, put_away)
         if not waiting.pause():
             raise waiting.over(busy(other) if busy else ChangingError(str(sites[0][1].producer), str(other)))
 
@@ -304,7 +302,8 @@ def _first_look(fences: Sequence[OwnFence], clock: Clock) -> tuple[Fence | None,
 
     None of those is taken over yet: others may not see the fences that were just put up.
     """
-    other = next((fence for own in fences if (fence := own.others(clock, at_first=True))), None)
+    others = _with_each(fences, clock, partial(OwnFence.others, at_first=True))
+    other = next(filter(None, others), None)
     continues = any(own.taken_over for own in fences)
     for own in fences:
         own.taken_over, own.scan = [], TagScan(own.holder.work)
@@ -314,7 +313,14 @@ def _first_look(fences: Sequence[OwnFence], clock: Clock) -> tuple[Fence | None,
 def _settled_look(fences: Sequence[OwnFence], lease: FenceLease, lag: ReadLag) -> Fence | None:
     """Another holder's fence, once every function sees these."""
     lease.wait_before_reading(lag)
-    return next((fence for own in fences if (fence := own.others(lease.clock))), None)
+    return next(filter(None, _with_each(fences, lease.clock, OwnFence.others)), None)
+
+
+def _with_each(fences: Sequence[OwnFence], clock: Clock, act: Callable[[OwnFence, Clock], T]) -> list[T]:
+    """Do something with every fence, all at the same time: each region has quotas of its own."""
+    first = fences[0]
+    run = first.ports.stores(first.region, clock).side_by_side
+    return [done for (done,) in run([[partial(act, own, clock)] for own in fences])]
 
 
 def _wait_after_writing(lease: FenceLease | None, clock: Clock, lag: ReadLag) -> bool:

@@ -6,23 +6,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strongref.protocol.lag import ReadLag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter, ParameterType
     from strongref.errors import StrongRefError
-    from strongref.protocol.side_by_side import SideBySide
     from strongref.protocol.time import Clock, Patience
 
 
+T = TypeVar("T")
+
 BATCH = 10
 """Names per call and parameters per page (AWS: GetParameters, DeleteParameters, GetParametersByPath)."""
+
+
+class SideBySide(Protocol):
+    """Makes calls that do not depend on each other."""
+
+    def __call__(self, queues: Sequence[Sequence[Callable[[], T]]], /) -> list[list[T]]:
+        """The results of the calls, which are one queue for each region.
+
+        Raises:
+            Exception: the first failure, in the order of the calls. Calls in flight are finished; no other one begins.
+        """
+        ...
 
 
 class Store(Protocol):

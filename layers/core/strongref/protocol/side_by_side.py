@@ -7,7 +7,7 @@ slowly on purpose does not, and neither do tests that try every order.
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,20 +20,8 @@ PART = 30
 """Calls of a step whose results are used before the next calls, where an invocation that times out would lose them."""
 
 
-class SideBySide(Protocol):
-    """Makes calls that do not depend on each other."""
-
-    def __call__(self, queues: Sequence[Sequence[Callable[[], T]]], /) -> list[list[T]]:
-        """The results of the calls, which are one queue for each region.
-
-        Raises:
-            Exception: the first failure, in the order of the calls. Calls in flight are finished; no other one begins.
-        """
-        ...
-
-
 def in_turn(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
-    """`SideBySide` of one call after the other, the first ones of all regions first."""
+    """`ports.SideBySide` of one call after the other, the first ones of all regions first."""
     results: list[list[T]] = [[] for _ in queues]
     for calls in zip_longest(*queues):
         for call, found in zip(calls, results, strict=True):
@@ -43,7 +31,7 @@ def in_turn(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
 
 
 def at_once(store: Store, calls: Iterable[Callable[[], T]]) -> list[T]:
-    """Make calls of one store; see `SideBySide`."""
+    """Make calls of one store; see `ports.SideBySide`."""
     (found,) = store.side_by_side([list(calls)])
     return found
 

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from strongref.lookup.finder import Finder
     from strongref.protocol.janitor import Janitor
     from strongref.protocol.lag import ReadLag
-    from strongref.protocol.ports import Ports
-    from strongref.protocol.side_by_side import SideBySide
+    from strongref.protocol.ports import Ports, SideBySide
     from strongref.protocol.time import Clock
     from strongref.protocol.verification import EventVerifier
 
