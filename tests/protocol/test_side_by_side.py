@@ -11,6 +11,7 @@ from strongref.protocol.ports import Ports
 from strongref.protocol.side_by_side import Work, at_once, carry_out, in_turn
 from strongref.protocol.time import Patience
 from tests.protocol.test_calls import exports, imports
+from tests.support.builders import SCOPE
 from tests.support.cloud import Cloud
 from tests.support.fake_ssm import FakeClock
 
@@ -122,7 +123,7 @@ def test_of_calls_side_by_side_one_renews_the_fences() -> None:
     cloud = Cloud()
     clock = FakeClock(remaining=600)
     ports = Ports(cloud.stores, cloud, Patience(0, 0, lambda: 0.0), cloud.token)
-    own = fences.OwnFence(ports, US, _scope(), fences.FenceHolder("X", "somebody"), "t")
+    own = fences.OwnFence(ports, US, SCOPE, fences.FenceHolder("X", "somebody"), "t")
     lease = fences.FenceLease.begin([own], clock, 0)
     clock.sleep(fences.FENCE_SECONDS / 2 + 1)
     put_up, renewed = lease._put_up, []
@@ -138,12 +139,6 @@ def test_of_calls_side_by_side_one_renews_the_fences() -> None:
         lease.before_call("PutParameter")
     assert renewed == [True]
     assert lease.remaining() > fences.FENCE_SECONDS - 1
-
-
-def _scope() -> Any:  # noqa: ANN401
-    from tests.support.builders import SCOPE  # noqa: PLC0415
-
-    return SCOPE
 
 
 def test_results_come_in_the_order_of_the_calls() -> None:
