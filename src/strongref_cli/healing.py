@@ -21,7 +21,7 @@ from strongref_cli.overview import (
 )
 from strongref_operations.diagnosis import Severity
 from strongref_operations.examination import Examination
-from strongref_operations.releasing import by_import, claims_on, release
+from strongref_operations.releasing import by_import, claims_of, claims_on, release
 from strongref_operations.republishing import republish
 from strongref_overview.errors import no_such_importer
 from strongref_overview.exports import ImportState, Protection, participant_of
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from strongref_operations.diagnosis import Problem
     from strongref_operations.releasing import ClaimedValue
     from strongref_operations.republishing import Restored
+    from strongref_overview.graph import Participant
     from strongref_toolkit.session import ToolSession
 
 
@@ -166,7 +167,9 @@ def _restored(stack: str, done: Sequence[Restored]) -> Result:
 
 def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     reason = " ".join(args.reason.split())
-    if not reason or len(reason) > MAX_REASON or "{{" in reason or not reason.isprintable():
+    if not reason:
+        raise UsageError(f"--reason is blank: say in up to {MAX_REASON} characters why the claim is released")
+    if len(reason) > MAX_REASON or "{{" in reason or not reason.isprintable():
         raise UsageError(
             f"--reason must be a sentence of at most {MAX_REASON} printable characters without {{{{, got {len(reason)}"
         )
@@ -177,19 +180,18 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     exported = [value for each in uses for value in each.exports]
     ports = session.ports(aws.accounts.own)
     there = [each for value in exported if value.changed for each in claims_on(ports, session.clock, value)]
-    claimed = [each for each in there if participant_of(each.claim.importer).name == args.consumer]
+    claimed = claims_of(there, args.consumer)
     if not claimed:
         importers = {participant_of(each.claim.importer).name for each in there}
         raise no_such_importer(args.consumer, args.stack, args.key, sorted(importers))
-    if any(participant_of(each.claim.importer).kind == "manifests" for each in claimed):
-        raise UsageError(
-            f"{args.consumer} is a set of manifests: strongref resolve --unclaim {args.consumer} releases it"
-        )
+    who = participant_of(claimed[0].claim.importer)
+    if who.kind == "manifests":
+        raise UsageError(f"{who.name} is a set of manifests: strongref resolve --unclaim {who.name} releases it")
     if args.dry_run:
-        show(_plan_of(claimed, args), args.output)
+        show(_plan_of(claimed, who, args), args.output)
         return 0
-    show_plan(_plan_of(claimed, args), args.output, yes=args.yes)
-    ask(f"Release {args.consumer}'s {'claim' if len(claimed) == 1 else 'claims'}?", yes=args.yes)
+    show_plan(_plan_of(claimed, who, args), args.output, yes=args.yes)
+    ask(f"Release {who.name}'s {'claim' if len(claimed) == 1 else 'claims'}?", yes=args.yes)
     done: list[Release] = []
     with progress("Releasing"):
         for values in by_import(claimed):
@@ -204,7 +206,7 @@ def _imported(each: ClaimedValue) -> ImportedValue:
     return ImportedValue(each.region, each.scope, each.key, (each.claim.importer,))
 
 
-def _plan_of(claimed: Sequence[ClaimedValue], args: argparse.Namespace) -> Result:
+def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.Namespace) -> Result:
     rows = [
         (
             each.region,
@@ -216,10 +218,10 @@ def _plan_of(claimed: Sequence[ClaimedValue], args: argparse.Namespace) -> Resul
     ]
     live = any(each.claim.state is not ImportState.GONE for each in claimed)
     risk = (
-        f"{args.consumer} still uses this. Afterward {args.stack} can change or delete it, and nothing is refused. "
-        f"{args.consumer} claims it again when its Import is next updated."
+        f"{who.name} still uses this. Afterward {args.stack} can change or delete it, and nothing is refused. "
+        f"{who.name} claims it again when its Import is next updated."
         if live
-        else f"{args.consumer} is gone, or has no such import: nothing uses this claim."
+        else f"{who.name} is gone, or has no such import: nothing uses this claim."
     )
     table = Table(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
     document = {"claims": [_claim_document(each) for each in claimed], "risk": risk}

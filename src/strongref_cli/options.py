@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from difflib import get_close_matches
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from strongref_toolkit.errors import UsageError
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 (it has no other name)
 Options: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 (the same)
+
+_ENDS = ("--", "-h", "--help")
+"""After one of these, no option is looked at."""
 
 FORMATS = ("table", "json", "markdown")
 
@@ -35,10 +39,30 @@ class Parser(argparse.ArgumentParser):
         """
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
-            command = found.parser if "parser" in found else self
-            hint = did_you_mean(unknown[0], command.option_names) or command.help_hint
-            raise UsageError(f"unknown argument {unknown[0]}{hint}")
+            raise (found.parser if "parser" in found else self).unknown(unknown[0])
         return found
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 (as argparse)
+        """As argparse does it; but of a command, an option that does not exist comes before all that is missing.
+
+        Raises:
+            UsageError: an argument is wrong.
+        """
+        if self._subparsers is None:
+            for given in takewhile(lambda each: each not in _ENDS, args or ()):
+                name = given.partition("=")[0]
+                # argparse takes text with a space for a value, and the beginning of an option's name for the option.
+                if name.startswith("--") and " " not in given and not self._options_like(name):
+                    raise self.unknown(given)
+        return super().parse_known_args(args, namespace)
+
+    def _options_like(self, beginning: str) -> list[str]:
+        return [name for name in self.option_names if name.startswith(beginning)]
+
+    def unknown(self, argument: str) -> UsageError:
+        """The error about an argument that does not exist, with the options that it resembles."""
+        hint = did_you_mean(argument.partition("=")[0], self.option_names) or self.help_hint
+        return UsageError(f"unknown argument {argument}{hint}")
 
     @property
     def option_names(self) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 import strongref_cli as cli
 from strongref.aws.event_bus import EventBus
 from strongref.aws.parameter_store import SsmStore
-from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, ManifestSet
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.releases import MAX_REASON, Release
 from strongref.errors import AccessDeniedError, HoldPendingError, StrongRefError
@@ -436,6 +436,30 @@ class TestRelease:
         status, out, err = run(*RELEASE, "--reason", "x", "--yes")
         assert (status, "Released VpcId of network." in out) == (0, True)
         assert "Notices were not sent" in err
+
+    def test_a_stack_is_told_from_manifests_of_the_same_name(self, run: Run, account: Account) -> None:  # noqa: F811
+        tags = [{"Key": f"{CLAIM_TAG}0123456789abcdef", "Value": str(ManifestSet(HOME, "shop"))}]
+        account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/VpcId", Tags=tags)
+        status, _, err = run(*RELEASE, "--reason", "x", "--yes")
+        assert status == 2
+        assert "named shop import this: give --consumer stack:shop or --consumer manifests:shop\n" in err
+        arguments = ("release", "network", "VpcId", "--region", US, "--reason", "x", "--yes", "--consumer")
+        status, _, err = run(*arguments, "manifests:shop")
+        assert (status, err) == (
+            2,
+            "strongref: shop is a set of manifests: strongref resolve --unclaim shop releases it\n",
+        )
+        assert len(account.claims(US, f"{NETWORK}/VpcId")) == 2
+        status, out, _ = run(*arguments, "stack:shop")
+        assert (status, "shop still uses this." in out) == (0, True)
+        assert account.claims(US, f"{NETWORK}/VpcId") == [str(ManifestSet(HOME, "shop"))]
+
+    def test_a_reason_is_more_than_spaces(self, run: Run) -> None:
+        status, _, err = run(*RELEASE, "--reason", " \t ")
+        assert (status, err) == (
+            2,
+            "strongref: --reason is blank: say in up to 500 characters why the claim is released\n",
+        )
 
     def test_a_reason_has_a_limit(self, run: Run) -> None:
         status, _, err = run(*RELEASE, "--reason", "x" * (MAX_REASON + 1))
