@@ -9,6 +9,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
 
 import strongref_cli as cli
 from strongref.aws.event_bus import EventBus
@@ -64,6 +66,18 @@ def findings(run: Run, *options: str) -> list[tuple[str, str, str]]:
     found = [(each["kind"], each["severity"], each["subject"]) for each in document["findings"]]
     assert status == int(any(severity != "note" for _, severity, _ in found))
     return found
+
+
+def deny(monkeypatch: pytest.MonkeyPatch, action: str, region: str = US) -> None:
+    """Have AWS deny an action in a region."""
+    call = BaseClient._make_api_call
+
+    def denied(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
+        if operation == action and client.meta.region_name == region:
+            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": SECRET}}, operation)
+        return call(client, operation, request)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", denied)
 
 
 class TestDoctor:
@@ -254,7 +268,7 @@ class TestRepublish:
         monkeypatch.setattr(session, "FENCE_WAIT", 0.0)
         _, _, err = run("republish", "network", "--region", US)
         assert "An expired fence was deleted" in err
-        assert "are being changed" in err
+        assert "are still being changed" in err
         assert err.replace("\n", "").isprintable()
 
     def test_nothing_is_restored_while_another_deployment_changes_it(
@@ -270,8 +284,36 @@ class TestRepublish:
         monkeypatch.setattr(session, "FENCE_WAIT", 0.0)
         status, out, err = run("republish", "network", "--region", US)
         assert (status, out) == (1, "")
-        assert err.startswith("strongref: The exports of stack network (eu-west-1, 123456789012) are being changed")
+        assert err.startswith(
+            "strongref: The exports of stack network (eu-west-1, 123456789012) are still being changed"
+        )
+        assert err.endswith("Run the command again when that has finished.\n")
         assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments"),
+    [
+        ("RemoveTagsFromResource", ("release", "network", "VpcId", "--consumer", "shop", "--reason", "x", "--yes")),
+        ("PutParameter", ("release", "network", "VpcId", "--consumer", "shop", "--reason", "x", "--yes")),
+        ("PutParameter", ("republish", "network")),
+        ("GetParametersByPath", ("doctor",)),
+    ],
+)
+def test_a_denied_call_is_about_the_callers_permissions(
+    run: Run,
+    account: Account,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    action: str,
+    arguments: tuple[str, ...],
+) -> None:
+    account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
+    deny(monkeypatch, action)
+    status, _, err = run(*arguments, "--region", US)
+    assert status == 3
+    assert err.startswith(f"strongref: {action} of /strongref")
+    assert "was denied (AccessDeniedException). Check the caller's permissions" in err
+    assert "function" not in err
 
 
 RELEASE = ("release", "network", "VpcId", "--consumer", "shop", "--region", US)

@@ -34,10 +34,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_DENIED = ("AccessDeniedException", "AccessDenied", "UnauthorizedOperation")
+
 _ERRORS: dict[str, type[StoreError]] = {
-    "AccessDeniedException": AccessDeniedError,
-    "AccessDenied": AccessDeniedError,
-    "UnauthorizedOperation": AccessDeniedError,
     "ParameterAlreadyExists": AlreadyExistsError,
     "ParameterNotFound": NotFoundError,
     "InvalidResourceId": NotFoundError,
@@ -58,6 +57,7 @@ class SsmStore:
     limiter: RateLimiter
     clock: Clock
     jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
+    denied: type[AccessDeniedError] = AccessDeniedError  # what a denied call raises: whose permissions to check
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
@@ -126,7 +126,8 @@ class SsmStore:
             return caller.call(action, function, **request)
         except CallFailedError as error:
             failed = error
-        kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, StoreError)
+        other = self.denied if failed.code in _DENIED else StoreError
+        kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, other)
         raise kind(action, failed.code, target, self.region)
 
 
@@ -136,6 +137,7 @@ class Stores:
 
     client_in: Callable[[str], SSMClient]  # the client of a region, as from `clients.Clients.ssm`
     limiter: RateLimiter  # shared by all callers of the process
+    denied: type[AccessDeniedError] = AccessDeniedError  # as in `SsmStore`
 
     def __call__(self, region: str, clock: Clock) -> SsmStore:
         """The store of a region.
@@ -148,7 +150,7 @@ class Stores:
         except CallFailedError as error:
             code = error.code
         else:
-            return SsmStore(client, region, self.limiter, clock)
+            return SsmStore(client, region, self.limiter, clock, denied=self.denied)
         raise StoreError("Use", code, "Parameter Store", region)
 
 
