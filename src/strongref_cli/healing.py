@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from dataclasses import replace
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON
 from strongref.contract.values import attribute_name
-from strongref.text import cut, some
+from strongref.text import cut, printable, some
 from strongref_cli.installation import notify, version_problems
 from strongref_cli.output import Result, Table, ask, progress, show, show_plan
 from strongref_cli.overview import (
@@ -19,7 +22,7 @@ from strongref_cli.overview import (
     short_text,
     time_text,
 )
-from strongref_operations.diagnosis import Severity
+from strongref_operations.diagnosis import DEAD_FENCE, Severity, with_failures
 from strongref_operations.examination import Examination
 from strongref_operations.releasing import by_import, claims_of, claims_on, release
 from strongref_operations.republishing import republish
@@ -28,12 +31,15 @@ from strongref_overview.exports import ImportState, Protection, participant_of
 from strongref_overview.reading import OverviewReader
 from strongref_overview.who import find_uses
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.log import no_log
 from strongref_toolkit.regions import chosen_regions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from strongref.contract.fence import Fence
+    from strongref.contract.names import ExportScope
     from strongref.contract.releases import Release
     from strongref_operations.diagnosis import Problem
     from strongref_operations.releasing import ClaimedValue
@@ -46,7 +52,7 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     """`strongref doctor`."""
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     aws = session.aws(None, None)
-    with progress("Examining") as step:
+    with no_log(), progress("Examining") as step:
         account = aws.accounts.own
         ports = session.ports(account)
         problems = _problems(
@@ -58,14 +64,37 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
         return int(any(each.severity is not Severity.NOTE for each in problems))
     show_plan(_diagnosis(problems, regions), args.output, yes=args.yes)
     ask("Repair what --fix can?", yes=args.yes)
-    with progress("Repairing") as step:
+    with no_log(), progress("Repairing") as step:
+        ports = replace(ports, waits=WaitNotice(step))
         examination = Examination(ports, session.clock, account, OverviewReader(aws, step), step)
-        examination.heal(healable)
-    with progress("Examining again"):
-        left = _problems(session, examination, regions)
-    repaired = [each for each in problems if each.severity is Severity.HEALABLE and each not in left]
-    show(_diagnosis(left, regions, repaired), args.output)
+        repaired, failures = examination.heal(healable)
+    with no_log(), progress("Examining again"):
+        left = with_failures(_problems(session, examination, regions), failures, "not-repaired")
+    still = {each.identity for each in left}
+    repaired += [each for each in problems if each.kind == DEAD_FENCE]
+    show(_diagnosis(left, regions, [each for each in repaired if each.identity not in still]), args.output)
+    if failures:
+        raise failures[0].error
     return int(any(each.severity is not Severity.NOTE for each in left))
+
+
+class WaitNotice:
+    """`ports.Waits` for people: on a terminal in the line that shows the progress, elsewhere a line for each wait."""
+
+    def __init__(self, step: Callable[[str], None]) -> None:
+        self._step = step
+        self._written: set[tuple[ExportScope, str]] = set()
+
+    def __call__(self, scope: ExportScope, fence: Fence, seconds: float) -> None:
+        what = f"waiting up to {ceil(seconds)} s for {cut(fence.held_by, 200)}, which is changing exports of "
+        text = printable(f"{what}{scope.producer.stack}")
+        if sys.stderr.isatty():
+            from rich.markup import escape  # noqa: PLC0415 (as in `output`)
+
+            self._step(escape(text))
+        elif (scope, fence.held_by) not in self._written:
+            self._written.add((scope, fence.held_by))
+            sys.stderr.write(f"strongref: {text}\n")
 
 
 def _problems(session: ToolSession, examination: Examination, regions: Sequence[str]) -> list[Problem]:
@@ -128,6 +157,7 @@ def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
         if args.key and not any(each.exports for each in uses):
             raise UsageError(f"{args.stack} imports {args.key}: republish the stack that exports it")
         keys = {value.key for each in uses for value in each.exports} if args.key else None
+        ports = replace(ports, waits=WaitNotice(step))
         for region, scope in sorted({(value.region, value.scope) for each in uses for value in each.exports}):
             step(region)
             done.append(republish(ports, session.clock, region, scope, keys))
@@ -193,7 +223,8 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     show_plan(_plan_of(claimed, who, args), args.output, yes=args.yes)
     ask(f"Release {who.name}'s {'claim' if len(claimed) == 1 else 'claims'}?", yes=args.yes)
     done: list[Release] = []
-    with progress("Releasing"):
+    with progress("Releasing") as step:
+        ports = replace(ports, waits=WaitNotice(step))
         for values in by_import(claimed):
             done += release(ports, session.clock, values, aws.accounts.caller, reason)
             notice = claim_released([_imported(each) for each in values], aws.accounts.caller, reason)

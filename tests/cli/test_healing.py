@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import threading
 import time
+from datetime import UTC, datetime
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,14 +19,18 @@ from botocore.exceptions import ClientError
 import strongref_cli as cli
 from strongref.aws.event_bus import EventBus
 from strongref.aws.parameter_store import SsmStore
-from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, ManifestSet
+from strongref.contract.fence import Fence
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, ExportScope, ManifestSet
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.releases import MAX_REASON, Release
-from strongref.errors import AccessDeniedError, HoldPendingError, StrongRefError
+from strongref.errors import AccessDeniedError, CallerDeniedError, HoldMissingError, HoldPendingError, StrongRefError
+from strongref.log import logger
 from strongref.protocol.hold_stacks import HoldKeeper
+from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.lag import ReadLag
-from strongref_cli import installation
+from strongref_cli import healing, installation
 from strongref_install.errors import AwsCallError
+from strongref_operations.examination import Examination
 from strongref_overview.reading import OverviewReader
 from strongref_toolkit import session
 from tests.overview.conftest import account  # noqa: F401 (a fixture)
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from strongref_operations.diagnosis import Failure, Problem
     from tests.support.overview import Account
 
     Run: TypeAlias = Callable[..., tuple[int, str, str]]
@@ -40,6 +49,7 @@ EU, US = "eu-west-1", "us-east-1"
 SECRET = "a-value-not-to-be-shown"
 HOME = "123456789012"
 NETWORK = f"/strongref/exports/_shared/{HOME}/{EU}/network"
+FENCES = NETWORK.replace("/exports/", "/fences/")
 HOLD = "network-Exports"
 
 
@@ -70,7 +80,7 @@ def findings(run: Run, *options: str) -> list[tuple[str, str, str]]:
 
 def deny(monkeypatch: pytest.MonkeyPatch, action: str, region: str = US) -> None:
     """Have AWS deny an action in a region."""
-    call = BaseClient._make_api_call
+    call = BaseClient._make_api_call  # type: ignore[attr-defined] # botocore declares it elsewhere
 
     def denied(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
         if operation == action and client.meta.region_name == region:
@@ -78,6 +88,17 @@ def deny(monkeypatch: pytest.MonkeyPatch, action: str, region: str = US) -> None
         return call(client, operation, request)
 
     monkeypatch.setattr(BaseClient, "_make_api_call", denied)
+
+
+def put_up_fence(account: Account, holder: str, *, by: str, until: str, done: bool = False) -> None:  # noqa: F811
+    text = json.dumps({"by": by, "until": until, "done": done})
+    account.ssm(US).put_parameter(Name=f"{FENCES}/{holder}", Type="String", Value=text)
+
+
+def wait_a_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have commands wait for others for a second."""
+    monkeypatch.setattr(session, "FENCE_WAIT", 1.0)
+    monkeypatch.setattr(session, "_PAUSE", 0.2)
 
 
 class TestDoctor:
@@ -126,6 +147,95 @@ class TestDoctor:
         account.ssm(US).put_parameter(Name=fence, Type="String", Value=until)
         assert findings(run) == [("in-progress", "note", "exports of network for all")]
 
+    def test_fences_are_shown_with_their_holder_and_their_end(self, run: Run, account: Account) -> None:  # noqa: F811
+        put_up_fence(account, "Exports.1", by="Exports of stack network", until="2099-01-01T00:00:00+00:00")
+        put_up_fence(account, "janitor.2", by="the janitor", until="2001-01-01T00:00:00+00:00")
+        put_up_fence(account, "Done.3", by="Done of stack network", until="2099-01-01T00:00:00+00:00", done=True)
+        account.ssm(US).put_parameter(Name=f"{FENCES}/odd", Type="String", Value="nonsense")
+        manifests = f"/strongref/fences/_manifests/{HOME}/{US}/site/manifests-site.4"
+        text = json.dumps({"by": "the manifests site", "until": "2099-01-01T00:00:00+00:00"})
+        account.ssm(US).put_parameter(Name=manifests, Type="String", Value=text)
+        assert findings(run) == [
+            ("unreadable-fence", "action", "fence odd of network for all"),
+            ("dead-fence", "healable", "fence janitor.2 of network for all"),
+            ("in-progress", "note", "exports of network for all"),
+            ("in-progress", "note", "manifests site"),
+        ]
+        _, out, _ = run("doctor", "--region", US)
+        assert "held by Exports of stack network until 2099-01-01 00:00:00 UTC, or longer if it goes on" in out
+        assert "held by the janitor until 2001-01-01 00:00:00 UTC, which has crashed; --fix deletes it" in out
+        assert "held by an unknown holder until 20" in out
+        assert "wait until then, or delete it if nothing is being deployed there" in out
+        status, out, err = run("doctor", "--region", US, "--fix", "--yes")
+        assert (status, err) == (1, "")
+        assert "Repaired: dead-fence (fence janitor.2 of network for all)." in out
+        assert f"{FENCES}/janitor.2" not in account.everything(US)
+        account.ssm(US).delete_parameter(Name=f"{FENCES}/odd")  # as the finding says
+        assert {kind for kind, *_ in findings(run)} == {"in-progress"}
+
+    def test_nothing_is_logged_while_it_repairs(self, run: Run, account: Account) -> None:  # noqa: F811
+        account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
+        account.ssm(US).put_parameter(Name=f"{NETWORK}/Mine", Value="x", Type="String")
+        put_up_fence(account, "janitor.2", by="the janitor", until="2001-01-01T00:00:00+00:00")
+        status, _, err = run("doctor", "--region", US, "--fix", "--yes")
+        assert (status, err) == (1, "")
+        logger.warning("Logged again")
+        assert run("doctor", "--region", US)[2] == ""
+
+    def test_a_repair_that_fails_is_a_finding_that_remains_with_its_reason(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        account.export("other", EU, US, Values={"A": "x"})
+        other = f"/strongref/exports/_shared/{HOME}/{EU}/other/A"
+        account.ssm(US).delete_parameters(Names=[f"{NETWORK}/Alb/Arn", other])
+        create = SsmStore.create
+
+        def refused(store: SsmStore, name: str, *more: Any) -> None:  # noqa: ANN401
+            if name.startswith(NETWORK):
+                raise CallerDeniedError("PutParameter", "AccessDenied", name, store.region)
+            create(store, name, *more)
+
+        monkeypatch.setattr(SsmStore, "create", refused)
+        status, out, err = run("doctor", "--region", US, "--fix", "--yes", "--output", "json")
+        document = json.loads(out)
+        validate("doctor", document)
+        (left,) = [each for each in document["findings"] if each["kind"] == "missing"]
+        reason = f"PutParameter of {NETWORK}/Alb/Arn in {US} was denied (AccessDenied). Check the caller's permissions"
+        assert f"That failed: {reason}" in left["nextStep"]
+        assert [each["subject"] for each in document["repaired"]] == ["A of other for all"]
+        assert (status, err.count("\n"), f"strongref: {reason}" in err) == (3, 1, True)
+
+    def test_a_hold_that_cannot_be_made_is_shown_with_its_reason(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        account.delete_stack(account.hold_stacks(EU)[0], EU)
+
+        def look(*_: object) -> None:
+            raise HoldMissingError(HOLD, "stack network")
+
+        monkeypatch.setattr(HoldKeeper, "look", look)
+        status, out, err = run("doctor", "--region", US)
+        assert (status, err) == (1, "")
+        assert "hold-impossible" in out
+        assert "The reason: Nothing was claimed: an Export of stack network has Hold: network-Exports" in out
+
+    def test_what_cannot_be_examined_is_a_finding(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        read = IndexTender._listed
+
+        def listed(index: IndexTender, region: str) -> Any:  # noqa: ANN401
+            if region == EU:
+                raise CallerDeniedError("GetParametersByPath", "AccessDenied", "/strongref/index", EU)
+            return read(index, region)
+
+        monkeypatch.setattr(IndexTender, "_listed", listed)
+        assert findings(run) == [("not-examined", "action", "/strongref/index/network/Exports")]
+
     def test_only_what_fix_repairs_is_said_to_be_repaired(self, run: Run, account: Account) -> None:  # noqa: F811
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
         for region, version in ((US, "0.1.0"), (EU, "0.2.0")):
@@ -160,6 +270,51 @@ class TestDoctor:
         status, _, err = run("doctor", "--region", EU, "--region", US, "--fix", "--yes")
         assert (status, err.count("PutParameter of /strongref/exports/_shared/")) == (3, 1)
         assert f"{NETWORK}/Alb/Arn" in account.everything(US)
+
+    def test_repairs_give_way_to_a_deployment_and_say_so(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        wait_a_little(monkeypatch)
+        account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
+        found = Examination.heal
+
+        def late(examination: Examination, regions: list[str]) -> tuple[list[Problem], list[Failure]]:
+            put_up_fence(account, "Exports.1", by="Exports of stack network", until="2099-01-01T00:00:00+00:00")
+            return found(examination, regions)
+
+        monkeypatch.setattr(Examination, "heal", late)
+        status, out, err = run("doctor", "--region", US, "--fix", "--yes", "--output", "json")
+        assert err == (
+            "strongref: waiting up to 1 s for Exports of stack network, which is changing exports of network\n"
+        )
+        assert [each["kind"] for each in json.loads(out)["findings"]] == ["in-progress"]
+        assert (status, json.loads(out)["repaired"]) == (0, [])
+
+    def test_ctrl_c_takes_the_fences_of_all_regions_away(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        account.export("certificate", US, EU, Values={"A": "x"})
+        account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
+        account.ssm(EU).delete_parameter(Name=f"/strongref/exports/_shared/{HOME}/{US}/certificate/A")
+        both, fenced = threading.Barrier(2), list[bool]()
+
+        def pressed(store: SsmStore, *_: object) -> None:
+            both.wait(60)
+            fenced.append(any("/fences/" in name for name in account.everything(store.region)))
+            if store.region == US:
+                os.kill(os.getpid(), signal.SIGINT)
+            store.clock.sleep(60)
+
+        monkeypatch.setattr(SsmStore, "create", pressed)
+        assert run("doctor", "--region", EU, "--region", US, "--fix", "--yes")[::2] == (130, "strongref: interrupted\n")
+        assert fenced == [True, True]
+        assert [name for region in (EU, US) for name in account.everything(region) if "/fences/" in name] == []
 
     def test_who_is_asked_has_seen_what_is_found(
         self,
@@ -199,6 +354,11 @@ class TestDoctor:
         assert "strongref is 0.2.0 in eu-west-1, 0.1.0 in us-east-1" in out
         assert "run strongref install in all of them" in out
         assert findings(run) == []
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 class TestRepublish:
@@ -270,6 +430,32 @@ class TestRepublish:
         assert "An expired fence was deleted" in err
         assert "are still being changed" in err
         assert err.replace("\n", "").isprintable()
+
+    def test_it_says_for_whom_it_waits_and_how_long(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        wait_a_little(monkeypatch)
+        account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
+        put_up_fence(account, "Exports.1", by="Exports of [/x] network\x1b[2J", until="2099-01-01T00:00:00+00:00")
+        _, _, err = run("republish", "network", "--region", US)
+        first, second, _ = err.split("\n")
+        assert first.startswith("strongref: waiting up to 1 s for Exports of [/x] network")
+        assert first.endswith(", which is changing exports of network")
+        assert first.isprintable()
+        assert second.startswith("strongref: The exports of stack network")
+        shown: list[str] = []
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        notice = healing.WaitNotice(shown.append)
+        scope = ExportScope.of("fences", f"{FENCES}/x")
+        assert scope
+        for seconds in (1.5, 0.5):
+            notice(scope, Fence("[/x]", datetime(2099, 1, 1, tzinfo=UTC)), seconds)
+        assert shown == [
+            f"waiting up to {seconds} s for \\[/x], which is changing exports of network" for seconds in (2, 1)
+        ]
 
     def test_nothing_is_restored_while_another_deployment_changes_it(
         self,
