@@ -69,7 +69,7 @@ from strongref_toolkit.threads import in_threads
 aws = ToolSession.start().aws(None, None)
 reader = OverviewReader(aws)
 found = in_threads([partial(reader._records, region) for region in sys.argv[1:]])
-scopes = [(region, scope, each) for region, scopes in zip(sys.argv[1:], found) for scope, each in scopes.items()]
+scopes = [(region, scope, each) for region, (read, _) in zip(sys.argv[1:], found) for scope, each in read.items()]
 """
 _RECORDS = f"""{_READ}
 print(sum(len(each.values) for _, _, each in scopes), 0)
