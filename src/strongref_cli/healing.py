@@ -24,11 +24,12 @@ from strongref_cli.overview import (
 )
 from strongref_cli.reading import name_unread, reading, status, unread_document, uses_of
 from strongref_operations.diagnosis import DEAD_FENCE, Severity, with_failures
-from strongref_operations.examination import Examination
+from strongref_operations.examination import Diagnosis, Examination
 from strongref_operations.releasing import by_import, claims_of, claims_on, release
 from strongref_operations.republishing import republish
 from strongref_overview.errors import no_such_importer
 from strongref_overview.exports import ImportState, Protection, participant_of
+from strongref_overview.graph import Unread
 from strongref_overview.reading import OverviewReader
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.log import no_log
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from strongref_operations.diagnosis import Problem
     from strongref_operations.releasing import ClaimedValue
     from strongref_operations.republishing import Restored
-    from strongref_overview.graph import Participant, Unread
+    from strongref_overview.graph import Participant
     from strongref_toolkit.session import ToolSession
 
 
@@ -55,27 +56,36 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     with no_log(), progress("Examining") as step:
         account = aws.accounts.own
         ports = session.ports(account)
-        problems = _problems(
+        found = _diagnosed(
             session, Examination(ports, session.clock, account, OverviewReader(aws, step), step), regions
         )
-    healable = sorted({each.region for each in problems if each.severity is Severity.HEALABLE})
+    name_unread(found.unread)
+    healable = sorted({each.region for each in found.problems if each.severity is Severity.HEALABLE})
     if not (args.fix and healable):
-        show(_diagnosis(problems, regions), args.output)
-        return int(any(each.severity is not Severity.NOTE for each in problems))
-    show_plan(_diagnosis(problems, regions), args.output, yes=args.yes)
+        show(_diagnosis(found), args.output)
+        return _status(found)
+    show_plan(_diagnosis(found), args.output, yes=args.yes)
     ask("Repair what --fix can?", yes=args.yes)
     with no_log(), progress("Repairing") as step:
         ports = replace(ports, waits=WaitNotice(step))
         examination = Examination(ports, session.clock, account, OverviewReader(aws, step), step)
         repaired, failures = examination.heal(healable)
     with no_log(), progress("Examining again"):
-        left = with_failures(_problems(session, examination, regions), failures, "not-repaired")
-    still = {each.identity for each in left}
-    repaired += [each for each in problems if each.kind == DEAD_FENCE]
-    show(_diagnosis(left, regions, [each for each in repaired if each.identity not in still]), args.output)
+        left = _diagnosed(session, examination, regions)
+    name_unread(each for each in left.unread if each.region not in {before.region for before in found.unread})
+    unread = {each.region for each in left.unread}
+    failures = [each for each in failures if each.called_in not in unread]
+    left = replace(left, problems=tuple(with_failures(left.problems, failures, "not-repaired")))
+    still = {each.identity for each in left.problems}
+    repaired += [each for each in found.problems if each.kind == DEAD_FENCE and each.region in left.regions]
+    show(_diagnosis(left, [each for each in repaired if each.identity not in still]), args.output)
     if failures:
         raise failures[0].error
-    return int(any(each.severity is not Severity.NOTE for each in left))
+    return _status(left)
+
+
+def _status(found: Diagnosis) -> int:
+    return status(found.unread, int(any(each.severity is not Severity.NOTE for each in found.problems)))
 
 
 class WaitNotice:
@@ -97,11 +107,24 @@ class WaitNotice:
             sys.stderr.write(f"strongref: {text}\n")
 
 
-def _problems(session: ToolSession, examination: Examination, regions: Sequence[str]) -> list[Problem]:
-    return [*version_problems(session, regions), *examination.examine(regions)]
+def _diagnosed(session: ToolSession, examination: Examination, regions: Sequence[str]) -> Diagnosis:
+    """What is wrong in regions, and with what is installed there; errors as for `Examination.examine`."""
+    found = examination.examine(regions)
+    problems, failed = version_problems(session, found.regions)
+    if len(failed) == len(found.regions):
+        raise failed[found.regions[0]]
+    unread = {each.region: each for each in found.unread} | {
+        region: Unread(region, str(error)) for region, error in failed.items()
+    }
+    return Diagnosis(
+        tuple(each for each in found.regions if each not in failed),
+        (*problems, *(each for each in found.problems if each.region not in failed)),
+        tuple(unread[region] for region in sorted(unread)),
+    )
 
 
-def _diagnosis(problems: Sequence[Problem], regions: Sequence[str], repaired: Sequence[Problem] = ()) -> Result:
+def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
+    problems, regions = found.problems, found.regions
     rows = [
         (
             each.region,
@@ -130,6 +153,7 @@ def _diagnosis(problems: Sequence[Problem], regions: Sequence[str], repaired: Se
         "regions": list(regions),
         "findings": [_problem_document(each) for each in problems],
         "repaired": [_problem_document(each) for each in repaired],
+        "unread": unread_document(found.unread),
     }
     return Result([Table(columns, rows, notes=[*notes, summary])], document)
 

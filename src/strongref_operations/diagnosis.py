@@ -11,7 +11,7 @@ from strongref.contract.values import MAX_BYTES, attribute_name
 from strongref.errors import TAG_LIMIT
 from strongref.protocol.findings import FindingType, Resolution
 from strongref.text import cut, some
-from strongref_overview.exports import ImportState, Protection, participant_of
+from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -70,6 +70,11 @@ class Failure:
     region: str
     error: StrongRefError
     about: tuple[str, ...] = ()  # names and paths of parameters, names of stacks
+
+    @property
+    def called_in(self) -> str:
+        """The region of the call that failed; empty if the error does not say."""
+        return getattr(self.error, "region", "")
 
     def explains(self, problem: Problem) -> bool:
         """Whether it is about this problem, or about a scope with this problem, which is to be repaired."""
@@ -206,7 +211,8 @@ def outdated(values: Iterable[ExportedValue]) -> Iterator[Problem]:
 def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
     """Producers whose imported values CloudFormation does not protect: their Export names no hold. One for each."""
     producers: dict[tuple[str, ExportScope], set[Participant]] = {}
-    for value in values:
+    # Values in another state may have no Export that could name one.
+    for value in (each for each in values if each.state is ExportState.PUBLISHED):
         importers = {participant_of(each.importer) for each in value.claims if each.protection is Protection.NONE}
         if bare := {each for each in importers if each.account == value.producer.account}:  # Others cannot hold it.
             producers.setdefault((value.region, value.scope), set()).update(bare)
@@ -235,7 +241,8 @@ def near_limits(stored: StoredRegion, sizes: Mapping[str, int], count: int) -> I
                 step = f"{sizes[name]} of {MAX_BYTES} bytes. Split it, or export a reference to it"
                 yield Problem(stored.region, "near-size-limit", Severity.ACTION, subject, step, (), name)
     if count >= NEAR * MAX_PARAMETERS:
-        step = "raise the tier in Parameter Store's settings, or delete what is not used"
+        # With Intelligent-Tiering, as strongref asks for (AWS: Parameter Store User Guide, managing tiers).
+        step = "AWS charges for more, as they are advanced parameters; drop exports that nothing imports"
         subject = f"{count} parameters of strongref; a region has {MAX_PARAMETERS} standard ones"
         yield Problem(stored.region, "near-parameter-limit", Severity.ACTION, subject, step)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.fence import Fence
 from strongref.contract.releases import RELEASES, Release
-from strongref.errors import StrongRefError
+from strongref.errors import HoldMissingError, StrongRefError
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.time import OnClock
@@ -26,6 +26,7 @@ from strongref_operations.diagnosis import (
     unprotected,
     with_failures,
 )
+from strongref_overview.graph import Unread
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
@@ -73,6 +74,15 @@ class InterruptibleClock(OnClock):
             raise KeyboardInterrupt
 
 
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What was found in some regions."""
+
+    regions: tuple[str, ...]  # those that were read
+    problems: tuple[Problem, ...]  # sorted
+    unread: tuple[Unread, ...]  # those that could not be read
+
+
 @dataclass(slots=True)
 class _Found:
     """What the janitor of a region has found, and could not do."""
@@ -91,20 +101,29 @@ class Examination:
     reader: OverviewReader
     progress: Callable[[str], None]
 
-    def examine(self, regions: Sequence[str]) -> list[Problem]:
-        """Everything that is wrong in these regions, sorted; nothing is written.
+    def examine(self, regions: Sequence[str]) -> Diagnosis:
+        """Everything that is wrong in these regions; nothing is written.
 
         Raises:
-            StrongRefError: a call failed.
+            UnknownCallerError: STS does not return the caller, as without credentials.
+            StrongRefError: a call failed, and no region was read.
         """
-        done = in_threads([partial(self._examined, region) for region in regions])
-        stored = self.reader.regions(regions)
-        values = self.reader.values(stored)
-        problems = [problem for found in done for problem in found.problems]
+        done = dict(zip(regions, in_threads([partial(self._examined, region) for region in regions]), strict=True))
+        failed = {region: found for region, found in done.items() if isinstance(found, StrongRefError)}
+        if len(failed) == len(done):
+            raise failed[regions[0]]
+        read = {each.region: each for each in self.reader.regions([each for each in done if each not in failed])}
+        values = self.reader.values(list(read.values()))
+        unread = {
+            **{each.region: each for each in self.reader.unread},
+            **{region: Unread(region, str(error)) for region, error in failed.items()},
+        }
+        janitors = [found for region, found in done.items() if isinstance(found, _Found) and region in read]
+        problems = [problem for found in janitors for problem in found.problems]
         by_hand = {each.parameter for each in problems if each.kind == "changed-by-hand"}
         problems += [each for each in outdated(values) if each.parameter not in by_hand]
         problems += unprotected(values)
-        for each in stored:
+        for each in read.values():
             problems += self._stored(each)
         changing = {(each.region, each.subject) for each in problems if each.parameter.startswith(FENCES)}
         # A fence says more than that something is in progress.
@@ -115,8 +134,9 @@ class Examination:
             or each.parameter.startswith(FENCES)
             or (each.region, each.subject) not in changing
         ]
-        failures = [failure for found in done for failure in found.failures]
-        return _in_order(with_failures(problems, failures, "not-examined"))
+        failures = [failure for found in janitors for failure in found.failures if failure.called_in not in unread]
+        found = _in_order(with_failures(problems, failures, "not-examined"))
+        return Diagnosis(tuple(read), tuple(found), tuple(unread[region] for region in sorted(unread)))
 
     def _stored(self, stored: StoredRegion) -> Iterator[Problem]:
         """What the names and texts of a region's parameters show."""
@@ -149,16 +169,20 @@ class Examination:
         repaired = [each for found in healed for each in found.problems if each.severity is Severity.HEALABLE]
         return repaired, [failure for found in healed for failure in found.failures]
 
-    def _examined(self, region: str) -> _Found:
+    def _examined(self, region: str) -> _Found | StrongRefError:
         found = _Found()
-        self._look(region, self.clock, found, repairs=False)
+        try:
+            self._look(region, self.clock, found, repairs=False)
+        except StrongRefError as error:
+            return error
         return found
 
     def _look(self, region: str, clock: Clock, found: _Found, *, repairs: bool) -> None:
         """Have the janitor look after a region, and add what it finds, as far as it comes."""
 
         def note(_message: str, error: StrongRefError, /, **about: str) -> None:
-            found.failures.append(Failure(region, error, tuple(about.values())))
+            if not isinstance(error, HoldMissingError):  # The finding itself says so.
+                found.failures.append(Failure(region, error, tuple(about.values())))
 
         for done in Janitor(self.ports, region, self.account, repairs, note).tend(clock):
             self.progress(f"{region}, {done.mark[0].removeprefix('/strongref/exports/')}")

@@ -121,7 +121,10 @@ def _release_hold(ports: Ports, clock: Clock, hold: HoldStack) -> None:
     ports.lag.settle(clock)  # Then reads show which claims are gone.
     names = store.under(scope.values, decrypted=False)
     left = [scope.key(name) for name in names if hold.claim in (store.tags(name) or {})]
-    if holds := keeper.needed(RecordedExports.read(store, scope).holds(left)):
+    recorded = RecordedExports.read(store, scope)
+    if recorded.torn and left:
+        return  # What cannot be read may need the hold.
+    if holds := keeper.needed(recorded.holds(left)):
         try:
             keeper.begin(holds)
         except StrongRefError as error:

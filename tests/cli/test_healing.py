@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +23,21 @@ from strongref.contract.fence import Fence
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, ExportScope, ManifestSet
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.releases import MAX_REASON, Release
-from strongref.errors import AccessDeniedError, CallerDeniedError, HoldMissingError, HoldPendingError, StrongRefError
+from strongref.errors import (
+    AccessDeniedError,
+    CallerDeniedError,
+    HoldPendingError,
+    ProducerLeavingError,
+    StrongRefError,
+)
 from strongref.log import logger
+from strongref.protocol import janitor_holds
 from strongref.protocol.hold_stacks import HoldKeeper
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.lag import ReadLag
 from strongref_cli import healing, installation
 from strongref_install.errors import AwsCallError
+from strongref_operations import diagnosis
 from strongref_operations.examination import Examination
 from strongref_overview.reading import OverviewReader
 from strongref_toolkit import session
@@ -84,7 +92,8 @@ def deny(monkeypatch: pytest.MonkeyPatch, action: str, region: str = US) -> None
 
     def denied(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
         if operation == action and client.meta.region_name == region:
-            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": SECRET}}, operation)
+            text = SECRET if client.meta.service_model.service_name == "ssm" else "Not allowed"
+            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": text}}, operation)
         return call(client, operation, request)
 
     monkeypatch.setattr(BaseClient, "_make_api_call", denied)
@@ -217,13 +226,13 @@ class TestDoctor:
         account.delete_stack(account.hold_stacks(EU)[0], EU)
 
         def look(*_: object) -> None:
-            raise HoldMissingError(HOLD, "stack network")
+            raise ProducerLeavingError("stack network", HOLD, deleted=False)
 
         monkeypatch.setattr(HoldKeeper, "look", look)
         status, out, err = run("doctor", "--region", US)
         assert (status, err) == (1, "")
         assert "hold-impossible" in out
-        assert "The reason: Nothing was claimed: an Export of stack network has Hold: network-Exports" in out
+        assert "The reason: network-Exports cannot be held: stack network removes it from its template" in out
 
     def test_what_cannot_be_examined_is_a_finding(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         read = IndexTender._listed
@@ -346,6 +355,85 @@ class TestDoctor:
             ("near-size-limit", "action", "Text of long for all"),
             ("near-tag-limit", "action", "VpcId of network for all"),
         ]
+
+    def test_a_region_that_is_near_its_limit_is_found(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(diagnosis, "MAX_PARAMETERS", 4)
+        ((kind, severity, subject),) = findings(run)
+        assert (kind, severity) == ("near-parameter-limit", "action")
+        assert subject.endswith(" parameters of strongref; a region has 4 standard ones")
+
+    def test_a_hold_whose_import_is_gone_is_deleted(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        (hold,) = account.hold_stacks(EU)
+        account.delete_stack("shop", US)
+        assert ("stale-hold", "healable", hold) not in findings(run, "--region", EU)  # It may be of an import at work.
+        monkeypatch.setattr(janitor_holds, "YOUNG", timedelta(0))
+        assert ("stale-hold", "healable", hold) in findings(run, "--region", EU)
+        run("doctor", "--region", EU, "--region", US, "--fix", "--yes")
+        assert account.hold_stacks(EU) == []
+        assert findings(run, "--region", EU) == []
+
+    def test_a_missing_entry_of_the_index_is_written(self, run: Run, account: Account) -> None:  # noqa: F811
+        entry = "/strongref/index/network/Exports"
+        account.ssm(EU).delete_parameter(Name=entry)
+        assert findings(run) == [("index", "healable", entry)]
+        run("doctor", "--region", US, "--fix", "--yes")
+        assert entry in account.everything(EU)
+        assert findings(run) == []
+
+    @pytest.mark.parametrize("harm", ["value", "record"])
+    def test_another_revision_mends_what_was_changed_by_hand(self, run: Run, account: Account, harm: str) -> None:  # noqa: F811
+        names = {"value": f"{NETWORK}/VpcId", "record": f"{NETWORK}/Exports".replace("/exports/", "/records/")}
+        account.ssm(US).put_parameter(Name=names[harm], Value="by hand", Type="String", Overwrite=True)
+        kinds = {"value": ("changed-by-hand", "VpcId"), "record": ("unreadable-record", "record Exports")}
+        kind, subject = kinds[harm]
+        assert [each for each in findings(run) if each[0] != "outdated-import"] == [
+            (kind, "action", f"{subject} of network for all")
+        ]
+        _, out, _ = run("doctor", "--region", US)
+        assert "deploy the producer with another Revision of its Export" in out
+        values = {"Alb": {"Arn": SECRET, "Sg": SECRET}, "VpcId": SECRET}
+        account.export("network", EU, US, Values=values, Hold=HOLD, Revision="2")
+        assert findings(run) == []
+
+    def test_what_a_deleted_producer_leaves_is_deleted_unless_it_is_imported(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+    ) -> None:
+        account.delete_stack("network", EU)
+        found = findings(run)
+        assert {(kind, subject) for kind, _, subject in found if "orphan" in kind} == {
+            ("imported-orphan", "Alb.Arn of network for all"),
+            ("imported-orphan", "Alb.Sg of network for all"),
+            ("imported-orphan", "VpcId of network for all"),
+        }
+        account.delete_stack("shop", US)
+        assert {kind for kind, *_ in findings(run)} >= {"orphan"}
+        run("doctor", "--region", US, "--region", EU, "--fix", "--yes")
+        assert [name for name in account.everything(US) if name.startswith(NETWORK)] == []
+
+    def test_a_withdrawn_value_is_worth_knowing_and_a_stray_one_goes(self, run: Run, account: Account) -> None:  # noqa: F811
+        tags = [{"Key": PRODUCER_TAG, "Value": account.stack("network", EU)}]
+        account.ssm(US).put_parameter(Name=f"{NETWORK}/Old", Value="x", Type="String", Tags=tags)
+        assert findings(run) == [("stray", "healable", "Old of network for all")]
+        (importer,) = account.claims(US, f"{NETWORK}/VpcId")
+        (claim,) = [each for each in account.tags(US, f"{NETWORK}/VpcId") if each.startswith(CLAIM_TAG)]
+        claims = [{"Key": claim, "Value": importer}]
+        account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/Old", Tags=claims)
+        assert findings(run) == [("withdrawn", "note", "Old of network for all")]
+        account.ssm(US).remove_tags_from_resource(
+            ResourceType="Parameter", ResourceId=f"{NETWORK}/Old", TagKeys=[claim]
+        )
+        account.tag_claim(US, f"{NETWORK}/Old", "web")  # It has no such import.
+        assert ("stale-claim", "healable", "Old of network for all") in findings(run)
+        run("doctor", "--region", US, "--fix", "--yes")
+        assert f"{NETWORK}/Old" not in account.everything(US)
+        assert findings(run) == []
 
     def test_versions_that_differ_between_regions_are_found(self, run: Run, account: Account) -> None:  # noqa: F811
         for region, version in ((US, "0.1.0"), (EU, "0.2.0")):
@@ -475,6 +563,58 @@ class TestRepublish:
         )
         assert err.endswith("Run the command again when that has finished.\n")
         assert err.count("\n") == 1
+
+
+class TestRegions:
+    """`doctor` in several regions, of which some cannot be read."""
+
+    BOTH = ("--region", EU, "--region", US)
+    DENIED = f"GetParametersByPath of /strongref/fences in {US} was denied (AccessDeniedException)."
+
+    def test_a_region_that_cannot_be_read_is_named_and_the_others_are_examined(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        account.export("certificate", US, EU, Values={"A": "x"})
+        lost = f"/strongref/exports/_shared/{HOME}/{US}/certificate/A"
+        account.ssm(EU).delete_parameter(Name=lost)
+        account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
+        deny(monkeypatch, "GetParametersByPath")
+        status, out, err = run("doctor", *self.BOTH, "--output", "json")
+        document = json.loads(out)
+        validate("doctor", document)
+        assert (status, document["regions"]) == (3, [EU])
+        assert [(each["region"], each["kind"]) for each in document["findings"]] == [(EU, "missing")]
+        (unread,) = document["unread"]
+        assert (unread["region"], unread["error"].startswith(self.DENIED)) == (US, True)
+        assert err == f"strongref: {US} was not read: {unread['error']}\n"
+
+        status, out, err = run("doctor", *self.BOTH, "--fix", "--yes")
+        assert (status, err.count("\n")) == (3, 1)
+        assert "Repaired: missing (A of certificate for all)." in out
+        assert account.ssm(EU).get_parameter(Name=lost)
+
+    @pytest.mark.parametrize(
+        "action", ["GetParametersByPath", "ListTagsForResource", "DescribeParameters", "GetResources", "ListExports"]
+    )
+    def test_whatever_is_denied_the_region_is_named_once(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch, action: str
+    ) -> None:
+        deny(monkeypatch, action)
+        status, out, err = run("doctor", *self.BOTH)
+        assert (status, out) == (3, f"Nothing is wrong in {EU}.\n")
+        assert (err.startswith(f"strongref: {US} was not read: "), err.count("\n")) == (True, 1)
+
+    def test_where_no_region_can_be_read_the_first_error_is_raised(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        deny(monkeypatch, "GetParametersByPath", EU)
+        deny(monkeypatch, "GetParametersByPath", US)
+        status, out, err = run("doctor", *self.BOTH)
+        assert (status, out, err.count("\n")) == (3, "", 1)
+        assert err.startswith(f"strongref: GetParametersByPath of /strongref/fences in {EU} was denied")
 
 
 @pytest.mark.parametrize(
@@ -681,6 +821,14 @@ class TestRelease:
         status, out, _ = run(*arguments, "stack:shop")
         assert (status, "shop still uses this." in out) == (0, True)
         assert account.claims(US, f"{NETWORK}/VpcId") == [str(ManifestSet(HOME, "shop"))]
+
+    def test_a_hold_stays_where_a_record_that_may_need_it_cannot_be_read(self, run: Run, account: Account) -> None:  # noqa: F811
+        holds = account.hold_stacks(EU)
+        record = f"{NETWORK}/Exports".replace("/exports/", "/records/")
+        account.ssm(US).put_parameter(Name=record, Value="by hand", Type="String", Overwrite=True)
+        assert run(*RELEASE, "--reason", "x", "--yes")[0] == 0
+        assert run("doctor", "--region", US, "--fix", "--yes")[0] == 1
+        assert account.hold_stacks(EU) == holds
 
     def test_a_reason_is_more_than_spaces(self, run: Run) -> None:
         status, _, err = run(*RELEASE, "--reason", " \t ")

@@ -245,9 +245,9 @@ def _of_living_stacks(
     scope: ExportScope, recorded: Mapping[str, Parameter], inspector: TagInspector
 ) -> RecordedExports:
     """What the records of stacks that exist publish."""
-    found = {logical_id: each.record for logical_id, each in decode(scope.records, recorded).items()}
-    living = {logical_id: each for logical_id, each in found.items() if each and inspector.exists(each.stack)}
-    return RecordedExports(living, torn=False)
+    found = RecordedExports.of(decode(scope.records, recorded))
+    living = {logical_id: each for logical_id, each in found.records.items() if inspector.exists(each.stack)}
+    return RecordedExports(living, found.torn)
 
 
 def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportScope, dict[str, Parameter]]:

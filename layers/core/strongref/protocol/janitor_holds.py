@@ -113,6 +113,8 @@ class HoldTender:
         Yields:
             The tag of each claim in order: first without findings, before it is looked after, then with what was found.
         """
+        if recorded.torn:
+            return  # What cannot be read may need the holds that there are.
         if unread and recorded.all_holds:
             if len(unread) > READ_AGAIN:
                 logger.warning("Too many values to look after their holds", extra={"path": scope.values})
@@ -197,6 +199,8 @@ class HoldTender:
             claims: dict[Claim, set[Key]] = {}
             keys = {stack.scope.key(name) for name in store.under(stack.scope.values, decrypted=False)}
             recorded = RecordedExports.read(store, stack.scope)
+            if recorded.torn:
+                raise ChangingError(str(stack.scope.producer), "another deployment")
             needs_all = keeper.may_exist() or len(recorded.all_holds) > 1
             tags = inspector.survey(store, stack.scope, sorted(keys if needs_all else keys & claimed))
             inspector.agree(first, [tags])
@@ -210,7 +214,8 @@ class HoldTender:
 
         if not self.repairs:
             self.ports.lag.settle(self.clock)
-            yield from self._looked_at(keeper, needed(self.ports.stores(self.region, self.clock)))
+            with suppress(ChangingError):
+                yield from self._looked_at(keeper, needed(self.ports.stores(self.region, self.clock)))
             return
         try:
             sites = [(self.region, stack.scope)]
