@@ -319,6 +319,7 @@ class TestDoctor:
             if store.region == US:
                 os.kill(os.getpid(), signal.SIGINT)
             store.clock.sleep(60)
+            fenced.append(False)  # It goes on.
 
         monkeypatch.setattr(SsmStore, "create", pressed)
         assert run("doctor", "--region", EU, "--region", US, "--fix", "--yes")[::2] == (130, "strongref: interrupted\n")
