@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import SHARED
+from strongref.contract.names import consumer_text
 from strongref.text import some, stack_text
 from strongref_check.report import ChangeKind, Verdict
 
@@ -116,7 +116,7 @@ def _rest(export: ExportPrediction) -> Iterator[str]:
 
 
 def _row(change: ValueChange) -> tuple[str, str, str, str]:
-    return change.kind, change.name, change.region, "shared" if change.consumer == SHARED else change.consumer
+    return change.kind, change.name, change.region, consumer_text(change.consumer)
 
 
 def _details(change: ValueChange, before: str, imported: str = "imported by ") -> str:

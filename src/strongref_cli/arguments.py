@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 
 from strongref import __version__
-from strongref.contract.names import SHARED
+from strongref.contract.names import ALL
 from strongref_cli.options import (
     Commands,
     Parser,
     add_command,
+    add_consumer,
     add_output,
     add_profile,
     add_regions,
@@ -29,6 +30,8 @@ CLAIM, HOLD, UNCLAIM = "--claim", "--hold", "--unclaim"
 
 CONTEXT_FILE = "strongref.context.json"
 """The same as in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
+
+_ALL_STACKS = f"{ALL}: exports for all stacks"
 
 ROLE_NAME = "strongref-references"
 """The default name of the ClusterRole; different from a controller's own role, which it would replace."""
@@ -80,7 +83,7 @@ def _list(commands: Commands) -> None:
     exports = add_command(commands, "list", "list exports and who imports them; never the values")
     add_regions(exports, "a region of the values")
     exports.add_argument("--stack", help="only exports of this stack")
-    exports.add_argument("--consumer", help="only exports for this consumer; all: exports for all stacks")
+    add_consumer(exports, f"only exports for this consumer; {_ALL_STACKS}")
     exports.add_argument("--importer", help="only exports that this stack imports")
     exports.add_argument("--state", choices=STATES, help="only exports in this state, or with an import in it")
     add_output(exports)
@@ -264,7 +267,7 @@ def _channel(command: argparse.ArgumentParser) -> None:
     repeatable(command, "--region", "the objects' region; list accepts more than one")
     command.add_argument("--account", help="the objects' account, if it is not the caller's")
     command.add_argument("--role", help=ROLE)
-    command.add_argument("--consumer", help="via strongref: only exports for this consumer (_shared: exports for all)")
+    add_consumer(command, f"via strongref: only exports for this consumer; {_ALL_STACKS}")
     command.add_argument("--stack", help="via cloudformation or strongref: only exports of this stack")
     command.add_argument("--prefix", help="via ssm: the parameters' prefix, as in /shared/network")
     add_profile(command)
@@ -318,7 +321,7 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
         "-n", "--namespace", help="the namespace of objects without one; by default the context's, or default"
     )
     resolve.add_argument("--conditions", action="store_true", help="print each object's condition, a JSON object each")
-    resolve.add_argument("--consumer", default=SHARED, help="the exports' consumer; by default exports for all")
+    add_consumer(resolve, f"the exports' consumer; by default {_ALL_STACKS}", default=ALL)
     resolve.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
     resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
     resolve.add_argument("--sensitive", action="store_true", help="also write secret exports")
@@ -340,7 +343,7 @@ def _resolve(commands: Commands) -> None:
     )
     allow = "also write this sensitive value of Terraform, and all that is in it; repeatable"
     repeatable(resolve, "--allow", allow, metavar="ADDRESS")
-    resolve.add_argument("--consumer", default=SHARED, help="the exports' consumer; by default exports for all")
+    add_consumer(resolve, f"the exports' consumer; by default {_ALL_STACKS}", default=ALL)
     claims = resolve.add_mutually_exclusive_group()
     claims.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
     claims.add_argument(UNCLAIM, metavar="NAME", help="release everything that NAME claims; without manifests")

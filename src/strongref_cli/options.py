@@ -6,6 +6,7 @@ import argparse
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+from strongref.contract.names import consumer_given
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,6 +96,11 @@ def add_regions(command: argparse.ArgumentParser, whose: str) -> None:
     )
     regions.add_argument("--all-regions", action="store_true", help="every region that is enabled for the account")
     add_profile(command)
+
+
+def add_consumer(command: argparse.ArgumentParser, summary: str, default: str | None = None) -> None:
+    """Add the option that names a consumer: its value is the consumer as it is stored."""
+    command.add_argument("--consumer", type=consumer_given, default=default, help=summary)
 
 
 def add_profile(command: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from strongref.text import os_problem, printable
 from strongref_toolkit.errors import UsageError, WriteFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 UNBOUNDED = 100_000
 """Columns of what is not shown on a terminal: nothing is wrapped, so that other programs can read it."""
@@ -27,7 +27,7 @@ NARROWEST = 8
 """Columns of the terminal for each column of a table: rich leaves out columns for which there is no space."""
 
 _WRONG = ("missing", "foreign", "gone", "refused", "failed")
-_LATE = ("deploy again", "restored", "withdrawn", "no hold yet")
+_LATE = ("deploy again", "outdated", "restored", "withdrawn", "no hold yet", "unheld")
 """Words that terminals show in color: each is a state, so no color says what no word does."""
 
 
@@ -45,7 +45,7 @@ class Table:
 class Result:
     """What a command has found: for people, and the same for programs."""
 
-    tables: Sequence[Table]
+    tables: Iterable[Table]  # may be made only when they are shown, which is at most once
     document: Mapping[str, Any]  # JSON
 
 

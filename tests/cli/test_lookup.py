@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
-import strongref_cli as cli
 from strongref.aws.clients import Clients
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Run = Callable[..., tuple[int, str, str]]
+    from tests.support.commands import Run
 
 TOPIC, STAGE, DATABASE = "AWS::SNS::Topic", "AWS::ApiGateway::Stage", "AWS::RDS::DBInstance"
 PERMISSION, FUNCTION = "AWS::Lambda::Permission", f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:web"
@@ -52,15 +50,9 @@ def cloud(monkeypatch: pytest.MonkeyPatch, regions: set[str]) -> FakeCloudContro
 
 
 @pytest.fixture
-def run(cloud: FakeCloudControl, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(cloud: FakeCloudControl, command_line: Run) -> Run:
     del cloud
-
-    def command(*arguments: str) -> tuple[int, str, str]:
-        status = cli.main(["lookup", *arguments])
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
-
-    return command
+    return partial(command_line, "lookup")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from strongref.contract.values import Parameter
-
-    Run = Callable[..., tuple[int, str, str]]
+    from tests.support.commands import Run
 
 BUCKET = Bucket("arn:aws:s3:::assets", "assets")
 BALANCER = ApplicationLoadBalancer(
@@ -80,13 +80,8 @@ def _export_all(stack: Stack) -> None:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def command(*arguments: str) -> tuple[int, str, str]:
-        status = cli.main(["objects", *arguments])
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
-
-    return command
+def run(command_line: Run) -> Run:
+    return partial(command_line, "objects")
 
 
 VIA = {

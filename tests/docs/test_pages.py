@@ -59,6 +59,7 @@ def test_every_error_is_explained() -> None:
     }
     wrappers = {
         "StrongRefError",
+        "KeysError",
         "ServiceError",
         "PartialCreateError",
         "PropertiesAskedError",

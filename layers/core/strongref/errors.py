@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, dataclass_transform
 
-from strongref.text import NAMES_LIMIT, REASON_LIMIT, brief, cut, filled, some, stack_text
+from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut, filled, some, stack_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -266,12 +266,21 @@ class ForeignParameterError(StrongRefError):
         )
 
 
-class ConflictingExportError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class KeysError(StrongRefError):
+    """Something about keys of one stack's exports."""
+
     keys: Sequence[str]
+
+    @property
+    def names(self) -> list[str]:
+        return [attribute_name(key) for key in self.keys]
+
+
+class ConflictingExportError(KeysError):
+    counted = ErrorMetric.REJECTED
     logical_id: str
     sentence = (
-        "{keys} cannot be exported: {logical_id} in the same stack exports the same name with another value. Give one "
+        "{names} cannot be exported: {logical_id} in the same stack exports the same name with another value. Give one "
         "of them another name, or both the same value. Nothing was changed."
     )
 
@@ -294,11 +303,10 @@ class UnreadableRecordError(StrongRefError):
     )
 
 
-class UnsettledError(StrongRefError):
-    keys: Sequence[str]
+class UnsettledError(KeysError):
     producer: str
     sentence = (
-        "The stored value of {keys} differs from what {producer} exports: a change did not finish, or it was changed "
+        "The stored value of {names} differs from what {producer} exports: a change did not finish, or it was changed "
         "by hand. Deploy the exporting stack with another Revision, then this one again."
     )
 
@@ -408,13 +416,13 @@ class HoldFailedError(StrongRefError):
     )
 
 
-class TooManyClaimsError(StrongRefError):
+class TooManyClaimsError(KeysError):
     counted = ErrorMetric.REJECTED
-    keys: Sequence[str]
     producer: str
     sentence = (
-        "{keys} of {producer} cannot be imported once more: SSM allows 50 tags on a parameter, and each import is one. "
-        "Give this consumer an Export of its own (Consumer: …), or import weakly (Strength: weak). Nothing was claimed."
+        "{names} of {producer} cannot be imported once more: SSM allows 50 tags on a parameter, and each import is "
+        "one. Give this consumer an Export of its own (Consumer: …), or import weakly (Strength: weak). Nothing was "
+        "claimed."
     )
 
 
@@ -429,7 +437,7 @@ def _merged(in_use: Iterable[InUse]) -> list[InUse]:
 def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for use in in_use:
-        groups.setdefault((use.verb, use.importers), []).append(use.key)
+        groups.setdefault((use.verb, use.importers), []).append(attribute_name(use.key))
     return groups
 
 

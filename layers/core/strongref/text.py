@@ -27,6 +27,11 @@ def some(names: Iterable[str], most: int = 10) -> str:
     return f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
 
 
+def attribute_name(key: str) -> str:
+    """A key of an export as people see it: as `Fn::GetAtt` spells it, with dots between levels."""
+    return key.replace("/", ".")
+
+
 def os_problem(error: OSError) -> str:
     """The operating system's reason for a failure, for use in a sentence: `permission denied`."""
     return (error.strerror or type(error).__name__).lower()
