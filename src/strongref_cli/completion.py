@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from strongref_toolkit.session import ToolSession
 
 
-_FILES = ("FILE", "MANIFEST", "TEMPLATE", "file", "manifest", "out")
+_FILES = ("FILE", "MANIFEST", "STATE", "TEMPLATE", "file", "manifest", "out")
 """What arguments that are files are called in the help, or in the parsed arguments."""
 
 

@@ -15,7 +15,7 @@ from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import SEPARATOR
 from strongref_cli.output import Result, Table, progress, put_out, show
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.session import one_region
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def look_up(args: argparse.Namespace, session: ToolSession) -> int:
-    (region,) = chosen_regions(session, [args.region] if args.region else [], everywhere=False)
+    region = one_region(args.region)
     accounts = session.accounts(region, args.role)
     properties = _pairs("--property", args.property)
     if empty := [name for name, value in properties.items() if not value]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from strongref.contract.names import consumer_given
+from strongref_cli.output import put_out
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,6 +46,13 @@ class Parser(argparse.ArgumentParser):
     @property
     def option_names(self) -> list[str]:
         return [name for action in self._actions for name in action.option_strings if name.startswith("--")]
+
+    def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ANN401 (as argparse)
+        """Raises what `put_out` does for standard output. Argparse ignores that nobody can read the help."""
+        if file is sys.stdout:
+            put_out(message.encode())
+        else:
+            super()._print_message(message, file)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 (as argparse)
         if action.choices is None or value in action.choices:
@@ -101,6 +110,27 @@ def add_regions(command: argparse.ArgumentParser, whose: str) -> None:
 def add_consumer(command: argparse.ArgumentParser, summary: str, default: str | None = None) -> None:
     """Add the option that names a consumer: its value is the consumer as it is stored."""
     command.add_argument("--consumer", type=consumer_given, default=default, help=summary)
+
+
+def add_region(options: Options, whose: str) -> None:
+    """Add the option that chooses the one region of a command."""
+    summary = f"{whose}; by default that of the environment or of the profile"
+    options.add_argument("--region", action=Once, metavar="REGION", help=summary)
+
+
+class Once(argparse.Action):
+    """An option with one value, which must not be given again: argparse would ignore the first one."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002 (as argparse)
+        namespace: argparse.Namespace,
+        values: Any,  # noqa: ANN401 (as argparse)
+        option_string: str | None = None,
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise UsageError(f"{option_string} is given twice, and this command works in one region")
+        setattr(namespace, self.dest, values)
 
 
 def add_profile(command: argparse.ArgumentParser) -> None:

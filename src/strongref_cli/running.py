@@ -70,6 +70,7 @@ def _status(error: StrongRefError) -> int:
 def _run(args: argparse.Namespace) -> int:
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415 (`--help` does not wait for it)
 
+    from strongref_toolkit.regions import check_regions  # noqa: PLC0415 (the same)
     from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (the same)
 
     module, _, function = args.run.partition(":")
@@ -77,8 +78,10 @@ def _run(args: argparse.Namespace) -> int:
     if profile:
         os.environ["AWS_PROFILE"] = profile  # for what asks botocore for the default region
     try:
-        status: int = getattr(import_module(f"strongref_cli.{module}"), function)(args, ToolSession.start(profile))
-        sys.stdout.flush()
+        session = ToolSession.start(profile)
+        if given := getattr(args, "region", None):
+            check_regions([given] if isinstance(given, str) else given)
+        status: int = getattr(import_module(f"strongref_cli.{module}"), function)(args, session)
     except BotoCoreError as error:  # before any call: errors of calls are ours
         name = type(error).__name__
         profile = f" {error.kwargs['profile']!r}" if "profile" in error.kwargs else ""

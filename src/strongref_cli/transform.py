@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strongref.contract.properties import parse_account, parse_region
+from strongref.contract.properties import parse_account
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref.errors import BadRequestError
 from strongref.macro.errors import TransformFailedError
@@ -65,12 +65,11 @@ def _target(args: argparse.Namespace) -> DeploymentTarget:
     for name, value in given.items():
         if value not in (None, _SETTINGS[name]) and not args.iam:
             raise UsageError(f"--{name} requires --iam")
-    for name, rule in (("region", parse_region), ("account", parse_account)):
-        if given[name] is not None:
-            try:
-                rule(f"--{name}", given[name])
-            except BadRequestError as error:
-                raise UsageError(str(error)) from None
+    if target_account := given["account"]:
+        try:
+            parse_account("--account", target_account)
+        except BadRequestError as error:
+            raise UsageError(str(error)) from None
     if args.parameter and not args.iam:
         raise UsageError("--parameter requires --iam")
     values = dict(each.partition("=")[::2] for each in args.parameter)

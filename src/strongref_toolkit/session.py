@@ -103,5 +103,10 @@ def regions(given: list[str] | None) -> list[str]:
     return [default]
 
 
+def one_region(given: str | None) -> str:
+    """The given region, or the default one; errors as for `regions`."""
+    return regions([given] if given else None)[0]
+
+
 def default_region() -> str | None:
     return os.environ.get("AWS_REGION") or Session().region_name

@@ -304,7 +304,7 @@ def test_an_unreadable_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFi
         (["--iam", "deployer", "--parameter", "Acount=b"], "--parameter: the template has no Acount"),
         (
             ["--iam", "deployer", "--region", "Ireland"],
-            "--region must be a region code such as us-east-1, got 'Ireland'",
+            "'Ireland' is not a region that this botocore knows. Give a region code such as us-east-1.",
         ),
         (
             ["--iam", "deployer", "--account", "12"],

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Run: TypeAlias = Callable[..., tuple[int, str, str]]
 """Runs a command line: its exit status, standard output and standard error."""
 
-SECRET = "a-value-not-to-be-shown"
+SECRET = "an-export-not-to-be-shown"
 """The value of exports in tests of the command line."""
 
 
