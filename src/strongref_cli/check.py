@@ -12,6 +12,7 @@ from strongref_check.reading import StackReader
 from strongref_check.rendering import as_json, as_markdown, as_table
 from strongref_check.report import Verdict
 from strongref_cli.manifests import STANDARD
+from strongref_cli.options import pairs
 from strongref_cli.output import progress, put_out, wrapped
 from strongref_cli.transform import template_text
 from strongref_manifests.errors import ManifestError
@@ -85,11 +86,6 @@ def _check_resources(file: str, resources: object) -> None:
 
 
 def _parameters(args: argparse.Namespace) -> dict[str, str]:
-    if not all("=" in each for each in args.parameters):
-        raise UsageError("--parameters must be names and values with = between them")
     if args.parameters and not args.template:
         raise UsageError("--parameters requires --template")
-    given = dict(each.partition("=")[::2] for each in args.parameters)
-    if len(given) < len(args.parameters):
-        raise UsageError("--parameters names a parameter twice")
-    return given
+    return pairs("--parameters", args.parameters)

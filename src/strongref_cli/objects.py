@@ -145,7 +145,7 @@ def export_object(asked: argparse.Namespace, session: ToolSession) -> int:
     return 0
 
 
-def show_context(asked: argparse.Namespace, _session: ToolSession) -> int:
+def show_context(asked: argparse.Namespace) -> int:
     file = asked.file or CONTEXT_FILE
     keys = list(listing(file))
     if asked.file and not Path(file).exists():

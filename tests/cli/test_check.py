@@ -237,12 +237,8 @@ def test_what_no_stack_can_be_made_of_is_unknown(check: Check) -> None:
         (["--template", "x"], "--template and --change-set require --stack"),
         (["--stack", "a", "--delete", "b"], "--delete names the stack itself: leave --stack out"),
         (["--delete", "b", "--parameters", "A=1"], "--parameters requires --template"),
-        (["--stack", "a", "--template", "x", "--parameters", "A"], "--parameters must be names and values"),
-        (["--stack", "a", "--template", "x", "--parameters", "A=1", "A=2"], "--parameters names a parameter twice"),
-        (
-            ["--delete", "b", "--region", "Ireland"],
-            "'Ireland' is not a region that this botocore knows. Give a region code such as us-east-1.",
-        ),
+        (["--stack", "a", "--template", "x", "--parameters", "A"], "--parameters must be a name and a value"),
+        (["--stack", "a", "--template", "x", "--parameters", "A=1", "A=2"], "--parameters A is given twice"),
     ],
 )
 def test_wrong_usage_is_one_line(check: Check, arguments: list[str], problem: str) -> None:

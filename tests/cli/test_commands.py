@@ -63,6 +63,12 @@ def reported(capsys: pytest.CaptureFixture[str]) -> str:
         (["lst"], "unknown command 'lst'. Did you mean list?"),
         (["objects", "lst"], "unknown command 'lst'. Did you mean list?"),
         (["list", "--regoin", "x"], "unknown argument --regoin. Did you mean --region or --all-regions?"),
+        (["check", "--tempalte", "x"], "unknown argument --tempalte. Did you mean --template?"),
+        (["release", "a", "b", "--consumre=c"], "unknown argument --consumre. Did you mean --consumer?"),
+        (["release", "a", "b", "--consumer", "c", "--", "--x"], "the following arguments are required: --reason"),
+        (["--versoin"], "unknown argument --versoin. Did you mean --version?"),
+        (["--region", US, "list"], "unknown argument --region: options follow the command. See strongref --help"),
+        (["objects", "--via", "ssm", "list"], "--via: options follow the command. See strongref objects --help"),
         (["list", "--nothing-like-it"], "unknown argument --nothing-like-it. See strongref list --help"),
         (["list", "more"], "unknown argument more. See strongref list --help"),
         (["list", "--output", "jsn"], "--output cannot be 'jsn'. Did you mean json?"),
@@ -203,6 +209,18 @@ def test_a_profile_that_does_not_exist_is_one_line(
     monkeypatch.setenv("AWS_PROFILE", "")  # restored afterwards: the option sets it
     assert cli.main(["list", "--region", US, "--profile", "nobody"]) == 3
     assert reported(capsys).startswith("AWS cannot be called: ProfileNotFound 'nobody'. Check AWS_PROFILE")
+
+
+@pytest.mark.parametrize("names", [names for names in COMMANDS if "--profile" not in arguments_of(*names)])
+def test_commands_without_aws_need_no_profile(
+    names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").write_text("Resources: {T: {Type: AWS::SNS::Topic}}\n")
+    more = {"transform": ["x"], "completion": ["bash"], "refs": ["--generator", "x"]}.get(names[0], [])
+    cli.main([*names, *more])
+    assert "ProfileNotFound" not in capsys.readouterr().err
 
 
 def test_the_given_profile_is_used_even_if_the_environment_has_credentials(

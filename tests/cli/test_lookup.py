@@ -129,7 +129,7 @@ def test_progress_is_shown_on_a_terminal_and_not_in_the_result(run: Run, monkeyp
         (["AWS::EC2::VPC", "--name", "main"], "it has no name property; give its tags, ARN or physical ID"),
         ([TOPIC, "--tag", "app"], "--tag must be a name and a value with = between them"),
         ([TOPIC, "news", "--property", "=x"], "--property must be a name and a value with = between them"),
-        ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property: a name is given twice"),
+        ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property A is given twice"),
         ([STAGE, "prod", "--property", "RestApiId="], "--property RestApiId must not be empty"),
         ([TOPIC, "news", "--region", "us-esat-1"], "is not a region that this botocore knows. Did you mean us-west-1"),
     ],

@@ -172,6 +172,26 @@ def test_the_document_has_a_schema(run: Run, command: list[str]) -> None:
     validate(command[0], document)
 
 
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        (["list", "--region", US], "strongref_cli.overview.age_text"),
+        (["who", "network", "--region", EU], "strongref_cli.overview._importers"),
+    ],
+    ids=["list", "who"],
+)
+def test_a_document_is_printed_without_making_a_table(
+    run: Run, command: list[str], made: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unwanted(*_: object) -> str:
+        raise AssertionError
+
+    monkeypatch.setattr(made, unwanted)
+    assert run(*command, "--output", "json")[0] == 0
+    with pytest.raises(AssertionError):
+        run(*command)
+
+
 def test_markdown_is_a_table(run: Run) -> None:
     _, out, _ = run("list", "--region", US, "--output", "markdown", "--stack", "certificate")
     assert out.splitlines()[1] == "| --- | --- | --- | --- | --- | --- | --- |"
