@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
+from botocore.parsers import ResponseParserError
 
 from strongref.errors import OUT_OF_TIME, BadRequestError
 
@@ -242,7 +243,7 @@ class RetryingCaller:
         while self._wait_for_rate_limit(action):
             try:
                 return function(**request)
-            except (ClientError, BotoCoreError) as error:
+            except (ClientError, BotoCoreError, ResponseParserError) as error:
                 failure = _classify(error)
             tries += 1
             unknown = failure.unknown = unknown or failure.unknown
@@ -273,10 +274,11 @@ class RetryingCaller:
         self.clock.sleep(longest * self.jitter())
 
 
-def _classify(error: ClientError | BotoCoreError) -> CallFailedError:
+def _classify(error: ClientError | BotoCoreError | ResponseParserError) -> CallFailedError:
     """What failed, and how often such a call is tried."""
     if not isinstance(error, ClientError):
-        lost = isinstance(error, (HTTPClientError, UnreachableError))
+        # A response that cannot be read comes from a proxy or from a connection that was cut, and is not AWS's.
+        lost = isinstance(error, (HTTPClientError, UnreachableError, ResponseParserError))
         return CallFailedError(type(error).__name__, max_tries=_CONNECTION_TRIES if lost else 1, unknown=lost)
     code = error.response.get("Error", {}).get("Code", "Unknown")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
