@@ -280,7 +280,7 @@ def _manifests(command: argparse.ArgumentParser) -> None:
     """The manifests that a command reads, and where it writes them."""
     command.add_argument("manifest", nargs="*", help="files; folders of *.yaml, *.yml and *.json; or - alone")
     where = command.add_mutually_exclusive_group()
-    where.add_argument("-o", "--out", help="the folder to write to; relative paths are kept")
+    where.add_argument("-o", "--out", metavar="FOLDER", help="the folder to write to; relative paths are kept")
     where.add_argument("--in-place", action="store_true", help="overwrite the manifests")
     where.add_argument("--check", action="store_true", help="resolve everything, and write nothing")
 
