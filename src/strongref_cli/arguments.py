@@ -112,6 +112,8 @@ STATES = (
     "restored",
     "foreign",
     "withdrawn",
+    "orphaned",
+    "unreadable",
     "imported",
     "unused",
     "outdated",
