@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import consumer_text
+from strongref.errors import StrongRefError
 from strongref.text import some
 from strongref_cli.object_types import INDENT, printable_tree, resolve_type, write_object
 from strongref_cli.output import Result, Table, count, progress, put_out, show
+from strongref_cli.reading import name_unread, status, unread_document
 from strongref_objects.base.errors import BadChannelError, ContextFileError, NotInContextError, SecretPartsError
 from strongref_objects.base.values import Collector
 from strongref_objects.channels import Parameters
@@ -33,6 +35,7 @@ from strongref_objects.stored_objects import (
 from strongref_objects.synthesis import Home, Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, listing, reset
 from strongref_overview.errors import no_such_filter
+from strongref_overview.graph import Unread
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.published_exports import export_scopes
 from strongref_toolkit.regions import chosen_regions
@@ -60,19 +63,34 @@ _CHANNELS = {
 
 def list_objects(asked: argparse.Namespace, session: ToolSession) -> int:
     _check(asked)
-    regions = chosen_regions(session, asked.region, everywhere=asked.all_regions)
+    chosen = chosen_regions(session, asked.region, everywhere=asked.all_regions)
     with progress("Reading objects") as step:
 
-        def read(region: str) -> list[tuple[str, StoredObject]]:
+        def read(region: str) -> list[StoredObject] | StrongRefError:
             step(region)
-            return [(region, each) for each in _objects(asked, session, region)]
+            try:
+                return _objects(asked, session, region)
+            except StrongRefError as error:
+                return error
 
-        found = [each for of_region in in_threads([partial(read, region) for region in regions]) for each in of_region]
+        answers = dict(zip(chosen, in_threads([partial(read, region) for region in chosen]), strict=True))
+    failed = {region: each for region, each in answers.items() if isinstance(each, StrongRefError)}
+    if len(failed) == len(chosen):
+        raise failed[chosen[0]]
+    unread = [Unread(region, str(error)) for region, error in failed.items()]
+    name_unread(unread)
+    regions = [region for region in chosen if region not in failed]
+    found = [(region, each) for region, of in answers.items() if not isinstance(of, StrongRefError) for each in of]
     if not found:
         _check_names(asked, session, regions)
-    document = {"via": asked.via, "regions": regions, "objects": [_object_document(*each) for each in found]}
+    document = {
+        "via": asked.via,
+        "regions": regions,
+        "objects": [_object_document(*each) for each in found],
+        "unread": unread_document(unread),
+    }
     show(Result(_object_tables(found, regions), document), asked.output)
-    return 0
+    return status(unread)
 
 
 def _object_tables(found: Sequence[tuple[str, StoredObject]], regions: Sequence[str]) -> Iterator[Table]:

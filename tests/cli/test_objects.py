@@ -18,6 +18,7 @@ import pytest
 import strongref_cli as cli
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import SsmStore
+from strongref.errors import AccessDeniedError
 from strongref.protocol.published import RecordedExports
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
 from strongref_objects.channels.cloudformation import StackExport
@@ -217,6 +218,28 @@ def test_all_regions_are_read(run: Run, via: str) -> None:
     document = json.loads(out)
     assert {EU, US} < set(document["regions"])
     assert document["objects"]
+
+
+def test_a_region_that_cannot_be_read_is_named_and_the_others_are_shown(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    under = SsmStore.under
+
+    def denied(store: SsmStore, path: str, **more: Any) -> object:
+        if store.region == US:
+            raise AccessDeniedError("GetParametersByPath", "AccessDenied", path, US)
+        return under(store, path, decrypted=decrypted)
+
+    monkeypatch.setattr(SsmStore, "under", denied)
+    both = ["list", "--via", "strongref", "--region", US, "--region", EU]
+    status, out, err = run(*both, "--output", "json")
+    document = json.loads(out)
+    validate("objects-list", document)
+    assert (status, document["regions"], [each["region"] for each in document["unread"]]) == (3, [EU], [US])
+    assert err.startswith(f"strongref: {US} was not read: GetParametersByPath of ")
+    assert "JohnnyBucket" in out
+    status, out, err = run("list", "--via", "strongref", "--region", US)
+    assert (status, out, err.startswith("strongref: GetParametersByPath of ")) == (3, "", True)
 
 
 def test_regions_are_read_side_by_side(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
