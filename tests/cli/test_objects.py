@@ -225,7 +225,7 @@ def test_a_region_that_cannot_be_read_is_named_and_the_others_are_shown(
 ) -> None:
     under = SsmStore.under
 
-    def denied(store: SsmStore, path: str, **more: Any) -> object:
+    def denied(store: SsmStore, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
         if store.region == US:
             raise AccessDeniedError("GetParametersByPath", "AccessDenied", path, US)
         return under(store, path, decrypted=decrypted)
