@@ -112,7 +112,7 @@ def _shown(export: ExportPrediction) -> list[ValueChange]:
 def _rest(export: ExportPrediction) -> Iterator[str]:
     unchanged = len(export.changes) - len(_shown(export))
     if unchanged or not export.changes:
-        yield f"{unchanged} unchanged" if unchanged else "nothing changes"
+        yield f"{unchanged:,} unchanged" if unchanged else "nothing changes"
 
 
 def _row(change: ValueChange) -> tuple[str, str, str, str]:

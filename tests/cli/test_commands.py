@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import strongref_cli as cli
 from strongref import __version__
+from strongref.contract.names import SHARED
 from strongref.errors import BadEndpointError, ChangingError, StackLookupError, StoreError, WaitInterruptedError
 from strongref_cli import output, running
 from strongref_cli.arguments import parser
@@ -92,6 +93,13 @@ def reported(capsys: pytest.CaptureFixture[str]) -> str:
 def test_wrong_usage_says_what_to_do(arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(arguments) == 2
     assert problem in reported(capsys)
+
+
+@pytest.mark.parametrize("command", [["resolve", "x"], ["refs", "resolve", "x"], ["objects", "list"], ["list"]])
+def test_all_is_the_consumer_of_exports_for_all_stacks(command: list[str]) -> None:
+    for text, stored in (("all", SHARED), (SHARED, SHARED), ("web", "web")):
+        assert parser().parse_args([*command, "--consumer", text]).consumer == stored
+    assert parser().parse_args(command).consumer == (SHARED if "resolve" in command else None)
 
 
 def _words() -> st.SearchStrategy[list[str]]:

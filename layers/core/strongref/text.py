@@ -23,7 +23,7 @@ def some(names: Iterable[str], most: int = 10) -> str:
     """`a, b and c`, or the first `most` `and N more`."""
     listed = list(names)
     if len(listed) > most:
-        return f"{', '.join(listed[:most])} and {len(listed) - most} more"
+        return f"{', '.join(listed[:most])} and {len(listed) - most:,} more"
     return f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
 
 
