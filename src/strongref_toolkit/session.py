@@ -67,7 +67,7 @@ class ToolSession(NamedTuple):
             account: the account whose stacks may be described; none by default.
         """
         return Ports(
-            stores=Stores(self.clients.ssm, self.limiter),
+            stores=Stores.from_environment(self.clients.ssm, self.limiter),
             stacks=CloudFormationStacks(self.clients.cloudformation, self.limiter, self.clock, account=account),
             patience=Patience(FENCE_WAIT, _PAUSE, random.random),
             token=partial(secrets.token_hex, 4),

@@ -129,6 +129,16 @@ class TooManyTagsError(StoreError):
     """The parameter would have more than 50 tags."""
 
 
+class StandardTierError(StoreError):
+    """A value is larger than a standard parameter can hold, and the region has no others."""
+
+    counted = ErrorMetric.REJECTED
+    sentence = (
+        "{target:500} is larger than 4 KB, and Parameter Store in {region} takes only standard parameters, of at most "
+        "4 KB. Export the value in parts."
+    )
+
+
 class AlreadyExistsError(StoreError):
     """A parameter of that name exists already: a create never overwrites."""
 
