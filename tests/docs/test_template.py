@@ -122,12 +122,12 @@ def test_the_key_of_secure_values_may_be_used_by_the_functions_that_store_them_t
         assert by_alias["Fn::Sub"].endswith(":${AWS::AccountId}:key/*")
         assert by_id["Fn::Sub"].endswith(":${AWS::AccountId}:key/${KmsKey}")
         _, if_alias, if_id = statement["Condition"]["Fn::If"]
-        via: dict[str, object] = {
+        vias: dict[str, dict[str, object]] = {
             "own": {"StringEquals": {"kms:ViaService": {"Fn::Sub": "ssm.${AWS::Region}.amazonaws.com"}}},
             "*": {"StringLike": {"kms:ViaService": "ssm.*.amazonaws.com"}},
-        }[region]
-        assert if_id == via
-        assert if_alias == via | {"ForAnyValue:StringEquals": {"kms:ResourceAliases": {"Ref": "KmsKey"}}}
+        }
+        assert if_id == vias[region]
+        assert if_alias == vias[region] | {"ForAnyValue:StringEquals": {"kms:ResourceAliases": {"Ref": "KmsKey"}}}
         for role in policy["Roles"]:
             granted.setdefault((role["Ref"], region), set()).update(listed(statement["Action"]))
     assert granted == {

@@ -197,6 +197,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "lookup-unsupported-attribute": lambda: lookup_errors.UnsupportedAttributeError(
         "AWS::S3::Bucket", "Tags", "a list of maps or of lists"
     ),
+    "lookup-dynamic-reference": lambda: lookup_errors.DynamicReferenceError("AWS::Lambda::Function", "Description"),
+    "too-large-for-standard": lambda: errors.StandardTierError("PutParameter", "ValidationException", CERT, US),
     **OF_RESOLVERS,
     **OF_CDK8S,
     **OF_REFS,

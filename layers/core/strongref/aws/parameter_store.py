@@ -57,6 +57,8 @@ _ERRORS: dict[str, type[StoreError]] = {
     "TooManyTagsError": TooManyTagsError,
     OUT_OF_TIME: OutOfTimeError,
 }
+_EXPECTED = (AlreadyExistsError, NotFoundError)
+"""Errors that are an answer: they are part of the protocol."""
 
 
 @dataclass(eq=False, slots=True)
@@ -154,6 +156,8 @@ class SsmStore:
         except CallFailedError as error:
             failed = error
         kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, StoreError)
+        if kind not in _EXPECTED:
+            failed.log(action, self.region)
         raise kind(action, failed.code, target, self.region)
 
 
@@ -163,15 +167,9 @@ class Stores:
 
     client_in: Callable[[str], SSMClient]  # the client of a region, as from `clients.Clients.ssm`
     limiter: RateLimiter  # shared by all callers of the process
-    kms_key: str = ""  # ID or alias of the KMS key that encrypts secure values; empty for the account's default key
-    untiered: set[str] = field(default_factory=set)  # the regions that turned out to support no tiers
-
-    @classmethod
-    def from_environment(
-        cls, client_in: Callable[[str], SSMClient], limiter: RateLimiter, environment: Mapping[str, str] = os.environ
-    ) -> Stores:
-        """Stores that encrypt with the installation's key."""
-        return cls(client_in, limiter, environment.get(KMS_KEY, ""))
+    # ID or alias of the KMS key that encrypts secure values; empty for the account's default key
+    kms_key: str = field(default="", kw_only=True)
+    untiered: set[str] = field(default_factory=set, kw_only=True)  # the regions that turned out to support no tiers
 
     def __call__(self, region: str, clock: Clock) -> SsmStore:
         """The store of a region.
@@ -186,6 +184,11 @@ class Stores:
         else:
             return SsmStore(client, region, self.limiter, clock, kms_key=self.kms_key, untiered=self.untiered)
         raise StoreError("Use", code, "Parameter Store", region)
+
+
+def kms_key(environment: Mapping[str, str] = os.environ) -> str:
+    """The KMS key of this installation, as for `Stores`."""
+    return environment.get(KMS_KEY, "")
 
 
 def _batches(names: Iterable[str]) -> Iterator[list[str]]:
