@@ -49,6 +49,7 @@ _ACTIONS_OF_RATE = {
         "UpdateStack",
         "DeleteStack",
         *("CreateChangeSet", "DeleteChangeSet", "ExecuteChangeSet", "GetTemplateSummary", "ListStacks"),
+        "UpdateTerminationProtection",
     ),
     "invocations": ("Invoke",),
     "resources": ("GetResource", "GetResources", "ListResources"),
