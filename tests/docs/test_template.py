@@ -56,6 +56,13 @@ def test_the_alarms_are_on_what_is_counted() -> None:
         assert (alarm["Statistic"], alarm["Threshold"]) == ("Sum", 1)
 
 
+def test_the_documented_number_of_alarms_is_that_of_the_template() -> None:
+    alarms = [each for each in RESOURCES.values() if each["Type"] == "AWS::CloudWatch::Alarm"]
+    always = [each for each in alarms if "Condition" not in each]
+    text = (ROOT / "docs/costs-and-limits.md").read_text()
+    assert f"has {len(always)} alarms, with an event bus {len(alarms)}, and" in text
+
+
 def lost_events() -> list[tuple[str, str, str]]:
     """The alarms on events that do not reach a function: namespace, metric and what it is measured for."""
     return [
@@ -136,6 +143,12 @@ def test_the_key_of_secure_values_may_be_used_by_the_functions_that_store_them_t
         ("JanitorRole", "own"): ALL_KEY_ACTIONS,
         ("JanitorRole", "*"): {"kms:Decrypt"},
     }
+    documented = {
+        (f"{function.strip().title()}Role", {"all": "*", "their own": "own"}[regions]): {*re.findall("`(.+?)`", calls)}
+        for functions, calls, regions, _ in rows("docs/permissions.md", "Secure values")
+        for function in functions.split(",")
+    }
+    assert documented == granted
 
 
 @pytest.mark.parametrize(

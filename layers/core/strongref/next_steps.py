@@ -149,7 +149,7 @@ def next_step(action: str, code: str) -> str:
         needed = _PERMISSIONS.get(action, action)
         key = " For secure values, the KMS key must allow it, too." if action in (*_DECRYPTING, "PutParameter") else ""
         return (
-            f"The caller (a function's role, or yours for a command) needs {needed}. Check its policies, its "
-            f"permissions boundary and service control policies.{key}"
+            f"The function's role (for a command, your own) needs {needed}. Check its policies, its permissions "
+            f"boundary and service control policies.{key}"
         )
     return _STEPS.get(f"{action} {code}") or _STEPS.get(code, "")
