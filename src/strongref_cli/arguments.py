@@ -107,6 +107,8 @@ STATES = (
     "restored",
     "foreign",
     "withdrawn",
+    "orphaned",
+    "unreadable",
     "imported",
     "unused",
     "outdated",

@@ -19,6 +19,7 @@ from strongref_cli.overview import (
     short_text,
     time_text,
 )
+from strongref_cli.reading import reading, status, unread_document, uses_of
 from strongref_operations.diagnosis import Severity
 from strongref_operations.examination import Examination
 from strongref_operations.releasing import by_import, claims_on, release
@@ -26,7 +27,6 @@ from strongref_operations.republishing import republish
 from strongref_overview.errors import no_such_importer
 from strongref_overview.exports import ImportState, Protection, participant_of
 from strongref_overview.reading import OverviewReader
-from strongref_overview.who import find_uses
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.regions import chosen_regions
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from strongref_operations.diagnosis import Problem
     from strongref_operations.releasing import ClaimedValue
     from strongref_operations.republishing import Restored
+    from strongref_overview.graph import Unread
     from strongref_toolkit.session import ToolSession
 
 
@@ -118,24 +119,23 @@ def _problem_document(problem: Problem) -> dict[str, Any]:
 
 def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
     """`strongref republish`."""
-    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
-    aws = session.aws(None, None)
-    ports = session.ports(aws.accounts.own)
+    with reading(session, f"Looking for {args.stack}") as reader:
+        uses = uses_of(args, session, reader)
+    if args.key and not any(each.exports for each in uses):
+        raise UsageError(f"{args.stack} imports {args.key}: republish the stack that exports it")
+    ports = session.ports(session.aws(None, None).accounts.own)
     done = []
     with progress(f"Restoring what {args.stack} exports") as step:
-        uses = find_uses(OverviewReader(aws, step), regions, args.stack, args.key)
-        if args.key and not any(each.exports for each in uses):
-            raise UsageError(f"{args.stack} imports {args.key}: republish the stack that exports it")
         keys = {value.key for each in uses for value in each.exports} if args.key else None
         for region, scope in sorted({(value.region, value.scope) for each in uses for value in each.exports}):
             step(region)
             done.append(republish(ports, session.clock, region, scope, keys))
     restored = [each for each in done if each.keys]
-    show(_restored(args.stack, restored), args.output)
-    return 0
+    show(_restored(args.stack, restored, reader.unread), args.output)
+    return status(reader.unread)
 
 
-def _restored(stack: str, done: Sequence[Restored]) -> Result:
+def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread]) -> Result:
     rows = [
         (
             each.region,
@@ -159,7 +159,8 @@ def _restored(stack: str, done: Sequence[Restored]) -> Result:
                 "mayHaveMoreImporters": each.may_have_more,
             }
             for each in done
-        ]
+        ],
+        "unread": unread_document(unread),
     }
     return Result([Table(("REGION", "KEY", "CONSUMER", "DEPLOY AGAIN"), rows, notes=notes)], document)
 
@@ -170,10 +171,9 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
         raise UsageError(
             f"--reason must be a sentence of at most {MAX_REASON} printable characters without {{{{, got {len(reason)}"
         )
-    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     aws = session.aws(None, None)
-    with progress(f"Looking for {args.stack}") as step:
-        uses = find_uses(OverviewReader(aws, step), regions, args.stack, args.key)
+    with reading(session, f"Looking for {args.stack}") as reader:
+        uses = uses_of(args, session, reader)
     exported = [value for each in uses for value in each.exports]
     ports = session.ports(aws.accounts.own)
     there = [each for value in exported if value.changed for each in claims_on(ports, session.clock, value)]
@@ -187,7 +187,7 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
         )
     if args.dry_run:
         show(_plan_of(claimed, args), args.output)
-        return 0
+        return status(reader.unread)
     show_plan(_plan_of(claimed, args), args.output, yes=args.yes)
     ask(f"Release {args.consumer}'s {'claim' if len(claimed) == 1 else 'claims'}?", yes=args.yes)
     done: list[Release] = []
@@ -197,7 +197,7 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
             notice = claim_released([_imported(each) for each in values], aws.accounts.caller, reason)
             notify(session, values[0].region, notice)
     show(_released(done), args.output)
-    return 0
+    return status(reader.unread)
 
 
 def _imported(each: ClaimedValue) -> ImportedValue:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.text import os_problem, printable
 from strongref_toolkit.errors import UsageError, WriteFailedError
+from strongref_toolkit.json_values import document_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ def show(result: Result, output: str) -> None:
         WriteFailedError: as for `put_out`.
     """
     if output == "json":
-        put_out(f"{json.dumps(result.document, indent=2)}\n".encode())
+        put_out(document_text(result.document).encode())
         return
     text = "\n".join(map(as_markdown if output == "markdown" else as_text, result.tables))
     put_out(text.encode())

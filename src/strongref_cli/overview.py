@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from strongref.contract.names import SHARED, Producer
 from strongref.contract.values import attribute_name
 from strongref.text import some
-from strongref_cli.output import Result, Table, count, progress, show
+from strongref_cli.output import Result, Table, count, show
+from strongref_cli.reading import reading, status, unread_document, uses_of
 from strongref_overview.errors import no_such_filter
 from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
-from strongref_overview.reading import OverviewReader
-from strongref_overview.who import find_uses
 from strongref_toolkit.regions import chosen_regions
 
 if TYPE_CHECKING:
@@ -33,11 +32,12 @@ _REDEPLOY = "deploy again"
 
 
 def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
-    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
+    chosen = chosen_regions(session, args.region, everywhere=args.all_regions)
     as_of = session.clock.now()
-    with progress("Reading exports") as step:
-        reader = OverviewReader(session.aws(None, None), step)
-        values = reader.values(reader.regions(regions))
+    with reading(session, "Reading exports") as reader:
+        found = reader.regions(chosen)
+        values = reader.values(found)
+    regions = [each.region for each in found]
     for option, given, names_of in _FILTERS:
         wanted = getattr(args, given)
         if wanted:
@@ -47,8 +47,9 @@ def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
                 raise no_such_filter(option, wanted, regions, sorted(known))
     if args.state:
         values = [value for value in values if args.state in _states(value)]
-    show(Result([_list_table(values, regions, as_of)], _list_document(values, regions, as_of)), args.output)
-    return 0
+    document = {**_list_document(values, regions, as_of), "unread": unread_document(reader.unread)}
+    show(Result([_list_table(values, regions, as_of)], document), args.output)
+    return status(reader.unread)
 
 
 _FILTERS: tuple[tuple[str, str, Callable[[ExportedValue], Iterable[str]]], ...] = (
@@ -91,6 +92,8 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], as_of: dat
         ("unused", "not imported"),
         (ExportState.MISSING, "missing"),
         (ExportState.WITHDRAWN, "withdrawn"),
+        (ExportState.ORPHANED, "orphaned"),
+        (ExportState.UNREADABLE, "unreadable"),
         (ImportState.OUTDATED, "with importers to deploy again"),
         (ImportState.GONE, "with importers that are gone"),
     ):
@@ -107,14 +110,17 @@ def _list_document(values: Sequence[ExportedValue], regions: Sequence[str], as_o
 
 
 def show_who(args: argparse.Namespace, session: ToolSession) -> int:
-    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     as_of = session.clock.now()
-    with progress(f"Looking for {args.stack}") as step:
-        uses = find_uses(OverviewReader(session.aws(None, None), step), regions, args.stack, args.key)
+    with reading(session, f"Looking for {args.stack}") as reader:
+        uses = uses_of(args, session, reader)
     tables = [table for each in uses for table in _who_tables(each)]
-    document = {"asOf": time_text(as_of), "stacks": [_uses_document(each) for each in uses]}
+    document = {
+        "asOf": time_text(as_of),
+        "stacks": [_uses_document(each) for each in uses],
+        "unread": unread_document(reader.unread),
+    }
     show(Result([*tables, Table(notes=[as_of_text(as_of)])], document), args.output)
-    return 0
+    return status(reader.unread)
 
 
 def _who_tables(uses: Uses) -> list[Table]:

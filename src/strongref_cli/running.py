@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -72,6 +73,7 @@ def _run(args: argparse.Namespace) -> int:
 
     from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (the same)
 
+    gc.set_threshold(100_000)  # Hardly anything becomes garbage in a run, and looking for it takes a tenth of the time.
     module, _, function = args.run.partition(":")
     profile = getattr(args, "profile", None)
     if profile:

@@ -113,7 +113,8 @@ def test_a_missing_extra_is_named_in_one_line(
 
 
 def test_another_missing_module_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "strongref_cli.overview", raising=False)
+    for name in ("strongref_cli.overview", "strongref_cli.reading"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "strongref_overview.reading", None)
     with pytest.raises(ModuleNotFoundError, match=r"strongref_overview\.reading"):
         cli.main(["list", "--region", "us-east-1"])

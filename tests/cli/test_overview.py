@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import strongref_cli as cli
+from strongref.errors import StoreError
 from strongref_cli.arguments import STATES
 from strongref_cli.overview import age_text
 from strongref_overview.exports import ExportState, ImportState, Protection
+from strongref_overview.reading import OverviewReader
 from tests.overview.conftest import account  # noqa: F401 (a fixture)
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from strongref.contract.index import IndexEntry
     from tests.support.overview import Account
 
 EU, US = "eu-west-1", "us-east-1"
@@ -143,6 +146,53 @@ def test_the_document_has_a_schema(run: Callable[..., tuple[int, str, str]], com
 def test_markdown_is_a_table(run: Callable[..., tuple[int, str, str]]) -> None:
     _, out, _ = run("list", "--region", US, "--output", "markdown", "--stack", "certificate")
     assert out.splitlines()[1] == "| --- | --- | --- | --- | --- | --- | --- |"
+
+
+@pytest.mark.parametrize(
+    ("command", "document"),
+    [
+        (["list", "--region", US, "--region", EU], "list"),
+        (["who", "network", "--region", EU], "who"),
+        (["graph", "--region", US], "graph"),
+        (["order", "--region", US], "order"),
+    ],
+    ids=lambda it: it[0] if isinstance(it, list) else it,
+)
+def test_a_region_that_cannot_be_read_is_named(
+    run: Callable[..., tuple[int, str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    command: list[str],
+    document: str,
+) -> None:
+    unreadable = US if document == "who" else EU
+    read = OverviewReader._index
+
+    def index(self: OverviewReader, region: str) -> dict[str, IndexEntry]:
+        if region == unreadable:
+            raise StoreError("GetParametersByPath", "AccessDeniedException", "/strongref/index", region)
+        return read(self, region)
+
+    monkeypatch.setattr(OverviewReader, "_index", index)
+    status, out, err = run(*command, "--output", "json")
+    shown: dict[str, Any] = json.loads(out)
+    validate(document, shown)
+    (unread,) = shown["unread"]
+    assert (status, unread["region"]) == (3, unreadable)
+    assert err == f"strongref: {unreadable} was not read: {unread['error']}\n"
+    assert "AccessDeniedException" in err
+    _, out, _ = run(*command)
+    assert ("network" in out, "VpcId" in out) == (True, document not in ("who", "order"))
+
+
+def test_if_no_region_can_be_read_the_error_is_reported_once(
+    run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def index(_: OverviewReader, region: str) -> dict[str, IndexEntry]:
+        raise StoreError("GetParametersByPath", "AccessDeniedException", "/strongref/index", region)
+
+    monkeypatch.setattr(OverviewReader, "_index", index)
+    status, out, err = run("list", "--region", US, "--region", EU)
+    assert (status, out, err.count("\n"), err.count(US)) == (3, "", 1, 1)
 
 
 def test_state_offers_what_an_export_or_import_may_be() -> None:

@@ -195,6 +195,33 @@ def test_the_documented_policy_is_enough(shell: Shell, world: World) -> None:
     assert states(shell, world)["Map.C"][0] == "restored"
 
 
+def test_a_region_that_denies_calls_is_named_and_the_others_are_shown(shell: Shell, world: World) -> None:
+    no_ssm = {"Effect": "Deny", "Action": "ssm:*", "Resource": f"arn:aws:ssm:{EU}:*:*"}
+    user = as_user(shell, world, "elsewhere", [*POLICY["Statement"], no_ssm])
+    for command in (("list", *BOTH), ("list", "--all-regions"), ("who", world.producer, *BOTH), ("graph", *BOTH)):
+        done = user.run(*command, "--output", "json")
+        shown = json.loads(done.out)
+        validate(command[0], shown)
+        assert (done.status, [each["region"] for each in shown["unread"]]) == (3, [EU])
+        assert world.producer in done.out
+        assert done.err.startswith(f"strongref: {EU} was not read: GetParametersByPath of ")
+        assert "AccessDenied" in done.err
+    done = user.run("list", "--region", EU)
+    assert (done.status, done.out, done.err.count("\n")) == (3, "", 1)
+
+
+def test_a_change_by_hand_makes_no_importer_outdated(shell: Shell, world: World) -> None:
+    world.aws.client("ssm", US).put_parameter(Name=world.name("A"), Value="by hand", Type="String", Overwrite=True)
+    assert states(shell, world)["A"] == ("published", ["current"])
+    assert findings(shell, world) == {"changed-by-hand"}
+
+
+def test_a_stack_whose_index_entry_is_lost_is_found_everywhere(shell: Shell, world: World) -> None:
+    world.aws.client("ssm", EU).delete_parameter(Name=f"/strongref/index/{world.producer}/Exports")
+    (uses,) = shell.ask("who", world.producer, "--region", EU)["stacks"]
+    assert [each["region"] for each in uses["exports"]] == [US] * 3
+
+
 def as_user(shell: Shell, world: World, name: str, statements: list[dict[str, Any]]) -> Shell:
     """A shell of an IAM user with these permissions."""
     iam, user = world.aws.client("iam", US), f"{world.producer}-{name}"
