@@ -156,8 +156,8 @@ def _examined(region: _Region, run: _Run) -> Removal:
         in_use = found.stack is not None and found.stack.status not in WITHOUT_FUNCTIONS
         users = uses(region.stacks, run.stack) if in_use else []
         store = run.session.ports().stores(region.name, run.session.clock)
-        arn = found.stack.arn if found.stack else ""
-        return Removal(plan_removal(found, users), leftovers(region.bucket, store), arn)
+        arn, protected = (found.stack.arn, found.stack.protected) if found.stack else ("", False)
+        return Removal(plan_removal(found, users), leftovers(region.bucket, store), arn, protected)
     except StrongRefError as error:
         return Removal(Outcome(region.name, Result.FAILED, details=(str(error),)), Leftovers())
 
@@ -166,7 +166,7 @@ def _removed(region: _Region, removal: Removal, *, purge: bool) -> Outcome:
     outcome = removal.outcome
     try:
         if removal.arn:
-            remove(region.stacks, removal.arn, region.show)
+            remove(region.stacks, removal.arn, region.show, protected=removal.protected)
             outcome = Outcome(region.name, Result.REMOVED, outcome.before)
         if purge and removal.leftovers.bucket:
             region.show("deleting code")

@@ -94,6 +94,14 @@ class BadRequestError(StrongRefError):
         return f"{cut(self.prop, NAMES_LIMIT // 2)}{colon} {cut(self.problem, REASON_LIMIT - 300)}"
 
 
+def _after(action: str, code: str) -> str:
+    """The next step after a failed call, to append to a sentence; empty if the code says nothing about it."""
+    from strongref.next_steps import next_step  # noqa: PLC0415 (a function starts faster without the table)
+
+    step = next_step(action, code)
+    return f" {step}" if step else ""
+
+
 class ServiceError(StrongRefError):
     """A service of AWS refused a call or could not be reached."""
 
@@ -101,7 +109,11 @@ class ServiceError(StrongRefError):
     code: str  # AWS's error code, as in `AccessDeniedException`
     target: str  # what the call was about, as in a parameter's name; never a value
     region: str
-    sentence = "{action} of {target:500} in {region} failed: {code}."
+    sentence = "{action} of {target:500} in {region} failed: {code}.{_step}"
+
+    @property
+    def _step(self) -> str:
+        return _after(self.action, self.code)
 
 
 class StoreError(ServiceError):
@@ -109,10 +121,7 @@ class StoreError(ServiceError):
 
 
 class AccessDeniedError(StoreError):
-    sentence = (
-        "{action} of {target:500} in {region} was denied ({code}). Check the function's role, its permissions boundary "
-        "and service control policies."
-    )
+    sentence = "{action} of {target:500} in {region} was denied ({code}).{_step}"
 
 
 class OutOfTimeError(StoreError, UnfinishedError):
@@ -122,11 +131,21 @@ class OutOfTimeError(StoreError, UnfinishedError):
 
 
 class ThrottledError(OutOfTimeError):
-    sentence = "{action} in {region} was throttled ({code}) until the function timed out. Deploy again."
+    sentence = "{action} in {region} was throttled ({code}) until the function timed out. Deploy again.{_step}"
 
 
 class TooManyTagsError(StoreError):
     """The parameter would have more than 50 tags."""
+
+
+class StandardTierError(StoreError):
+    """A value is larger than a standard parameter can hold, and the region has no others."""
+
+    counted = ErrorMetric.REJECTED
+    sentence = (
+        "{target:500} is larger than 4 KB, and Parameter Store in {region} takes only standard parameters, of at most "
+        "4 KB. Export the value in parts."
+    )
 
 
 class AlreadyExistsError(StoreError):
@@ -156,7 +175,12 @@ class StackLookupError(StrongRefError):
     stack: str
     region: str
     code: str
-    sentence = "CloudFormation in {region} could not be asked about stack {stack}: {code}."
+    action: str = field(default="DescribeStacks", kw_only=True)  # the API action that failed
+    sentence = "CloudFormation in {region} could not be asked about stack {stack}: {code}.{_step}"
+
+    @property
+    def _step(self) -> str:
+        return _after(self.action, self.code)
 
 
 class OutdatedRequestError(StrongRefError):
