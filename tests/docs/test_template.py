@@ -90,10 +90,10 @@ def test_no_resource_that_sam_makes_has_the_name_of_a_parameter() -> None:
 
 
 def test_the_processor_is_a_choice_and_nothing_is_built_for_one_of_them() -> None:
-    choices = ["x86_64", "arm64"]
+    choices = ["arm64", "x86_64"]
     assert TEMPLATE["Parameters"]["Architecture"] | {"Description": ""} == {
         "Type": "String",
-        "Default": "x86_64",
+        "Default": "arm64",
         "AllowedValues": choices,
         "Description": "",
     }

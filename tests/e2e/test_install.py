@@ -305,14 +305,14 @@ def test_the_processor_the_concurrency_and_the_key_are_those_that_were_given(
 ) -> None:
     installer = user(emulator, "181818181818", program, tmp_path)
     aws = installer.aws
-    given = {"Architecture": "arm64", "ReservedConcurrency": "7", "KmsKey": "alias/secrets"}
+    given = {"Architecture": "x86_64", "ReservedConcurrency": "7", "KmsKey": "alias/secrets"}
     options = [part for name, value in given.items() for part in ("--parameter", f"{name}={value}")]
     installer.expect(0, "install", *BOTH, *FAST, *options)
     for client in (aws.client("lambda", region) for region in (US, EU)):
         functions = [each["FunctionName"] for each in client.list_functions()["Functions"]]
         assert len(functions) == 5
         for name in functions:
-            assert client.get_function_configuration(FunctionName=name)["Architectures"] == ["arm64"]
+            assert client.get_function_configuration(FunctionName=name)["Architectures"] == ["x86_64"]
             assert client.get_function_concurrency(FunctionName=name)["ReservedConcurrentExecutions"] == 7
 
     secret = export({"Password": "correct-horse", "Host": "db"}, consumer="web", SecureKeys=["Password"])
