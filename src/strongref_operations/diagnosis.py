@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.names import MANIFESTS, SHARED, ExportScope
-from strongref.contract.values import MAX_BYTES, attribute_name
+from strongref.contract.names import MANIFESTS, ExportScope, consumer_text
+from strongref.contract.values import MAX_BYTES
 from strongref.errors import TAG_LIMIT
 from strongref.protocol.findings import FindingType, Resolution
-from strongref.text import cut, some
+from strongref.text import attribute_name, cut, some
 from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _protected(name: str) -> str:
     scope = ExportScope.of(tree, f"{name}/") if tree in ("exports", "records", "fences") else None
     if scope and scope.consumer == MANIFESTS:
         return f"manifests {scope.producer.stack}"
-    return f"exports of {scope.producer.stack} for {_consumer(scope)}" if scope else name
+    return f"exports of {scope.producer.stack} for {consumer_text(scope.consumer)}" if scope else name
 
 
 def _subject(parameter: str) -> str:
@@ -195,7 +195,7 @@ def _subject(parameter: str) -> str:
     for tree, what in (("exports", ""), ("records", "record "), ("fences", "fence ")):
         if parameter.startswith(f"/strongref/{tree}/") and (scope := ExportScope.of(tree, parameter)):
             rest = attribute_name(scope.key(f"{scope.values}/{parameter.split('/', 7)[7]}"))
-            return f"{what}{rest} of {scope.producer.stack} for {_consumer(scope)}"
+            return f"{what}{rest} of {scope.producer.stack} for {consumer_text(scope.consumer)}"
     return parameter
 
 
@@ -217,7 +217,7 @@ def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
         if bare := {each for each in importers if each.account == value.producer.account}:  # Others cannot hold it.
             producers.setdefault((value.region, value.scope), set()).update(bare)
     for (region, scope), stacks in producers.items():
-        subject = f"exports of {scope.producer.stack} for {_consumer(scope)}"
+        subject = f"exports of {scope.producer.stack} for {consumer_text(scope.consumer)}"
         step = "add Hold to the Export, so that CloudFormation protects the whole stack"
         yield Problem(region, "no-hold-named", Severity.NOTE, subject, step, tuple(sorted(stacks)))
 
@@ -260,7 +260,3 @@ def _of_value(
 ) -> Problem:
     name = value.scope.value(value.key)
     return Problem(value.region, kind, severity, _subject(name), step, stacks, name)
-
-
-def _consumer(scope: ExportScope) -> str:
-    return "all" if scope.consumer == SHARED else scope.consumer

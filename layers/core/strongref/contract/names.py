@@ -32,6 +32,9 @@ SHARED = "_shared"
 MANIFESTS = "_manifests"
 """Takes the place of the consumer's name in the fences of sets of manifests."""
 
+ALL = "all"
+"""What people read and write for `SHARED`."""
+
 MAX_LEVELS = 9
 """A parameter's name has at most 15 levels (AWS: PutParameter, Name); six of them are ours."""
 
@@ -52,6 +55,16 @@ _LEVEL = re.compile(r"[A-Za-z0-9_-]+")
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _MANIFESTS = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
 _STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
+
+
+def consumer_text(consumer: str) -> str:
+    """A consumer as people see it."""
+    return ALL if consumer == SHARED else consumer
+
+
+def consumer_given(text: str) -> str:
+    """The consumer that people mean; also as it is stored."""
+    return SHARED if text == ALL else text
 
 
 class BadArnError(StrongRefError):
