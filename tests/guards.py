@@ -542,6 +542,22 @@ GUARDS = (
         must_fail=("test_values_that_were_kept_before_are_not_reported_by_a_later_rollback",),
     ),
     Guard(
+        name="the holds of a record that cannot be read",
+        file="layers/core/strongref/protocol/janitor_holds.py",
+        function="HoldTender.make_missing",
+        find="if recorded.torn: return",
+        tests=("tests/protocol/test_janitor_holds.py",),
+        must_fail=("test_a_hold_stays_while_a_record_that_may_need_it_cannot_be_read",),
+    ),
+    Guard(
+        name="the look at the record behind the fence of a hold",
+        file="layers/core/strongref/protocol/janitor_holds.py",
+        function="HoldTender._repaired.needed",
+        find="if recorded.torn: raise ChangingError(...)",
+        tests=("tests/protocol/test_janitor_holds.py",),
+        must_fail=("test_a_record_that_becomes_unreadable_meanwhile_does_not_take_the_hold_away",),
+    ),
+    Guard(
         name="that a janitor which only looks repairs nothing",
         file="layers/core/strongref/protocol/janitor.py",
         function="Janitor._attend",

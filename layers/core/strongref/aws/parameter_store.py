@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_DENIED = ("AccessDeniedException", "AccessDenied", "UnauthorizedOperation")
 KMS_KEY = "STRONGREF_KMS_KEY"
 """The environment variable with the ID or alias of the KMS key for secure values; empty for the account's default."""
 
@@ -48,9 +49,6 @@ _STANDARD_BYTES = 4096
 """Of a standard parameter's value (AWS: PutParameter, Value)."""
 
 _ERRORS: dict[str, type[StoreError]] = {
-    "AccessDeniedException": AccessDeniedError,
-    "AccessDenied": AccessDeniedError,
-    "UnauthorizedOperation": AccessDeniedError,
     "ParameterAlreadyExists": AlreadyExistsError,
     "ParameterNotFound": NotFoundError,
     "InvalidResourceId": NotFoundError,
@@ -73,6 +71,7 @@ class SsmStore:
     limiter: RateLimiter
     clock: Clock
     jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
+    denied: type[AccessDeniedError] = AccessDeniedError  # what a denied call raises: whose permissions to check
     kms_key: str = ""  # as in `Stores`
     untiered: set[str] = field(default_factory=set)  # as in `Stores`
 
@@ -155,7 +154,8 @@ class SsmStore:
             return caller.call(action, function, **request)
         except CallFailedError as error:
             failed = error
-        kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, StoreError)
+        other = self.denied if failed.code in _DENIED else StoreError
+        kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, other)
         if kind not in _EXPECTED:
             failed.log(action, self.region)
         raise kind(action, failed.code, target, self.region)
@@ -167,6 +167,7 @@ class Stores:
 
     client_in: Callable[[str], SSMClient]  # the client of a region, as from `clients.Clients.ssm`
     limiter: RateLimiter  # shared by all callers of the process
+    denied: type[AccessDeniedError] = AccessDeniedError  # as in `SsmStore`
     # ID or alias of the KMS key that encrypts secure values; empty for the account's default key
     kms_key: str = field(default="", kw_only=True)
     untiered: set[str] = field(default_factory=set, kw_only=True)  # the regions that turned out to support no tiers
@@ -182,7 +183,15 @@ class Stores:
         except CallFailedError as error:
             code = error.code
         else:
-            return SsmStore(client, region, self.limiter, clock, kms_key=self.kms_key, untiered=self.untiered)
+            return SsmStore(
+                client,
+                region,
+                self.limiter,
+                clock,
+                denied=self.denied,
+                kms_key=self.kms_key,
+                untiered=self.untiered,
+            )
         raise StoreError("Use", code, "Parameter Store", region)
 
 
