@@ -578,10 +578,10 @@ GUARDS = (
         name="the comparison of an import's date with that of the value",
         file="src/strongref_overview/exports.py",
         function="_import_state",
-        find="made < modified",
+        find="made < published",
         instead="False",
         tests=("tests/overview/test_exports.py",),
-        must_fail=("test_an_import_is_outdated_if_the_value_changed_after_it[dates2-outdated",),
+        must_fail=("test_an_import_is_outdated_if_the_value_changed_after_it[web2-outdated",),
     ),
     Guard(
         name="the mark on a value that was put back without its claims",
