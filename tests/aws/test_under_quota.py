@@ -92,7 +92,7 @@ class Account:
         limiter = RateLimiter(self.limits)
         ports = Ports(
             stores=lambda region, clock: SsmStore(
-                self.ssm(region).as_client(), region, limiter, clock, chance, self.time.side_by_side
+                self.ssm(region).as_client(), region, limiter, clock, chance, side_by_side=self.time.side_by_side
             ),
             stacks=_Stacks(),
             patience=Patience(120, 2, chance),
