@@ -706,7 +706,7 @@ GUARDS = (
         name="the key of the installation on secure values",
         file="layers/core/strongref/aws/parameter_store.py",
         function="SsmStore._put",
-        find="how['KeyId'] = self.kms_key",
+        find="how['KeyId'] = key",
         tests=("tests/aws/test_parameter_store.py", "-k", "secure_values"),
         must_fail=("test_secure_values_are_encrypted_with_the_installations_key_and_others_with_none[alias",),
         instead="pass",
