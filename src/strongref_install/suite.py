@@ -56,13 +56,28 @@ class Archive:
 
 
 @dataclass(frozen=True)
+class ZippedArchive:
+    """The same, from a release: the zip file is finished."""
+
+    path: str
+    key: str
+    zipped: bytes = field(repr=False)
+
+    def content(self) -> bytes:
+        """The zip file."""
+        return self.zipped
+
+
+@dataclass(frozen=True)
 class Suite:
     """One version of the suite, ready to be installed."""
 
     version: str
     template: str = field(repr=False)  # with local paths
-    archives: tuple[Archive, ...]
+    archives: tuple[Archive | ZippedArchive, ...]
     notes: tuple[str, ...] = ()  # what the person who installs it should know
+    has_bytecode: bool = False  # whether the layer has bytecode
+    untested: tuple[str, ...] = ()  # those notes that say what else in the layer was not tested
 
     def template_for(self, uri: Callable[[str], str]) -> str:
         """The template of a region; `uri` makes the S3 URI of a key in its bucket."""
@@ -70,7 +85,7 @@ class Suite:
 
 
 def load_suite() -> Suite:
-    """The suite of this version.
+    """The suite of this version; `release` has another way to load one.
 
     Raises:
         IncompleteSuiteError: a part of it is missing, or does not run in Lambda.
@@ -84,12 +99,13 @@ def load_suite() -> Suite:
         Archive(path, _layer(distributions), bytecode) if path == LAYER else Archive(path, _handler(path))
         for path in local_paths(template)
     )
-    notes = _notes({_normal(each.name): each.version for each in distributions}, tested)
+    untested = _notes({_normal(each.name): each.version for each in distributions}, tested)
+    notes = list(untested)
     if not bytecode:
         notes.append(
             f"Cold starts are slower than they could be: run this command with Python {python} to add bytecode."
         )
-    return Suite(strongref.__version__, template, tuple(archives), tuple(notes))
+    return Suite(strongref.__version__, template, tuple(archives), tuple(notes), bytecode, tuple(untested))
 
 
 def _notes(installed: Mapping[str, str], tested: Mapping[str, str]) -> list[str]:
