@@ -111,7 +111,7 @@ def main() -> int:
             check_tag(ROOT, given.tag)
         folder = build(ROOT, given.out, given.url)
         if given.tag and '"bytecode": true' not in (folder / "release.json").read_text():
-            raise ReleaseError("The layer has no bytecode. Build the release with Python 3.13: make PYTHON=python3.13")
+            raise ReleaseError("The layer has no bytecode: make clean, then make release PYTHON=python3.13")
     except ReleaseError as error:
         sys.stderr.write(f"make release: {error}\n")
         return 1
