@@ -1,4 +1,4 @@
-"""Builds a release: the wheel, the sdist, and the folder that `strongref install --from` deploys. `make release` runs it.
+"""Builds a release: the wheel, the sdist, and what `strongref install --from` deploys. `make release` runs it.
 
 The same commit gives the same bytes, on any machine with the same versions of Python, zlib and the locked tools. So the
 build gets a copy of the files that git tracks, an environment of its own, and the date of the last commit. What needs
@@ -8,6 +8,7 @@ the copy's code runs there, in `release_contents`.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -73,8 +74,11 @@ def check_tag(source: Path, tag: str) -> None:
     """Raise `ReleaseError` unless a checkout is what the tag's release is to be made from."""
     version = version_of(source)
     if tag != f"v{version}":
-        raise ReleaseError(f"The tag must be v{version}, the version in layers/core/strongref/__init__.py, got {tag!r}.")
-    if not re.search(rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$", (source / "CHANGELOG.md").read_text(), re.M):
+        raise ReleaseError(
+            f"The tag must be v{version}, the version in layers/core/strongref/__init__.py, got {tag!r}."
+        )
+    changes = (source / "CHANGELOG.md").read_text("utf-8")
+    if not re.search(rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$", changes, re.MULTILINE):
         raise ReleaseError(f"CHANGELOG.md has no section of version {version} with its date: ## {version} (YYYY-MM-DD)")
     if changed := _git(source, "status", "--porcelain"):
         raise ReleaseError(f"The checkout has changes that are not committed: {', '.join(changed.split()[1::2])}")
@@ -100,6 +104,16 @@ def _git(source: Path, *arguments: str) -> str:
     return done.stdout
 
 
+def release(out: Path, tag: str, url: str) -> Path:
+    """Build this checkout's release, and check that it is the tag's, if one is given; returns its folder."""
+    if tag:
+        check_tag(ROOT, tag)
+    folder = build(ROOT, out, url)
+    if tag and not json.loads((folder / "release.json").read_text())["bytecode"]:
+        raise ReleaseError("The layer has no bytecode: make clean, then make release PYTHON=python3.13")
+    return folder
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make release", description=__doc__)
     parser.add_argument("--out", type=Path, default=OUT)
@@ -107,11 +121,7 @@ def main() -> int:
     parser.add_argument("--url", default="", help="where people find the sources")
     given = parser.parse_args()
     try:
-        if given.tag:
-            check_tag(ROOT, given.tag)
-        folder = build(ROOT, given.out, given.url)
-        if given.tag and '"bytecode": true' not in (folder / "release.json").read_text():
-            raise ReleaseError("The layer has no bytecode: make clean, then make release PYTHON=python3.13")
+        folder = release(given.out, given.tag, given.url)
     except ReleaseError as error:
         sys.stderr.write(f"make release: {error}\n")
         return 1

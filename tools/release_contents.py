@@ -1,4 +1,4 @@
-"""Writes everything that is in a release's folder. `tools.release` runs it in a copy of the sources, as does nothing else."""
+"""Writes everything that is in a release's folder. Only `tools.release` runs it, in a copy of the sources."""
 
 from __future__ import annotations
 

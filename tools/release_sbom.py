@@ -57,7 +57,11 @@ def sbom(version: str, made: datetime, layer: bytes, wheels: Mapping[str, bytes]
 
 
 def _component(
-    name: str, version: str, license_: str, type_: ComponentType = ComponentType.LIBRARY, hashes: list[HashType] | None = None
+    name: str,
+    version: str,
+    license_: str,
+    type_: ComponentType = ComponentType.LIBRARY,
+    hashes: list[HashType] | None = None,
 ) -> Component:
     url = PackageURL("pypi", name=_normal(name), version=version)
     licenses = [LicenseFactory().make_from_string(license_)] if license_ else []

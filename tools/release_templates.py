@@ -1,4 +1,4 @@
-"""The templates of a release that are made from the installation's: for StackSets, and for the application repository."""
+"""A release's templates for StackSets and the application repository, made from the installation's."""
 
 from __future__ import annotations
 
@@ -56,4 +56,6 @@ def serverless_repository(template: str, version: str, url: str) -> str:
     if url:
         about |= {"HomePageUrl": url, "SourceCodeUrl": url}
     lines = "".join(f"    {name}: {value}\n" for name, value in about.items())
-    return template.replace("\nParameters:\n", f"\nMetadata:\n  AWS::ServerlessRepo::Application:\n{lines}\nParameters:\n", 1)
+    return template.replace(
+        "\nParameters:\n", f"\nMetadata:\n  AWS::ServerlessRepo::Application:\n{lines}\nParameters:\n", 1
+    )

@@ -5,7 +5,7 @@
     template.yaml      the template; its code is below `bucket`
     bucket/            the code, by its key in a bucket of any region
 
-Checksums show that a file is damaged or missing. They do not show who made the release; docs/releases.md says what does.
+Checksums show that a file is damaged or missing. They do not show who made it: docs/releases.md.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from moto import mock_aws
 
 import strongref
 import strongref_cli as cli
-from strongref_install import release
 from strongref_install.errors import BadReleaseError
 from strongref_install.release import CHECKSUMS, checksums, load_release, released
 from strongref_install.suite import Archive, Suite, load_suite
@@ -135,7 +134,7 @@ def test_what_is_uploaded_is_what_was_checked(folder: Path) -> None:
 
 
 def test_a_layer_without_bytecode_and_another_version_are_noted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release.strongref, "__version__", "0.3.0")
+    monkeypatch.setattr(strongref, "__version__", "0.3.0")
     assert load_release(folder).notes == (
         "Cold starts are slower than they could be: the layer of this release has no bytecode.",
         "The release is version 0.2.0, and this command is 0.3.0.",
