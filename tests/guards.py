@@ -605,6 +605,42 @@ GUARDS = (
         tests=("tests/cli/test_healing.py", "tests/cli/test_commands.py", "-k", "asks or unasked"),
         must_fail=("test_it_shows_what_may_break_and_asks", "test_nothing_is_changed_unasked"),
     ),
+    Guard(
+        name="that a lookup returns no dynamic references",
+        file="layers/core/strongref/lookup/attributes.py",
+        function="_is_dynamic",
+        find="_DYNAMIC in value",
+        instead="False",
+        tests=("tests/lookup/test_attributes.py", "-k", "dynamic"),
+        must_fail=("test_a_dynamic_reference_is_never_returned", "test_a_dynamic_reference_that_is_requested"),
+    ),
+    Guard(
+        name="the key of the installation on secure values",
+        file="layers/core/strongref/aws/parameter_store.py",
+        function="SsmStore._put",
+        find="how['KeyId'] = self.kms_key",
+        tests=("tests/aws/test_parameter_store.py", "-k", "secure_values"),
+        must_fail=("test_secure_values_are_encrypted_with_the_installations_key_and_others_with_none[alias",),
+        instead="pass",
+    ),
+    Guard(
+        name="the termination protection of what is installed",
+        file="src/strongref_install/apply.py",
+        function="install",
+        find="stacks.protect(plan.stack, on=True)",
+        tests=("tests/install/test_apply.py", "-k", "protect"),
+        must_fail=("test_whatever_is_installed_is_protected_afterward", "test_protection_alone_needs_no_change_set"),
+        instead="pass",
+    ),
+    Guard(
+        name="the request ID of a failed call in the log",
+        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        function="_classify",
+        find="error.response.get('ResponseMetadata', {}).get('RequestId', '')",
+        tests=("tests/test_next_steps.py", "-k", "request_id"),
+        must_fail=("test_a_failed_call_is_logged_with_its_code_and_request_id_and_without_its_text[PutParameter]",),
+        instead="''",
+    ),
 )
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from strongref.contract.names import consumer_text
 from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON
-from strongref.contract.values import attribute_name
-from strongref.text import cut, some
+from strongref.text import attribute_name, cut, some
 from strongref_cli.installation import notify, version_problems
-from strongref_cli.output import Result, Table, ask, progress, show, show_plan
+from strongref_cli.output import Result, Table, ask, count, progress, show, show_plan
 from strongref_cli.overview import (
-    consumer_text,
     participant_document,
     participant_text,
     place_document,
@@ -85,13 +84,13 @@ def _diagnosis(problems: Sequence[Problem], regions: Sequence[str], repaired: Se
     ]
     counts = Counter(each.severity for each in problems)
     parts = [
-        f"{counts[Severity.HEALABLE]} that --fix repairs",
-        f"{counts[Severity.ACTION]} that need a person",
-        f"{counts[Severity.NOTE]} to know",
+        f"{counts[Severity.HEALABLE]:,} that --fix repairs",
+        f"{counts[Severity.ACTION]:,} that need a person",
+        f"{counts[Severity.NOTE]:,} to know",
     ]
     where = some(regions, 5)
     summary = (
-        f"{len(problems)} {'finding' if len(problems) == 1 else 'findings'} in {where}: {', '.join(parts)}."
+        f"{count(len(problems), 'finding', 'in')} {where}: {', '.join(parts)}."
         if problems
         else f"Nothing is wrong in {where}."
     )
@@ -140,7 +139,7 @@ def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread]) ->
         (
             each.region,
             attribute_name(key),
-            consumer_text(each.scope),
+            consumer_text(each.scope.consumer),
             some([who.name for who in each.importers], 5) + (" and perhaps others" if each.may_have_more else ""),
         )
         for each in done
@@ -153,7 +152,7 @@ def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread]) ->
         "restored": [
             {
                 "region": each.region,
-                "consumer": consumer_text(each.scope),
+                "consumer": consumer_text(each.scope.consumer),
                 "keys": [attribute_name(key) for key in each.keys],
                 "importers": [participant_document(who) for who in each.importers],
                 "mayHaveMoreImporters": each.may_have_more,

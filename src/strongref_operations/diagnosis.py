@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.names import SHARED, ExportScope
-from strongref.contract.values import MAX_BYTES, attribute_name
+from strongref.contract.names import ExportScope, consumer_text
+from strongref.contract.values import MAX_BYTES
 from strongref.errors import TAG_LIMIT
 from strongref.protocol.findings import FindingType, Resolution
-from strongref.text import cut, some
+from strongref.text import attribute_name, cut, some
 from strongref_overview.exports import ImportState, Protection, participant_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def problem_of(region: str, finding: Finding) -> Problem:
 def in_progress(region: str, path: str) -> Problem:
     """Exports that are being changed, given the path of their scope: what was found there may be half of a change."""
     scope = ExportScope.of("exports", f"{path}/")
-    subject = f"exports of {scope.producer.stack} for {_consumer(scope)}" if scope else path
+    subject = f"exports of {scope.producer.stack} for {consumer_text(scope.consumer)}" if scope else path
     step = "a deployment is changing these; examine them again when it has finished"
     return Problem(region, "in-progress", Severity.NOTE, subject, step, (), path)
 
@@ -105,7 +105,7 @@ def _subject(parameter: str) -> str:
     for tree, what in (("exports", ""), ("records", "record "), ("fences", "fence ")):
         if parameter.startswith(f"/strongref/{tree}/") and (scope := ExportScope.of(tree, parameter)):
             rest = attribute_name(scope.key(f"{scope.values}/{parameter.split('/', 7)[7]}"))
-            return f"{what}{rest} of {scope.producer.stack} for {_consumer(scope)}"
+            return f"{what}{rest} of {scope.producer.stack} for {consumer_text(scope.consumer)}"
     return parameter
 
 
@@ -126,7 +126,7 @@ def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
         if bare := {each for each in importers if each.account == value.producer.account}:  # Others cannot hold it.
             producers.setdefault((value.region, value.scope), set()).update(bare)
     for (region, scope), stacks in producers.items():
-        subject = f"exports of {scope.producer.stack} for {_consumer(scope)}"
+        subject = f"exports of {scope.producer.stack} for {consumer_text(scope.consumer)}"
         step = "add Hold to the Export, so that CloudFormation protects the whole stack"
         yield Problem(region, "no-hold-named", Severity.NOTE, subject, step, tuple(sorted(stacks)))
 
@@ -168,7 +168,3 @@ def _of_value(
 ) -> Problem:
     name = value.scope.value(value.key)
     return Problem(value.region, kind, severity, _subject(name), step, stacks, name)
-
-
-def _consumer(scope: ExportScope) -> str:
-    return "all" if scope.consumer == SHARED else scope.consumer

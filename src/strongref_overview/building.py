@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from strongref.contract.values import attribute_name
+from strongref.text import attribute_name
 from strongref_overview.exports import ExportState, ImportState, Protection, participant, participant_of
 from strongref_overview.graph import Graph, Participant, Reference
 

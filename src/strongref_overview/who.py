@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import StackArn
-from strongref.contract.values import attribute_name, select
+from strongref.contract.values import select
+from strongref.text import attribute_name
 from strongref_overview.errors import no_such_key, no_such_stack
 from strongref_overview.exports import ExportState, participant, participant_of
 

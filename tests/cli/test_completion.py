@@ -32,6 +32,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
         ("graph --out tem", ["template.yaml"]),
         ("transform tem", ["template.yaml"]),
         ("resolve tem", ["template.yaml"]),
+        ("resolve --tf tem", ["template.yaml"]),
         ("refs fields --generator tem", ["template.yaml"]),
     ],
 )

@@ -122,6 +122,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
         "AccessDeniedException", errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US)
     ),
     "store": lambda: errors.StoreError("PutParameter", "ParameterLimitExceeded", CERT, US),
+    "store-key": lambda: errors.StoreError("PutParameter", "InvalidKeyId", CERT, US),
+    "store-invalid": lambda: errors.StoreError("PutParameter", "ValidationException", CERT, US),
     "stack-lookup": lambda: errors.StackLookupError("network", US, "AccessDenied"),
     "event-rejected": lambda: EventRejectedError("CloudFormation does not wait for it"),
     "event-not-verified": lambda: EventNotVerifiedError(errors.StackLookupError("network", EU, "AccessDenied")),
@@ -197,6 +199,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "lookup-unsupported-attribute": lambda: lookup_errors.UnsupportedAttributeError(
         "AWS::S3::Bucket", "Tags", "a list of maps or of lists"
     ),
+    "lookup-dynamic-reference": lambda: lookup_errors.DynamicReferenceError("AWS::Lambda::Function", "Description"),
+    "too-large-for-standard": lambda: errors.StandardTierError("PutParameter", "ValidationException", CERT, US),
     **OF_RESOLVERS,
     **OF_CDK8S,
     **OF_REFS,

@@ -29,6 +29,9 @@ Key = NewType("Key", str)
 SHARED = "_shared"
 """Takes the place of the consumer's name for exports that any stack may import."""
 
+ALL = "all"
+"""What people read and write for `SHARED`."""
+
 MAX_LEVELS = 9
 """A parameter's name has at most 15 levels (AWS: PutParameter, Name); six of them are ours."""
 
@@ -49,6 +52,16 @@ _LEVEL = re.compile(r"[A-Za-z0-9_-]+")
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _MANIFESTS = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
 _STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
+
+
+def consumer_text(consumer: str) -> str:
+    """A consumer as people see it."""
+    return ALL if consumer == SHARED else consumer
+
+
+def consumer_given(text: str) -> str:
+    """The consumer that people mean; also as it is stored."""
+    return SHARED if text == ALL else text
 
 
 class BadArnError(StrongRefError):
