@@ -37,15 +37,13 @@ STACK_SET = "stackset.json"
 
 
 def checkout(folder: Path) -> Path:
-    """A checkout with one commit: this one's files as they are now, and its date."""
-    listed = _git(ROOT, "ls-files", "-z").split("\0")
-    for name in listed:
-        if name and (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
+    """A checkout with one commit: of these sources as they are now, wherever they are, at a fixed date."""
+    shutil.copytree(
+        ROOT, folder, ignore=shutil.ignore_patterns(".git", ".build", ".aws-sam", "__pycache__", ".*_cache")
+    )
     date = {"GIT_AUTHOR_DATE": "2026-11-24T12:00:00Z", "GIT_COMMITTER_DATE": "2026-11-24T12:00:00Z"}
     _git(folder, "init", "--quiet")
-    _git(folder, "add", "--all", "--force")
+    _git(folder, "add", "--all")
     _git(folder, "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "all", **date)
     return folder
 

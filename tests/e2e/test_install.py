@@ -267,9 +267,7 @@ def test_a_release_is_installed_from_its_folder(
     assert list((tmp_path / "empty").iterdir()) == []
 
 
-def test_the_template_for_stack_sets_is_deployed_from_buckets_by_region(
-    emulator: Emulator, release: Path
-) -> None:
+def test_the_template_for_stack_sets_is_deployed_from_buckets_by_region(emulator: Emulator, release: Path) -> None:
     aws = Aws(emulator, "202020202020")
     template = (release / "stackset.json").read_bytes()
     for region in (US, EU):
@@ -305,9 +303,10 @@ def test_the_template_for_the_application_repository_is_packaged(
     bucket = "https://s3.us-east-1.amazonaws.com/acme-sources/"
     for name, file in (("LicenseUrl", "LICENSE"), ("ReadmeUrl", "README.md")):
         key = about[name].split("/acme-sources/")[1]
-        assert aws.client("s3", US).get_object(Bucket="acme-sources", Key=key)["Body"].read() == (
-            release / file
-        ).read_bytes(), (about[name], bucket)
+        assert (
+            aws.client("s3", US).get_object(Bucket="acme-sources", Key=key)["Body"].read()
+            == (release / file).read_bytes()
+        ), (about[name], bucket)
     code = [each["Properties"].get("CodeUri") for each in found["Resources"].values()]
     assert all(each.startswith("s3://acme-sources/") for each in code if each)
 
