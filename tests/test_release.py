@@ -170,6 +170,12 @@ def test_the_template_for_stack_sets_is_the_installations(built: Path) -> None:
     assert {name: template["Resources"][name] for name in kept} == kept
 
 
+def test_every_template_passes_cfn_lint(built: Path) -> None:
+    templates = [str(built / name) for name in (STACK_SET, "template.yaml", "serverless-repo.yaml")]
+    done = subprocess.run([sys.executable, "-m", "cfnlint", *templates], capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_repositorys_template_has_the_metadata_that_aws_documents(built: Path) -> None:
     template = load((built / "serverless-repo.yaml").read_text())
     about = template.pop("Metadata")["AWS::ServerlessRepo::Application"]
