@@ -241,7 +241,7 @@ def test_a_release_is_installed_from_its_folder(
     emulator: Emulator, program: str, release: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "empty").mkdir()
-    installer = user(emulator, "171717171717", program, tmp_path / "empty")
+    installer = user(emulator, "232323232323", program, tmp_path / "empty")
     aws, command = installer.aws, ("install", *BOTH, "--from", str(release))
     before = calls(aws)
     assert installer.expect(0, *command, "--dry-run").regions == dict.fromkeys((US, EU), "would install")
@@ -268,7 +268,7 @@ def test_a_release_is_installed_from_its_folder(
 
 
 def test_the_template_for_stack_sets_is_deployed_from_buckets_by_region(emulator: Emulator, release: Path) -> None:
-    aws = Aws(emulator, "202020202020")
+    aws = Aws(emulator, "262626262626")
     template = (release / "stackset.json").read_bytes()
     for region in (US, EU):
         s3, bucket = aws.client("s3", region), f"acme-{aws.account}-{region}"
@@ -292,7 +292,7 @@ def test_the_template_for_stack_sets_is_deployed_from_buckets_by_region(emulator
 def test_the_template_for_the_application_repository_is_packaged(
     emulator: Emulator, release: Path, tmp_path: Path
 ) -> None:
-    aws = Aws(emulator, "212121212121")
+    aws = Aws(emulator, "272727272727")
     aws.client("s3", US).create_bucket(Bucket="acme-sources")
     packaged = tmp_path / "packaged.yaml"
     template = str(release / "serverless-repo.yaml")

@@ -40,7 +40,7 @@ def fresh(**changes: Any) -> dict[str, Any]:  # noqa: ANN401
 def test_the_old_version_goes_on_with_what_this_one_wrote_and_nothing_is_lost(
     emulator: Emulator, built: Path, tmp_path: Path
 ) -> None:
-    aws = Aws(emulator, "191919191919")
+    aws = Aws(emulator, "252525252525")
     old = install_old_version(aws, tmp_path)
     for name, region, template in live():
         aws.deploy(name, template, region, "CREATE_COMPLETE")
@@ -111,7 +111,7 @@ def delete_everything(aws: Aws) -> None:
 def test_holds_wait_for_the_upgrade_and_are_cleaned_up_after_it(
     emulator: Emulator, built: Path, tmp_path: Path
 ) -> None:
-    aws = Aws(emulator, "181818181818")
+    aws = Aws(emulator, "242424242424")
     old = install_old_version(aws, tmp_path)
     upgrade(aws, built)
     for name in ("held", "freed"):
