@@ -217,10 +217,16 @@ def test_a_release_needs_git(tmp_path: Path) -> None:
         build(tmp_path, tmp_path / "out")
 
 
-def test_a_build_that_fails_leaves_no_folder(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "false")
+def test_a_build_that_fails_leaves_nothing(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = tmp_path / f"strongref-{version_of(sources)}"
+    before.mkdir()
+    before.with_name(f"{before.name}.zip").touch()
+    monkeypatch.setenv("STRONGREF_SAM", str(tmp_path / "none/sam"))
     with pytest.raises(ReleaseError, match="Nothing was built"):
         build(sources, tmp_path)
+    assert f"the SAM CLI's environment has no {tmp_path}/none/python. Run make setup." in capfd.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -38,6 +38,7 @@ def build(source: Path, out: Path, url: str = "") -> Path:
         The folder, as in `strongref-0.2.0`. Its zip file is next to it.
     """
     folder = out / f"strongref-{version_of(source)}"
+    folder.with_name(f"{folder.name}.zip").unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as temporary:

@@ -25,6 +25,8 @@ def stack_set(suite: Suite) -> bytes:
     region: the parameter `BucketPrefix` and the region's name.
     """
     python = Path(os.environ["STRONGREF_SAM"]).with_name("python")
+    if not python.is_file():
+        sys.exit(f"make release: the SAM CLI's environment has no {python}. Run make setup.")
     done = subprocess.run(  # noqa: S603
         [str(python), str(_EXPAND)],
         input=suite.template_for("s3://strongref/{}".format),
