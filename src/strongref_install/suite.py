@@ -7,11 +7,12 @@ installed next to it. docs/decisions/0028 says why.
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import strongref
@@ -174,7 +175,8 @@ def _normal(name: str) -> str:
 def _files(found: Distribution) -> dict[str, bytes]:
     """The files of a distribution, without scripts, bytecode, and what only the machine's installer needs."""
     files = {}
-    for path in found.files or ():
+    # `Distribution.files` leaves out what is missing, from Python 3.12 on.
+    for path in [PurePosixPath(row[0]) for row in csv.reader((found.read_text("RECORD") or "").split("\n")) if row]:
         in_metadata = path.parts[0].endswith(".dist-info")
         if path.parts[0] in ("..", "/") or path.suffix == ".pyc" or (in_metadata and path.name in _OF_ONE_MACHINE):
             continue
