@@ -171,7 +171,11 @@ def _release(commands: Commands) -> None:
     )
     release.add_argument("stack", metavar="STACK", help="the stack that exports it")
     release.add_argument("key", metavar="KEY", help="the export, or all in the map of this name")
-    release.add_argument("--consumer", required=True, help="the stack whose claim is released")
+    release.add_argument(
+        "--consumer",
+        required=True,
+        help="the stack whose claim is released; stack:NAME if a set of manifests has the same name",
+    )
     release.add_argument("--reason", required=True, help="why, for the trace")
     release.add_argument("--dry-run", action="store_true", help="show what would be released, and release nothing")
     add_yes(release)

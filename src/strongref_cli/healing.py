@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from dataclasses import replace
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import consumer_text
 from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON
-from strongref.text import attribute_name, cut, some
+from strongref.text import attribute_name, cut, printable, some
 from strongref_cli.installation import notify, version_problems
 from strongref_cli.output import Result, Table, ask, count, progress, show, show_plan
 from strongref_cli.overview import (
@@ -18,26 +21,30 @@ from strongref_cli.overview import (
     short_text,
     time_text,
 )
-from strongref_cli.reading import reading, status, unread_document, uses_of
-from strongref_operations.diagnosis import Severity
-from strongref_operations.examination import Examination
-from strongref_operations.releasing import by_import, claims_on, release
+from strongref_cli.reading import name_unread, reading, status, unread_document, uses_of
+from strongref_operations.diagnosis import DEAD_FENCE, Severity, with_failures
+from strongref_operations.examination import Diagnosis, Examination
+from strongref_operations.releasing import by_import, claims_of, claims_on, release
 from strongref_operations.republishing import republish
 from strongref_overview.errors import no_such_importer
 from strongref_overview.exports import ImportState, Protection, participant_of
+from strongref_overview.graph import Unread
 from strongref_overview.reading import OverviewReader
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.log import no_log
 from strongref_toolkit.regions import chosen_regions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from strongref.contract.fence import Fence
+    from strongref.contract.names import ExportScope
     from strongref.contract.releases import Release
     from strongref_operations.diagnosis import Problem
     from strongref_operations.releasing import ClaimedValue
     from strongref_operations.republishing import Restored
-    from strongref_overview.graph import Unread
+    from strongref_overview.graph import Participant
     from strongref_toolkit.session import ToolSession
 
 
@@ -45,33 +52,78 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     """`strongref doctor`."""
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     aws = session.aws(None, None)
-    with progress("Examining") as step:
+    with no_log(), progress("Examining") as step:
         account = aws.accounts.own
         ports = session.ports(account)
-        problems = _problems(
+        found = _diagnosed(
             session, Examination(ports, session.clock, account, OverviewReader(aws, step), step), regions
         )
-    healable = sorted({each.region for each in problems if each.severity is Severity.HEALABLE})
+    name_unread(found.unread)
+    healable = sorted({each.region for each in found.problems if each.severity is Severity.HEALABLE})
     if not (args.fix and healable):
-        show(_diagnosis(problems, regions), args.output)
-        return int(any(each.severity is not Severity.NOTE for each in problems))
-    show_plan(_diagnosis(problems, regions), args.output, yes=args.yes)
+        show(_diagnosis(found), args.output)
+        return _status(found)
+    show_plan(_diagnosis(found), args.output, yes=args.yes)
     ask("Repair what --fix can?", yes=args.yes)
-    with progress("Repairing") as step:
+    with no_log(), progress("Repairing") as step:
+        ports = replace(ports, waits=WaitNotice(step))
         examination = Examination(ports, session.clock, account, OverviewReader(aws, step), step)
-        examination.heal(healable)
-    with progress("Examining again"):
-        left = _problems(session, examination, regions)
-    repaired = [each for each in problems if each.severity is Severity.HEALABLE and each not in left]
-    show(_diagnosis(left, regions, repaired), args.output)
-    return int(any(each.severity is not Severity.NOTE for each in left))
+        repaired, failures = examination.heal(healable)
+    with no_log(), progress("Examining again"):
+        left = _diagnosed(session, examination, regions)
+    name_unread(each for each in left.unread if each.region not in {before.region for before in found.unread})
+    unread = {each.region for each in left.unread}
+    failures = [each for each in failures if each.called_in not in unread]
+    left = replace(left, problems=tuple(with_failures(left.problems, failures, "not-repaired")))
+    still = {each.identity for each in left.problems}
+    repaired += [each for each in found.problems if each.kind == DEAD_FENCE and each.region in left.regions]
+    show(_diagnosis(left, [each for each in repaired if each.identity not in still]), args.output)
+    if failures:
+        raise failures[0].error
+    return _status(left)
 
 
-def _problems(session: ToolSession, examination: Examination, regions: Sequence[str]) -> list[Problem]:
-    return [*version_problems(session, regions), *examination.examine(regions)]
+def _status(found: Diagnosis) -> int:
+    return status(found.unread, int(any(each.severity is not Severity.NOTE for each in found.problems)))
 
 
-def _diagnosis(problems: Sequence[Problem], regions: Sequence[str], repaired: Sequence[Problem] = ()) -> Result:
+class WaitNotice:
+    """`ports.Waits` for people: on a terminal in the line that shows the progress, elsewhere a line for each wait."""
+
+    def __init__(self, step: Callable[[str], None]) -> None:
+        self._step = step
+        self._written: set[tuple[ExportScope, str]] = set()
+
+    def __call__(self, scope: ExportScope, fence: Fence, seconds: float) -> None:
+        what = f"waiting up to {ceil(seconds)} s for {cut(fence.held_by, 200)}, which is changing exports of "
+        text = printable(f"{what}{scope.producer.stack}")
+        if sys.stderr.isatty():
+            from rich.markup import escape  # noqa: PLC0415 (as in `output`)
+
+            self._step(escape(text))
+        elif (scope, fence.held_by) not in self._written:
+            self._written.add((scope, fence.held_by))
+            sys.stderr.write(f"strongref: {text}\n")
+
+
+def _diagnosed(session: ToolSession, examination: Examination, regions: Sequence[str]) -> Diagnosis:
+    """What is wrong in regions, and with what is installed there; errors as for `Examination.examine`."""
+    found = examination.examine(regions)
+    problems, failed = version_problems(session, found.regions)
+    if len(failed) == len(found.regions):
+        raise failed[found.regions[0]]
+    unread = {each.region: each for each in found.unread} | {
+        region: Unread(region, str(error)) for region, error in failed.items()
+    }
+    return Diagnosis(
+        tuple(each for each in found.regions if each not in failed),
+        (*problems, *(each for each in found.problems if each.region not in failed)),
+        tuple(unread[region] for region in sorted(unread)),
+    )
+
+
+def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
+    problems, regions = found.problems, found.regions
     rows = [
         (
             each.region,
@@ -100,6 +152,7 @@ def _diagnosis(problems: Sequence[Problem], regions: Sequence[str], repaired: Se
         "regions": list(regions),
         "findings": [_problem_document(each) for each in problems],
         "repaired": [_problem_document(each) for each in repaired],
+        "unread": unread_document(found.unread),
     }
     return Result([Table(columns, rows, notes=[*notes, summary])], document)
 
@@ -126,6 +179,7 @@ def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
     done = []
     with progress(f"Restoring what {args.stack} exports") as step:
         keys = {value.key for each in uses for value in each.exports} if args.key else None
+        ports = replace(ports, waits=WaitNotice(step))
         for region, scope in sorted({(value.region, value.scope) for each in uses for value in each.exports}):
             step(region)
             done.append(republish(ports, session.clock, region, scope, keys))
@@ -166,7 +220,9 @@ def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread]) ->
 
 def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     reason = " ".join(args.reason.split())
-    if not reason or len(reason) > MAX_REASON or "{{" in reason or not reason.isprintable():
+    if not reason:
+        raise UsageError(f"--reason is blank: say in up to {MAX_REASON} characters why the claim is released")
+    if len(reason) > MAX_REASON or "{{" in reason or not reason.isprintable():
         raise UsageError(
             f"--reason must be a sentence of at most {MAX_REASON} printable characters without {{{{, got {len(reason)}"
         )
@@ -176,21 +232,21 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     exported = [value for each in uses for value in each.exports]
     ports = session.ports(aws.accounts.own)
     there = [each for value in exported if value.changed for each in claims_on(ports, session.clock, value)]
-    claimed = [each for each in there if participant_of(each.claim.importer).name == args.consumer]
+    claimed = claims_of(there, args.consumer)
     if not claimed:
         importers = {participant_of(each.claim.importer).name for each in there}
         raise no_such_importer(args.consumer, args.stack, args.key, sorted(importers))
-    if any(participant_of(each.claim.importer).kind == "manifests" for each in claimed):
-        raise UsageError(
-            f"{args.consumer} is a set of manifests: strongref resolve --unclaim {args.consumer} releases it"
-        )
+    who = participant_of(claimed[0].claim.importer)
+    if who.kind == "manifests":
+        raise UsageError(f"{who.name} is a set of manifests: strongref resolve --unclaim {who.name} releases it")
     if args.dry_run:
-        show(_plan_of(claimed, args), args.output)
+        show(_plan_of(claimed, who, args), args.output)
         return status(reader.unread)
-    show_plan(_plan_of(claimed, args), args.output, yes=args.yes)
-    ask(f"Release {args.consumer}'s {'claim' if len(claimed) == 1 else 'claims'}?", yes=args.yes)
+    show_plan(_plan_of(claimed, who, args), args.output, yes=args.yes)
+    ask(f"Release {who.name}'s {'claim' if len(claimed) == 1 else 'claims'}?", yes=args.yes)
     done: list[Release] = []
-    with progress("Releasing"):
+    with progress("Releasing") as step:
+        ports = replace(ports, waits=WaitNotice(step))
         for values in by_import(claimed):
             done += release(ports, session.clock, values, aws.accounts.caller, reason)
             notice = claim_released([_imported(each) for each in values], aws.accounts.caller, reason)
@@ -203,7 +259,7 @@ def _imported(each: ClaimedValue) -> ImportedValue:
     return ImportedValue(each.region, each.scope, each.key, (each.claim.importer,))
 
 
-def _plan_of(claimed: Sequence[ClaimedValue], args: argparse.Namespace) -> Result:
+def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.Namespace) -> Result:
     rows = [
         (
             each.region,
@@ -215,10 +271,10 @@ def _plan_of(claimed: Sequence[ClaimedValue], args: argparse.Namespace) -> Resul
     ]
     live = any(each.claim.state is not ImportState.GONE for each in claimed)
     risk = (
-        f"{args.consumer} still uses this. Afterward {args.stack} can change or delete it, and nothing is refused. "
-        f"{args.consumer} claims it again when its Import is next updated."
+        f"{who.name} still uses this. Afterward {args.stack} can change or delete it, and nothing is refused. "
+        f"{who.name} claims it again when its Import is next updated."
         if live
-        else f"{args.consumer} is gone, or has no such import: nothing uses this claim."
+        else f"{who.name} is gone, or has no such import: nothing uses this claim."
     )
     table = Table(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
     document = {"claims": [_claim_document(each) for each in claimed], "risk": risk}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.holds import HOLDS, HoldParameter
 from strongref.contract.names import RESTORED, SHARED
-from strongref.errors import AlreadyExistsError
+from strongref.errors import AlreadyExistsError, StillChangingError
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.published import RecordedExports
 from strongref_overview.graph import Participant
@@ -39,7 +39,7 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     Claims are deleted with a parameter. An import claims again when it gets another `Revision`.
 
     Raises:
-        ChangingError: another deployment is changing the scope, and does not finish in time.
+        StillChangingError: another deployment is changing the scope, and does not finish in time.
         StrongRefError: Parameter Store failed.
     """
     holder = FenceHolder("republish", "strongref republish")
@@ -64,7 +64,14 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     _, lost = look(ports.stores(region, clock))
     if not lost:
         return Restored(region, scope, (), (), may_have_more=False)
-    published, lost = behind_fences(ports, clock, [(region, scope)], holder, lambda fenced: work(fenced[0]))
+    published, lost = behind_fences(
+        ports,
+        clock,
+        [(region, scope)],
+        holder,
+        lambda fenced: work(fenced[0]),
+        busy=lambda fence: StillChangingError(str(scope.producer), str(fence)),
+    )
     importers = _importers(ports, clock, region, scope, published.holds(lost))
     return Restored(region, scope, tuple(lost), importers, may_have_more=scope.consumer == SHARED)
 

@@ -91,6 +91,9 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "conflicting": lambda: errors.ConflictingExportError(["CertArn"], "MoreExports"),
     "changing": lambda: errors.ChangingError(PRODUCER, f"MoreExports of {PRODUCER}, until 2026-01-31 12:00:00 UTC"),
+    "still-changing": lambda: errors.StillChangingError(
+        PRODUCER, f"MoreExports of {PRODUCER}, until 2026-01-31 12:00:00 UTC"
+    ),
     "unreadable": lambda: errors.UnreadableRecordError(f"{SCOPE.records}/MoreExports", "MoreExports"),
     "unsettled": lambda: errors.UnsettledError(["CertArn"], PRODUCER),
     "no-such-producer": lambda: errors.NoSuchProducerError(PRODUCER),
@@ -113,6 +116,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "too-large": lambda: ResponseTooLargeError(5206, ["Policy", "SubnetIds"]),
     "too-large-alone": lambda: ResponseTooLargeError(5206, ["Policy"], ["Policy"]),
     "denied": lambda: errors.AccessDeniedError("PutParameter", "AccessDeniedException", CERT, US),
+    "denied-caller": lambda: errors.CallerDeniedError("RemoveTagsFromResource", "AccessDeniedException", CERT, US),
     "throttled": lambda: errors.ThrottledError("PutParameter", "ThrottlingException", CERT, US),
     "out-of-time": lambda: errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US),
     "time-spent": lambda: errors.ServiceTimeoutError(

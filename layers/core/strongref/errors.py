@@ -124,6 +124,15 @@ class AccessDeniedError(StoreError):
     sentence = "{action} of {target:500} in {region} was denied ({code}).{_step}"
 
 
+class CallerDeniedError(AccessDeniedError):
+    """The same for tools on people's machines, which have no role but the caller's own permissions."""
+
+    sentence = (
+        "{action} of {target:500} in {region} was denied ({code}). Check the caller's permissions, permissions "
+        "boundary and service control policies; docs/permissions.md lists what each command needs."
+    )
+
+
 class OutOfTimeError(StoreError, UnfinishedError):
     """The time in which a call may begin is over: the invocation's, or that of the fence that protects the call."""
 
@@ -314,6 +323,14 @@ class ChangingError(StrongRefError):
     producer: str
     by: str
     sentence = "The exports of {producer} are being changed right now (by {by:500}). Deploy again in a moment."
+
+
+class StillChangingError(ChangingError):
+    """The same for a command, which has waited."""
+
+    sentence = (
+        "The exports of {producer} are still being changed (by {by:500}). Run the command again when that has finished."
+    )
 
 
 class UnreadableRecordError(StrongRefError):

@@ -24,6 +24,7 @@ from strongref.errors import (
     TooManyTagsError,
 )
 from strongref.protocol.ports import BATCH
+from strongref.protocol.side_by_side import at_once, in_turn
 from strongref.text import some
 
 if TYPE_CHECKING:
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
     from mypy_boto3_ssm.type_defs import ParameterTypeDef, PutParameterResultTypeDef
 
     from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.protocol.ports import SideBySide
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")
 
+_DENIED = ("AccessDeniedException", "AccessDenied", "UnauthorizedOperation")
 KMS_KEY = "STRONGREF_KMS_KEY"
 """The environment variable with the ID or alias of the KMS key for secure values; empty for the account's default."""
 
@@ -48,9 +51,6 @@ _STANDARD_BYTES = 4096
 """Of a standard parameter's value (AWS: PutParameter, Value)."""
 
 _ERRORS: dict[str, type[StoreError]] = {
-    "AccessDeniedException": AccessDeniedError,
-    "AccessDenied": AccessDeniedError,
-    "UnauthorizedOperation": AccessDeniedError,
     "ParameterAlreadyExists": AlreadyExistsError,
     "ParameterNotFound": NotFoundError,
     "InvalidResourceId": NotFoundError,
@@ -73,17 +73,22 @@ class SsmStore:
     limiter: RateLimiter
     clock: Clock
     jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
+    denied: type[AccessDeniedError] = AccessDeniedError  # what a denied call raises: whose permissions to check
     kms_key: str = ""  # as in `Stores`
     untiered: set[str] = field(default_factory=set)  # as in `Stores`
+    side_by_side: SideBySide = in_turn
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
-        for batch in _batches(names):
-            response = self._call(
-                "GetParameters", some(batch, most=1), self.client.get_parameters, Names=batch, WithDecryption=True
-            )
-            found |= _by_name(response["Parameters"])
+        for some_found in at_once(self, [partial(self._get, batch) for batch in _batches(names)]):
+            found |= some_found
         return found
+
+    def _get(self, batch: list[str]) -> dict[str, Parameter]:
+        response = self._call(
+            "GetParameters", some(batch, most=1), self.client.get_parameters, Names=batch, WithDecryption=True
+        )
+        return _by_name(response["Parameters"])
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
@@ -102,8 +107,10 @@ class SsmStore:
         return self._put(name, kind, text, Overwrite=True)
 
     def delete(self, names: Iterable[str]) -> None:
-        for batch in _batches(names):
-            self._call("DeleteParameters", some(batch, most=1), self.client.delete_parameters, Names=batch)
+        at_once(self, [partial(self._delete, batch) for batch in _batches(names)])
+
+    def _delete(self, batch: list[str]) -> None:
+        self._call("DeleteParameters", some(batch, most=1), self.client.delete_parameters, Names=batch)
 
     def tags(self, name: str) -> dict[str, str] | None:
         response = self._call_tags("ListTagsForResource", name, self.client.list_tags_for_resource)
@@ -155,7 +162,8 @@ class SsmStore:
             return caller.call(action, function, **request)
         except CallFailedError as error:
             failed = error
-        kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, StoreError)
+        other = self.denied if failed.code in _DENIED else StoreError
+        kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, other)
         if kind not in _EXPECTED:
             failed.log(action, self.region)
         raise kind(action, failed.code, target, self.region)
@@ -167,9 +175,11 @@ class Stores:
 
     client_in: Callable[[str], SSMClient]  # the client of a region, as from `clients.Clients.ssm`
     limiter: RateLimiter  # shared by all callers of the process
+    denied: type[AccessDeniedError] = AccessDeniedError  # as in `SsmStore`
     # ID or alias of the KMS key that encrypts secure values; empty for the account's default key
     kms_key: str = field(default="", kw_only=True)
     untiered: set[str] = field(default_factory=set, kw_only=True)  # the regions that turned out to support no tiers
+    side_by_side: SideBySide = field(default=in_turn, kw_only=True)
 
     def __call__(self, region: str, clock: Clock) -> SsmStore:
         """The store of a region.
@@ -182,7 +192,16 @@ class Stores:
         except CallFailedError as error:
             code = error.code
         else:
-            return SsmStore(client, region, self.limiter, clock, kms_key=self.kms_key, untiered=self.untiered)
+            return SsmStore(
+                client,
+                region,
+                self.limiter,
+                clock,
+                denied=self.denied,
+                kms_key=self.kms_key,
+                untiered=self.untiered,
+                side_by_side=self.side_by_side,
+            )
         raise StoreError("Use", code, "Parameter Store", region)
 
 

@@ -54,6 +54,7 @@ class Fence:
     # set if the holder ran out of time: the invocation that continues the work takes the fence over
     unfinished: TagScan | None = None
     finished: bool = False  # the work is done; the fence stands until reads show what was written, and then expires
+    readable: bool = True  # whether its text could be read
 
     def encode(self) -> str:
         stored: dict[str, object] = {"by": self.held_by, "until": self.expires_at.isoformat(timespec="seconds")}
@@ -76,7 +77,7 @@ class Fence:
             written = datetime.fromisoformat(parameter.modified).astimezone(UTC)
         except (ValueError, OverflowError):
             written = datetime.min.replace(tzinfo=UTC)
-        return cls("an unknown holder", written + UNREADABLE_LIFETIME)
+        return cls("an unknown holder", written + UNREADABLE_LIFETIME, readable=False)
 
     def is_live(self, now: datetime) -> bool:
         return now < self.expires_at

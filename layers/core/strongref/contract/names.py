@@ -29,6 +29,9 @@ Key = NewType("Key", str)
 SHARED = "_shared"
 """Takes the place of the consumer's name for exports that any stack may import."""
 
+MANIFESTS = "_manifests"
+"""Takes the place of the consumer's name in the fences of sets of manifests."""
+
 ALL = "all"
 """What people read and write for `SHARED`."""
 
@@ -221,4 +224,4 @@ class ManifestSet:
 
     def scope(self, region: str) -> ExportScope:
         """The scope for the fence of a run that changes the set. Nothing is published there."""
-        return ExportScope("_manifests", Producer(self.account, region, self.name))
+        return ExportScope(MANIFESTS, Producer(self.account, region, self.name))

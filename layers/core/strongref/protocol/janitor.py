@@ -13,15 +13,16 @@ from strongref.contract.names import RESTORED, SHARED, ExportScope
 from strongref.contract.notices import Observation, findings_reported, repairs_made
 from strongref.contract.record import decode
 from strongref.contract.releases import RELEASES, Release
-from strongref.errors import AlreadyExistsError, ChangingError
+from strongref.errors import AlreadyExistsError, ChangingError, StrongRefError, UnfinishedError
 from strongref.log import logger
-from strongref.protocol.executor import side_by_side, write_record
+from strongref.protocol.executor import write_record
 from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.janitor_holds import HoldTender, add_claims
+from strongref.protocol.janitor_holds import HoldTender, add_claims, log_failure
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.side_by_side import Work, carry_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import Key
     from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter
-    from strongref.protocol.janitor_holds import Claim
+    from strongref.protocol.janitor_holds import Claim, Failed
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -79,22 +80,31 @@ class Janitor:
     region: str
     account: str
     repairs: bool = True  # whether it repairs what it finds, or only looks twice
+    failed: Failed = log_failure  # takes what could not be looked after
 
     def tend(self, clock: Clock, after: Checkpoint = ("", "")) -> Iterator[JanitorProgress]:
         """Look after one part of the store after the other, and yield what was done in each.
 
-        Everything up to the mark `after` is done already.
+        Everything up to the mark `after` is done already. What cannot be repaired in a scope stops no other one.
 
         Raises:
             UnfinishedError: the time ran out.
+            StrongRefError: a call failed; if that was a repair, everything else has been done.
         """
+        failures: list[StrongRefError] = []
+        yield from self._tend(clock, after, failures)
+        if failures:
+            raise failures[0]
+
+    def _tend(self, clock: Clock, after: Checkpoint, failures: list[StrongRefError]) -> Iterator[JanitorProgress]:
+        """The same, but failed repairs are added to `failures`."""
         store = self.ports.stores(self.region, clock)
         yield JanitorProgress(after, 0, tuple(self._expired(store, clock)))
         inspector = TagInspector(self.ports.stacks)
         stored = _by_scope("exports", store.under("/strongref/exports"))
         recorded = _by_scope("records", store.under("/strongref/records"))
-        holds = HoldTender(self.ports, self.region, clock, HOLDER, self.repairs)
-        index = IndexTender(self.ports, self.region, self.account, clock, self.repairs)
+        holds = HoldTender(self.ports, self.region, clock, HOLDER, self.repairs, self.failed)
+        index = IndexTender(self.ports, self.region, self.account, clock, self.repairs, self.failed)
         for scope in sorted({*stored, *recorded}, key=lambda scope: scope.values):
             here, there = stored.get(scope, {}), recorded.get(scope, {})
             claims: dict[Claim, set[Key]] = {}
@@ -105,22 +115,22 @@ class Janitor:
                     done += keys
                     continue
                 seen = self._see(store, scope, here, there, inspector, keys)
-                repairs, busy = self._attend(clock, scope, examine(scope, seen), inspector)
-                yield self._reported(JanitorProgress(mark, len(keys), tuple(sorted(repairs.findings)), busy=busy))
+                repairs, busy = self._attend(clock, scope, examine(scope, seen), inspector, failures)
+                yield JanitorProgress(mark, len(keys), tuple(sorted(repairs.findings)), busy=busy)
                 add_claims(claims, seen.tags)
             if (scope.values, 2 * LAST) > after:
                 living = _of_living_stacks(scope, there, inspector)
                 last = after[1].removeprefix(LAST) if after >= (scope.values, LAST) else ""
                 if missing := tuple(index.add_missing(scope, living.records)):
-                    yield self._reported(JanitorProgress((scope.values, LAST + last), 0, missing))
+                    yield JanitorProgress((scope.values, LAST + last), 0, missing)
                 for tag, found in holds.make_missing(scope, living, claims, done, inspector, last):
-                    yield self._reported(JanitorProgress((scope.values, LAST + tag), 0, found))
+                    yield JanitorProgress((scope.values, LAST + tag), 0, found)
         made = tuple(holds.confirm())
         if made:
-            yield self._reported(JanitorProgress(max(after, (LAST, "")), 0, made))
+            yield JanitorProgress(max(after, (LAST, "")), 0, made)
         for mark, work in (((LAST, "holds"), holds.delete_stale), ((LAST, "index"), index.correct)):
             if mark > after:
-                yield self._reported(JanitorProgress(mark, 0, tuple(work())))
+                yield JanitorProgress(mark, 0, tuple(work()))
 
     def _expired(self, store: Store, clock: Clock) -> Iterator[Finding]:
         """The fences whose holder died. A repair deletes all that expired, and old traces of released claims."""
@@ -133,18 +143,19 @@ class Janitor:
             if not (fence.is_live(now) or fence.finished):
                 yield Finding(FindingType.DEAD_FENCE, name)
 
-    def _reported(self, progress: JanitorProgress) -> JanitorProgress:
-        if self.repairs:
-            report(self.region, progress)
-        return progress
-
     def _attend(
-        self, clock: Clock, scope: ExportScope, suspicion: Repairs, first: TagInspector
+        self,
+        clock: Clock,
+        scope: ExportScope,
+        suspicion: Repairs,
+        first: TagInspector,
+        failures: list[StrongRefError],
     ) -> tuple[Repairs, bool]:
         """Verify a suspicion, and repair; return whether the scope is being changed, so that repairs have to wait.
 
         What was read before may be minutes old, and a change halfway looks like damage: so everything is read again,
-        behind a fence if something is to be repaired.
+        behind a fence if something is to be repaired. A repair that fails is added to `failures`: nothing is known of
+        what is left to do.
         """
         keys = sorted(suspicion.suspects)
         if suspicion.needed and self.repairs:
@@ -155,6 +166,12 @@ class Janitor:
                 )
             except ChangingError:
                 return suspicion, True
+            except UnfinishedError:
+                raise
+            except StrongRefError as error:
+                failures.append(error)
+                self.failed("Exports could not be repaired", error, path=scope.values, records=scope.records)
+                return Repairs(), False
             return repairs, False
         if not suspicion.findings:
             return suspicion, False
@@ -182,7 +199,7 @@ class Janitor:
         """Read again, now that nobody can claim or change anything, and repair."""
         seen, repairs = self._look_again(store, scope, keys, first)
         for logical_id, record in repairs.records.items():
-            side_by_side([write_record(store, scope, logical_id, record, seen.records[logical_id].numbers)])
+            carry_out([Work(store, write_record(store, scope, logical_id, record, seen.records[logical_id].numbers))])
         for key, stale in repairs.untag.items():
             store.untag(scope.value(key), stale)
         store.delete([scope.value(key) for key in repairs.delete])
@@ -229,9 +246,9 @@ def _of_living_stacks(
     scope: ExportScope, recorded: Mapping[str, Parameter], inspector: TagInspector
 ) -> RecordedExports:
     """What the records of stacks that exist publish."""
-    found = {logical_id: each.record for logical_id, each in decode(scope.records, recorded).items()}
-    living = {logical_id: each for logical_id, each in found.items() if each and inspector.exists(each.stack)}
-    return RecordedExports(living, torn=False)
+    found = RecordedExports.of(decode(scope.records, recorded))
+    living = {logical_id: each for logical_id, each in found.records.items() if inspector.exists(each.stack)}
+    return RecordedExports(living, found.torn)
 
 
 def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportScope, dict[str, Parameter]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from strongref.contract.holds import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
 from strongref.contract.names import BadArnError, Producer, StackArn, claim_tag
@@ -51,15 +51,28 @@ def add_claims(found: dict[Claim, set[Key]], tags: Mapping[Key, ValueTags]) -> N
             found.setdefault(claim, set()).add(key)
 
 
+class Failed(Protocol):
+    """Takes what the janitor could not look after."""
+
+    def __call__(self, message: str, error: StrongRefError, /, **about: str) -> None:
+        """A message for the log, the reason, and the names of what it is about."""
+        ...
+
+
+def log_failure(message: str, error: StrongRefError, /, **about: str) -> None:
+    """Log it."""
+    logger.error(message, extra={**about, "error": str(error)})
+
+
 @contextmanager
-def tolerated(message: str, **about: str) -> Iterator[None]:
-    """What cannot be looked after is logged, and stops nothing else. Raises `UnfinishedError` only."""
+def tolerated(failed: Failed, message: str, **about: str) -> Iterator[None]:
+    """What cannot be looked after is reported, and stops nothing else. Raises `UnfinishedError` only."""
     try:
         yield
     except UnfinishedError:
         raise
     except StrongRefError as error:
-        logger.error(message, extra={**about, "error": str(error)})
+        failed(message, error, **about)
 
 
 @dataclass(slots=True)
@@ -71,6 +84,7 @@ class HoldTender:
     clock: Clock
     holder: FenceHolder  # of the fences behind which holds change
     repairs: bool = True
+    failed: Failed = log_failure  # takes what could not be looked after
     _begun: list[tuple[HoldKeeper, Mapping[str, str]]] = field(default_factory=list)  # and what each is to hold
     _done: list[Finding] = field(default_factory=list)
     _listed: dict[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)  # what is held, by region and hash
@@ -99,6 +113,8 @@ class HoldTender:
         Yields:
             The tag of each claim in order: first without findings, before it is looked after, then with what was found.
         """
+        if recorded.torn:
+            return  # What cannot be read may need the holds that there are.
         if unread and recorded.all_holds:
             if len(unread) > READ_AGAIN:
                 logger.warning("Too many values to look after their holds", extra={"path": scope.values})
@@ -106,7 +122,8 @@ class HoldTender:
             add_claims(claims, first.survey(self.ports.stores(self.region, self.clock), scope, unread))
         for claim, keys in sorted(claims.items()):
             keeper = self._keeper(scope, claim, first) if claim[0] > after else None
-            with tolerated("The hold of an import could not be looked after", importer=claim[1]):
+            about = {"importer": claim[1], "hold": keeper.stack.name} if keeper else {"importer": claim[1]}
+            with tolerated(self.failed, "The hold of an import could not be looked after", **about):
                 if keeper and self._is_wrong(keeper, recorded, keys):
                     yield claim[0], ()
                     yield claim[0], tuple(self._repaired(keeper, claim, keys, first))
@@ -132,7 +149,7 @@ class HoldTender:
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            found = _not_made(keeper, error)
+            found = self._not_made(keeper, error)
         self._done.append(found)
         return True
 
@@ -141,11 +158,11 @@ class HoldTender:
         first = TagInspector(self.ports.stacks)
         names = set()
         for each in filter(None, map(HoldParameter.of, self._parameters(self.region))):
-            with tolerated("A hold could not be looked after", stack=each.label):
+            with tolerated(self.failed, "A hold could not be looked after", stack=each.label):
                 if not self._has_import(each):
                     names.add(hold_stack_name(each.account, each.label, each.hash))
         for name in sorted(names):
-            with tolerated("A hold could not be looked after", hold=name):
+            with tolerated(self.failed, "A hold could not be looked after", hold=name):
                 info = self.ports.stacks.by_name(name, self.region)
                 stack = HoldStack.of_tags(info.tags, self.region) if info else None
                 if not (info and stack and info.created) or self.clock.now() - info.created < YOUNG:
@@ -182,6 +199,8 @@ class HoldTender:
             claims: dict[Claim, set[Key]] = {}
             keys = {stack.scope.key(name) for name in store.under(stack.scope.values, decrypted=False)}
             recorded = RecordedExports.read(store, stack.scope)
+            if recorded.torn:
+                raise ChangingError(str(stack.scope.producer), "another deployment")
             needs_all = keeper.may_exist() or len(recorded.all_holds) > 1
             tags = inspector.survey(store, stack.scope, sorted(keys if needs_all else keys & claimed))
             inspector.agree(first, [tags])
@@ -195,7 +214,8 @@ class HoldTender:
 
         if not self.repairs:
             self.ports.lag.settle(self.clock)
-            yield from self._looked_at(keeper, needed(self.ports.stores(self.region, self.clock)))
+            with suppress(ChangingError):
+                yield from self._looked_at(keeper, needed(self.ports.stores(self.region, self.clock)))
             return
         try:
             sites = [(self.region, stack.scope)]
@@ -203,15 +223,14 @@ class HoldTender:
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            yield _not_made(keeper, error)
+            yield self._not_made(keeper, error)
         else:
             if step is not HoldStep.NONE and holds:
                 self._begun.append((keeper, holds))
             elif step is not HoldStep.NONE:
                 yield Finding(FindingType.UNHELD, stack.name, (stack.importer,))
 
-    @staticmethod
-    def _looked_at(keeper: HoldKeeper, holds: Mapping[str, str]) -> Iterator[Finding]:
+    def _looked_at(self, keeper: HoldKeeper, holds: Mapping[str, str]) -> Iterator[Finding]:
         """What a repair would find."""
         about = (keeper.stack.name, (keeper.stack.importer,))
         try:
@@ -219,7 +238,7 @@ class HoldTender:
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            yield _not_made(keeper, error)
+            yield self._not_made(keeper, error)
         else:
             if step is not HoldStep.NONE:
                 yield Finding(FindingType.HOLD_PENDING if step is HoldStep.WAIT else FindingType.UNHELD, *about)
@@ -279,11 +298,10 @@ class HoldTender:
             self._listed[region] = held_exports(self._parameters(region))
         return self._listed[region]
 
-
-def _not_made(keeper: HoldKeeper, error: StrongRefError) -> Finding:
-    """What to report about a hold that was not made: it has to wait, or needs a person."""
-    stack = keeper.stack
-    if isinstance(error, ChangingError | HoldPendingError):
-        return Finding(FindingType.HOLD_PENDING, stack.name, (stack.importer,))
-    logger.error("A hold cannot be made", extra={"hold": stack.name, "error": str(error)})
-    return Finding(FindingType.UNPROTECTED, stack.name, (stack.importer,))
+    def _not_made(self, keeper: HoldKeeper, error: StrongRefError) -> Finding:
+        """What to report about a hold that was not made: it has to wait, or needs a person."""
+        stack = keeper.stack
+        if isinstance(error, ChangingError | HoldPendingError):
+            return Finding(FindingType.HOLD_PENDING, stack.name, (stack.importer,))
+        self.failed("A hold cannot be made", error, hold=stack.name)
+        return Finding(FindingType.UNPROTECTED, stack.name, (stack.importer,))

@@ -13,13 +13,14 @@ from strongref.contract.index import INDEX, IndexEntry, Place, index_name, index
 from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn
 from strongref.contract.values import ParameterType
 from strongref.protocol.findings import Finding, FindingType
-from strongref.protocol.janitor_holds import tolerated
+from strongref.protocol.janitor_holds import log_failure, tolerated
 from strongref.protocol.published import RecordedExports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.contract.record import Record
+    from strongref.protocol.janitor_holds import Failed
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
 
@@ -36,6 +37,7 @@ class IndexTender:
     account: str
     clock: Clock
     repairs: bool = True
+    failed: Failed = log_failure  # takes what could not be looked after
     _entries: dict[str, dict[str, IndexEntry]] = field(default_factory=dict)  # by region and parameter name
 
     def add_missing(self, scope: ExportScope, records: Mapping[str, Record]) -> Iterator[Finding]:
@@ -45,7 +47,7 @@ class IndexTender:
             return
         for logical_id, record in records.items():
             name = index_name(producer.stack, logical_id)
-            with tolerated(NOT_TENDED, parameter=name):
+            with tolerated(self.failed, NOT_TENDED, parameter=name):
                 if _is_complete(self._listed(producer.region).get(name), record, self._place(scope)):
                     continue
                 entry = self._read(producer.region, name)
@@ -61,14 +63,14 @@ class IndexTender:
         """Remove places without a record, and entries of deleted stacks, after two looks more than a lag apart."""
         suspects = {}
         for name, entry in self._listed(self.region).items():
-            with tolerated(NOT_TENDED, parameter=name):
+            with tolerated(self.failed, NOT_TENDED, parameter=name):
                 info, left = self._look(name, entry)
                 if left != entry:
                     suspects[name] = (entry, info)
         if suspects:
             self.ports.lag.settle(self.clock)
         for name, (entry, first) in suspects.items():
-            with tolerated(NOT_TENDED, parameter=name):
+            with tolerated(self.failed, NOT_TENDED, parameter=name):
                 if self._corrected(name, entry, first):
                     yield Finding(FindingType.INDEX, name, (entry.stack,))
 

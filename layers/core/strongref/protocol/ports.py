@@ -6,22 +6,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strongref.protocol.lag import ReadLag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from strongref.contract.fence import Fence
+    from strongref.contract.names import ExportScope
     from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter, ParameterType
     from strongref.errors import StrongRefError
     from strongref.protocol.time import Clock, Patience
 
 
+T = TypeVar("T")
+
 BATCH = 10
 """Names per call and parameters per page (AWS: GetParameters, DeleteParameters, GetParametersByPath)."""
+
+
+class SideBySide(Protocol):
+    """Makes calls that do not depend on each other."""
+
+    def __call__(self, queues: Sequence[Sequence[Callable[[], T]]], /) -> list[list[T]]:
+        """The results of the calls, which are one queue for each region.
+
+        Raises:
+            Exception: the first failure, in the order of the calls. Calls in flight are finished; no other one begins.
+        """
+        ...
 
 
 class Store(Protocol):
@@ -31,6 +47,7 @@ class Store(Protocol):
     """
 
     region: str
+    side_by_side: SideBySide  # makes calls that do not depend on each other, of this store and of others
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         """The existing parameters among these names, by name (GetParameters, 10 per call)."""
@@ -208,6 +225,18 @@ class Notify(Protocol):
     def __call__(self, notice: Notice, /) -> None: ...
 
 
+class Waits(Protocol):
+    """Is called before each pause in which a change waits for another holder's fence."""
+
+    def __call__(self, scope: ExportScope, fence: Fence, seconds: float, /) -> None:
+        """It waits for at most so many seconds from now."""
+        ...
+
+
+def wait_silently(_scope: ExportScope, _fence: Fence, _seconds: float, /) -> None:
+    """Does nothing."""
+
+
 def notify_nobody(_notice: Notice) -> None:
     """Does nothing."""
 
@@ -223,3 +252,4 @@ class Ports:
     token: Callable[[], str]  # returns a unique token, for a fence's name
     lag: ReadLag = field(default_factory=ReadLag)  # how long a read may lag behind a write
     notify: Notify = notify_nobody
+    waits: Waits = wait_silently
