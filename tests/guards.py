@@ -445,6 +445,26 @@ GUARDS = (
         must_fail=("test_from_the_wheel_to_a_refusal_and_back",),
     ),
     Guard(
+        name="the checksums of a release",
+        file="src/strongref_install/release.py",
+        function="_checked",
+        find="if sha256(content).hexdigest() != expected: raise _",
+        tests=("tests/install/test_release.py",),
+        must_fail=(
+            "test_a_folder_that_is_not_as_released_is_refused[<lambda>-was changed",
+            "test_a_changed_folder_is_refused_before_any_call",
+        ),
+    ),
+    Guard(
+        name="the copy of the files that git tracks, from which a release is built",
+        file="tools/release.py",
+        function="_copy_tracked",
+        find='_git(source, "ls-files", "-z")',
+        instead='"\\0".join(str(each.relative_to(source)) for each in source.rglob("*"))',
+        tests=("tests/test_release.py", "-k", "the_same_bytes"),
+        must_fail=("test_another_checkout_on_another_day_by_another_user_gives_the_same_bytes",),
+    ),
+    Guard(
         name="the expected owner of a bucket",
         file="src/strongref_install/bucket.py",
         function="Bucket._call",
