@@ -538,7 +538,7 @@ GUARDS = (
         name="that of calls which are throttled together one lowers the rate",
         file="layers/core/strongref/aws/retry_and_rate_limit.py",
         function="_Bucket.slow_down",
-        find="turn.series == self.series",
+        find="turn.slowdowns == self.slowdowns",
         instead="True",
         tests=("tests/aws/test_retry_and_rate_limit.py", "-k", "together"),
         must_fail=("test_of_calls_that_are_throttled_together_one_counts",),

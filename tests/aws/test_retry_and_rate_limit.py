@@ -205,12 +205,12 @@ def test_after_a_throttled_call_there_is_none_for_a_random_time(chance: float, p
 
 
 @pytest.mark.parametrize("chance", [0, 0.5, 1])
-def test_a_call_of_a_rate_that_was_found_is_made_up_to_half_an_interval_after_its_turn(chance: float) -> None:
+def test_a_call_of_a_rate_that_was_found_is_made_up_to_an_interval_after_its_turn(chance: float) -> None:
     clock, limiter = FakeClock(), RateLimiter(RateLimits(tags=10))
     throttled(limiter, clock)
     turns = [limiter.take("PutParameter", REGION, clock.now(), math.inf, each) for each in (0, chance)]
     sooner, later = (each.wait for each in turns if each)
-    assert later - sooner == pytest.approx((1 + chance / 2) / (3 * 0.97))
+    assert later - sooner == pytest.approx((1 + chance) / (3 * 0.97))
     limited = [limiter.take("AddTagsToResource", REGION, clock.now(), math.inf, chance) for _ in range(10)]
     assert [each.wait for each in limited if each][:5] == [0] * 5
 
@@ -273,7 +273,7 @@ def test_a_call_that_is_throttled_again_and_again_waits_longer_each_time(code: s
         caller(clock, jitter=1).call("PutParameter", failing(*[client_error(code)] * times))
         return sum(clock.slept)
 
-    assert spent(5) <= 5 * (0.75 * 1.5 + 0.5 / 2)
+    assert spent(5) <= 5 * (0.75 * 1.5 + 0.5)
     assert spent(9) - spent(8) > 1.4 * (spent(8) - spent(7))
     assert spent(60) - spent(59) < 20 + 16 / 3 * 1.5
 

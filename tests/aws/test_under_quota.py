@@ -207,15 +207,15 @@ class Neighbor:
 
 
 @pytest.mark.parametrize("part", [0.1, 1 / 3])
-@pytest.mark.parametrize("count", [30, 100, 1000])
-def test_who_shares_a_quota_is_seldom_throttled(count: int, part: float) -> None:
+@pytest.mark.parametrize(("count", "share"), [(30, 0.2), (100, 0.1), (1000, 0.05)])
+def test_who_shares_a_quota_is_seldom_throttled(count: int, share: float, part: float) -> None:
     """It keeps what it needs, a part of the quota. Of ours, which take all of it otherwise, none fails."""
     neighbors = [Neighbor(Account(), "PutParameter", part * Quotas().puts, seed) for seed in range(1, 7)]
     for neighbor in neighbors:
         neighbor.beside(export(count))
     made, throttled = (sum(getattr(each, name) for each in neighbors) for name in ("made", "throttled"))
     assert made > 6 * count * part
-    assert throttled < 0.13 * made
+    assert throttled < share * made
 
 
 def test_without_caution_who_shares_a_quota_is_throttled_much_more(monkeypatch: pytest.MonkeyPatch) -> None:

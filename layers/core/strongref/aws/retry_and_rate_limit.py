@@ -115,7 +115,7 @@ _THROTTLING_CODES = frozenset(
 _FAULT_CODES = frozenset({"InternalServerError", "InternalFailure", "ServiceUnavailable"})
 _FAULT_STATUS = 500
 
-_SCATTER = 0.5
+_SCATTER = 1.0
 """How much later than its turn a call is made at most, in intervals between two calls. The moment is random, since of
 two callers at the same pace one would always come first, and the other be throttled."""
 
@@ -178,7 +178,7 @@ class Turn(NamedTuple):
     """When a call may be made."""
 
     wait: float  # in seconds from now
-    series: int  # how many times the rate had been lowered when the turn was given
+    slowdowns: int  # how many times the rate had been lowered when the turn was given
 
 
 class RateLimiter:
@@ -207,7 +207,7 @@ class RateLimiter:
     def is_valid(self, action: str, region: str, turn: Turn) -> bool:
         """Whether a turn still is one after its wait. It is not if a call was throttled meanwhile: take another."""
         with self._lock:
-            return self._bucket(action, region).series == turn.series
+            return self._bucket(action, region).slowdowns == turn.slowdowns
 
     def throttled(self, action: str, region: str, turn: Turn, now: datetime, chance: float) -> float:
         """Slow down after AWS throttled the call of a turn; return the seconds between two calls from now on.
@@ -233,7 +233,7 @@ class _Bucket:
         self._limit = limit or math.inf
         self._first_rate = min(first_rate, self._limit)
         self._at: datetime | None = None
-        self.series = 0  # how many times the rate was lowered
+        self.slowdowns = 0  # how many times the rate was lowered
         self._forget()
 
     def _forget(self) -> None:
@@ -265,7 +265,7 @@ class _Bucket:
         if wait >= within:
             return None
         self._tokens -= 1
-        return Turn(wait, self.series)
+        return Turn(wait, self.slowdowns)
 
     def _pass(self, now: datetime) -> None:
         passed = max(0.0, (now - (self._at or now)).total_seconds())
@@ -280,13 +280,13 @@ class _Bucket:
             self._lowered, self._length, self._since = self._rate, 0, 0.0
 
     def slow_down(self, turn: Turn, now: datetime, chance: float) -> float:
-        if turn.series == self.series:
+        if turn.slowdowns == self.slowdowns:
             self._pass(now)
             self._lower()
             interval = 1 / self._rate
             rest = interval if self._is_crowded else max(interval, min(_REST_SECONDS, _REST_CALLS * interval))
             self._tokens = 1 - self._rate * rest * (_EARLIEST_RETRY + chance * (_LATEST_RETRY - _EARLIEST_RETRY))
-            self.series += 1
+            self.slowdowns += 1
         return 1 / self._rate
 
     def _lower(self) -> None:
