@@ -260,6 +260,7 @@ class _ReadOnce:
         self._store = store
         self._found: Memo[tuple[str, bool], dict[str, Parameter]] = Memo()
         self.tags = store.tags
+        self.side_by_side = store.side_by_side
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
         return self._found.get((path, decrypted), lambda: self._store.under(path, decrypted=decrypted))
