@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -93,6 +94,17 @@ def test_exporter_and_importer_make_calls_side_by_side_and_within_the_limits_tha
     )
     assert max(most) == 2
     assert limits == [RateLimits(writes=1000)] * 2
+
+
+def test_an_event_of_one_value_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[threading.Thread] = []
+    monkeypatch.setattr(threading.Thread, "start", started.append)
+    one = {"Region": "eu-west-1", "Consumer": "web", "Values": {"A": "a1"}}
+    exporter().handle(event(RequestType.CREATE, "Exports", one), FakeClock())
+    importer().handle(
+        event(RequestType.CREATE, "Imports", {"From": {"Stack": "network"}, "Consumer": "web"}), FakeClock()
+    )
+    assert started == []
 
 
 def test_the_janitor_keeps_to_half_and_makes_one_call_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
