@@ -585,6 +585,46 @@ GUARDS = (
         tests=("tests/cli/test_healing.py", "tests/cli/test_commands.py", "-k", "asks or unasked"),
         must_fail=("test_it_shows_what_may_break_and_asks", "test_nothing_is_changed_unasked"),
     ),
+    Guard(
+        name="the wait for a name that was deleted a moment ago",
+        file="layers/core/strongref/protocol/recreation.py",
+        function="PatientWriter.create",
+        find="not waiting.pause()",
+        instead="True",
+        tests=("tests/protocol/test_half_deleted.py",),
+        must_fail=(
+            "test_a_value_gets_another_type[a create is refused]",
+            "test_a_drop_is_rolled_back[a create is refused-one of two]",
+            "test_republish_waits_for_the_name[a create is refused]",
+            "test_a_wait_that_does_not_fit_into_the_invocation_is_continued_in_another",
+        ),
+    ),
+    Guard(
+        name="the wait until a parameter that was created again takes tags",
+        file="layers/core/strongref/protocol/recreation.py",
+        function="PatientWriter.tag",
+        find="not waiting.pause()",
+        instead="True",
+        tests=("tests/protocol/test_half_deleted.py",),
+        must_fail=("test_tags_wait_for_a_parameter_that_was_created_again",),
+    ),
+    Guard(
+        name="the other type of a value that reads did not show",
+        file="layers/core/strongref/protocol/executor.py",
+        function="PlanExecutor._create",
+        find="self.store.delete([name])",
+        tests=("tests/protocol/test_half_deleted.py",),
+        must_fail=("test_a_change_of_a_type_is_rolled_back[a create is hidden]",),
+    ),
+    Guard(
+        name="the second look at a record that lacks a part",
+        file="layers/core/strongref/protocol/exports.py",
+        function="ExportAttempt._read_completely",
+        find="not waiting.pause()",
+        instead="True",
+        tests=("tests/protocol/test_half_deleted.py",),
+        must_fail=("test_a_secure_value_that_is_dropped_comes_back_with_the_part_of_its_record",),
+    ),
 )
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.holds import HOLDS, HoldParameter
 from strongref.contract.names import RESTORED, SHARED
-from strongref.errors import AlreadyExistsError
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.recreation import PatientWriter
 from strongref_overview.graph import Participant
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
 
     Raises:
         ChangingError: another deployment is changing the scope, and does not finish in time.
+        RecentlyDeletedError: Parameter Store does not accept the name of a deleted value again yet.
         StrongRefError: Parameter Store failed.
     """
     holder = FenceHolder("republish", "strongref republish")
@@ -51,15 +52,12 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
 
     def work(fenced: FencedStore) -> tuple[RecordedExports, list[Key]]:
         published, lost = look(fenced.store)
-        return published, [key for key in lost if create(fenced.store, key, published)]
+        return published, [key for key in lost if create(fenced.store, fenced.clock, key, published)]
 
-    def create(store: Store, key: Key, published: RecordedExports) -> bool:
-        value = published.values[key]
-        try:
-            store.create(scope.value(key), value.type, value.text, published.tags(key) | RESTORED)
-        except AlreadyExistsError:  # An import has restored it, with its claim.
-            return False
-        return True
+    def create(store: Store, at: Clock, key: Key, published: RecordedExports) -> bool:
+        tags = published.tags(key) | RESTORED
+        found = PatientWriter(store, at, ports.lag).create(scope.value(key), published.values[key], tags)
+        return found is None  # Otherwise an import has restored it, with its claim.
 
     _, lost = look(ports.stores(region, clock))
     if not lost:

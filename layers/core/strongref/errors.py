@@ -266,6 +266,17 @@ class ForeignParameterError(StrongRefError):
         )
 
 
+class RecentlyDeletedError(StrongRefError):
+    """Parameter Store knows a name and does not show it, for longer than it takes to forget a deleted parameter."""
+
+    name: str
+    region: str
+    sentence = (
+        "Parameter {name:500} in {region} was deleted a moment ago, and Parameter Store does not accept the name again "
+        "yet. Deploy again in a minute."
+    )
+
+
 class ConflictingExportError(StrongRefError):
     counted = ErrorMetric.REJECTED
     keys: Sequence[str]
