@@ -110,6 +110,19 @@ def test_a_producer_that_is_deleted_and_created_again_exports(cloud: Remembering
     assert cloud.get("web", US) == {"A": "a2"}
 
 
+def test_an_import_that_comes_back_makes_its_hold_again() -> None:
+    cloud = RememberingCloud(Again.REFUSED)
+    cloud.lag = ReadLag(2.0)
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"}, Hold="network-Exports")})
+    stack = cloud.deploy("web", US, {"Imports": imports("A")})
+    held = {each for each in cloud.texts(EU) if "strongref/holds/" in each}
+    cloud.deploy("web", US, {"Imports": imports("B")})
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    assert {f"/{each}" for each in held} <= cloud.used_again(EU)
+    assert {each for each in cloud.texts(EU) if "strongref/holds/" in each} == held
+    assert stack.status == "UPDATE_COMPLETE"
+
+
 def test_republish_waits_for_the_name(cloud: RememberingCloud) -> None:
     cloud.ssm(US).delete_parameter(Name=A)
     ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token)

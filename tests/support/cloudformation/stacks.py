@@ -9,6 +9,8 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from botocore.exceptions import ClientError
+
 from strongref.contract.event import RequestType
 from strongref.contract.names import StackArn
 from strongref.protocol.ports import ResourceInfo, StackInfo
@@ -293,18 +295,22 @@ class FakeStacks:
         return sorted(each.name for each in living if export in each.imports)
 
     def _take_template(self, stack: FakeStack, new: NewStack) -> bool:
-        """Make what a template has; True if it imports what nobody exports, and nothing is made."""
+        """Make what a template has; True if that fails, and nothing is made: it imports what nobody exports."""
         template = json.loads(new.template)
         properties = [each["Properties"] for each in template["Resources"].values()]
         imports = frozenset(each["Value"]["Fn::ImportValue"] for each in properties)
         living = [each for each in self.stacks.values() if each.status != DELETED and each.region == new.region]
         missing = sorted(name for name in imports if not any(name in each.exports for each in living))
         problems = [self.problem] if self.problem else [f"No export named {name} found" for name in missing]
+        if not problems:
+            try:
+                self.keep_parameters(stack, frozenset(each["Name"] for each in properties))
+            except ClientError:
+                problems = ["A parameter of that name already exists"]
         stack.reasons += problems
         if not problems:
             stack.imports, stack.tags = imports, new.tags
             stack.outputs = {name: each["Value"] for name, each in template["Outputs"].items()}
-            self.keep_parameters(stack, frozenset(each["Name"] for each in properties))
         return bool(problems)
 
     def _look_up(self, arn: str) -> FakeStack | None:
