@@ -146,7 +146,7 @@ class OverviewReader:
         return there, {**tags, **{name: found for name, found in exact.items() if found is not None}}
 
     def _index(self, region: str) -> dict[str, IndexEntry]:
-        found = {name: IndexEntry.decode(each.text) for name, each in self._under(region, INDEX).items()}
+        found = {name: IndexEntry.decode(each) for name, each in self._under(region, INDEX).items()}
         return {name: entry for name, entry in found.items() if entry}
 
     def _existing(self, region: str) -> dict[str, StackDates]:

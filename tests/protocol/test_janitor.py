@@ -122,7 +122,7 @@ def test_a_claim_of_another_account_of_which_nobody_can_be_asked_is_left_alone(
         return asked(arn)
 
     monkeypatch.setattr(cloud, "by_arn", by_arn)
-    assert found(cloud) == []
+    assert found(cloud) == [Finding(FindingType.UNKNOWN_CLAIM, name("B"), (far,))]
     assert cloud.claims(US, f"{SCOPE}/B") == ["far"]
 
 

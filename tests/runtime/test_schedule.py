@@ -34,14 +34,15 @@ class Rounds:
         self.error = error
         self.after: Checkpoint | None = None
         self.where: tuple[str, str] | None = None
+        self.skips = False
 
     def made(self, account: str, region: str, clock: Clock) -> Any:  # noqa: ANN401 (a Janitor)
         assert clock.remaining() > 0
         self.where = account, region
         return self
 
-    def tend(self, _clock: Clock, after: Checkpoint) -> Iterator[JanitorProgress]:
-        self.after = after
+    def tend(self, _clock: Clock, after: Checkpoint, *, skip: bool) -> Iterator[JanitorProgress]:
+        self.after, self.skips = after, skip
         yield from self.tended
         if self.error:
             raise self.error

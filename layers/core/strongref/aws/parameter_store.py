@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +19,7 @@ from strongref.errors import (
     StoreError,
     ThrottledError,
     TooManyTagsError,
+    UndecryptableError,
 )
 from strongref.protocol.ports import BATCH
 from strongref.text import some
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")
+
+_KEY_CODES = ("AccessDeniedException", "InvalidKeyId")
+"""The codes of a read that cannot decrypt: the caller may not use the KMS key, or it is disabled or deleted. The first
+is also that of a read which is not allowed at all."""
 
 _ERRORS: dict[str, type[StoreError]] = {
     "AccessDeniedException": AccessDeniedError,
@@ -62,13 +67,43 @@ class SsmStore:
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
         for batch in _batches(names):
-            response = self._call(
-                "GetParameters", some(batch, most=1), self.client.get_parameters, Names=batch, WithDecryption=True
-            )
-            found |= _by_name(response["Parameters"])
+            try:
+                found |= self._get(batch)
+            except StoreError as error:
+                if error.code not in _KEY_CODES:
+                    raise
+                # One key that cannot be used fails the whole call. Without decryption, all can be read.
+                found |= self._decrypted_one_by_one(self._get(batch, decrypted=False))
+        return found
+
+    def _get(self, names: list[str], *, decrypted: bool = True) -> dict[str, Parameter]:
+        get, target = self.client.get_parameters, some(names, most=1)
+        response = self._call("GetParameters", target, get, Names=names, WithDecryption=decrypted)
+        return _by_name(response["Parameters"])
+
+    def _decrypted_one_by_one(self, encrypted: Mapping[str, Parameter]) -> dict[str, Parameter]:
+        """The same parameters, decrypted; those that cannot be are `locked`. What has gone is left out."""
+        found = dict(encrypted)
+        for name in [name for name, each in encrypted.items() if each.is_secure]:
+            known = found.pop(name)
+            try:
+                found |= self._get([name])
+            except StoreError as error:
+                if error.code not in _KEY_CODES:
+                    raise
+                locked = UndecryptableError("GetParameters", error.code, name, self.region)
+                found[name] = replace(known, text="", locked=locked)
         return found
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
+        try:
+            return self._under(path, decrypted=decrypted)
+        except StoreError as error:
+            if not decrypted or error.code not in _KEY_CODES:
+                raise
+        return self._decrypted_one_by_one(self._under(path, decrypted=False))
+
+    def _under(self, path: str, *, decrypted: bool) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
         request: dict[str, Any] = {"Path": path, "Recursive": True, "WithDecryption": decrypted, "MaxResults": BATCH}
         while True:

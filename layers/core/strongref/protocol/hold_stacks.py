@@ -12,6 +12,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from strongref.contract.format import check_hold_format
 from strongref.contract.holds import DIGEST, HOLD_TYPE, digest
 from strongref.contract.names import StackArn
 from strongref.errors import (
@@ -230,6 +231,8 @@ class HoldKeeper:
     def _find(self) -> StackInfo | None:
         found = self.ports.stacks.by_name(self.stack.name, self.stack.producer.region)
         self.began = self.began or found is not None
+        if found:
+            check_hold_format(self.stack.name, found.tags)
         return found
 
     def _advance(self, step: HoldStep, found: StackInfo | None, holds: Mapping[str, str]) -> StrongRefError:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from strongref.contract.format import check_hold_format
 from strongref.contract.holds import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
 from strongref.contract.names import BadArnError, Producer, StackArn, claim_tag
-from strongref.errors import ChangingError, HoldPendingError, StrongRefError, UnfinishedError
+from strongref.errors import ChangingError, HoldPendingError, NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.findings import Finding, FindingType
@@ -52,14 +53,24 @@ def add_claims(found: dict[Claim, set[Key]], tags: Mapping[Key, ValueTags]) -> N
 
 
 @contextmanager
-def tolerated(message: str, **about: str) -> Iterator[None]:
-    """What cannot be looked after is logged, and stops nothing else. Raises `UnfinishedError` only."""
+def tolerated(message: str, found: list[Finding], name: str, *stacks: str) -> Iterator[None]:
+    """What cannot be looked after is logged and found, and stops nothing else. Raises `UnfinishedError` only.
+
+    Args:
+        message: for the log.
+        found: gets the finding.
+        name: of the parameter, or the path, that it is about.
+        stacks: the ARNs of the stacks concerned.
+    """
     try:
         yield
     except UnfinishedError:
         raise
+    except NewerFormatError as error:
+        found.append(Finding(FindingType.NEWER, name, stacks, str(error)))
     except StrongRefError as error:
-        logger.error(message, extra={**about, "error": str(error)})
+        logger.error(message, extra={"parameter": name, "stacks": list(stacks), "error": str(error)})
+        found.append(Finding(FindingType.UNKNOWN, name, stacks, str(error)))
 
 
 @dataclass(slots=True)
@@ -103,13 +114,21 @@ class HoldTender:
             if len(unread) > READ_AGAIN:
                 logger.warning("Too many values to look after their holds", extra={"path": scope.values})
                 return
-            add_claims(claims, first.survey(self.ports.stores(self.region, self.clock), scope, unread))
+            failed: list[Finding] = []
+            with tolerated("The holds of imports could not be looked after", failed, scope.values):
+                add_claims(claims, first.survey(self.ports.stores(self.region, self.clock), scope, unread))
+            if failed:
+                yield after, tuple(failed)
+                return
         for claim, keys in sorted(claims.items()):
             keeper = self._keeper(scope, claim, first) if claim[0] > after else None
-            with tolerated("The hold of an import could not be looked after", importer=claim[1]):
+            failed = []
+            with tolerated("The hold of an import could not be looked after", failed, scope.values, claim[1]):
                 if keeper and self._is_wrong(keeper, recorded, keys):
                     yield claim[0], ()
                     yield claim[0], tuple(self._repaired(keeper, claim, keys, first))
+            if failed:
+                yield claim[0], tuple(failed)
 
     def confirm(self) -> Iterator[Finding]:
         """Wait a little until the holds that were begun are made, and report what became of each."""
@@ -140,18 +159,23 @@ class HoldTender:
         """Delete the hold stacks of this region whose import is gone."""
         first = TagInspector(self.ports.stacks)
         names = set()
+        failed: list[Finding] = []
         for each in filter(None, map(HoldParameter.of, self._parameters(self.region))):
-            with tolerated("A hold could not be looked after", stack=each.label):
+            name = hold_stack_name(each.account, each.label, each.hash)
+            with tolerated("A hold could not be looked after", failed, name):
                 if not self._has_import(each):
-                    names.add(hold_stack_name(each.account, each.label, each.hash))
+                    names.add(name)
         for name in sorted(names):
-            with tolerated("A hold could not be looked after", hold=name):
+            with tolerated("A hold could not be looked after", failed, name):
                 info = self.ports.stacks.by_name(name, self.region)
+                if info:
+                    check_hold_format(name, info.tags)
                 stack = HoldStack.of_tags(info.tags, self.region) if info else None
                 if not (info and stack and info.created) or self.clock.now() - info.created < YOUNG:
                     continue
                 if is_stale(stack.claim, first.claiming_stack(stack.importer)):
                     yield from self._deleted(HoldKeeper(self.ports, self.clock, stack), first)
+        yield from failed
 
     def _keeper(self, scope: ExportScope, claim: Claim, first: TagInspector) -> HoldKeeper | None:
         """What makes the hold for a claim; None if it is no Import's of this account."""

@@ -27,7 +27,8 @@ BATCH = 10
 class Store(Protocol):
     """Parameter Store of one account and region.
 
-    It batches, pages, limits its rate and retries. Every method may raise `StoreError` or one of its subclasses.
+    It batches, pages, limits its rate and retries. Every method may raise `StoreError` or one of its subclasses. A
+    SecureString that cannot be decrypted fails no read: it is `locked`.
     """
 
     region: str

@@ -65,18 +65,19 @@ class PatientWriter:
         Raises:
             RecentlyDeletedError: it can be neither created nor read, even after the wait.
         """
-        waiting, settle = Recreation(self.clock, self.lag), self.lag.settle
+        waiting, has_settled = Recreation(self.clock, self.lag), False
         while True:
             try:
                 self.store.create(name, value.type, value.text, tags)
             except AlreadyExistsError:
-                settle(self.clock)
+                if not has_settled:  # Each pause is as long.
+                    self.lag.settle(self.clock)
+                has_settled = True
             else:
                 return None
             found = self.store.tags(name)
             if found:
                 return found
-            settle = _do_not_settle  # Each pause is as long.
             if not waiting.pause():
                 if found is None:
                     raise RecentlyDeletedError(name, self.store.region)
@@ -92,7 +93,3 @@ class PatientWriter:
         while not self.store.tag(name, tags):
             if not waiting.pause():
                 raise RecentlyDeletedError(name, self.store.region)
-
-
-def _do_not_settle(_clock: Clock) -> None:
-    pass
