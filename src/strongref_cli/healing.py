@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from strongref.contract.names import ManifestSet
 from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON
 from strongref.contract.values import attribute_name
@@ -19,6 +20,7 @@ from strongref_cli.overview import (
     short_text,
     time_text,
 )
+from strongref_manifests.manifest_set import ClaimLedger
 from strongref_operations.diagnosis import Severity
 from strongref_operations.examination import Examination
 from strongref_operations.releasing import by_import, claims_on, release
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from strongref.contract.releases import Release
+    from strongref.protocol.ports import Ports
+    from strongref.protocol.time import Clock
     from strongref_operations.diagnosis import Problem
     from strongref_operations.releasing import ClaimedValue
     from strongref_operations.republishing import Restored
@@ -48,9 +52,8 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     with progress("Examining") as step:
         account = aws.accounts.own
         ports = session.ports(account)
-        problems = _problems(
-            session, Examination(ports, session.clock, account, OverviewReader(aws, step), step), regions
-        )
+        reader = OverviewReader(aws, step, leaves_newer=True)
+        problems = _problems(session, Examination(ports, session.clock, account, reader, step), regions)
     healable = sorted({each.region for each in problems if each.severity is Severity.HEALABLE})
     if not (args.fix and healable):
         show(_diagnosis(problems, regions), args.output)
@@ -58,10 +61,11 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     show_plan(_diagnosis(problems, regions), args.output, yes=args.yes)
     ask("Repair what --fix can?", yes=args.yes)
     with progress("Repairing") as step:
-        examination = Examination(ports, session.clock, account, OverviewReader(aws, step), step)
-        examination.heal(healable)
+        reader = OverviewReader(aws, step, leaves_newer=True)
+        examination = Examination(ports, session.clock, account, reader, step)
+        not_healed = examination.heal(healable)
     with progress("Examining again"):
-        left = _problems(session, examination, regions)
+        left = list(dict.fromkeys([*not_healed, *_problems(session, examination, regions)]))
     repaired = [each for each in problems if each.severity is Severity.HEALABLE and each not in left]
     show(_diagnosis(left, regions, repaired), args.output)
     return int(any(each.severity is not Severity.NOTE for each in left))
@@ -181,7 +185,7 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     if not claimed:
         importers = {participant_of(each.claim.importer).name for each in there}
         raise no_such_importer(args.consumer, args.stack, args.key, sorted(importers))
-    if any(participant_of(each.claim.importer).kind == "manifests" for each in claimed):
+    if any(_is_listed(ports, session.clock, each) for each in claimed):
         raise UsageError(
             f"{args.consumer} is a set of manifests: strongref resolve --unclaim {args.consumer} releases it"
         )
@@ -198,6 +202,15 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
             notify(session, values[0].region, notice)
     show(_released(done), args.output)
     return 0
+
+
+def _is_listed(ports: Ports, clock: Clock, value: ClaimedValue) -> bool:
+    """Whether a set of manifests lists a claim as its own, so that its next run releases or needs it."""
+    manifests = ManifestSet.parse(value.claim.importer)
+    if manifests is None:
+        return False
+    listed = ClaimLedger(ports.stores(value.region, clock), manifests.ledger, ports.token).read()
+    return value.scope.value(value.key) in listed
 
 
 def _imported(each: ClaimedValue) -> ImportedValue:

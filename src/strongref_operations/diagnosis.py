@@ -28,6 +28,10 @@ MAX_PARAMETERS = 10_000
 """Standard parameters of an account in a region (AWS General Reference, Systems Manager quotas)."""
 
 
+UNKNOWN = "unknown"
+"""The kind of what could not be examined or repaired."""
+
+
 class Severity(Enum):
     """What has to be done about a problem."""
 
@@ -76,6 +80,12 @@ _MEANINGS: Mapping[FindingType, _Meaning] = {
     FindingType.STALE_HOLD: _Meaning("stale-hold", "--fix deletes it"),
     FindingType.INDEX: _Meaning("index", "--fix corrects it"),
     FindingType.UNREADABLE: _Meaning("unreadable-record", "deploy the producer with another Revision of its Export"),
+    FindingType.UNDECRYPTABLE: _Meaning("undecryptable", "restore the access to its KMS key"),
+    FindingType.NEWER: _Meaning("newer-format", "upgrade strongref in this region"),
+    FindingType.UNKNOWN_CLAIM: _Meaning(
+        "unknown-claim", "nobody can check whether its import exists; if not, strongref release takes it off"
+    ),
+    FindingType.UNKNOWN: _Meaning(UNKNOWN, "it could not be examined or repaired"),
 }
 
 
@@ -87,9 +97,8 @@ def problem_of(region: str, finding: Finding) -> Problem:
     if finding.kind is FindingType.RESTORED:
         severity = Severity.ACTION  # The janitor cannot know who imported it. A person may.
     stacks = tuple(sorted({participant_of(each) for each in finding.stacks}))
-    return Problem(
-        region, meaning.kind, severity, _subject(finding.parameter), meaning.next_step, stacks, finding.parameter
-    )
+    step = f"{meaning.next_step}: {finding.why}" if finding.why else meaning.next_step
+    return Problem(region, meaning.kind, severity, _subject(finding.parameter), step, stacks, finding.parameter)
 
 
 def in_progress(region: str, path: str) -> Problem:

@@ -10,6 +10,7 @@ from strongref.contract.releases import RELEASES, Release
 from strongref.errors import StrongRefError
 from strongref.protocol.janitor import Janitor
 from strongref_operations.diagnosis import (
+    UNKNOWN,
     Problem,
     in_progress,
     near_limits,
@@ -63,23 +64,25 @@ class Examination:
         problems = list(dict.fromkeys(problems))
         return sorted(problems, key=lambda each: (each.severity.value, each.region, each.kind, each.subject))
 
-    def heal(self, regions: Sequence[str]) -> None:
-        """Repair what is safe to repair in these regions.
+    def heal(self, regions: Sequence[str]) -> list[Problem]:
+        """Repair what is safe to repair in these regions; return what could not be.
 
         Raises:
-            StrongRefError: a call failed in a region. The others are repaired.
+            StrongRefError: a region could not be read. The others are repaired.
         """
 
-        def heal_in(region: str) -> StrongRefError | None:
+        def heal_in(region: str) -> list[Problem] | StrongRefError:
             try:
-                self._janitor(region, repairs=True)
+                found = self._janitor(region, repairs=True)
             except StrongRefError as error:
                 return error
-            return None
+            return [each for each in found if each.kind == UNKNOWN]
 
-        failures = in_threads([partial(heal_in, region) for region in regions])
-        if error := next(filter(None, failures), None):
-            raise error
+        done = in_threads([partial(heal_in, region) for region in regions])
+        for each in done:
+            if isinstance(each, StrongRefError):
+                raise each
+        return [problem for each in done if isinstance(each, list) for problem in each]
 
     def _janitor(self, region: str, *, repairs: bool) -> list[Problem]:
         problems = []

@@ -71,10 +71,12 @@ def release(ports: Ports, clock: Clock, values: list[ClaimedValue], by: str, rea
         reason: why, at most `releases.MAX_REASON` characters.
 
     Raises:
+        NewerFormatError: a later version of strongref wrote a record of the values. Nothing was released.
         StrongRefError: a call failed. Running it again completes it.
     """
     region, scope, claim = values[0].region, values[0].scope, values[0].claim
     store, at = ports.stores(region, clock), clock.now().replace(microsecond=0)
+    RecordedExports.read(store, scope).readable()  # Without what it says, no claim or hold can be judged.
     traces = [
         Release(scope.producer.stack, each.key, scope.consumer, claim.importer, claim.tag, by, at, reason)
         for each in values
@@ -100,7 +102,7 @@ def _release_hold(ports: Ports, clock: Clock, hold: HoldStack) -> None:
     ports.lag.settle(clock)  # Then reads show which claims are gone.
     names = store.under(scope.values, decrypted=False)
     left = [scope.key(name) for name in names if hold.claim in (store.tags(name) or {})]
-    if holds := keeper.needed(RecordedExports.read(store, scope).holds(left)):
+    if holds := keeper.needed(RecordedExports.read(store, scope).readable().holds(left)):
         try:
             keeper.begin(holds)
         except StrongRefError as error:

@@ -39,6 +39,7 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     Claims are deleted with a parameter. An import claims again when it gets another `Revision`.
 
     Raises:
+        NewerFormatError: a later version of strongref wrote a record of the scope.
         ChangingError: another deployment is changing the scope, and does not finish in time.
         RecentlyDeletedError: Parameter Store does not accept the name of a deleted value again yet.
         StrongRefError: Parameter Store failed.
@@ -46,7 +47,7 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     holder = FenceHolder("republish", "strongref republish")
 
     def look(store: Store) -> tuple[RecordedExports, list[Key]]:
-        published, stored = RecordedExports.read(store, scope), store.under(scope.values, decrypted=False)
+        published, stored = RecordedExports.read(store, scope).readable(), store.under(scope.values, decrypted=False)
         lost = [key for key in sorted(published.values) if scope.value(key) not in stored]
         return published, [key for key in lost if keys is None or key in keys]
 

@@ -17,6 +17,7 @@ from strongref.contract.holds import HOLDS, held_exports
 from strongref.contract.index import INDEX, IndexEntry
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, claim_tag
 from strongref.contract.record import decode
+from strongref.errors import NewerFormatError
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
 from strongref_overview.exports import StackDates, StoredRegion, StoredValue, exported_values
@@ -44,9 +45,14 @@ class OverviewReader:
     Args:
         aws: what calls go through.
         progress: called with each region before it is read.
+        leaves_newer: whether what a later version of strongref wrote is left out, for a caller that reports it anyway;
+            otherwise it is a `NewerFormatError`.
     """
 
-    def __init__(self, aws: Aws, progress: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self, aws: Aws, progress: Callable[[str], None] = lambda _: None, *, leaves_newer: bool = False
+    ) -> None:
+        self._leaves_newer = leaves_newer
         self._aws = aws
         self._progress = progress
         self._regions: Memo[str, StoredRegion] = Memo()
@@ -107,7 +113,9 @@ class OverviewReader:
         for name, found in self._under(region, RECORDS).items():
             if scope := ExportScope.of("records", name):
                 parts[scope][name] = found
-        return {scope: RecordedExports.of(decode(scope.records, found)) for scope, found in parts.items()}
+        recorded = {scope: RecordedExports.of(decode(scope.records, found)) for scope, found in parts.items()}
+        left = {scope for scope, each in recorded.items() if each.is_newer and self._leaves_newer}
+        return {scope: each if scope in left else each.readable() for scope, each in recorded.items()}
 
     def _dates(self, region: str) -> dict[str, datetime]:
         """When each parameter below the exports' path was changed last."""
@@ -146,8 +154,17 @@ class OverviewReader:
         return there, {**tags, **{name: found for name, found in exact.items() if found is not None}}
 
     def _index(self, region: str) -> dict[str, IndexEntry]:
-        found = {name: IndexEntry.decode(each) for name, each in self._under(region, INDEX).items()}
-        return {name: entry for name, entry in found.items() if entry}
+        found = {}
+        for name, each in self._under(region, INDEX).items():
+            try:
+                entry = IndexEntry.decode(each)
+            except NewerFormatError:
+                if not self._leaves_newer:
+                    raise
+                continue
+            if entry:
+                found[name] = entry
+        return found
 
     def _existing(self, region: str) -> dict[str, StackDates]:
         """Each stack of the region by ARN, without its imports."""

@@ -1,9 +1,10 @@
 """Records: what each Export publishes. The record is the truth; the parameters of the values are copies of it. Pure.
 
 A small record is one parameter, its head: `{"stack": …, "writer": …, "last": […], "values": {…}}`. A larger one has
-its values in tails: numbered parameters next to the head, which lists them. Secure values have tails of their own: SecureStrings.
-To change a record, write new tails under numbers that were never used in it, then the head (one call, so the change is
-atomic), then delete the old tails. So a reader finds the old record, or the new one, or that it must read again.
+its values in tails: numbered parameters next to the head, which lists them. Secure values have tails of their own:
+SecureStrings. To change a record, write new tails under numbers that were never used in it, then the head (one call, so
+the change is atomic), then delete the old tails. So a reader finds the old record, or the new one, or that it must read
+again.
 """
 
 from __future__ import annotations

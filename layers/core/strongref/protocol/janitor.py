@@ -317,10 +317,11 @@ def _parts(keys: list[Key]) -> list[list[Key]]:
 def _of_living_stacks(
     scope: ExportScope, recorded: Mapping[str, Parameter], inspector: TagInspector
 ) -> RecordedExports:
-    """What the records of stacks that exist publish."""
-    found = {logical_id: each.record for logical_id, each in decode(scope.records, recorded).items()}
-    living = {logical_id: each for logical_id, each in found.items() if each and inspector.may_exist(each.stack)}
-    return RecordedExports(living, torn=False)
+    """What the records of stacks that exist publish; `torn` if one cannot be read at all."""
+    found = decode(scope.records, recorded)
+    records = {logical_id: record for logical_id, each in found.items() if (record := each.record or each.plain)}
+    living = {logical_id: each for logical_id, each in records.items() if inspector.may_exist(each.stack)}
+    return RecordedExports(living, torn=any(each.torn and not each.plain for each in found.values()))
 
 
 def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportScope, dict[str, Parameter]]:

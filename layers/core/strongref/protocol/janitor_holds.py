@@ -110,6 +110,8 @@ class HoldTender:
         Yields:
             The tag of each claim in order: first without findings, before it is looked after, then with what was found.
         """
+        if recorded.torn:  # What cannot be read may name holds.
+            return
         if unread and recorded.all_holds:
             if len(unread) > READ_AGAIN:
                 logger.warning("Too many values to look after their holds", extra={"path": scope.values})
@@ -205,7 +207,9 @@ class HoldTender:
             inspector = TagInspector(self.ports.stacks)
             claims: dict[Claim, set[Key]] = {}
             keys = {stack.scope.key(name) for name in store.under(stack.scope.values, decrypted=False)}
-            recorded = RecordedExports.read(store, stack.scope)
+            recorded = RecordedExports.read(store, stack.scope).readable()
+            if recorded.torn:
+                raise ChangingError(str(stack.scope.producer), "another deployment")
             needs_all = keeper.may_exist() or len(recorded.all_holds) > 1
             tags = inspector.survey(store, stack.scope, sorted(keys if needs_all else keys & claimed))
             inspector.agree(first, [tags])

@@ -33,13 +33,18 @@ class RecordedExports:
     def read(cls, store: Store, scope: ExportScope) -> RecordedExports:
         return cls.of(decode(scope.records, store.under(scope.records)))
 
+    @property
+    def is_newer(self) -> bool:
+        """Whether a later version wrote one of them."""
+        return isinstance(self.why, NewerFormatError)
+
     def readable(self) -> RecordedExports:
         """What can be read, for a reader that needs only some of it; then `check_secure`.
 
         Raises:
             NewerFormatError: a later version wrote a record.
         """
-        if isinstance(self.why, NewerFormatError):
+        if self.why and self.is_newer:
             raise self.why
         return RecordedExports({**self.records, **self.plain}, self.torn and not self.plain, self.why)
 
