@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from strongref.contract.event import RequestType
-from strongref.contract.names import StackArn
+from strongref.contract.names import BadArnError, StackArn
+from strongref.errors import StackLookupError
 from strongref.protocol.ports import ResourceInfo, StackInfo
 from tests.support.builders import stack_arn
 from tests.support.cloudformation.requests import ResourceRequest, resource_type
@@ -314,6 +315,10 @@ class FakeStacks:
         return bool(problems)
 
     def _look_up(self, arn: str) -> FakeStack | None:
+        try:
+            StackArn.parse(arn)
+        except BadArnError:
+            raise StackLookupError(arn, "any region", "NotAStackArn") from None
         self.lookups += 1
         shown = self.shown(self.stacks[arn]) if arn in self.stacks else None
         return shown if shown and shown.status != DELETED else None

@@ -39,4 +39,5 @@ def check_hold_format(name: str, tags: Mapping[str, str]) -> None:
 
 
 def _newer(name: str, found: object, writer: object) -> NewerFormatError:
-    return NewerFormatError(name, str(found), str(writer) if writer else "a later version", str(FORMAT), __version__)
+    by = str(writer) if writer else "of an unknown version"
+    return NewerFormatError(name, str(found), by, str(FORMAT), __version__)
