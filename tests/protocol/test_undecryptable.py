@@ -134,7 +134,7 @@ def test_the_janitor_reports_a_value_that_cannot_be_decrypted(cloud: Cloud) -> N
     del cloud.ssm(US).locked[TAIL]
     (finding,) = found(cloud)
     assert finding == Finding(FindingType.UNDECRYPTABLE, P)
-    assert finding.why.startswith(f"Parameter {P} in {US} cannot be decrypted (InvalidKeyId)")
+    assert finding.why.startswith(f"Parameter {P} in {US} cannot be decrypted (GetParameters: InvalidKeyId)")
 
 
 def test_a_resolver_reads_the_others(cloud: Cloud) -> None:

@@ -95,6 +95,20 @@ def test_out_of_time_it_continues_from_there_in_another_invocation(capsys: pytes
     assert second.after == ("a", "A")
 
 
+def test_an_invocation_that_gets_nothing_done_a_second_time_leaves_the_next_part_out() -> None:
+    other = Lambda()
+    event: dict[str, Any] = {}
+    for turn, skips in ((2, None), (3, True), (4, True)):
+        ScheduledFunction(Rounds(JanitorProgress(("", ""), 0, ()), error=OUT_OF_TIME).made, other)(event, FakeContext())
+        event = other.invoked[-1][1]
+        assert event[CONTINUATION_FIELD].get("Skip") is skips
+        assert event[CONTINUATION_FIELD]["Turn"] == turn
+    rounds = Rounds(JanitorProgress(("a", "A"), 0, ()), error=OUT_OF_TIME)
+    ScheduledFunction(rounds.made, other)(event, FakeContext())
+    assert rounds.skips
+    assert other.invoked[-1][1] == {CONTINUATION_FIELD: {"Turn": 5, "After": ["a", "A"]}}
+
+
 def test_too_many_invocations_are_an_error() -> None:
     other = Lambda()
     event = {CONTINUATION_FIELD: {"Turn": MAX_INVOCATIONS, "After": ["a", "A"]}}

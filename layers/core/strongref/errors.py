@@ -119,8 +119,8 @@ class UndecryptableError(StoreError):
     """A SecureString that can be read, but not decrypted; the target is the parameter."""
 
     sentence = (
-        "Parameter {target:500} in {region} cannot be decrypted ({code}): {_problem}. Restore the access to the key, "
-        "or delete the parameter and deploy its Export with another Revision."
+        "Parameter {target:500} in {region} cannot be decrypted ({action}: {code}): {_problem}. Restore the access to "
+        "the key, or delete the parameter and deploy its Export with another Revision."
     )
 
     @property
