@@ -15,7 +15,7 @@ from strongref.contract.names import (
     can_be_claim,
     claim_tag,
 )
-from strongref.errors import OTHER_ACCOUNT, StackLookupError
+from strongref.errors import OTHER_ACCOUNT, StackLookupError, StrongRefError, UnfinishedError
 from strongref.protocol.planner import Owner, ValueTags, split_tags
 from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
 
@@ -39,6 +39,7 @@ class TagInspector:
         self._infos: dict[str, StackInfo | None] = {}
         self._claiming: dict[str, ClaimingStack | None] = {}
         self.unasked: dict[str, StackLookupError] = {}  # by ARN, why a stack cannot be asked about
+        self.unread: dict[str, StrongRefError] = {}  # by parameter, why its tags cannot be read
 
     def inspect(self, store: Store, scope: ExportScope, keys: Iterable[Key], stack: str) -> dict[Key, ValueTags]:
         """What the tags of these values say, as seen from a stack; a value that has gone is left out."""
@@ -55,6 +56,18 @@ class TagInspector:
     def survey(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """The same, as seen from nobody: a value is ours if it belongs to the stack whose scope this is."""
         return self._read(store, scope, keys, lambda producer: self._owner_in(producer, scope.producer, self.may_exist))
+
+    def survey_all(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
+        """The same for a caller that leaves alone what cannot be read: it is noted in `unread`."""
+        found: dict[Key, ValueTags] = {}
+        for key in keys:
+            try:
+                found |= self.survey(store, scope, [key])
+            except UnfinishedError:
+                raise
+            except StrongRefError as error:
+                self.unread[scope.value(key)] = error
+        return found
 
     def info(self, stack: str) -> StackInfo | None:
         """The stack with this ARN; None if it does not exist."""
@@ -96,10 +109,13 @@ class TagInspector:
                 stale = {
                     tag: importer
                     for tag, importer in each.stale.items()
-                    if is_stale_twice(tag, first._claim(tag, importer), self._claim(tag, importer))
+                    if is_stale_twice(tag, first._known(tag, importer), self._claim(tag, importer))
                 }
                 live = {tag: importer for tag, importer in each.stale.items() if tag not in stale}
-                tags[key] = replace(each, claims={**each.claims, **live}, stale=stale)
+                unknown = {tag: importer for tag, importer in live.items() if importer in first.unasked}
+                tags[key] = replace(
+                    each, claims={**each.claims, **live}, stale=stale, unknown={**each.unknown, **unknown}
+                )
 
     def found_deleted(self, stack: str) -> bool:
         """Whether this inspector found that a stack of that ARN does not exist."""
@@ -128,6 +144,10 @@ class TagInspector:
     def _claim(self, tag: str, importer: str) -> ClaimingStack | None:
         """What is known about the stack of a claim; a claim that no import can have made is that of no stack."""
         return self.claiming_stack(importer) if can_be_claim(tag, importer) else ClaimingStack(exists=False)
+
+    def _known(self, tag: str, importer: str) -> ClaimingStack | None:
+        """The same as far as this inspector has asked."""
+        return self._claiming.get(importer) if can_be_claim(tag, importer) else ClaimingStack(exists=False)
 
     def _owner(self, producer: str | None, stack: str) -> Owner:
         if producer == stack:

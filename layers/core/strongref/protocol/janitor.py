@@ -15,7 +15,7 @@ from strongref.contract.names import RESTORED, SHARED, ExportScope
 from strongref.contract.notices import Observation, findings_reported, repairs_made
 from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
-from strongref.errors import AlreadyExistsError, ChangingError, StrongRefError, UnfinishedError
+from strongref.errors import AlreadyExistsError, ChangingError
 from strongref.log import logger
 from strongref.protocol.executor import side_by_side, write_record
 from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter
     from strongref.protocol.janitor_holds import Claim
-    from strongref.protocol.planner import ValueTags
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -156,6 +155,9 @@ class Janitor:
         """The second look: a stack is deleted, and a claim stale, if the first look found it so, too."""
         here, there = store.under(scope.values), store.under(scope.records)
         inspector = TagInspector(self.ports.stacks)
+        # What the first look could not see is left to the next run, which looks at it twice.
+        inspector.unread |= first.unread
+        inspector.unasked |= first.unasked
         seen = self.see(store, scope, here, there, inspector, keys)
         tags = dict(seen.tags)
         inspector.agree(first, [tags])
@@ -200,16 +202,9 @@ class Janitor:
         records = decode(scope.records, recorded)
         stacks = {found.record.stack for found in records.values() if found.record}
         deleted = frozenset(stack for stack in stacks if not inspector.may_exist(stack))
-        tags: dict[Key, ValueTags] = {}
-        unread: dict[Key, str] = {}
-        for key in keys:
-            if key in values:
-                try:
-                    tags |= inspector.survey(store, scope, [key])
-                except UnfinishedError:
-                    raise
-                except StrongRefError as error:
-                    unread[key] = str(error)
+        readable = [key for key in keys if key in values and scope.value(key) not in inspector.unread]
+        tags = inspector.survey_all(store, scope, readable)
+        unread = {key: str(error) for key in keys if (error := inspector.unread.get(scope.value(key)))}
         return ScopeSnapshot(
             records=records,
             stored=values,
