@@ -741,6 +741,23 @@ GUARDS = (
         tests=("tests/protocol/test_claims_by_hand.py",),
         must_fail=("test_a_claim_that_nobody_can_check_counts_and_the_refusal_says_what_to_do[a later version's]",),
     ),
+    Guard(
+        name="that a claim is stale only if the first look asked about it",
+        file="layers/core/strongref/protocol/inspection.py",
+        function="TagInspector.agree",
+        find="first._known(_1, _2)",
+        instead="first._claim(_1, _2)",
+        tests=("tests/protocol/test_claims_by_hand.py",),
+        must_fail=("test_a_claim_that_the_first_look_did_not_see_counts_although_the_second_finds_it_stale",),
+    ),
+    Guard(
+        name="that tags which the first look could not read are left to the next run",
+        file="layers/core/strongref/protocol/janitor.py",
+        function="Janitor._look_again",
+        find="inspector.unread |= first.unread",
+        tests=("tests/protocol/test_janitor_unknown.py",),
+        must_fail=("test_what_only_the_second_look_sees_is_left_to_the_next_run[tags]",),
+    ),
 )
 
 

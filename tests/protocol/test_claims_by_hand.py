@@ -9,9 +9,10 @@ import pytest
 from strongref.contract.names import ManifestSet, can_be_claim, claim_tag
 from strongref.errors import OTHER_ACCOUNT, ExportsInUseError, StackLookupError, WaitInterruptedError
 from strongref.protocol.findings import Finding, FindingType
+from strongref.protocol.inspection import TagInspector
 from tests.protocol.test_janitor import examined, found
 from tests.protocol.test_scenarios import EU, US, exports, imports, name
-from tests.support.builders import ACCOUNT, stack_arn
+from tests.support.builders import ACCOUNT, SCOPE, stack_arn
 from tests.support.cloud import Cloud
 
 if TYPE_CHECKING:
@@ -150,3 +151,13 @@ def test_a_cleanup_keeps_what_has_a_claim_that_nobody_can_check(cloud: Cloud, mo
 )
 def test_every_region_that_there_may_be_can_claim(claimant: str) -> None:
     assert can_be_claim(TAG, claimant)
+
+
+def test_a_claim_that_the_first_look_did_not_see_counts_although_the_second_finds_it_stale(cloud: Cloud) -> None:
+    """Its stack was asked about only once."""
+    claim(cloud, stack_arn("gone", US, unique="9"))
+    first, second, key = TagInspector(cloud), TagInspector(cloud), SCOPE.key(A)
+    seen = second.survey(cloud.stores(US, cloud.clock), SCOPE, [key])
+    assert seen[key].stale
+    second.agree(first, [seen])
+    assert (seen[key].stale, TAG in seen[key].claims) == ({}, True)

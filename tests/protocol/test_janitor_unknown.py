@@ -230,6 +230,41 @@ def test_whatever_is_stored_the_rest_is_tended(odd: list[tuple[str, list[str], o
     assert lost in cloud.ssm(US).parameters()
 
 
+@pytest.mark.parametrize("what", ["tags", "stack", "producer"])
+def test_what_only_the_second_look_sees_is_left_to_the_next_run(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """A claim is stale, and a stack deleted, only if two looks agree."""
+    del cloud.stack("web", US).resources["Imports"]
+    if what == "producer":
+        found(cloud)  # takes the claim off
+        cloud.vanish("base", EU)
+
+    def stored() -> dict[str, object]:
+        return {each: found for each, found in cloud.ssm(US).parameters().items() if "/base/" in each}
+
+    before = stored()
+    with monkeypatch.context() as first:
+        failing = iter([True])
+        owner, method = (SsmStore, "tags") if what == "tags" else (cloud, "by_arn")
+        part = {"tags": "/base/A", "stack": "stack/web/", "producer": "stack/base/"}[what]
+        real: Callable[..., Any] = getattr(owner, method)
+
+        def once(*given: Any) -> Any:  # noqa: ANN401
+            if part in str(given[-1]) and next(failing, False):
+                if what == "tags":
+                    raise AccessDeniedError("ListTagsForResource", "AccessDeniedException", part, US)
+                raise StackLookupError("x", EU, "AccessDenied")
+            return real(*given)
+
+        first.setattr(owner, method, once)
+        kinds = {each.kind for each in found(cloud)}
+    assert kinds & {FindingType.UNKNOWN, FindingType.UNKNOWN_CLAIM}
+    assert stored() == before
+    found(cloud)
+    assert stored() != before
+
+
 def visit(cloud: Cloud, after: Checkpoint, *, skip: bool) -> tuple[list[JanitorProgress], StrongRefError | None]:
     """What an invocation does from a mark on, and why it stops."""
     janitor = Janitor(Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token), US, ACCOUNT)
