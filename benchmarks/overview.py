@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 TITLE = "Overview"
 METHOD = """
 `strongref list` reads a region in bulk, all side by side: the tags of a hundred values with each call, the dates of
-fifty, and ten records. Next to it stands what any list has to read, the records of the same regions; and, for one
-region, one call for the tags of each value, as `strongref ls` made them before, one after the other.
+fifty, and ten records. Next to it stands what any list has to read, the records of the same regions; the same pages as
+`list` reads, without making a list of them; and, for one region, one call for the tags of each value, as `strongref ls`
+made them before, one after the other.
 
 One account has 150 values in one region. They are exported by one stack and imported by three, all older than the
 values, so the list has to read the dates of these stacks' imports, too. The other account has 100 stacks in 4 regions.
@@ -46,6 +47,7 @@ _RUN_SECONDS = 300
 _REGIONS = (EU, "eu-central-1", US, "ap-southeast-2")
 _STACKS, _OLD = 100, 10
 _MOST_CALLS = 20
+_MOST_OVER_PAGES = 1.5
 _WHY = """
 A record has all values of an Export, 50 here, and ten records come with one call. Dates come fifty with a call and tags
 a hundred (AWS: DescribeParameters, MaxResults; GetResources, ResourcesPerPage), whatever Export they belong to. So a
@@ -68,13 +70,20 @@ from strongref_toolkit.session import ToolSession
 from strongref_toolkit.threads import in_threads
 aws = ToolSession.start().aws(None, None)
 reader = OverviewReader(aws)
-found = in_threads([partial(reader._records, region) for region in sys.argv[1:]])
-scopes = [(region, scope, each) for region, scopes in zip(sys.argv[1:], found) for scope, each in scopes.items()]
 """
-_RECORDS = f"""{_READ}
+_RECORDS_READ = f"""{_READ}
+found = in_threads([partial(reader._records, region) for region in sys.argv[1:]])
+scopes = [(region, scope, each) for region, (read, _) in zip(sys.argv[1:], found) for scope, each in read.items()]
+"""
+_RECORDS = f"""{_RECORDS_READ}
 print(sum(len(each.values) for _, _, each in scopes), 0)
 """
-_TAGS = f"""{_READ}
+_PAGES = f"""{_READ}
+kinds = ("_dates", "_tags", "_records", "_index", "_home")
+pages = in_threads([partial(getattr(reader, kind), region) for kind in kinds for region in sys.argv[1:]])
+print(sum(map(len, pages[: len(sys.argv) - 1])), 0)
+"""
+_TAGS = f"""{_RECORDS_READ}
 from strongref.contract.names import CLAIM_TAG
 tags = [
     aws.store(aws.where(region, None)).tags(scope.value(key))
@@ -110,6 +119,7 @@ def _printed(output: str) -> tuple[int, int]:
 _SIDES = {
     "list": Side("list", _LIST, _listed),
     "records": Side("only the records", _RECORDS, _printed, sees_importers=False),
+    "pages": Side("the same pages", _PAGES, _printed, sees_importers=False),
     "tags": Side("the tags of each value", _TAGS, _printed),
 }
 
@@ -140,8 +150,10 @@ def _four_regions(service: LocalSsm) -> None:
 
 
 _CASES = {
-    "one": Case("150 values, 3 importers each, 1 region", (US,), 150, 450, ("list", "records", "tags"), _one_region),
-    "four": Case("5,000 values, 4 regions", _REGIONS, 5_000, 5_000, ("list", "records"), _four_regions),
+    "one": Case(
+        "150 values, 3 importers each, 1 region", (US,), 150, 450, ("list", "records", "pages", "tags"), _one_region
+    ),
+    "four": Case("5,000 values, 4 regions", _REGIONS, 5_000, 5_000, ("list", "records", "pages"), _four_regions),
 }
 
 
@@ -217,7 +229,7 @@ def verdicts(data: Data) -> list[Verdict]:
     """Few calls, and no more time than reading the records takes."""
     found = {(row["case"], row["side"], row["paced"]): row for row in data["rows"]}
     calls = max(found["one", "list", False]["calls"])
-    listed, records = (found["four", side, False]["seconds"] for side in ("list", "records"))
+    listed, records, pages = (found["four", side, False]["seconds"] for side in ("list", "records", "pages"))
     is_met = listed <= records
     return [
         Verdict(f"List 150 values in at most {_MOST_CALLS} calls", calls <= _MOST_CALLS, f"{calls} calls"),
@@ -226,5 +238,10 @@ def verdicts(data: Data) -> list[Verdict]:
             is_met,
             f"{seconds(listed)} to {seconds(records)} ({ratio(listed, records)})",
             "" if is_met else _WHY,
+        ),
+        Verdict(
+            f"List 5,000 values in at most {_MOST_OVER_PAGES} times the time of the pages that have them",
+            listed <= _MOST_OVER_PAGES * pages,
+            f"{seconds(listed)} to {seconds(pages)} ({ratio(listed, pages)})",
         ),
     ]

@@ -13,9 +13,13 @@ import pytest
 
 from strongref import errors
 from strongref.errors import (
+    ConflictingExportError,
     ExportsInUseError,
+    ExportsKeptError,
     InUse,
     StrongRefError,
+    TooManyClaimsError,
+    UnsettledError,
 )
 from strongref.macro.errors import TemplateError
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled, some, stack_text
@@ -96,7 +100,12 @@ def test_who_imports_what_is_reported_to_the_letter(uses: list[InUse], text: str
     assert str(ExportsInUseError(uses)) == text
 
 
-NOT_SHOWN = {("ThrottledError", "target"), ("OutOfTimeError", "code")}
+NOT_SHOWN = {
+    ("ThrottledError", "target"),
+    ("OutOfTimeError", "code"),
+    ("StandardTierError", "action"),
+    ("StandardTierError", "code"),
+}
 """Data of a base class that does not matter for these."""
 
 FUNCTIONS = {name: error for name, make in CASES.items() if (error := make()).__module__.startswith("strongref.")}
@@ -116,6 +125,22 @@ def test_every_error_descends_from_one() -> None:
     found = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Exception)]
     assert len(found) > 15
     assert all(issubclass(each, StrongRefError) for each in found)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ExportsInUseError([InUse("Alb/Sg/Id", "changed", (WEB,))]),
+        ExportsKeptError([InUse("Alb/Sg/Id", "kept", (WEB,))]),
+        ConflictingExportError(["Alb/Sg/Id"], "Exports"),
+        UnsettledError(["Alb/Sg/Id"], NETWORK),
+        TooManyClaimsError(["Alb/Sg/Id"], NETWORK),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_key_is_shown_as_templates_spell_it(error: StrongRefError) -> None:
+    assert "Alb.Sg.Id " in str(error)
+    assert "Alb/Sg/Id" not in str(error)
 
 
 def test_long_keys_do_not_hide_who_imports_them() -> None:

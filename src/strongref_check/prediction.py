@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.contract.values import attribute_name
 from strongref.errors import ExportsInUseError, ExportsKeptError, InUse
 from strongref.protocol.phases import Phase
-from strongref.text import some, stack_text
+from strongref.text import attribute_name, some, stack_text
 from strongref_check.comparison import Stays, because, origins
 from strongref_check.holds import hold_missing, left_behind, outputs_refused, unprotected
 from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, ValueChange, Verdict, unclear
@@ -134,7 +133,7 @@ def _undecided(simulation: Simulation, logical_id: str) -> str:
 
 def _why(unknown: Mapping[str, str]) -> str:
     """Why values are unknown. If none is, the order of the Exports decides."""
-    causes = [f"{name.replace('/', '.') or 'Values'}: {cause}" for name, cause in unknown.items()]
+    causes = [f"{attribute_name(name) or 'Values'}: {cause}" for name, cause in unknown.items()]
     return "; ".join(causes) or "it depends on which Export is updated first"
 
 

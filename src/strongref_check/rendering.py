@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import SHARED
+from strongref.contract.names import consumer_text
 from strongref.text import some, stack_text
 from strongref_check.report import ChangeKind, Verdict
+from strongref_toolkit.json_values import document_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ def as_table(report: StackReport) -> str:
 
 
 def as_json(report: StackReport) -> str:
-    return f"{json.dumps(_document(report), indent=2)}\n"
+    return document_text(_document(report))
 
 
 def as_markdown(report: StackReport) -> str:
@@ -112,11 +112,11 @@ def _shown(export: ExportPrediction) -> list[ValueChange]:
 def _rest(export: ExportPrediction) -> Iterator[str]:
     unchanged = len(export.changes) - len(_shown(export))
     if unchanged or not export.changes:
-        yield f"{unchanged} unchanged" if unchanged else "nothing changes"
+        yield f"{unchanged:,} unchanged" if unchanged else "nothing changes"
 
 
 def _row(change: ValueChange) -> tuple[str, str, str, str]:
-    return change.kind, change.name, change.region, "shared" if change.consumer == SHARED else change.consumer
+    return change.kind, change.name, change.region, consumer_text(change.consumer)
 
 
 def _details(change: ValueChange, before: str, imported: str = "imported by ") -> str:

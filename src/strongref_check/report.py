@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from strongref.contract.values import attribute_name
+from strongref.text import attribute_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

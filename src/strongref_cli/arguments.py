@@ -9,13 +9,16 @@ from __future__ import annotations
 import argparse
 
 from strongref import __version__
-from strongref.contract.names import SHARED
+from strongref.contract.names import ALL
 from strongref_cli.options import (
     Commands,
+    Once,
     Parser,
     add_command,
+    add_consumer,
     add_output,
     add_profile,
+    add_region,
     add_regions,
     add_yes,
     repeatable,
@@ -29,6 +32,8 @@ CLAIM, HOLD, UNCLAIM = "--claim", "--hold", "--unclaim"
 
 CONTEXT_FILE = "strongref.context.json"
 """The same as in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
+
+_ALL_STACKS = f"{ALL}: exports for all stacks"
 
 ROLE_NAME = "strongref-references"
 """The default name of the ClusterRole; different from a controller's own role, which it would replace."""
@@ -69,7 +74,7 @@ def _check(commands: Commands) -> None:
         metavar="NAME=VALUE",
         help="for --template: values of its parameters; others keep theirs, or have their defaults",
     )
-    check.add_argument("--region", help="the stack's region")
+    add_region(check, "the stack's region")
     check.add_argument("--strict", action="store_true", help="exit with 1 also if something is unknown")
     add_profile(check)
     add_output(check)
@@ -80,7 +85,7 @@ def _list(commands: Commands) -> None:
     exports = add_command(commands, "list", "list exports and who imports them; never the values")
     add_regions(exports, "a region of the values")
     exports.add_argument("--stack", help="only exports of this stack")
-    exports.add_argument("--consumer", help="only exports for this consumer; all: exports for all stacks")
+    add_consumer(exports, f"only exports for this consumer; {_ALL_STACKS}")
     exports.add_argument("--importer", help="only exports that this stack imports")
     exports.add_argument("--state", choices=STATES, help="only exports in this state, or with an import in it")
     add_output(exports)
@@ -107,6 +112,8 @@ STATES = (
     "restored",
     "foreign",
     "withdrawn",
+    "orphaned",
+    "unreadable",
     "imported",
     "unused",
     "outdated",
@@ -164,7 +171,11 @@ def _release(commands: Commands) -> None:
     )
     release.add_argument("stack", metavar="STACK", help="the stack that exports it")
     release.add_argument("key", metavar="KEY", help="the export, or all in the map of this name")
-    release.add_argument("--consumer", required=True, help="the stack whose claim is released")
+    release.add_argument(
+        "--consumer",
+        required=True,
+        help="the stack whose claim is released; stack:NAME if a set of manifests has the same name",
+    )
     release.add_argument("--reason", required=True, help="why, for the trace")
     release.add_argument("--dry-run", action="store_true", help="show what would be released, and release nothing")
     add_yes(release)
@@ -219,7 +230,7 @@ def _lookup(commands: Commands) -> None:
     repeatable(lookup, "--tag", "a tag, instead; repeatable", metavar="KEY=VALUE")
     repeatable(lookup, "--property", "a property that must match; repeatable", metavar="NAME=VALUE")
     repeatable(lookup, "--attribute", "print this attribute; A.B is B in A; repeatable", metavar="NAME")
-    lookup.add_argument("--region", help="the resource's region")
+    add_region(lookup, "the resource's region")
     lookup.add_argument("--account", help="the resource's account, if it is not the caller's")
     lookup.add_argument("--role", help=ROLE)
     add_profile(lookup)
@@ -231,6 +242,7 @@ def _objects(commands: Commands) -> None:
     objects = add_command(commands, "objects", "list exported objects, and print one for people or scripts")
     below = objects.add_subparsers(required=True, metavar="COMMAND")
     every = add_command(below, "list", "list objects and their keys; never the values")
+    add_regions(every, "a region of the objects")
     _channel(every)
     add_output(every)
     every.set_defaults(run="objects:list_objects")
@@ -239,6 +251,8 @@ def _objects(commands: Commands) -> None:
     for each in (show, export):
         each.add_argument("name", metavar="NAME", help="the object's name")
         each.add_argument("--type", help="its type: Bucket, or MODULE:CLASS; by default read from its keys")
+        add_region(each, "the object's region")
+        add_profile(each)
         _channel(each)
         each.add_argument("--sensitive", action="store_true", help="also print the values of SecureStrings")
     show.set_defaults(run="objects:show_object")
@@ -261,20 +275,18 @@ def _channel(command: argparse.ArgumentParser) -> None:
         default="cloudformation",
         help="the channel; by default cloudformation",
     )
-    repeatable(command, "--region", "the objects' region; list accepts more than one")
     command.add_argument("--account", help="the objects' account, if it is not the caller's")
     command.add_argument("--role", help=ROLE)
-    command.add_argument("--consumer", help="via strongref: only exports for this consumer (_shared: exports for all)")
+    add_consumer(command, f"via strongref: only exports for this consumer; {_ALL_STACKS}")
     command.add_argument("--stack", help="via cloudformation or strongref: only exports of this stack")
     command.add_argument("--prefix", help="via ssm: the parameters' prefix, as in /shared/network")
-    add_profile(command)
 
 
 def _manifests(command: argparse.ArgumentParser) -> None:
     """The manifests that a command reads, and where it writes them."""
     command.add_argument("manifest", nargs="*", help="files; folders of *.yaml, *.yml and *.json; or - alone")
     where = command.add_mutually_exclusive_group()
-    where.add_argument("-o", "--out", help="the folder to write to; relative paths are kept")
+    where.add_argument("-o", "--out", metavar="FOLDER", help="the folder to write to; relative paths are kept")
     where.add_argument("--in-place", action="store_true", help="overwrite the manifests")
     where.add_argument("--check", action="store_true", help="resolve everything, and write nothing")
 
@@ -318,11 +330,11 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
         "-n", "--namespace", help="the namespace of objects without one; by default the context's, or default"
     )
     resolve.add_argument("--conditions", action="store_true", help="print each object's condition, a JSON object each")
-    resolve.add_argument("--consumer", default=SHARED, help="the exports' consumer; by default exports for all")
+    add_consumer(resolve, f"the exports' consumer; by default {_ALL_STACKS}", default=ALL)
     resolve.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
     resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
     resolve.add_argument("--sensitive", action="store_true", help="also write secret exports")
-    resolve.add_argument("--region", help="the region of stacks and exports whose reference names none")
+    add_region(resolve, "the region of stacks and exports whose reference names none")
     resolve.add_argument("--role", help=ROLE)
     add_profile(resolve)
     resolve.set_defaults(run="refs_resolving:resolve_references", extra="refs")
@@ -340,12 +352,12 @@ def _resolve(commands: Commands) -> None:
     )
     allow = "also write this sensitive value of Terraform, and all that is in it; repeatable"
     repeatable(resolve, "--allow", allow, metavar="ADDRESS")
-    resolve.add_argument("--consumer", default=SHARED, help="the exports' consumer; by default exports for all")
+    add_consumer(resolve, f"the exports' consumer; by default {_ALL_STACKS}", default=ALL)
     claims = resolve.add_mutually_exclusive_group()
     claims.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
     claims.add_argument(UNCLAIM, metavar="NAME", help="release everything that NAME claims; without manifests")
     resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
-    resolve.add_argument("--region", help="the region of tokens that name none")
+    add_region(resolve, "the region of tokens that name none")
     resolve.add_argument("--role", help=ROLE)
     add_profile(resolve)
     resolve.set_defaults(run="resolve:resolve_tokens", extra="manifests")
@@ -362,7 +374,7 @@ def _transform(commands: Commands) -> None:
         choices=[each.value for each in Principal],
         help="instead of the template, print the IAM policy that this principal needs for it, as JSON",
     )
-    transform.add_argument("--region", help="for --iam: the stack's region")
+    transform.add_argument("--region", action=Once, metavar="REGION", help="for --iam: the stack's region")
     transform.add_argument("--account", help="for --iam: the stack's account")
     transform.add_argument("--stack", help="for --iam: the stack's name")
     transform.add_argument("--partition", default="aws", help="for --iam: aws, aws-cn or aws-us-gov")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.contract.properties import parse_region
-from strongref.errors import BadRequestError
 from strongref.macro.template import FOR_EACH
 from strongref.text import some
 from strongref_check.checking import StackCheck
@@ -14,12 +12,13 @@ from strongref_check.reading import StackReader
 from strongref_check.rendering import as_json, as_markdown, as_table
 from strongref_check.report import Verdict
 from strongref_cli.manifests import STANDARD
-from strongref_cli.output import put_out, wrapped
+from strongref_cli.options import pairs
+from strongref_cli.output import progress, put_out, wrapped
 from strongref_cli.transform import template_text
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.templates import read
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.session import regions
+from strongref_toolkit.session import one_region
 
 if TYPE_CHECKING:
     import argparse
@@ -45,14 +44,10 @@ def _checked(args: argparse.Namespace, session: ToolSession) -> int:
         raise UsageError("--template and --change-set require --stack")
     if args.delete and args.stack:
         raise UsageError("--delete names the stack itself: leave --stack out")
-    if args.region:
-        try:
-            parse_region("--region", args.region)
-        except BadRequestError as error:
-            raise UsageError(str(error)) from None
-    (region,) = regions([args.region] if args.region else None)
+    region = one_region(args.region)
     template = _template(args.template) if args.template else None
-    report = _report(args, StackCheck(StackReader(session, region)), template, given)
+    with progress(f"Checking {args.delete or args.stack}"):
+        report = _report(args, StackCheck(StackReader(session, region)), template, given)
     text = _OUTPUTS[args.output](report)
     put_out((wrapped(text) if args.output == "table" else text).encode())
     failing = (Verdict.REFUSED, Verdict.LOST, *((Verdict.UNKNOWN,) if args.strict else ()))
@@ -91,11 +86,6 @@ def _check_resources(file: str, resources: object) -> None:
 
 
 def _parameters(args: argparse.Namespace) -> dict[str, str]:
-    if not all("=" in each for each in args.parameters):
-        raise UsageError("--parameters must be names and values with = between them")
     if args.parameters and not args.template:
         raise UsageError("--parameters requires --template")
-    given = dict(each.partition("=")[::2] for each in args.parameters)
-    if len(given) < len(args.parameters):
-        raise UsageError("--parameters names a parameter twice")
-    return given
+    return pairs("--parameters", args.parameters)

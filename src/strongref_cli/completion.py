@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from shtab import FILE, complete
 
 from strongref_cli.arguments import parser
 from strongref_cli.output import put_out
 
-if TYPE_CHECKING:
-    from strongref_toolkit.session import ToolSession
-
-
-_FILES = ("FILE", "MANIFEST", "TEMPLATE", "file", "manifest", "out")
+_FILES = ("FILE", "MANIFEST", "STATE", "TEMPLATE", "file", "manifest", "out")
 """What arguments that are files are called in the help, or in the parsed arguments."""
 
 
-def print_script(args: argparse.Namespace, _session: ToolSession) -> int:
+def print_script(args: argparse.Namespace) -> int:
     whole = parser()
     _complete_files(whole)
     put_out(f"{complete(whole, args.shell)}\n".encode())

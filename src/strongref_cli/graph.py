@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strongref.text import os_problem
-from strongref_cli.output import Table, as_markdown, as_text, progress, put_out
+from strongref_cli.output import Table, as_markdown, as_text, put_out
 from strongref_cli.overview import as_of_text, participant_text
+from strongref_cli.reading import reading, status
 from strongref_overview.building import graph_of
 from strongref_overview.formats.dot import as_dot
 from strongref_overview.formats.json_document import graph_as_json, order_as_json
 from strongref_overview.formats.mermaid import as_mermaid
 from strongref_overview.formats.page import as_page
 from strongref_overview.order import delete_order, deploy_order
-from strongref_overview.reading import OverviewReader
 from strongref_toolkit.errors import UsageError, WriteFailedError
 from strongref_toolkit.regions import chosen_regions
 
@@ -34,16 +34,17 @@ def show_graph(args: argparse.Namespace, session: ToolSession) -> int:
     output = args.output or _SUFFIXES.get(suffix, "" if args.out else "mermaid")
     if not output:
         raise UsageError(f"--out {args.out} does not end in {', '.join(_SUFFIXES)}: give --output")
-    text = _FORMATS[output](_read(args, session)).encode()
+    graph = _read(args, session)
+    text = _FORMATS[output](graph).encode()
     if not args.out:
         put_out(text)
-        return 0
+        return status(graph.unread)
     try:
         Path(args.out).write_bytes(text)
     except OSError as error:
         problem = os_problem(error)
     else:
-        return 0
+        return status(graph.unread)
     raise WriteFailedError(args.out, problem, 0)
 
 
@@ -52,19 +53,19 @@ def show_order(args: argparse.Namespace, session: ToolSession) -> int:
     graph = _read(args, session)
     order = delete_order(graph) if args.delete else deploy_order(graph)
     if args.output == "json":
-        put_out(order_as_json(order, graph.as_of).encode())
+        put_out(order_as_json(order, graph).encode())
     else:
         table = _order_table(order, graph, "deleted" if args.delete else "deployed")
         put_out((as_markdown if args.output == "markdown" else as_text)(table).encode())
-    return int(bool(order.cycles))
+    return status(graph.unread, int(bool(order.cycles)))
 
 
 def _read(args: argparse.Namespace, session: ToolSession) -> Graph:
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     as_of = session.clock.now()
-    with progress("Reading references") as step:
-        reader = OverviewReader(session.aws(None, None), step)
-        return graph_of(reader.values(reader.reachable(regions)), as_of)
+    with reading(session, "Reading references") as reader:
+        values = reader.values(reader.reachable(regions))
+    return graph_of(values, as_of, reader.unread)
 
 
 def _order_table(order: Order, graph: Graph, done: str) -> Table:

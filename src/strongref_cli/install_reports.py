@@ -54,16 +54,17 @@ def status_report(regions: Sequence[Found], failed: Sequence[Outcome], version: 
         "problems": broken,
         "differences": [{"what": each.what, "values": dict(each.values)} for each in different],
     }
-    columns = ("REGION", "STACK", "VERSION", "MACRO", "EVENT BUS")
+    columns = ("REGION", "STACK", "VERSION", "PROTECTED", "MACRO", "EVENT BUS")
     return Result([Table(columns, [_status_row(each) for each in shown], notes=notes)], data)
 
 
 def _status_row(found: Found) -> tuple[str, ...]:
     stack = found.stack
     if not stack:
-        return found.region, NOT_INSTALLED, "", "", ""
+        return found.region, NOT_INSTALLED, *[""] * 4
     macro = {"true": "yes", "false": "no"}.get(stack.parameters.get("Macro", ""), UNKNOWN)
-    return found.region, stack.status, version_of(found), macro, stack.parameters.get(FUNCTIONS_EVENT_BUS) or "none"
+    protected, bus = "yes" if stack.protected else "no", stack.parameters.get(FUNCTIONS_EVENT_BUS) or "none"
+    return found.region, stack.status, version_of(found), protected, macro, bus
 
 
 def _status(found: Found) -> dict[str, Any]:
@@ -74,6 +75,7 @@ def _status(found: Found) -> dict[str, Any]:
         "stack": stack.arn if stack else None,
         "status": stack.status if stack else None,
         "version": stack.version if stack else None,
+        "protected": stack.protected if stack else None,
         "parameters": dict(stack.parameters) if stack else {},
         "otherStack": found.elsewhere or None,
     }

@@ -25,18 +25,26 @@ if TYPE_CHECKING:
     from strongref_toolkit.session import ToolSession
 
 
-def version_problems(session: ToolSession, regions: Sequence[str]) -> Iterator[Problem]:
-    """Regions whose installation is of another version than that of others.
+def version_problems(session: ToolSession, regions: Sequence[str]) -> tuple[list[Problem], dict[str, AwsCallError]]:
+    """Regions whose installation is of another version than that of others, and those of which AWS does not say."""
 
-    Raises:
-        AwsCallError: CloudFormation does not say.
-    """
-    found = in_threads([partial(_find, session, region) for region in regions])
+    def look(region: str) -> Found | AwsCallError:
+        try:
+            return _find(session, region)
+        except AwsCallError as error:
+            return error
+
+    answers = in_threads([partial(look, region) for region in regions])
+    failed = {region: each for region, each in zip(regions, answers, strict=True) if isinstance(each, AwsCallError)}
+    return list(_differing([each for each in answers if not isinstance(each, AwsCallError)])), failed
+
+
+def _differing(found: Sequence[Found]) -> Iterator[Problem]:
     for each in differences(found, everywhere=False):
         if each.what == "version":
             listed = ", ".join(f"{version} in {region}" for region, version in sorted(each.values.items()))
             step = "run strongref install in all of them"
-            yield Problem(regions[0], "version-differs", Severity.ACTION, f"strongref is {listed}", step)
+            yield Problem(found[0].region, "version-differs", Severity.ACTION, f"strongref is {listed}", step)
 
 
 def notify(session: ToolSession, region: str, notice: Notice) -> None:

@@ -10,6 +10,7 @@ from strongref import __version__
 from strongref.errors import StrongRefError
 from strongref.text import some
 from strongref_cli.install_reports import outcome_report, status_report
+from strongref_cli.options import pairs
 from strongref_cli.output import ask, progress, show
 from strongref_install.apply import dry_run, install, remove
 from strongref_install.bucket import Bucket, bucket_name
@@ -80,7 +81,7 @@ class _Run:
 def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
     suite = load_suite()
     known = tuple(parameter_names(suite.template))
-    parameters, tags = _pairs("--parameter", args.parameter), _pairs("--tag", args.tag)
+    parameters, tags = pairs("--parameter", args.parameter), pairs("--tag", args.tag)
     for name in parameters:
         _check_known(name, known)
     wanted = Wanted(args.stack, suite.version, known, parameters, tags, args.force)
@@ -100,16 +101,6 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
     notes = suite.notes if any(each.result in _WITH_CODE for each in outcomes) else ()
     show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
     return _exit_status(outcomes)
-
-
-def _pairs(option: str, given: Iterable[str]) -> dict[str, str]:
-    pairs = {}
-    for each in given:
-        name, separator, value = each.partition("=")
-        if not (name and separator):
-            raise UsageError(f"{option} must be NAME=VALUE, got {each!r}")
-        pairs[name] = value
-    return pairs
 
 
 def _check_known(name: str, known: Sequence[str]) -> None:
@@ -165,8 +156,8 @@ def _examined(region: _Region, run: _Run) -> Removal:
         in_use = found.stack is not None and found.stack.status not in WITHOUT_FUNCTIONS
         users = uses(region.stacks, run.stack) if in_use else []
         store = run.session.ports().stores(region.name, run.session.clock)
-        arn = found.stack.arn if found.stack else ""
-        return Removal(plan_removal(found, users), leftovers(region.bucket, store), arn)
+        arn, protected = (found.stack.arn, found.stack.protected) if found.stack else ("", False)
+        return Removal(plan_removal(found, users), leftovers(region.bucket, store), arn, protected)
     except StrongRefError as error:
         return Removal(Outcome(region.name, Result.FAILED, details=(str(error),)), Leftovers())
 
@@ -175,7 +166,7 @@ def _removed(region: _Region, removal: Removal, *, purge: bool) -> Outcome:
     outcome = removal.outcome
     try:
         if removal.arn:
-            remove(region.stacks, removal.arn, region.show)
+            remove(region.stacks, removal.arn, region.show, protected=removal.protected)
             outcome = Outcome(region.name, Result.REMOVED, outcome.before)
         if purge and removal.leftovers.bucket:
             region.show("deleting code")

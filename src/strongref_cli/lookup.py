@@ -13,9 +13,10 @@ from strongref.lookup.errors import ResourceQueryError
 from strongref.lookup.finder import Finder
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import SEPARATOR
+from strongref_cli.options import pairs
 from strongref_cli.output import Result, Table, progress, put_out, show
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.session import one_region
 
 if TYPE_CHECKING:
     import argparse
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def look_up(args: argparse.Namespace, session: ToolSession) -> int:
-    (region,) = chosen_regions(session, [args.region] if args.region else [], everywhere=False)
+    region = one_region(args.region)
     accounts = session.accounts(region, args.role)
-    properties = _pairs("--property", args.property)
+    properties = pairs("--property", args.property)
     if empty := [name for name, value in properties.items() if not value]:
         raise UsageError(f"--property {empty[0]} must not be empty")
     arns = any(map(_names_account, (args.physical_id or "", args.arn or "", *properties.values())))
@@ -35,7 +36,7 @@ def look_up(args: argparse.Namespace, session: ToolSession) -> int:
         physical_id=args.physical_id,
         arn=args.arn,
         name=args.name,
-        tags=_pairs("--tag", args.tag),
+        tags=pairs("--tag", args.tag),
         properties=properties,
         account=args.account or (accounts.own if arns else None),
     )
@@ -76,15 +77,3 @@ def _text(value: Any) -> str:  # noqa: ANN401 (JSON)
 def _names_account(text: str) -> bool:
     """Whether a text, or a part of a composite identifier, is the ARN of a resource in a certain account."""
     return any(arn.has_account_id for arn in map(Arn.parse, text.split(SEPARATOR)) if arn)
-
-
-def _pairs(option: str, given: list[str]) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not name or not equals:
-            raise UsageError(f"{option} must be a name and a value with = between them")
-        if name in pairs:
-            raise UsageError(f"{option}: a name is given twice")
-        pairs[name] = value
-    return pairs

@@ -19,7 +19,7 @@ from strongref_manifests.resolution import files
 from strongref_manifests.text.manifests import read, read_file
 from strongref_toolkit.errors import UsageError, WriteFailedError
 from strongref_toolkit.files import write
-from strongref_toolkit.session import regions
+from strongref_toolkit.session import one_region
 
 if TYPE_CHECKING:
     import argparse
@@ -133,7 +133,7 @@ def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSes
         UsageError: the name is not valid, or there is no region.
         UnknownCallerError: STS does not return the caller's account.
     """
-    (region,) = regions([args.region] if args.region else None)
+    region = one_region(args.region)
     try:
         parse_label(option, name)
     except BadRequestError as error:

@@ -7,13 +7,16 @@ import shlex
 import sys
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from strongref.contract.names import consumer_text
+from strongref.errors import StrongRefError
 from strongref.text import some
 from strongref_cli.object_types import INDENT, printable_tree, resolve_type, write_object
 from strongref_cli.output import Result, Table, count, progress, put_out, show
+from strongref_cli.reading import name_unread, status, unread_document
 from strongref_objects.base.errors import BadChannelError, ContextFileError, NotInContextError, SecretPartsError
 from strongref_objects.base.values import Collector
 from strongref_objects.channels import Parameters
@@ -31,13 +34,20 @@ from strongref_objects.stored_objects import (
 )
 from strongref_objects.synthesis import Home, Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, listing, reset
+from strongref_overview.errors import no_such_filter
+from strongref_overview.graph import Unread
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.published_exports import export_scopes
 from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.session import one_region
+from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from strongref.protocol.ports import Store
+    from strongref_objects.channels.cloudformation import StackExport
     from strongref_objects.synthesis.context_file import ContextKey
     from strongref_toolkit.session import ToolSession
 
@@ -53,20 +63,66 @@ _CHANNELS = {
 
 def list_objects(asked: argparse.Namespace, session: ToolSession) -> int:
     _check(asked)
-    regions = chosen_regions(session, asked.region, everywhere=False)
-    found: list[tuple[str, StoredObject]] = []
+    chosen = chosen_regions(session, asked.region, everywhere=asked.all_regions)
     with progress("Reading objects") as step:
-        for region in regions:
+
+        def read(region: str) -> list[StoredObject] | StrongRefError:
             step(region)
-            found += [(region, each) for each in _objects(asked, session, region)]
+            try:
+                return _objects(asked, session, region)
+            except StrongRefError as error:
+                return error
+
+        answers = dict(zip(chosen, in_threads([partial(read, region) for region in chosen]), strict=True))
+    failed = {region: each for region, each in answers.items() if isinstance(each, StrongRefError)}
+    if len(failed) == len(chosen):
+        raise failed[chosen[0]]
+    unread = [Unread(region, str(error)) for region, error in failed.items()]
+    name_unread(unread)
+    regions = [region for region in chosen if region not in failed]
+    found = [(region, each) for region, of in answers.items() if not isinstance(of, StrongRefError) for each in of]
+    if not found:
+        _check_names(asked, session, regions)
+    document = {
+        "via": asked.via,
+        "regions": regions,
+        "objects": [_object_document(*each) for each in found],
+        "unread": unread_document(unread),
+    }
+    show(Result(_object_tables(found, regions), document), asked.output)
+    return status(unread)
+
+
+def _object_tables(found: Sequence[tuple[str, StoredObject]], regions: Sequence[str]) -> Iterator[Table]:
     rows: list[Sequence[str]] = []
     for region, each in found:
         first, *more = each.keys
         rows += [(region, each.name, first, each.origin), *(("", "", key, "") for key in more)]
-    notes = [f"{count(len(found), 'object')} in {some(regions, 5)}."]
-    document = {"via": asked.via, "regions": regions, "objects": [_object_document(*each) for each in found]}
-    show(Result([Table(("REGION", "OBJECT", "KEY", "FROM"), rows, notes=notes)], document), asked.output)
-    return 0
+    objects = count(len(found), "object") if found else "No objects"
+    yield Table(("REGION", "OBJECT", "KEY", "FROM"), rows, notes=[f"{objects} in {some(regions, 5)}."])
+
+
+def _check_names(asked: argparse.Namespace, session: ToolSession, regions: Sequence[str]) -> None:
+    """Raises `NoSuchNameError` if nothing in these regions is of the stack or for the consumer that was asked for."""
+    if asked.stack is None and asked.consumer is None:
+        return
+    exported = {each for region in regions for each in _exporters(asked, session, region)}
+    stacks, consumers = ({each[at] for each in exported} for at in (0, 1))
+    if asked.stack is not None and asked.stack not in stacks:
+        raise no_such_filter("--stack", asked.stack, regions, sorted(stacks))
+    if asked.consumer is not None and asked.consumer not in consumers:
+        known = sorted(map(consumer_text, consumers))
+        raise no_such_filter("--consumer", consumer_text(asked.consumer), regions, known)
+
+
+def _exporters(asked: argparse.Namespace, session: ToolSession, region: str) -> Iterator[tuple[str, str]]:
+    """The stack and the consumer of everything that is exported in a region; CloudFormation's have no consumer."""
+    if asked.via == CLOUDFORMATION:
+        yield from ((each.stack, "") for each in _exports(asked, session, region).values())
+    else:
+        yield from (
+            (each.producer.stack, each.consumer) for each in export_scopes(_store(asked, session, region), None)
+        )
 
 
 def _object_document(region: str, stored: StoredObject) -> dict[str, Any]:
@@ -107,7 +163,7 @@ def export_object(asked: argparse.Namespace, session: ToolSession) -> int:
     return 0
 
 
-def show_context(asked: argparse.Namespace, _session: ToolSession) -> int:
+def show_context(asked: argparse.Namespace) -> int:
     file = asked.file or CONTEXT_FILE
     keys = list(listing(file))
     if asked.file and not Path(file).exists():
@@ -147,23 +203,22 @@ def _check(asked: argparse.Namespace) -> None:
 
 def _chosen(asked: argparse.Namespace, session: ToolSession) -> StoredObject:
     _check(asked)
-    where = chosen_regions(session, asked.region, everywhere=False)
-    if len(where) > 1:
-        raise UsageError("--region: an object is in one region; pass one")
-    stored = choose(_objects(asked, session, where[0]), asked.name, f"{_CHANNELS[asked.via]} in {where[0]}")
+    region = one_region(asked.region)
+    with progress("Reading objects"):
+        objects = _objects(asked, session, region)
+    if not objects:
+        _check_names(asked, session, [region])
+    stored = choose(objects, asked.name, f"{_CHANNELS[asked.via]} in {region}")
     if stored.cut and not asked.type:
-        cut = "name is cut and ends" if len(stored.cut) == 1 else "names are cut and end"
-        sys.stderr.write(f"strongref: {len(stored.cut)} {cut} with a hash: use --type to restore the keys\n")
+        cut = count(len(stored.cut), "name", "is cut and ends" if len(stored.cut) == 1 else "are cut and end")
+        sys.stderr.write(f"strongref: {cut} with a hash: use --type to restore the keys\n")
     return stored
 
 
 def _objects(asked: argparse.Namespace, session: ToolSession, region: str) -> list[StoredObject]:
     if asked.via == CLOUDFORMATION:
-        account = asked.account or session.accounts(region, asked.role).own
-        exported = list_exports(Synthesis(toolbox=session, role=asked.role), Home(account, region))
-        return objects_of_cloudformation(exported, asked.stack)
-    aws = session.aws(region, asked.role)
-    store = aws.store(aws.where(region, asked.account))
+        return objects_of_cloudformation(_exports(asked, session, region), asked.stack)
+    store = _store(asked, session, region)
     sensitive = getattr(asked, "sensitive", False)
     if asked.via == SSM:
         try:
@@ -175,6 +230,16 @@ def _objects(asked: argparse.Namespace, session: ToolSession, region: str) -> li
         raise UsageError(f"--prefix: {problem}")
     exports = strongref_exports(store, session.clock, session.ports().patience, asked.consumer, asked.stack)
     return objects_of_strongref(exports, sensitive=sensitive)
+
+
+def _exports(asked: argparse.Namespace, session: ToolSession, region: str) -> dict[str, StackExport]:
+    account = asked.account or session.accounts(region, asked.role).own
+    return list_exports(Synthesis(toolbox=session, role=asked.role), Home(account, region))
+
+
+def _store(asked: argparse.Namespace, session: ToolSession, region: str) -> Store:
+    aws = session.aws(region, asked.role)
+    return aws.store(aws.where(region, asked.account))
 
 
 def _print(lines: list[str]) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
-import textwrap
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -14,20 +12,18 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from strongref.text import os_problem, printable
+from strongref_cli.layout import column_widths, records, wrapped_lines
 from strongref_toolkit.errors import UsageError, WriteFailedError
+from strongref_toolkit.json_values import document_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 UNBOUNDED = 100_000
 """Columns of what is not shown on a terminal: nothing is wrapped, so that other programs can read it."""
 
-
-NARROWEST = 8
-"""Columns of the terminal for each column of a table: rich leaves out columns for which there is no space."""
-
 _WRONG = ("missing", "foreign", "gone", "refused", "failed")
-_LATE = ("deploy again", "restored", "withdrawn", "no hold yet")
+_LATE = ("deploy again", "outdated", "restored", "withdrawn", "no hold yet", "unheld")
 """Words that terminals show in color: each is a state, so no color says what no word does."""
 
 
@@ -45,7 +41,7 @@ class Table:
 class Result:
     """What a command has found: for people, and the same for programs."""
 
-    tables: Sequence[Table]
+    tables: Iterable[Table]  # may be made only when they are shown, which is at most once
     document: Mapping[str, Any]  # JSON
 
 
@@ -56,7 +52,7 @@ def show(result: Result, output: str) -> None:
         WriteFailedError: as for `put_out`.
     """
     if output == "json":
-        put_out(f"{json.dumps(result.document, indent=2)}\n".encode())
+        put_out(document_text(result.document).encode())
         return
     text = "\n".join(map(as_markdown if output == "markdown" else as_text, result.tables))
     put_out(text.encode())
@@ -71,7 +67,10 @@ def show_plan(result: Result, output: str, *, yes: bool) -> None:
 
 
 def as_text(table: Table) -> str:
-    """A table with aligned columns: bold and as wide as the terminal, or plain and unwrapped."""
+    """A table with aligned columns: bold and as wide as the terminal, or plain and unwrapped.
+
+    On a terminal that is too narrow for its words, it is shown row by row.
+    """
     # They take 50 ms to import, which `--help` and `--output json` do not need.
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
@@ -86,18 +85,25 @@ def as_text(table: Table) -> str:
         found.highlight_words(_LATE, "yellow")
         return found
 
-    width = max(get_terminal_size().columns, NARROWEST * len(table.columns)) if is_terminal else UNBOUNDED
-    console = Console(file=StringIO(), force_terminal=is_terminal, width=width)
+    width = get_terminal_size().columns if is_terminal else UNBOUNDED
+    # Without a height, rich takes every dumb terminal for one of 80 columns.
+    console = Console(file=StringIO(), force_terminal=is_terminal, width=width, height=1)
     if table.title:
-        console.print(Text(printable(table.title), style="bold"), soft_wrap=True)
-    if table.rows:
+        console.print(Text(printable(table.title), style="bold"), soft_wrap=not is_terminal)
+    fits = column_widths(table.columns, table.rows, width) if is_terminal else [None] * len(table.columns)
+    if table.rows and fits:
         box = SIMPLE_HEAD if is_terminal else None
         grid = Grid(box=box, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for column in table.columns:
-            grid.add_column(column, overflow="fold")
+        for name, column_width in zip(table.columns, fits, strict=True):
+            grid.add_column(name, overflow="fold", width=column_width)
         for row in table.rows:
             grid.add_row(*map(styled, row))
         console.print(grid)
+    elif table.rows:
+        for label, line in records(table.columns, table.rows, width):
+            text = styled(line)
+            text.stylize("bold", 0, len(label))
+            console.print(text, soft_wrap=True)
     if is_terminal and table.rows and table.notes:
         console.print()
     for note in table.notes:
@@ -115,11 +121,7 @@ def wrapped(text: str) -> str:
     if not sys.stdout.isatty():
         return text
     width = get_terminal_size().columns
-    lines: list[str] = []
-    for line in text.splitlines():
-        indent = line[: len(line) - len(line.lstrip())]
-        lines += textwrap.wrap(line, width, subsequent_indent=f"{indent}  ", break_on_hyphens=False) or [""]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{each}\n" for line in text.splitlines() for each in wrapped_lines(line, width))
 
 
 def as_markdown(table: Table) -> str:

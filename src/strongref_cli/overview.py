@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import SHARED, Producer
-from strongref.contract.values import attribute_name
-from strongref.text import some
-from strongref_cli.output import Result, Table, count, progress, show
+from strongref.contract.names import SHARED, Producer, consumer_text
+from strongref.text import attribute_name, some
+from strongref_cli.arguments import STATES
+from strongref_cli.output import Result, Table, count, show
+from strongref_cli.reading import reading, status, unread_document, uses_of
 from strongref_overview.errors import no_such_filter
 from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
-from strongref_overview.reading import OverviewReader
-from strongref_overview.who import find_uses
 from strongref_toolkit.regions import chosen_regions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from strongref.contract.names import ExportScope, Key
     from strongref_overview.exports import Claim, ExportedValue
@@ -26,34 +26,34 @@ if TYPE_CHECKING:
     from strongref_overview.who import Uses
     from strongref_toolkit.session import ToolSession
 
-ALL = "all"
-"""The consumer of exports that any stack may import, as it is shown."""
-
 _REDEPLOY = "deploy again"
 
 
 def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
-    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
+    chosen = chosen_regions(session, args.region, everywhere=args.all_regions)
     as_of = session.clock.now()
-    with progress("Reading exports") as step:
-        reader = OverviewReader(session.aws(None, None), step)
-        values = reader.values(reader.regions(regions))
+    with reading(session, "Reading exports") as reader:
+        found = reader.regions(chosen)
+        values = reader.values(found)
+    regions = [each.region for each in found]
     for option, given, names_of in _FILTERS:
         wanted = getattr(args, given)
         if wanted:
             known = {name for value in values for name in names_of(value)}
             values = [value for value in values if wanted in names_of(value)]
             if not values:
-                raise no_such_filter(option, wanted, regions, sorted(known))
+                raise no_such_filter(option, consumer_text(wanted), regions, sorted(map(consumer_text, known)))
     if args.state:
         values = [value for value in values if args.state in _states(value)]
-    show(Result([_list_table(values, regions, as_of)], _list_document(values, regions, as_of)), args.output)
-    return 0
+    tables = _list_tables(values, _summary(values, regions, args), as_of)
+    document = {**_list_document(values, regions, as_of), "unread": unread_document(reader.unread)}
+    show(Result(tables, document), args.output)
+    return status(reader.unread)
 
 
 _FILTERS: tuple[tuple[str, str, Callable[[ExportedValue], Iterable[str]]], ...] = (
     ("--stack", "stack", lambda value: {value.producer.stack}),
-    ("--consumer", "consumer", lambda value: {consumer_text(value.scope), value.scope.consumer}),
+    ("--consumer", "consumer", lambda value: {value.scope.consumer}),
     ("--importer", "importer", lambda value: {participant_of(claim.importer).name for claim in value.claims}),
 )
 
@@ -67,13 +67,13 @@ def _states(value: ExportedValue) -> set[str]:
     return {value.state.value, *imports, *held, *uses}
 
 
-def _list_table(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> Table:
+def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime) -> Iterator[Table]:
     rows = [
         (
             value.region,
             _stack(value.producer, value.region),
             attribute_name(value.key),
-            consumer_text(value.scope),
+            consumer_text(value.scope.consumer),
             value.state.value,
             age_text((as_of - value.changed).total_seconds()) if value.changed else "-",
             _importers(value),
@@ -81,21 +81,39 @@ def _list_table(values: Sequence[ExportedValue], regions: Sequence[str], as_of: 
         for value in values
     ]
     columns = ("REGION", "PRODUCER", "KEY", "CONSUMER", "STATE", "AGE", "IMPORTED BY")
-    return Table(columns, rows, notes=[_summary(values, regions, as_of)])
+    yield Table(columns, rows, notes=[f"{summary}. {as_of_text(as_of)}"])
 
 
-def _summary(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> str:
+def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argparse.Namespace) -> str:
+    """How many exports there are of those that were asked for, and in which states."""
+    what, such = _STATE_TEXTS.get(args.state, ("export", ""))
+    found = count(len(values), what) if values else f"No {what}s"
+    of = f" of {args.stack}" if args.stack else ""
+    whom = f" for {consumer_text(args.consumer)}" if args.consumer else ""
+    by = f" imported by {args.importer}" if args.importer else ""
     counts = Counter(state for value in values for state in _states(value))
-    parts = [f"{count(len(values), 'export', 'in')} {some(regions, 5)}"]
+    counts.pop(args.state, None)
+    parts = [f"{found}{of}{whom}{by}{such} in {some(regions, 5)}"]
     for state, text in (
         ("unused", "not imported"),
         (ExportState.MISSING, "missing"),
         (ExportState.WITHDRAWN, "withdrawn"),
+        (ExportState.ORPHANED, "orphaned"),
+        (ExportState.UNREADABLE, "unreadable"),
         (ImportState.OUTDATED, "with importers to deploy again"),
         (ImportState.GONE, "with importers that are gone"),
     ):
-        parts += [f"{counts[state]} {text}"] if counts[state] else []
-    return f"{', '.join(parts)}. {as_of_text(as_of)}"
+        parts += [f"{counts[state]:,} {text}"] if counts[state] else []
+    return ", ".join(parts)
+
+
+_STATE_TEXTS = {
+    **{state: (f"{state} export", "") for state in STATES},
+    ImportState.OUTDATED: ("export", " with importers to deploy again"),
+    ImportState.GONE: ("export", " with importers that are gone"),
+    Protection.UNHELD: ("export", " with importers that have no hold yet"),
+}
+"""What the exports that `--state` selects are called, and what follows their name and other options."""
 
 
 def _list_document(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> dict[str, Any]:
@@ -107,27 +125,36 @@ def _list_document(values: Sequence[ExportedValue], regions: Sequence[str], as_o
 
 
 def show_who(args: argparse.Namespace, session: ToolSession) -> int:
-    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     as_of = session.clock.now()
-    with progress(f"Looking for {args.stack}") as step:
-        uses = find_uses(OverviewReader(session.aws(None, None), step), regions, args.stack, args.key)
-    tables = [table for each in uses for table in _who_tables(each)]
-    document = {"asOf": time_text(as_of), "stacks": [_uses_document(each) for each in uses]}
-    show(Result([*tables, Table(notes=[as_of_text(as_of)])], document), args.output)
-    return 0
+    with reading(session, f"Looking for {args.stack}") as reader:
+        uses = uses_of(args, session, reader)
+    tables = (table for each in uses for table in _who_tables(each))
+    document = {
+        "asOf": time_text(as_of),
+        "stacks": [_uses_document(each) for each in uses],
+        "unread": unread_document(reader.unread),
+    }
+    show(Result(chain(tables, [Table(notes=[as_of_text(as_of)])]), document), args.output)
+    return status(reader.unread)
 
 
 def _who_tables(uses: Uses) -> list[Table]:
     who = uses.participant
     exports = [
-        (attribute_name(value.key), value.region, consumer_text(value.scope), value.state.value, _importers(value))
+        (
+            attribute_name(value.key),
+            value.region,
+            consumer_text(value.scope.consumer),
+            value.state.value,
+            _importers(value),
+        )
         for value in uses.exports
     ]
     imports = [
         (
             attribute_name(value.key),
             _stack(value.producer, who.region),
-            _import_note(claim) or claim.state.value,
+            claim.state.value,
             claim.protection.value,
         )
         for value, claim in uses.imports
@@ -225,10 +252,6 @@ def participant_text(who: Participant) -> str:
 
 def _stack(producer: Producer, region: str) -> str:
     return producer.stack if producer.region == region else f"{producer.stack} ({producer.region})"
-
-
-def consumer_text(scope: ExportScope) -> str:
-    return ALL if scope.consumer == SHARED else scope.consumer
 
 
 def age_text(seconds: float) -> str:

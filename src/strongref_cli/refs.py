@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import argparse
 
     from strongref_refs.base import Field, Generator, Kind
-    from strongref_toolkit.session import ToolSession
 
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]*")
 """A role's name, as those of Kubernetes' own roles."""
@@ -30,7 +29,7 @@ _WIDTH = 120
 _HEAD = ("KIND", "FIELD", "REFERENCE", "REFERS TO", "GROUP", "PATH", "")
 
 
-def list_fields(asked: argparse.Namespace, _session: ToolSession) -> int:
+def list_fields(asked: argparse.Namespace) -> int:
     found = [(kind, field) for given in _generators(asked) for kind in given.kinds for field in kind.fields]
     rows = [(*_row(kind, field), field.why_not and f"refused: {field.why_not}") for kind, field in found]
     show(Result([Table(_HEAD, rows)], {"fields": [_document(*each) for each in found]}), asked.output)
@@ -58,13 +57,13 @@ def _document(kind: Kind, field: Field) -> dict[str, Any]:
     }
 
 
-def print_role(asked: argparse.Namespace, _session: ToolSession) -> int:
+def print_role(asked: argparse.Namespace) -> int:
     if not _ROLE.fullmatch(asked.name):
         raise UsageError("--name must be letters and digits, with . : _ - after the first one")
     return _print(cluster_role(_generators(asked), asked.name, own=asked.all))
 
 
-def print_schema(asked: argparse.Namespace, _session: ToolSession) -> int:
+def print_schema(asked: argparse.Namespace) -> int:
     yaml = YAML()
     yaml.width = _WIDTH
     out = StringIO()

@@ -16,7 +16,7 @@ from strongref_cli.manifests import (
     failed,
     read_manifests,
 )
-from strongref_cli.output import count, progress
+from strongref_cli.output import count, progress, put_out
 from strongref_manifests.resolution.run import SchemeResolver, resolve
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource
@@ -52,8 +52,8 @@ def _unclaim(args: argparse.Namespace, session: ToolSession) -> int:
     claims = claims_of(UNCLAIM, args.unclaim, args, session)
     with progress("Releasing claims"):
         released = claims.release_all()
-    for scope, key in released:
-        sys.stdout.write(f"{claims.region}  {scope.value(key)} is no longer claimed\n")
+    lines = (f"{claims.region}  {scope.value(key)} is no longer claimed\n" for scope, key in released)
+    put_out("".join(lines).encode())
     if not released:
         sys.stderr.write(f"strongref: manifests {args.unclaim} claim nothing in {claims.region}\n")
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -19,6 +20,8 @@ from strongref_toolkit.extras import missing_dependency
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+
+    from strongref_toolkit.session import ToolSession
 
 FAILED, WRONG_USAGE, AWS_FAILED = 1, 2, 3
 CLOSED_PIPE = 141
@@ -70,15 +73,15 @@ def _status(error: StrongRefError) -> int:
 def _run(args: argparse.Namespace) -> int:
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415 (`--help` does not wait for it)
 
-    from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (the same)
+    from strongref_toolkit.regions import check_regions  # noqa: PLC0415 (the same)
 
+    gc.set_threshold(100_000)  # Hardly anything becomes garbage in a run, and looking for it takes a tenth of the time.
     module, _, function = args.run.partition(":")
-    profile = getattr(args, "profile", None)
-    if profile:
-        os.environ["AWS_PROFILE"] = profile  # for what asks botocore for the default region
     try:
-        status: int = getattr(import_module(f"strongref_cli.{module}"), function)(args, ToolSession.start(profile))
-        sys.stdout.flush()
+        sessions = [_session(args.profile)] if "profile" in args else []  # Without that option, no call is made.
+        if given := getattr(args, "region", None):
+            check_regions([given] if isinstance(given, str) else given)
+        status: int = getattr(import_module(f"strongref_cli.{module}"), function)(args, *sessions)
     except BotoCoreError as error:  # before any call: errors of calls are ours
         name = type(error).__name__
         profile = f" {error.kwargs['profile']!r}" if "profile" in error.kwargs else ""
@@ -87,3 +90,11 @@ def _run(args: argparse.Namespace) -> int:
         )
         return AWS_FAILED
     return status
+
+
+def _session(profile: str | None) -> ToolSession:
+    from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (as above)
+
+    if profile:
+        os.environ["AWS_PROFILE"] = profile  # for what asks botocore for the default region
+    return ToolSession.start(profile)

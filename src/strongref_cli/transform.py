@@ -7,17 +7,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strongref.contract.properties import parse_account, parse_region
+from strongref.contract.properties import parse_account
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref.errors import BadRequestError
 from strongref.macro.errors import TransformFailedError
 from strongref.macro.transform import Settings, plan
 from strongref.text import os_problem, some
 from strongref_cli.manifests import STANDARD, failed
+from strongref_cli.options import pairs
 from strongref_cli.output import count, put_out
 from strongref_cli.permissions import Principal, policy
 from strongref_cli.template_facts import DeploymentTarget
-from strongref_manifests.errors import ManifestError
+from strongref_manifests.errors import InputError, ManifestError
 from strongref_manifests.text.template_edits import changed, parameters
 from strongref_manifests.text.templates import read
 from strongref_toolkit.errors import UsageError
@@ -28,13 +29,12 @@ if TYPE_CHECKING:
 
     from strongref.macro.edits import TemplateEdits
     from strongref_manifests.text.templates import TemplateText
-    from strongref_toolkit.session import ToolSession
 
 _SETTINGS = {"region": None, "account": None, "stack": None, "partition": "aws", "application": "strongref"}
 """The options that describe the deployment for `--iam`, with their defaults."""
 
 
-def transform_template(args: argparse.Namespace, _session: ToolSession) -> int:
+def transform_template(args: argparse.Namespace) -> int:
     target = _target(args)
     name = "standard input" if args.template == STANDARD else args.template
     template = read(name, template_text(args.template, name))
@@ -59,21 +59,18 @@ def transform_template(args: argparse.Namespace, _session: ToolSession) -> int:
 
 
 def _target(args: argparse.Namespace) -> DeploymentTarget:
-    if not all("=" in each for each in args.parameter):
-        raise UsageError("--parameter must be a name and a value with = between them")
+    values = pairs("--parameter", args.parameter)
     given = {name: getattr(args, name) for name in _SETTINGS}
     for name, value in given.items():
         if value not in (None, _SETTINGS[name]) and not args.iam:
             raise UsageError(f"--{name} requires --iam")
-    for name, rule in (("region", parse_region), ("account", parse_account)):
-        if given[name] is not None:
-            try:
-                rule(f"--{name}", given[name])
-            except BadRequestError as error:
-                raise UsageError(str(error)) from None
+    if target_account := given["account"]:
+        try:
+            parse_account("--account", target_account)
+        except BadRequestError as error:
+            raise UsageError(str(error)) from None
     if args.parameter and not args.iam:
         raise UsageError("--parameter requires --iam")
-    values = dict(each.partition("=")[::2] for each in args.parameter)
     return DeploymentTarget(parameters=values, **{name: value for name, value in given.items() if value is not None})
 
 
@@ -88,10 +85,9 @@ def template_text(template: str, name: str) -> str:
     try:
         return (sys.stdin.buffer.read() if template == STANDARD else Path(template).read_bytes()).decode()
     except OSError as error:
-        problem = os_problem(error)
+        raise InputError(f"{name}: {os_problem(error)}.") from None
     except UnicodeDecodeError:
-        problem = "it is not text in UTF-8"
-    raise ManifestError(name, None, problem)
+        raise ManifestError(name, None, "it is not text in UTF-8") from None
 
 
 def _counts(changes: TemplateEdits) -> str:

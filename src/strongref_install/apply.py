@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
-from strongref_install.errors import DeploymentFailedError
+from strongref_install.errors import AwsCallError, DeploymentFailedError, InstallError
 from strongref_install.outcomes import Outcome, Result
 from strongref_install.packaging import content_hash, object_key
 from strongref_install.plan import Action
@@ -49,18 +50,28 @@ def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: Bucke
     """
     if outcome := preview(plan):
         return outcome
-    region, new = plan.region, plan.action is Action.CREATE
+    done = Result.UPDATED if plan.action is Action.PROTECT else _deploy(plan, suite, stacks, bucket, show)
+    if not plan.protected:
+        show("turning on termination protection")
+        stacks.protect(plan.stack, on=True)
+    if done is Result.UP_TO_DATE:
+        return Outcome(plan.region, done, plan.before)
+    return Outcome(plan.region, done, plan.before, plan.changes)
+
+
+def _deploy(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: Bucket, show: Show) -> Result:
+    new = plan.action is Action.CREATE
     show("uploading code")
     url = upload(suite, bucket)
     show("creating a change set")
     change_set = stacks.create_change_set(plan, f"strongref-{uuid4().hex}", url)
     if not _has_changes(stacks, change_set, plan.stack if new else ""):
-        return Outcome(region, Result.UP_TO_DATE, plan.before)
+        return Result.UP_TO_DATE
     stacks.execute(change_set)
     operation = "CREATE" if new else "UPDATE"
     show(f"{'creating' if new else 'updating'} the stack")
     _finish(stacks, change_set.stack, operation, lambda stack: new or stack.updated != plan.updated)
-    return Outcome(region, Result.INSTALLED if new else Result.UPDATED, plan.before, plan.changes)
+    return Result.INSTALLED if new else Result.UPDATED
 
 
 def upload(suite: Suite, bucket: Bucket) -> str:
@@ -94,15 +105,29 @@ def _has_changes(stacks: RegionStacks, change_set: ChangeSet, new: str) -> bool:
     raise DeploymentFailedError(reason or f"The change set is in {status}.")
 
 
-def remove(stacks: RegionStacks, arn: str, show: Show) -> None:
+def remove(stacks: RegionStacks, arn: str, show: Show, *, protected: bool = False) -> None:
     """Delete the installation's stack.
+
+    Args:
+        stacks: CloudFormation in its region.
+        arn: the stack's.
+        show: shows what happens.
+        protected: whether it has termination protection, which is turned off. If the stack stays, it is on again.
 
     Raises:
         InstallError: CloudFormation could not delete it.
     """
     show("deleting the stack")
-    stacks.delete(arn)
-    _finish(stacks, arn, "DELETE", lambda stack: stack.status.startswith("DELETE"))
+    if protected:
+        stacks.protect(arn, on=False)
+    try:
+        stacks.delete(arn)
+        _finish(stacks, arn, "DELETE", lambda stack: stack.status.startswith("DELETE"))
+    except InstallError:
+        if protected:
+            with suppress(AwsCallError):
+                stacks.protect(arn, on=True)
+        raise
 
 
 def _finish(stacks: RegionStacks, arn: str, operation: str, has_begun: Callable[[FoundStack], bool]) -> None:

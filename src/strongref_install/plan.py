@@ -22,6 +22,9 @@ DEFAULT_STACK = "strongref"
 TAGS = {"application": "strongref"}
 """The tags of the stack, as in samconfig.toml."""
 
+PROTECTION = "termination protection → on"
+"""The change to a stack that anyone could delete, although other stacks need its functions."""
+
 UPDATABLE = (
     "CREATE_COMPLETE",
     "UPDATE_COMPLETE",
@@ -75,6 +78,7 @@ class Wanted:
 class Action(StrEnum):
     CREATE = "create"
     UPDATE = "update"
+    PROTECT = "protect"  # turn on termination protection, and nothing else
     NOTHING = "nothing"
     REFUSE = "refuse"
 
@@ -92,6 +96,7 @@ class InstallPlan:
     tags: Mapping[str, str] = field(default_factory=dict)  # to be sent
     changes: tuple[str, ...] = ()  # what an update changes, one short line each
     updated: str = ""  # as in `FoundStack`: another one shows that this plan's update has begun
+    protected: bool = False  # as in `FoundStack`
 
 
 def plan_install(found: Found, wanted: Wanted, template: str) -> InstallPlan:
@@ -109,15 +114,17 @@ def plan_install(found: Found, wanted: Wanted, template: str) -> InstallPlan:
     kept = {name: None for name in wanted.known_parameters if name in stack.parameters}
     tags = {**stack.tags, **TAGS, **wanted.tags}
     changes = tuple(_changes(stack, wanted, template, tags))
+    action = Action.UPDATE if changes else Action.NOTHING if stack.protected else Action.PROTECT
     return InstallPlan(
         found.region,
         wanted.stack,
-        Action.UPDATE if changes else Action.NOTHING,
+        action,
         before=stack.version,
         parameters={**kept, **wanted.parameters},
         tags=tags,
-        changes=changes,
+        changes=changes if stack.protected else (*changes, PROTECTION),
         updated=stack.updated,
+        protected=stack.protected,
     )
 
 

@@ -34,6 +34,7 @@ class Removal:
     outcome: Outcome
     leftovers: Leftovers
     arn: str = ""  # the stack to delete; empty if there is none
+    protected: bool = False  # whether it has termination protection
 
 
 def plan_removal(found: Found, uses: Sequence[Use]) -> Outcome:
@@ -48,9 +49,6 @@ def plan_removal(found: Found, uses: Sequence[Use]) -> Outcome:
         )
     if uses:
         return Outcome(found.region, Result.IN_USE, stack.version, tuple(str(each) for each in uses))
-    if stack.protected:
-        reason = "The stack has termination protection. Turn it off in CloudFormation, then try again."
-        return Outcome(found.region, Result.REFUSED, stack.version, (reason,))
     if stack.status.endswith("_IN_PROGRESS") and stack.status not in WITHOUT_FUNCTIONS:
         reason = f"The stack is in {stack.status}. Wait until CloudFormation has finished, then try again."
         return Outcome(found.region, Result.REFUSED, stack.version, (reason,))

@@ -150,6 +150,11 @@ class RegionStacks:
         """Begin to delete a stack."""
         self._call("DeleteStack", "delete_stack", StackName=stack)
 
+    def protect(self, stack: str, *, on: bool) -> None:
+        """Turn termination protection on or off. CloudFormation deletes no stack that has it."""
+        request = {"StackName": stack, "EnableTerminationProtection": on}
+        self._call("UpdateTerminationProtection", "update_termination_protection", **request)
+
     def failure(self, arn: str, operation: str) -> str:
         """Why the last operation of a stack failed: its first resource that did, and CloudFormation's reason.
 

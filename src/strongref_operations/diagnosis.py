@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.names import SHARED, ExportScope
-from strongref.contract.values import MAX_BYTES, attribute_name
+from strongref.contract.names import MANIFESTS, ExportScope, consumer_text
+from strongref.contract.values import MAX_BYTES
 from strongref.errors import TAG_LIMIT
 from strongref.protocol.findings import FindingType, Resolution
-from strongref.text import cut, some
-from strongref_overview.exports import ImportState, Protection, participant_of
+from strongref.text import attribute_name, cut, some
+from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
+    from strongref.contract.fence import Fence
     from strongref.contract.releases import Release
+    from strongref.errors import StrongRefError
     from strongref.protocol.findings import Finding
     from strongref_overview.exports import ExportedValue, StoredRegion
     from strongref_overview.graph import Participant
@@ -26,10 +29,6 @@ NEAR = 0.9
 
 MAX_PARAMETERS = 10_000
 """Standard parameters of an account in a region (AWS General Reference, Systems Manager quotas)."""
-
-
-UNKNOWN = "unknown"
-"""The kind of what could not be examined or repaired."""
 
 
 class Severity(Enum):
@@ -55,6 +54,38 @@ class Problem:
     stacks: tuple[Participant, ...] = ()  # the stacks concerned
     parameter: str = ""  # the name of the parameter it is about
 
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """What is the same as long as the problem is, whatever there is to do about it."""
+        return self.region, self.kind, self.subject, self.parameter
+
+
+DEAD_FENCE = "dead-fence"
+NOT_EXAMINED = "not-examined"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Something that could not be examined or repaired."""
+
+    region: str
+    error: StrongRefError
+    about: tuple[str, ...] = ()  # names and paths of parameters, names of stacks
+
+    @property
+    def called_in(self) -> str:
+        """The region of the call that failed; empty if the error does not say."""
+        return getattr(self.error, "region", "")
+
+    def explains(self, problem: Problem) -> bool:
+        """Whether it is about this problem, or about a scope with this problem, which is to be repaired."""
+        if self.region != problem.region or not problem.parameter:
+            return False
+        below = problem.severity is Severity.HEALABLE and any(
+            problem.parameter.startswith(f"{each}/") for each in self.about
+        )
+        return below or problem.parameter in self.about
+
 
 class _Meaning(NamedTuple):
     kind: str
@@ -63,7 +94,6 @@ class _Meaning(NamedTuple):
 
 _MEANINGS: Mapping[FindingType, _Meaning] = {
     FindingType.STALE_CLAIM: _Meaning("stale-claim", "--fix removes the claim"),
-    FindingType.DEAD_FENCE: _Meaning("dead-fence", "--fix removes it"),
     FindingType.ORPHAN: _Meaning("orphan", "the producer is gone; --fix deletes it"),
     FindingType.IMPORTED_ORPHAN: _Meaning(
         "imported-orphan", "the producer is gone; deploy it again, or take the imports out"
@@ -85,7 +115,7 @@ _MEANINGS: Mapping[FindingType, _Meaning] = {
     FindingType.UNKNOWN_CLAIM: _Meaning(
         "unknown-claim", "nobody can check whether its import exists; if not, strongref release takes it off"
     ),
-    FindingType.UNKNOWN: _Meaning(UNKNOWN, "it could not be examined or repaired"),
+    FindingType.UNKNOWN: _Meaning(NOT_EXAMINED, "it could not be examined"),
 }
 
 
@@ -103,10 +133,67 @@ def problem_of(region: str, finding: Finding) -> Problem:
 
 def in_progress(region: str, path: str) -> Problem:
     """Exports that are being changed, given the path of their scope: what was found there may be half of a change."""
-    scope = ExportScope.of("exports", f"{path}/")
-    subject = f"exports of {scope.producer.stack} for {_consumer(scope)}" if scope else path
     step = "a deployment is changing these; examine them again when it has finished"
-    return Problem(region, "in-progress", Severity.NOTE, subject, step, (), path)
+    return Problem(region, "in-progress", Severity.NOTE, _protected(path), step, (), path)
+
+
+def fences(region: str, found: Mapping[str, Fence], now: datetime) -> Iterator[Problem]:
+    """The fences of a region, except those whose work is done.
+
+    Args:
+        region: the region.
+        found: its fences, by parameter name.
+        now: the time (UTC).
+    """
+    for name, fence in found.items():
+        if fence.finished or fence.newer:  # The janitor finds those of a later format.
+            continue
+        held = f"held by {cut(fence.held_by, 200)} until {fence.expires_at:%Y-%m-%d %H:%M:%S} UTC"
+        if not fence.is_live(now):
+            step = f"{held}, which has crashed; --fix deletes it"
+            yield Problem(region, DEAD_FENCE, Severity.HEALABLE, _subject(name), step, (), name)
+        elif not fence.readable:
+            step = f"{held}; wait until then, or delete it if nothing is being deployed there"
+            yield Problem(region, "unreadable-fence", Severity.ACTION, _subject(name), step, (), name)
+        else:
+            step = f"{held}, or longer if it goes on; examine these again when it has finished"
+            yield Problem(region, "in-progress", Severity.NOTE, _protected(name), step, (), name)
+
+
+def with_failures(problems: Iterable[Problem], failures: Sequence[Failure], kind: str) -> list[Problem]:
+    """The problems with the reasons why they could not be repaired.
+
+    Args:
+        problems: what was found.
+        failures: what could not be examined or repaired.
+        kind: the kind of problem for failures that are about none of these.
+    """
+    found, explained = [], set[int]()
+    for problem in problems:
+        reasons = [(number, each) for number, each in enumerate(failures) if each.explains(problem)]
+        explained |= {number for number, _ in reasons}
+        if reasons:
+            why = "That failed" if problem.severity is Severity.HEALABLE else "The reason"
+            problem = replace(problem, next_step=f"{problem.next_step}. {why}: {reasons[-1][1].error}")  # noqa: PLW2901
+        found.append(problem)
+    others = [each for number, each in enumerate(failures) if number not in explained]
+    return found + [
+        Problem(each.region, kind, Severity.ACTION, _about(each), str(each.error), (), "") for each in others
+    ]
+
+
+def _about(failure: Failure) -> str:
+    """What a failure is about, for people: of names, those of parameters say the most."""
+    return _protected(failure.about[0]) if failure.about else failure.region
+
+
+def _protected(name: str) -> str:
+    """The scope of a parameter or path, in the words of templates."""
+    tree = name.removeprefix("/strongref/").partition("/")[0]
+    scope = ExportScope.of(tree, f"{name}/") if tree in ("exports", "records", "fences") else None
+    if scope and scope.consumer == MANIFESTS:
+        return f"manifests {scope.producer.stack}"
+    return f"exports of {scope.producer.stack} for {consumer_text(scope.consumer)}" if scope else name
 
 
 def _subject(parameter: str) -> str:
@@ -114,7 +201,7 @@ def _subject(parameter: str) -> str:
     for tree, what in (("exports", ""), ("records", "record "), ("fences", "fence ")):
         if parameter.startswith(f"/strongref/{tree}/") and (scope := ExportScope.of(tree, parameter)):
             rest = attribute_name(scope.key(f"{scope.values}/{parameter.split('/', 7)[7]}"))
-            return f"{what}{rest} of {scope.producer.stack} for {_consumer(scope)}"
+            return f"{what}{rest} of {scope.producer.stack} for {consumer_text(scope.consumer)}"
     return parameter
 
 
@@ -130,12 +217,13 @@ def outdated(values: Iterable[ExportedValue]) -> Iterator[Problem]:
 def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
     """Producers whose imported values CloudFormation does not protect: their Export names no hold. One for each."""
     producers: dict[tuple[str, ExportScope], set[Participant]] = {}
-    for value in values:
+    # Values in another state may have no Export that could name one.
+    for value in (each for each in values if each.state is ExportState.PUBLISHED):
         importers = {participant_of(each.importer) for each in value.claims if each.protection is Protection.NONE}
         if bare := {each for each in importers if each.account == value.producer.account}:  # Others cannot hold it.
             producers.setdefault((value.region, value.scope), set()).update(bare)
     for (region, scope), stacks in producers.items():
-        subject = f"exports of {scope.producer.stack} for {_consumer(scope)}"
+        subject = f"exports of {scope.producer.stack} for {consumer_text(scope.consumer)}"
         step = "add Hold to the Export, so that CloudFormation protects the whole stack"
         yield Problem(region, "no-hold-named", Severity.NOTE, subject, step, tuple(sorted(stacks)))
 
@@ -159,7 +247,8 @@ def near_limits(stored: StoredRegion, sizes: Mapping[str, int], count: int) -> I
                 step = f"{sizes[name]} of {MAX_BYTES} bytes. Split it, or export a reference to it"
                 yield Problem(stored.region, "near-size-limit", Severity.ACTION, subject, step, (), name)
     if count >= NEAR * MAX_PARAMETERS:
-        step = "raise the tier in Parameter Store's settings, or delete what is not used"
+        # With Intelligent-Tiering, as strongref asks for (AWS: Parameter Store User Guide, managing tiers).
+        step = "AWS charges for more, as they are advanced parameters; drop exports that nothing imports"
         subject = f"{count} parameters of strongref; a region has {MAX_PARAMETERS} standard ones"
         yield Problem(stored.region, "near-parameter-limit", Severity.ACTION, subject, step)
 
@@ -177,7 +266,3 @@ def _of_value(
 ) -> Problem:
     name = value.scope.value(value.key)
     return Problem(value.region, kind, severity, _subject(name), step, stacks, name)
-
-
-def _consumer(scope: ExportScope) -> str:
-    return "all" if scope.consumer == SHARED else scope.consumer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -16,10 +17,11 @@ from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_stacks import HoldKeeper, OwnStacks
 from strongref.protocol.published import RecordedExports
-from strongref_overview.exports import Claim, ImportState, Protection
+from strongref_overview.exports import Claim, ImportState, Protection, participant_of
+from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from strongref.contract.names import ExportScope, Key
     from strongref.protocol.ports import Ports
@@ -51,6 +53,25 @@ def claims_on(ports: Ports, clock: Clock, value: ExportedValue) -> Iterator[Clai
         if tag.startswith(CLAIM_TAG):
             claim = known.get(tag) or Claim(importer, tag, ImportState.UNKNOWN, Protection.UNHELD)
             yield ClaimedValue(value.region, value.scope, claim, value.key)
+
+
+def claims_of(values: Collection[ClaimedValue], consumer: str) -> list[ClaimedValue]:
+    """The claims of one consumer, given its name: of a stack `stack:NAME`, of a set of manifests `manifests:NAME`.
+
+    The kind may be left out if only one of the two has the name.
+
+    Raises:
+        UsageError: both have it.
+    """
+    named: dict[str, list[ClaimedValue]] = defaultdict(list)
+    for each in values:
+        who = participant_of(each.claim.importer)
+        if consumer in (who.name, f"{who.kind}:{who.name}"):
+            named[who.kind].append(each)
+    if len(named) > 1:
+        choices = " or ".join(f"--consumer {kind}:{consumer}" for kind in sorted(named, reverse=True))
+        raise UsageError(f"a stack and a set of manifests named {consumer} import this: give {choices}")
+    return next(iter(named.values()), [])
 
 
 def by_import(values: Iterable[ClaimedValue]) -> list[list[ClaimedValue]]:
@@ -102,7 +123,10 @@ def _release_hold(ports: Ports, clock: Clock, hold: HoldStack) -> None:
     ports.lag.settle(clock)  # Then reads show which claims are gone.
     names = store.under(scope.values, decrypted=False)
     left = [scope.key(name) for name in names if hold.claim in (store.tags(name) or {})]
-    if holds := keeper.needed(RecordedExports.read(store, scope).readable().holds(left)):
+    recorded = RecordedExports.read(store, scope)
+    if recorded.torn and left:
+        return  # What cannot be read may need the hold.
+    if holds := keeper.needed(recorded.holds(left)):
         try:
             keeper.begin(holds)
         except StrongRefError as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.holds import HOLDS, HoldParameter
 from strongref.contract.names import RESTORED, SHARED
+from strongref.errors import StillChangingError
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.recreation import PatientWriter
@@ -39,8 +40,8 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     Claims are deleted with a parameter. An import claims again when it gets another `Revision`.
 
     Raises:
+        StillChangingError: another deployment is changing the scope, and does not finish in time.
         NewerFormatError: a later version of strongref wrote a record of the scope.
-        ChangingError: another deployment is changing the scope, and does not finish in time.
         RecentlyDeletedError: Parameter Store does not accept the name of a deleted value again yet.
         StrongRefError: Parameter Store failed.
     """
@@ -53,17 +54,24 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
 
     def work(fenced: FencedStore) -> tuple[RecordedExports, list[Key]]:
         published, lost = look(fenced.store)
-        return published, [key for key in lost if create(fenced.store, fenced.clock, key, published)]
+        return published, [key for key in lost if create(fenced, key, published)]
 
-    def create(store: Store, at: Clock, key: Key, published: RecordedExports) -> bool:
-        tags = published.tags(key) | RESTORED
-        found = PatientWriter(store, at, ports.lag).create(scope.value(key), published.values[key], tags)
+    def create(fenced: FencedStore, key: Key, published: RecordedExports) -> bool:
+        writer, tags = PatientWriter(fenced.store, fenced.clock, ports.lag), published.tags(key) | RESTORED
+        found = writer.create(scope.value(key), published.values[key], tags)
         return found is None  # Otherwise an import has restored it, with its claim.
 
     _, lost = look(ports.stores(region, clock))
     if not lost:
         return Restored(region, scope, (), (), may_have_more=False)
-    published, lost = behind_fences(ports, clock, [(region, scope)], holder, lambda fenced: work(fenced[0]))
+    published, lost = behind_fences(
+        ports,
+        clock,
+        [(region, scope)],
+        holder,
+        lambda fenced: work(fenced[0]),
+        busy=lambda fence: StillChangingError(str(scope.producer), str(fence)),
+    )
     importers = _importers(ports, clock, region, scope, published.holds(lost))
     return Restored(region, scope, tuple(lost), importers, may_have_more=scope.consumer == SHARED)
 

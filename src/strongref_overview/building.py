@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from strongref.contract.values import attribute_name
+from strongref.text import attribute_name
 from strongref_overview.exports import ExportState, ImportState, Protection, participant, participant_of
 from strongref_overview.graph import Graph, Participant, Reference
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from strongref_overview.exports import Claim, ExportedValue
+    from strongref_overview.graph import Unread
 
 
-def graph_of(values: Iterable[ExportedValue], as_of: datetime) -> Graph:
+def graph_of(values: Iterable[ExportedValue], as_of: datetime, unread: tuple[Unread, ...] = ()) -> Graph:
     """All participants and references. A reference joins the claims of one importer on one producer in one region.
 
     A claim whose importer is gone is no reference, and a foreign parameter is no export.
@@ -45,4 +46,4 @@ def graph_of(values: Iterable[ExportedValue], as_of: datetime) -> Graph:
         )
         for (producer, importer, region), found in claims.items()
     ]
-    return Graph(tuple(sorted(participants)), tuple(sorted(references)), as_of)
+    return Graph(tuple(sorted(participants)), tuple(sorted(references)), as_of, unread)

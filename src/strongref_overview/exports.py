@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from strongref.contract.holds import HoldStack
@@ -19,27 +20,38 @@ from strongref.contract.names import (
     Producer,
     StackArn,
 )
+from strongref.protocol.published import RecordedExports
 from strongref.text import cut
 from strongref_overview.graph import Participant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from datetime import datetime
 
     from strongref.contract.index import IndexEntry
     from strongref.contract.names import Key
     from strongref.contract.record import Record
-    from strongref.protocol.published import RecordedExports
 
 
 class StoredValue(NamedTuple):
-    """What Parameter Store and the tagging service say about the parameter of a value."""
+    """What Parameter Store and the tagging service say about the parameter of a value, and about its records."""
 
-    modified: datetime  # (UTC)
+    modified: datetime  # when the parameter was last written (UTC)
     tags: Mapping[str, str]
+    recorded: datetime | None = None  # when the records that have the value were last written; None if none has it
+
+    @property
+    def published(self) -> datetime:
+        """No Export has changed the value after this moment.
+
+        A change writes the record and then the parameter, and an import succeeds only where both agree. So an import
+        that finished after one of the two has read the value of today, although somebody wrote the other one later: by
+        hand, or the same value again.
+        """
+        return min(self.modified, self.recorded or self.modified)
 
 
-class StackDates(NamedTuple):
+class ExistingStack(NamedTuple):
     """A stack that exists."""
 
     created: datetime  # (UTC)
@@ -58,7 +70,7 @@ class StoredRegion:
     region: str
     records: Mapping[ExportScope, RecordedExports] = field(default_factory=dict, repr=False)
     values: Mapping[ExportScope, Mapping[Key, StoredValue]] = field(default_factory=dict)
-    stacks: Mapping[str, StackDates] = field(default_factory=dict)  # by ARN
+    stacks: Mapping[str, ExistingStack] = field(default_factory=dict)  # by ARN
     index: Mapping[str, IndexEntry] = field(default_factory=dict)  # by parameter name
 
     def linked(self, stack: str | None) -> set[str]:
@@ -83,6 +95,10 @@ class ExportState(StrEnum):
     """A parameter among the values that strongref has not made."""
     WITHDRAWN = "withdrawn"
     """No record has the value anymore. The parameter stays for the stacks that import it."""
+    ORPHANED = "orphaned"
+    """The stack that exported the value does not exist anymore. The janitor removes it once nothing imports it."""
+    UNREADABLE = "unreadable"
+    """The record that may have the value is damaged, or is being written."""
 
 
 class ImportState(StrEnum):
@@ -105,6 +121,8 @@ class Protection(StrEnum):
     """The Export names a hold, and this import does not have it yet."""
     NONE = "none"
     """The Export names no hold, or is another account's."""
+    UNKNOWN = "unknown"
+    """The record of the value, or the holds in the region of its producer, could not be read."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -137,42 +155,46 @@ class ExportedValue:
         return sorted({each.importer for each in self.claims if each.state is state})
 
 
-Held: TypeAlias = "Mapping[tuple[str, str], frozenset[str]]"
-"""The names of the CloudFormation exports that are held, by the region and the hash of each hold stack."""
+class Home(NamedTuple):
+    """What the region of a producer says about it."""
+
+    stacks: Mapping[str, ExistingStack]  # by ARN
+    held: Mapping[str, frozenset[str]]  # the names of the CloudFormation exports that are held, by hold stack's hash
 
 
-def exported_values(stored: StoredRegion, held: Held) -> Iterator[ExportedValue]:
+Homes: TypeAlias = "Mapping[str, Home]"
+"""By region. What cannot be read is not in it."""
+
+
+def exported_values(stored: StoredRegion, homes: Homes) -> Iterator[ExportedValue]:
     """Every exported value of a region, sorted by scope and key."""
     for scope in sorted({*stored.records, *stored.values}):
-        recorded = stored.records.get(scope)
-        records = recorded.records if recorded else {}
+        recorded = stored.records.get(scope, RecordedExports({}, torn=False))
         found = stored.values.get(scope, {})
         owners: dict[Key, list[Record]] = defaultdict(list)
-        for record in records.values():
+        for record in recorded.records.values():
             for key in record.values:
                 owners[key].append(record)
+        home = homes.get(scope.producer.region) if scope.producer.account == stored.account else None
         for key in sorted({*owners, *found}):
-            if key not in owners and recorded and recorded.torn:
-                continue  # It may be in the record that could not be read.
             there = found.get(key)
-            holds = {record.hold: record.stack for record in owners.get(key, ()) if record.hold}
+            state = _state(owners[key], there, home, torn=recorded.torn)
+            holds = {record.hold: record.stack for record in owners[key] if record.hold}
+            claims = _claims(stored, scope, there, None if state is ExportState.UNREADABLE else holds, home)
             yield ExportedValue(
-                stored.region,
-                scope,
-                key,
-                _state(key in owners, there),
-                there.modified if there else None,
-                tuple(sorted(_claims(stored, scope, there, holds, held))) if there else (),
+                stored.region, scope, key, state, there.modified if there else None, tuple(sorted(claims))
             )
 
 
-def _state(is_recorded: bool, there: StoredValue | None) -> ExportState:
+def _state(owners: Collection[Record], there: StoredValue | None, home: Home | None, *, torn: bool) -> ExportState:
     if there and PRODUCER_TAG not in there.tags:
         return ExportState.FOREIGN
-    if not is_recorded:
-        return ExportState.WITHDRAWN
+    if not owners:
+        return ExportState.UNREADABLE if torn else ExportState.WITHDRAWN
     if there is None:
         return ExportState.MISSING
+    if home and not any(record.stack in home.stacks for record in owners):
+        return ExportState.ORPHANED
     is_claimed = any(tag.startswith(CLAIM_TAG) for tag in there.tags)
     return ExportState.RESTORED if RESTORED_TAG in there.tags and not is_claimed else ExportState.PUBLISHED
 
@@ -180,32 +202,32 @@ def _state(is_recorded: bool, there: StoredValue | None) -> ExportState:
 def _claims(
     stored: StoredRegion,
     scope: ExportScope,
-    value: StoredValue,
-    holds: Mapping[str, str],
-    held: Held,
+    value: StoredValue | None,
+    holds: Mapping[str, str] | None,
+    home: Home | None,
 ) -> Iterator[Claim]:
-    for tag, importer in value.tags.items():
-        if tag.startswith(CLAIM_TAG):
-            state = _import_state(stored, importer, tag, value.modified)
-            yield Claim(importer, tag, state, _protection(stored, scope, importer, tag, holds, held))
+    for tag, importer in value.tags.items() if value else ():
+        if value and tag.startswith(CLAIM_TAG):
+            state = _import_state(stored, importer, tag, value.published)
+            yield Claim(importer, tag, state, _protection(stored, scope, importer, tag, holds, home))
 
 
-def _import_state(stored: StoredRegion, importer: str, tag: str, modified: datetime) -> ImportState:
+def _import_state(stored: StoredRegion, importer: str, tag: str, published: datetime) -> ImportState:
     try:
         stack = StackArn.parse(importer)
     except BadArnError:
         return ImportState.UNKNOWN
     if (stack.account, stack.region) != (stored.account, stored.region):
         return ImportState.UNKNOWN
-    dates = stored.stacks.get(importer)
-    if dates is None:
+    there = stored.stacks.get(importer)
+    if there is None:
         return ImportState.GONE
-    if dates.imports is None:
+    if there.imports is None:
         return ImportState.CURRENT
-    made = dates.imports.get(tag)
+    made = there.imports.get(tag)
     if made is None:
-        return ImportState.GONE if dates.at_rest else ImportState.UNKNOWN
-    return ImportState.OUTDATED if made < modified else ImportState.CURRENT
+        return ImportState.GONE if there.at_rest else ImportState.UNKNOWN
+    return ImportState.OUTDATED if made < published else ImportState.CURRENT
 
 
 def _protection(  # noqa: PLR0913, PLR0917
@@ -213,18 +235,21 @@ def _protection(  # noqa: PLR0913, PLR0917
     scope: ExportScope,
     importer: str,
     tag: str,
-    holds: Mapping[str, str],
-    held: Held,
+    holds: Mapping[str, str] | None,
+    home: Home | None,
 ) -> Protection:
+    """Whether a claim has its hold, given the holds that the value's records name; None if they are not known."""
     producer = scope.producer
     if participant_of(importer) == participant(producer):
         return Protection.HELD  # It makes no hold: CloudFormation deletes the import with its own stack.
-    if not holds or producer.account != stored.account:
+    if producer.account != stored.account or holds == {}:
         return Protection.NONE
+    if holds is None or home is None:
+        return Protection.UNKNOWN
     needed = {export for export, exporter in holds.items() if exporter not in _above(stored, importer)}
     any_stack = Producer(producer.account, producer.region, "")
     stack = HoldStack(importer, "", tag, stored.account, stored.region, scope.consumer, any_stack)
-    return Protection.HELD if needed <= held.get((producer.region, stack.hash), frozenset()) else Protection.UNHELD
+    return Protection.HELD if needed <= home.held.get(stack.hash, frozenset()) else Protection.UNHELD
 
 
 def _above(stored: StoredRegion, stack: str) -> Iterator[str]:
@@ -239,6 +264,7 @@ def participant(stack: Producer) -> Participant:
     return Participant(stack.account, stack.region, stack.stack)
 
 
+@cache  # An importer may have made thousands of claims.
 def participant_of(claim: str) -> Participant:
     """Who made a claim, given what its tag says; one of the kind `unknown` if no stack and no manifests can have."""
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,6 +36,13 @@ class Reference:
     protected: bool = True  # whether CloudFormation protects the producer, by a hold
 
 
+class Unread(NamedTuple):
+    """A region that could not be read."""
+
+    region: str
+    error: str  # a sentence
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """All participants and references of some regions.
@@ -46,6 +53,7 @@ class Graph:
     participants: tuple[Participant, ...]  # those too that only export, and that nobody imports from
     references: tuple[Reference, ...]
     as_of: datetime  # when it was read, with its time zone
+    unread: tuple[Unread, ...] = ()  # regions of which nothing is in it
 
     def __post_init__(self) -> None:
         found = {*self.participants, *(end for each in self.references for end in (each.producer, each.importer))}

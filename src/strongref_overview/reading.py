@@ -9,28 +9,32 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.contract.holds import HOLDS, held_exports
-from strongref.contract.index import INDEX, IndexEntry
-from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, claim_tag
+from strongref.contract.index import INDEX, IndexEntry, index_name
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, StackArn, claim_tag
 from strongref.contract.record import decode
-from strongref.errors import NewerFormatError
+from strongref.errors import NewerFormatError, StrongRefError
+from strongref.protocol.exports import physical_id
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
-from strongref_overview.exports import StackDates, StoredRegion, StoredValue, exported_values
+from strongref_overview.exports import ExistingStack, Home, StoredRegion, StoredValue, exported_values
+from strongref_overview.graph import Unread
 from strongref_toolkit.memo import Memo
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
     from strongref_overview.exports import ExportedValue
     from strongref_toolkit.aws import Aws
+
+T = TypeVar("T")
 
 EXPORTS, RECORDS = "/strongref/exports", "/strongref/records"
 _NAMES_PER_PAGE = 50
@@ -46,27 +50,39 @@ class OverviewReader:
         aws: what calls go through.
         progress: called with each region before it is read.
         leaves_newer: whether what a later version of strongref wrote is left out, for a caller that reports it anyway;
-            otherwise it is a `NewerFormatError`.
+            otherwise its region cannot be read.
     """
 
     def __init__(
         self, aws: Aws, progress: Callable[[str], None] = lambda _: None, *, leaves_newer: bool = False
     ) -> None:
-        self._leaves_newer = leaves_newer
         self._aws = aws
         self._progress = progress
+        self._leaves_newer = leaves_newer
         self._regions: Memo[str, StoredRegion] = Memo()
-        self._held: Memo[str, Mapping[str, frozenset[str]]] = Memo()
+        self._homes: Memo[str, Home] = Memo()
+        self._failed: dict[str, StrongRefError] = {}  # by region
+
+    @property
+    def unread(self) -> tuple[Unread, ...]:
+        """The regions that could not be read, sorted."""
+        return tuple(Unread(region, str(error)) for region, error in sorted(self._failed.items()))
 
     def regions(self, names: Iterable[str]) -> list[StoredRegion]:
         """What is stored in these regions, which are read side by side.
 
+        A region that cannot be read is left out and is in `unread`, as long as another one can be.
+
         Raises:
             UnknownCallerError: STS does not return the caller, as without credentials. No other call is made.
-            FetchFailedError, StoreError: a call failed.
+            FetchFailedError, StoreError: a call failed, and no region was read.
         """
-        account = self._aws.accounts.own
-        return in_threads([partial(self._regions.get, name, partial(self._read, account, name)) for name in names])
+        todo = list(names)
+        read = self._read_all(todo)
+        if todo and not read:
+            failed, self._failed = self._failed, {}
+            raise failed[todo[0]]
+        return read
 
     def reachable(self, start: Iterable[str], stack: str | None = None) -> list[StoredRegion]:
         """These regions, and all that stacks found there export to or live in; errors as for `regions`.
@@ -75,24 +91,52 @@ class OverviewReader:
             start: the regions to begin with.
             stack: follow only stacks of this name.
         """
-        todo, read = set(start), dict[str, StoredRegion]()
-        while todo:
-            found = self.regions(sorted(todo))
+        read = {each.region: each for each in self.regions(sorted(set(start)))}
+        found: Collection[StoredRegion] = read.values()
+        while todo := {region for each in found for region in each.linked(stack)} - read.keys() - self._failed.keys():
+            found = self._read_all(sorted(todo))
             read |= {each.region: each for each in found}
-            todo = {region for each in found for region in each.linked(stack)} - read.keys()
         return [read[region] for region in sorted(read)]
 
     def values(self, regions: Sequence[StoredRegion]) -> list[ExportedValue]:
-        """The exported values of these regions, sorted; errors as for `regions`."""
-        scopes = {(each.account, scope) for each in regions for scope, found in each.records.items() if found.all_holds}
+        """The exported values of these regions, sorted; a home that cannot be read is in `unread`."""
+        scopes = {(each.account, scope) for each in regions for scope in (*each.records, *each.values)}
         producers = sorted({scope.producer.region for account, scope in scopes if account == scope.producer.account})
-        held = in_threads([partial(self._holds, name) for name in producers])
-        by_place = {
-            (region, hash_): exports
-            for region, hashes in zip(producers, held, strict=True)
-            for hash_, exports in hashes.items()
-        }
-        return sorted(value for each in regions for value in exported_values(each, by_place))
+        homes = self._readable(producers, self._home)
+        return sorted(value for each in regions for value in exported_values(each, homes))
+
+    def has_unindexed(self, regions: Iterable[StoredRegion], name: str) -> bool:
+        """Whether a stack of this name has an Export that the index lacks, so that it may export to any region.
+
+        Raises:
+            FetchFailedError: CloudFormation does not list its resources.
+        """
+        found = [(each, StackArn.parse(arn)) for each in regions for arn in each.stacks]
+        return any(
+            index_name(name, physical.removeprefix(physical_id(arn, ""))) not in stored.index
+            for stored, arn in found
+            if arn.name == name
+            for physical in self._resources(stored.region, str(arn))
+            if physical.startswith(physical_id(arn, ""))
+        )
+
+    def _read_all(self, names: Sequence[str]) -> list[StoredRegion]:
+        account = self._aws.accounts.own
+        found = self._readable(names, lambda name: self._regions.get(name, partial(self._read, account, name)))
+        return list(found.values())
+
+    def _readable(self, regions: Sequence[str], read: Callable[[str], T]) -> dict[str, T]:
+        """What is read of regions, side by side, without those where a call fails."""
+
+        def attempt(region: str) -> T | None:
+            try:
+                return read(region)
+            except StrongRefError as error:
+                self._failed.setdefault(region, error)
+                return None
+
+        found = in_threads([partial(attempt, region) for region in regions])
+        return {region: each for region, each in zip(regions, found, strict=True) if each is not None}
 
     def _read(self, account: str, region: str) -> StoredRegion:
         self._progress(region)
@@ -101,21 +145,37 @@ class OverviewReader:
             partial(self._tags, region),
             partial(self._records, region),
             partial(self._index, region),
-            partial(self._holds, region),  # Not part of the region: they protect what it exports to others.
-            partial(self._existing, region),
+            partial(self._home, region),  # Not part of the region: it says what the region exports to others.
         ]
-        dates, tags, records, index, _, existing = in_threads(parts)
-        values = _values(*self._checked(region, records, dates, tags))
-        return StoredRegion(account, region, records, values, self._stacks(region, existing, values), index)
+        dates, tags, (records, written), index, home = in_threads(parts)
+        values = _values(records, written, *self._checked(region, records, dates, tags))
+        return StoredRegion(account, region, records, values, self._stacks(region, home.stacks, values), index)
 
-    def _records(self, region: str) -> dict[ExportScope, RecordedExports]:
+    def _home(self, region: str) -> Home:
+        """What is known about the producers of a region."""
+
+        def read() -> Home:
+            parts: list[Callable[[], Any]] = [partial(self._existing, region), partial(self._under, region, HOLDS)]
+            stacks, holds = in_threads(parts)
+            return Home(stacks, held_exports(holds))
+
+        return self._homes.get(region, read)
+
+    def _records(
+        self, region: str
+    ) -> tuple[dict[ExportScope, RecordedExports], dict[ExportScope, dict[str, datetime]]]:
+        """The records of each scope, and when each of them was last written, by the Export's logical ID."""
         parts: dict[ExportScope, dict[str, Parameter]] = defaultdict(dict)
         for name, found in self._under(region, RECORDS).items():
             if scope := ExportScope.of("records", name):
                 parts[scope][name] = found
-        recorded = {scope: RecordedExports.of(decode(scope.records, found)) for scope, found in parts.items()}
-        left = {scope for scope, each in recorded.items() if each.is_newer and self._leaves_newer}
-        return {scope: each if scope in left else each.readable() for scope, each in recorded.items()}
+        records = {scope: RecordedExports.of(decode(scope.records, found)) for scope, found in parts.items()}
+        for scope in [scope for scope, found in records.items() if found.torn]:  # It may have been written just now.
+            parts[scope] = self._under(region, scope.records)
+            records[scope] = RecordedExports.of(decode(scope.records, parts[scope]))
+        left = {scope for scope, each in records.items() if each.is_newer and self._leaves_newer}
+        records = {scope: each if scope in left else each.readable() for scope, each in records.items()}
+        return records, {scope: _written(scope.records, found) for scope, found in parts.items()}
 
     def _dates(self, region: str) -> dict[str, datetime]:
         """When each parameter below the exports' path was changed last."""
@@ -166,11 +226,11 @@ class OverviewReader:
                 found[name] = entry
         return found
 
-    def _existing(self, region: str) -> dict[str, StackDates]:
+    def _existing(self, region: str) -> dict[str, ExistingStack]:
         """Each stack of the region by ARN, without its imports."""
         pages = self._pages(region, "DescribeStacks", "all stacks", Clients.cloudformation, "describe_stacks")
         return {
-            each["StackId"]: StackDates(
+            each["StackId"]: ExistingStack(
                 each["CreationTime"],
                 parent=each.get("ParentId", ""),
                 at_rest=is_at_rest(each["StackStatus"]),
@@ -180,35 +240,38 @@ class OverviewReader:
         }
 
     def _stacks(
-        self, region: str, existing: Mapping[str, StackDates], values: Mapping[ExportScope, Mapping[Key, StoredValue]]
-    ) -> dict[str, StackDates]:
+        self,
+        region: str,
+        existing: Mapping[str, ExistingStack],
+        values: Mapping[ExportScope, Mapping[Key, StoredValue]],
+    ) -> dict[str, ExistingStack]:
         """Stacks that exist. The imports of one are listed only if a value changed after the stack was created."""
         asked = set()
         for value in (value for found in values.values() for value in found.values()):
             importers = {text for tag, text in value.tags.items() if tag.startswith(CLAIM_TAG)}
-            asked |= {each for each in importers if each in existing and existing[each].created < value.modified}
+            asked |= {each for each in importers if each in existing and existing[each].created < value.published}
         ordered = sorted(asked)
         imports = dict(
             zip(ordered, in_threads([partial(self._imports, region, each) for each in ordered]), strict=True)
         )
-        return {arn: dates._replace(imports=imports.get(arn)) for arn, dates in existing.items()}
+        return {arn: each._replace(imports=imports.get(arn)) for arn, each in existing.items()}
 
     def _imports(self, region: str, stack: str) -> dict[str, datetime]:
         """When each custom resource of a stack was created or updated last, by the tag of its claims."""
+        return {claim_tag(physical): updated for physical, updated in self._resources(region, stack).items()}
+
+    def _resources(self, region: str, stack: str) -> dict[str, datetime]:
+        """When each resource of a stack was created or updated last, by its physical ID."""
         request = {"StackName": stack}
         pages = self._pages(
             region, "ListStackResources", f"stack {stack}", Clients.cloudformation, "list_stack_resources", **request
         )
         return {
-            claim_tag(each["PhysicalResourceId"]): each["LastUpdatedTimestamp"]
+            each["PhysicalResourceId"]: each["LastUpdatedTimestamp"]
             for page in pages
             for each in page["StackResourceSummaries"]
             if each.get("PhysicalResourceId") and each["ResourceStatus"] != "DELETE_COMPLETE"
         }
-
-    def _holds(self, region: str) -> Mapping[str, frozenset[str]]:
-        """The CloudFormation exports that each hold stack of a region holds, by its hash."""
-        return self._held.get(region, lambda: held_exports(self._under(region, HOLDS)))
 
     def _under(self, region: str, path: str) -> dict[str, Parameter]:
         return self._aws.store(self._aws.where(region, None)).under(path)
@@ -225,11 +288,27 @@ class OverviewReader:
         return self._aws.pages(self._aws.where(region, None), action, target, service, method, **request)
 
 
+def _written(path: str, parameters: Mapping[str, Parameter]) -> dict[str, datetime]:
+    """When the head of each record of a scope was last written, by logical ID."""
+    names = {name: name.removeprefix(f"{path}/") for name in parameters}
+    return {each: datetime.fromisoformat(parameters[name].modified) for name, each in names.items() if "." not in each}
+
+
 def _values(
-    dates: Mapping[str, datetime], tags: Mapping[str, Mapping[str, str]]
+    records: Mapping[ExportScope, RecordedExports],
+    written: Mapping[ExportScope, Mapping[str, datetime]],
+    dates: Mapping[str, datetime],
+    tags: Mapping[str, Mapping[str, str]],
 ) -> dict[ExportScope, dict[Key, StoredValue]]:
-    found: dict[ExportScope, dict[Key, StoredValue]] = defaultdict(dict)
+    recorded: dict[tuple[ExportScope, Key], datetime] = {}
+    for scope, found in records.items():
+        for logical_id, record in found.records.items():
+            at = written[scope][logical_id]
+            for key in record.values:
+                recorded[scope, key] = max(at, recorded.get((scope, key), at))
+    values: dict[ExportScope, dict[Key, StoredValue]] = defaultdict(dict)
     for name, modified in dates.items():
-        if scope := ExportScope.of("exports", name):
-            found[scope][scope.key(name)] = StoredValue(modified, tags.get(name, {}))
-    return found
+        if place := ExportScope.of("exports", name):
+            key = place.key(name)
+            values[place][key] = StoredValue(modified, tags.get(name, {}), recorded.get((place, key)))
+    return values

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import StackArn
-from strongref.contract.values import attribute_name, select
+from strongref.contract.values import select
+from strongref.text import attribute_name
 from strongref_overview.errors import no_such_key, no_such_stack
 from strongref_overview.exports import ExportState, participant, participant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from strongref.contract.names import Key
     from strongref_overview.exports import Claim, ExportedValue, StoredRegion
@@ -28,7 +29,13 @@ class Uses:
     imports: tuple[tuple[ExportedValue, Claim], ...]
 
 
-def find_uses(reader: OverviewReader, start: Iterable[str], name: str, key: str | None = None) -> list[Uses]:
+def find_uses(
+    reader: OverviewReader,
+    start: Collection[str],
+    everywhere: Callable[[], Iterable[str]],
+    name: str,
+    key: str | None = None,
+) -> list[Uses]:
     """Everything that stacks and sets of manifests of this name export and import.
 
     It starts in some regions, and also reads every region that the stacks found there export to or live in.
@@ -36,6 +43,7 @@ def find_uses(reader: OverviewReader, start: Iterable[str], name: str, key: str 
     Args:
         reader: reads the regions.
         start: the regions to begin with.
+        everywhere: all regions, which are read if the index lacks an Export of a stack.
         name: the stack's name.
         key: only exports of this key, or of all keys in this map, and imports of it.
 
@@ -45,6 +53,8 @@ def find_uses(reader: OverviewReader, start: Iterable[str], name: str, key: str 
         FetchFailedError, StoreError: a call failed.
     """
     regions = reader.reachable(start, name)
+    if reader.has_unindexed(regions, name):
+        regions = reader.reachable([*start, *everywhere()], name)
     values = reader.values(regions)
     uses = [_uses(each, values) for each in sorted(_participants(regions, values)) if each.name == name]
     if not uses:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strongref.text import os_problem
+from strongref_manifests.errors import InputError
 from strongref_manifests.resolution import files
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource
@@ -33,8 +34,8 @@ def generators(paths: Sequence[str], service: str | None, crds: Sequence[str]) -
 
     Raises:
         UsageError: the options are not valid.
-        InputError: the files of CRDs are not there.
-        GeneratorError: a file is not readable or not valid.
+        InputError: a file is not there, or the system does not let it be read.
+        GeneratorError: a file is not valid.
         ServiceUnknownError: the service of a file is unknown.
         ManifestError: a CRD's file is not readable.
     """
@@ -56,7 +57,7 @@ def _generator(path: str, service: str | None, shapes: Crds | None) -> Generator
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise GeneratorError(path, "", os_problem(error)) from None
+        raise InputError(f"{path}: {os_problem(error)}.") from None
     except UnicodeDecodeError:
         raise GeneratorError(path, "", "not UTF-8 text") from None
     try:

@@ -14,6 +14,7 @@ from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller
+from strongref.errors import CallerDeniedError
 from strongref.protocol.time import Until
 from strongref_toolkit.errors import PLACEHOLDER, FetchFailedError, NoRegionError, NoWayInError, UnknownCallerError
 from strongref_toolkit.memo import Memo
@@ -136,7 +137,7 @@ class Aws:
 
     def store(self, where: Where) -> Store:
         """Parameter Store of an account and region; errors as for `Accounts.clients`."""
-        return Stores(self.clients(where).ssm, self.limiter)(where.region, self.clock)
+        return Stores(self.clients(where).ssm, self.limiter, CallerDeniedError)(where.region, self.clock)
 
     def call(
         self,

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from strongref.log import logger
 from strongref.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
 """What every record has: anything else is what the log line is about."""
@@ -19,6 +24,20 @@ def log_to_stderr() -> None:
             handler.stream = _Stderr()
             handler.setFormatter(_Lines())
             handler.setLevel(logging.WARNING)
+
+
+@contextmanager
+def no_log() -> Iterator[None]:
+    """Without log lines on standard error: the command itself reports what is done, and what failed."""
+    handlers = [each for each in logger.handlers if isinstance(each, logging.StreamHandler)]
+    levels = [each.level for each in handlers]
+    for each in handlers:
+        each.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for each, level in zip(handlers, levels, strict=True):
+            each.setLevel(level)
 
 
 class _Lines(logging.Formatter):

@@ -6,10 +6,11 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope, Key
-from strongref.contract.values import attribute_name, select
+from strongref.contract.values import select
 from strongref.errors import ChangingError, StrongRefError
 from strongref.protocol.fences import fences_below
 from strongref.protocol.published import RecordedExports
+from strongref.text import attribute_name
 from strongref_toolkit.errors import NotExportedError, SecureValueError
 from strongref_toolkit.memo import Memo
 

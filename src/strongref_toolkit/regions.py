@@ -12,6 +12,8 @@ from strongref_toolkit.errors import FetchFailedError, UsageError
 from strongref_toolkit.session import DEFAULT_PARTITION_REGION, default_region, regions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from strongref_toolkit.session import ToolSession
 
 _DISABLED = "not-opted-in"
@@ -41,18 +43,26 @@ def chosen_regions(session: ToolSession, given: list[str], *, everywhere: bool) 
     """The regions that a command works in: the given ones, all that are enabled, or the default one.
 
     Raises:
-        UsageError: a region is not known, or there is none.
+        UsageError: there is none.
         FetchFailedError: as for `enabled_regions`.
     """
     if everywhere:
         return enabled_regions(session)
+    return list(dict.fromkeys(regions(given)))
+
+
+def check_regions(given: Iterable[str]) -> None:
+    """Check names of regions; no call is made.
+
+    Raises:
+        UsageError: a region is not known.
+    """
     known = _known_regions()
     for each in given:
         if each not in known:
             close = get_close_matches(each, known, 2)
             hint = f"Did you mean {' or '.join(close)}?" if close else "Give a region code such as us-east-1."
             raise UsageError(f"{each!r} is not a region that this botocore knows. {hint}")
-    return list(dict.fromkeys(regions(given)))
 
 
 def _known_regions() -> list[str]:

@@ -15,8 +15,9 @@ from boto3.session import Session
 
 from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
-from strongref.aws.parameter_store import Stores
+from strongref.aws.parameter_store import Stores, kms_key
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.errors import CallerDeniedError
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
@@ -67,7 +68,7 @@ class ToolSession(NamedTuple):
             account: the account whose stacks may be described; none by default.
         """
         return Ports(
-            stores=Stores(self.clients.ssm, self.limiter),
+            stores=Stores(self.clients.ssm, self.limiter, CallerDeniedError, kms_key=kms_key()),
             stacks=CloudFormationStacks(self.clients.cloudformation, self.limiter, self.clock, account=account),
             patience=Patience(FENCE_WAIT, _PAUSE, random.random),
             token=partial(secrets.token_hex, 4),
@@ -101,6 +102,11 @@ def regions(given: list[str] | None) -> list[str]:
     if not default:
         raise UsageError("no region: give --region, or set AWS_REGION")
     return [default]
+
+
+def one_region(given: str | None) -> str:
+    """The given region, or the default one; errors as for `regions`."""
+    return regions([given] if given else None)[0]
 
 
 def default_region() -> str | None:

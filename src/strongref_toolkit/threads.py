@@ -13,8 +13,16 @@ T = TypeVar("T")
 MAX_THREADS = 32
 
 
-def in_threads(work: Iterable[Callable[[], T]]) -> list[T]:
+GRACE = 15.0
+"""Seconds that interrupted work has to clean up: longer than reads lag, and than one call usually takes."""
+
+
+def in_threads(work: Iterable[Callable[[], T]], interrupt: Callable[[], None] | None = None) -> list[T]:
     """The results, in the order of the work.
+
+    Args:
+        work: what is to be done.
+        interrupt: called after Ctrl-C; then the work that has begun has `GRACE` seconds to end.
 
     Raises:
         Exception: the first failure, in the order of the work. What has not begun by then never does.
@@ -27,5 +35,11 @@ def in_threads(work: Iterable[Callable[[], T]]) -> list[T]:
             if each.done() and (error := each.exception()):
                 raise error
         return [each.result() for each in futures]
+    except KeyboardInterrupt:
+        if interrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            interrupt()
+            wait(futures, GRACE)
+        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

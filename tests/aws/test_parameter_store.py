@@ -17,7 +17,7 @@ from botocore.exceptions import (
 from moto import mock_aws
 
 from strongref.aws.clients import CONNECT_SECONDS, READ_SECONDS, Clients
-from strongref.aws.parameter_store import SsmStore, Stores
+from strongref.aws.parameter_store import KMS_KEY, SsmStore, Stores, kms_key
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.fence import IN_FLIGHT
 from strongref.contract.values import ParameterType
@@ -26,6 +26,7 @@ from strongref.errors import (
     AlreadyExistsError,
     NotFoundError,
     OutOfTimeError,
+    StandardTierError,
     StoreError,
     ThrottledError,
     TooManyTagsError,
@@ -145,6 +146,18 @@ class Calls:
         return [len(request["Names"]) for seen, request in self.seen if seen == action]
 
 
+@pytest.mark.parametrize("key", ["", "alias/strongref"])
+def test_secure_values_are_encrypted_with_the_installations_key_and_others_with_none(key: str) -> None:
+    calls = Calls()
+    client = FakeSsm(before_call=calls).as_client()
+    stores = Stores(lambda _: client, RateLimiter(UNHURRIED), kms_key=kms_key({KMS_KEY: key} if key else {}))
+    store = stores(REGION, FakeClock())
+    store.create("/app/s", ParameterType.SECURE, SECRET, {})
+    store.overwrite("/app/s", ParameterType.SECURE, SECRET)
+    store.create("/app/a", ParameterType.STRING, "one", {})
+    assert [request.get("KeyId") for _, request in calls.seen] == [key or None, key or None, None]
+
+
 def test_a_call_has_ten_names_without_duplicates() -> None:
     calls = Calls()
     store = store_over(FakeSsm(before_call=calls).as_client())
@@ -163,6 +176,50 @@ def test_a_put_asks_for_the_tier_that_its_value_needs() -> None:
     assert [request["Tier"] for _, request in calls.seen] == ["Intelligent-Tiering"] * 2
     assert "Overwrite" not in calls.seen[0][1]
     assert "Tags" not in calls.seen[1][1]
+
+
+class Untiered(Calls):
+    """A region that refuses every tier, as China's once did (hashicorp/terraform-provider-aws, issue 8662)."""
+
+    def __call__(self, action: str, request: dict[str, Any]) -> None:
+        super().__call__(action, request)
+        if "Tier" in request:
+            raise client_error("ValidationException")
+
+
+def test_where_tiers_are_not_supported_puts_go_without_and_that_is_remembered_for_the_region() -> None:
+    calls = {REGION: Untiered(), "eu-west-1": Calls()}
+    fakes = {region: FakeSsm(region, before_call=seen) for region, seen in calls.items()}
+    stores = Stores(lambda region: fakes[region].as_client(), RateLimiter(UNHURRIED))
+    stores(REGION, FakeClock()).create("/a", ParameterType.STRING, "x", {"k": "v"})
+    stores(REGION, FakeClock()).overwrite("/a", ParameterType.STRING, "y")
+    assert calls[REGION].seen[1] == (
+        "PutParameter",
+        {"Name": "/a", "Type": "String", "Value": "x", "Tags": [{"Key": "k", "Value": "v"}]},
+    )
+    assert [request.get("Tier") for _, request in calls[REGION].seen] == ["Intelligent-Tiering", None, None]
+    stores("eu-west-1", FakeClock()).create("/a", ParameterType.STRING, "x", {})
+    assert calls["eu-west-1"].seen[0][1]["Tier"] == "Intelligent-Tiering"
+    with pytest.raises(StandardTierError) as raised:
+        stores(REGION, FakeClock()).create("/b", ParameterType.STRING, SECRET * 300, {})
+    assert "/b is larger than 4 KB, and Parameter Store in us-east-1 takes only standard" in str(raised.value)
+    assert SECRET not in "".join(traceback.format_exception(raised.value))
+
+
+def test_a_large_value_is_what_shows_that_a_region_has_no_tiers() -> None:
+    calls = Untiered()
+    with pytest.raises(StandardTierError):
+        store_over(FakeSsm(before_call=calls).as_client()).create("/b", ParameterType.STRING, "x" * 5000, {})
+    assert [request.get("Tier") for _, request in calls.seen] == ["Intelligent-Tiering", None]
+
+
+def test_a_request_that_is_invalid_without_a_tier_too_says_nothing_about_tiers() -> None:
+    calls = Calls(*[client_error("ValidationException")] * 2)
+    store = store_over(FakeSsm(before_call=calls).as_client())
+    with pytest.raises(StoreError, match="ValidationException"):
+        store.create("/a", ParameterType.STRING, "x", {})
+    store.create("/a", ParameterType.STRING, "x" * 5000, {})
+    assert [request.get("Tier") for _, request in calls.seen] == ["Intelligent-Tiering", None, "Intelligent-Tiering"]
 
 
 def client_error(code: str, status: int = 400) -> ClientError:

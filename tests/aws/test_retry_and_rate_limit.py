@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
+from botocore.parsers import ResponseParserError
 
 from strongref.aws.retry_and_rate_limit import CallFailedError, RateLimiter, RateLimits, RetryingCaller
 from strongref.errors import OUT_OF_TIME, BadRequestError
@@ -195,14 +196,19 @@ def test_a_call_that_must_wait_beyond_the_deadline_is_not_made() -> None:
     assert (raised.value.code, raised.value.throttled, clock.slept) == (OUT_OF_TIME, False, [])
 
 
-def test_a_lost_connection_is_retried_a_few_times() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [EndpointConnectionError(endpoint_url="https://x"), ResponseParserError("<html>")],
+    ids=["unreachable", "a proxy's page"],
+)
+def test_a_lost_connection_is_retried_a_few_times(error: Exception) -> None:
     def unreachable(count: int) -> Callable[[], str]:
-        return failing(*[EndpointConnectionError(endpoint_url="https://x")] * count)
+        return failing(*[error] * count)
 
     assert caller(FakeClock()).call("GetParameters", unreachable(4)) == "answer"
     with pytest.raises(CallFailedError) as raised:
         caller(FakeClock()).call("GetParameters", unreachable(5))
-    assert raised.value.code == "EndpointConnectionError"
+    assert (raised.value.code, raised.value.unknown) == (type(error).__name__, True)
 
 
 @pytest.mark.parametrize(

@@ -572,7 +572,7 @@ def test_a_map_under_an_unknown_condition_may_be_dropped() -> None:
     old, new = (template(None, each, Exports=exporting({"A": value, "C": "1"})) for each in (conditions, other))
     report = update(old, new, stored(values(A__B="1", C="1"), {"A/B": (WEB,)}))
     assert report.verdict is Verdict.UNKNOWN
-    assert "A/B cannot be dropped" in only(report).reasons[0]
+    assert "A.B cannot be dropped" in only(report).reasons[0]
     assert update(old, old, stored(values(A__B="1", C="1"), {"A/B": (WEB,)})).verdict is Verdict.ACCEPTED
 
 

@@ -1,4 +1,4 @@
-"""A server that accepts connections and says nothing."""
+"""What tests of the command line share: how it runs, and a server that accepts connections and says nothing."""
 
 from __future__ import annotations
 
@@ -7,8 +7,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import strongref_cli as cli
+from tests.support.commands import SECRET
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.support.commands import Run
+
+
+@pytest.fixture
+def command_line(capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command `strongref`. It never shows a value of an export."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        capfd.readouterr()
+        status = cli.main(arguments)
+        out, err = capfd.readouterr()
+        assert SECRET not in out + err
+        return status, out, err
+
+    return run
 
 
 @pytest.fixture

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from contextlib import redirect_stdout, suppress
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 
 import strongref_cli as cli
 from strongref import __version__
+from strongref.contract.names import SHARED
 from strongref.errors import BadEndpointError, ChangingError, StackLookupError, StoreError, WaitInterruptedError
 from strongref_cli import output, running
 from strongref_cli.arguments import parser
@@ -62,7 +64,17 @@ def reported(capsys: pytest.CaptureFixture[str]) -> str:
         (["lst"], "unknown command 'lst'. Did you mean list?"),
         (["objects", "lst"], "unknown command 'lst'. Did you mean list?"),
         (["list", "--regoin", "x"], "unknown argument --regoin. Did you mean --region or --all-regions?"),
+        (["check", "--tempalte", "x"], "unknown argument --tempalte. Did you mean --template?"),
+        (["release", "a", "b", "--consumre=c"], "unknown argument --consumre. Did you mean --consumer?"),
+        (["release", "a", "b", "--consumer", "c", "--", "--x"], "the following arguments are required: --reason"),
+        (["--versoin"], "unknown argument --versoin. Did you mean --version?"),
+        (["--region", US, "list"], "unknown argument --region: options follow the command. See strongref --help"),
+        (["objects", "--via", "ssm", "list"], "--via: options follow the command. See strongref objects --help"),
         (["list", "--nothing-like-it"], "unknown argument --nothing-like-it. See strongref list --help"),
+        (["release", "network", "A", "--consumr", "x"], "unknown argument --consumr. Did you mean --consumer?"),
+        (["release", "--consumr=x"], "unknown argument --consumr. Did you mean --consumer?"),
+        (["check", "--tempate", "x"], "unknown argument --tempate. Did you mean --template?"),
+        (["objects", "export", "x", "--fromat", "env"], "unknown argument --fromat. Did you mean --format?"),
         (["list", "more"], "unknown argument more. See strongref list --help"),
         (["list", "--output", "jsn"], "--output cannot be 'jsn'. Did you mean json?"),
         (["list", "--output", "yaml"], "--output cannot be 'yaml'. Choose from table, json, markdown"),
@@ -76,7 +88,7 @@ def reported(capsys: pytest.CaptureFixture[str]) -> str:
         (["who"], "the following arguments are required: STACK"),
         (["who", ""], "STACK is empty: is a variable not set?"),
         (["release", "network", "A", "--consumer", "web"], "the following arguments are required: --reason"),
-        (["release", "network", "A", "--consumer", "web", "--reason", " "], "--reason must be a sentence"),
+        (["release", "network", "A", "--consumer", "web", "--reason", " "], "--reason is blank: say in up to 500"),
         (["release", "network", "A", "--consumer", "web", "--reason", "{{x}}"], "--reason must be a sentence"),
         (["release", "network", "A", "--consumer", "web", "--reason", "\x1b[2J"], "--reason must be a sentence"),
         (["release", "network", "A", "--consumer", "web", "--reason", "\udcff"], "--reason must be a sentence"),
@@ -85,6 +97,13 @@ def reported(capsys: pytest.CaptureFixture[str]) -> str:
 def test_wrong_usage_says_what_to_do(arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(arguments) == 2
     assert problem in reported(capsys)
+
+
+@pytest.mark.parametrize("command", [["resolve", "x"], ["refs", "resolve", "x"], ["objects", "list"], ["list"]])
+def test_all_is_the_consumer_of_exports_for_all_stacks(command: list[str]) -> None:
+    for text, stored in (("all", SHARED), (SHARED, SHARED), ("web", "web")):
+        assert parser().parse_args([*command, "--consumer", text]).consumer == stored
+    assert parser().parse_args(command).consumer == (SHARED if "resolve" in command else None)
 
 
 def _words() -> st.SearchStrategy[list[str]]:
@@ -105,7 +124,7 @@ def _parsers(above: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
 
 @given(_words())
 def test_whatever_is_typed_is_understood_or_reported(words: list[str]) -> None:
-    with suppress(UsageError, SystemExit), redirect_stdout(StringIO()):
+    with suppress(UsageError, SystemExit), redirect_stdout(TextIOWrapper(BytesIO())):
         parser().parse_args(words)
 
 
@@ -127,6 +146,40 @@ def test_whatever_is_typed_is_understood_or_reported(words: list[str]) -> None:
 def test_an_empty_option_is_reported(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*command, "--region", ""]) == 2
     assert reported(capsys) == "--region is empty: is a variable not set?"
+
+
+REGIONAL = [names for names in COMMANDS if "--region" in arguments_of(*names)]
+POSITIONALS = {("who",): 1, ("lookup",): 2, ("transform",): 1, ("republish",): 1, ("objects", "show"): 1}
+
+
+def minimal(names: tuple[str, ...]) -> list[str]:
+    """A command line with a value for everything that is required."""
+    more = {
+        ("release",): ["x", "A", "--consumer", "web", "--reason", "why"],
+        ("check",): ["--delete", "x"],
+        ("objects", "export"): ["x", "--format", "json"],
+    }
+    return [*names, *(more[names] if names in more else ["x"] * POSITIONALS.get(names, 0))]
+
+
+@pytest.mark.parametrize("names", REGIONAL, ids=" ".join)
+def test_an_unknown_region_is_reported_by_all_commands_alike(
+    names: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([*minimal(names), "--region", "eu-wset-1"]) == 2
+    problem = "'eu-wset-1' is not a region that this botocore knows. Did you mean eu-"
+    assert reported(capsys).startswith(problem)
+
+
+@pytest.mark.parametrize("names", REGIONAL, ids=" ".join)
+def test_a_second_region_is_read_or_refused(names: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """None is ignored."""
+    given = [*minimal(names), "--region", US, "--region", "eu-west-1"]
+    if "--all-regions" in arguments_of(*names):
+        assert parser().parse_args(given).region == [US, "eu-west-1"]
+    else:
+        assert cli.main(given) == 2
+        assert reported(capsys) == "--region is given twice, and this command works in one region"
 
 
 @pytest.mark.parametrize(
@@ -168,6 +221,18 @@ def test_a_profile_that_does_not_exist_is_one_line(
     monkeypatch.setenv("AWS_PROFILE", "")  # restored afterwards: the option sets it
     assert cli.main(["list", "--region", US, "--profile", "nobody"]) == 3
     assert reported(capsys).startswith("AWS cannot be called: ProfileNotFound 'nobody'. Check AWS_PROFILE")
+
+
+@pytest.mark.parametrize("names", [names for names in COMMANDS if "--profile" not in arguments_of(*names)])
+def test_commands_without_aws_need_no_profile(
+    names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").write_text("Resources: {T: {Type: AWS::SNS::Topic}}\n")
+    more = {"transform": ["x"], "completion": ["bash"], "refs": ["--generator", "x"]}.get(names[0], [])
+    cli.main([*names, *more])
+    assert "ProfileNotFound" not in capsys.readouterr().err
 
 
 def test_the_given_profile_is_used_even_if_the_environment_has_credentials(
@@ -342,6 +407,42 @@ def test_a_full_disk_is_reported() -> None:
         done = subprocess.run([sys.executable, "-c", program], stdout=full, stderr=subprocess.PIPE, check=False)  # noqa: S603
     last = done.stderr.decode().rstrip().splitlines()[-1]
     assert last.endswith("standard output could not be written: no space left on device. Nothing was written.")
+
+
+HELP = [["--help"], ["--version"], ["objects", "--help"], *([*names, "--help"] for names in COMMANDS)]
+
+
+@pytest.mark.parametrize("arguments", HELP, ids=" ".join)
+def test_a_help_that_cannot_be_written_is_reported(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    with capfd.disabled(), Path("/dev/full").open("w") as full, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", full)
+        patch.setattr(sys, "stderr", errors := StringIO())
+        assert cli.main(arguments) == 1
+    problem = "standard output could not be written: no space left on device. Nothing was written."
+    assert errors.getvalue() == f"strongref: {problem}\n"
+
+
+def test_standard_output_is_written_in_one_place() -> None:
+    """Anything else would fail without a word, or with a traceback, where it cannot be written."""
+    sources = {each.name: each.read_text() for each in Path(cli.__file__).parent.glob("*.py")}
+    assert {name for name, text in sources.items() if re.search(r"stdout\.(buffer\.)?write\(|\bprint\(", text)} == {
+        "output.py"
+    }
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["completion", "zsh"]])
+def test_a_process_reports_a_full_disk_in_one_line(arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)  # noqa: S603
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+
+
+def test_a_help_whose_reader_has_closed_it_is_silent() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([*COMMAND, "list", "--help"], stdout=write, stderr=subprocess.PIPE, check=False)  # noqa: S603
+    os.close(write)
+    assert (done.returncode, done.stderr) == (running.CLOSED_PIPE, b"")
 
 
 def test_the_log_is_lines_on_standard_error() -> None:

@@ -27,11 +27,12 @@ printf '%s\\n' "${COMPREPLY[@]}"
         ("objects s", ["show"]),
         ("who network --out", ["--output"]),
         ("who network --output m", ["markdown"]),
-        ("list --state un", ["unheld", "unused"]),
+        ("list --state un", ["unheld", "unreadable", "unused"]),
         ("check --template tem", ["template.yaml"]),
         ("graph --out tem", ["template.yaml"]),
         ("transform tem", ["template.yaml"]),
         ("resolve tem", ["template.yaml"]),
+        ("resolve --tf tem", ["template.yaml"]),
         ("refs fields --generator tem", ["template.yaml"]),
     ],
 )

@@ -19,6 +19,7 @@ from tests.support.commands import COMMANDS
 from tests.support.documents import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 HEAVY = {
@@ -62,6 +63,22 @@ def test_the_help_names_the_real_context_file() -> None:
     assert context_file.CONTEXT_FILE == arguments.CONTEXT_FILE
 
 
+@pytest.fixture
+def fresh_modules() -> Iterator[None]:
+    """Ours are imported again, and are the same as before for other tests: their errors are told apart by class."""
+    ours = ("strongref_check.", "strongref_cli.", "strongref_manifests.", "strongref_refs.")
+    before = {name: module for name, module in sys.modules.items() if name.startswith(ours)}
+    for name in before:
+        del sys.modules[name]
+    yield
+    for name in [name for name in sys.modules if name.startswith(ours)]:
+        del sys.modules[name]
+    sys.modules.update(before)
+    for name, module in before.items():
+        package, _, attribute = name.rpartition(".")
+        setattr(sys.modules[package], attribute, module)
+
+
 @pytest.mark.parametrize(
     ("missing", "command", "message"),
     [
@@ -97,6 +114,7 @@ def test_the_help_names_the_real_context_file() -> None:
         ),
     ],
 )
+@pytest.mark.usefixtures("fresh_modules")
 def test_a_missing_extra_is_named_in_one_line(
     missing: str,
     command: list[str],
@@ -104,16 +122,14 @@ def test_a_missing_extra_is_named_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    ours = ("strongref_check.", "strongref_cli.", "strongref_manifests.", "strongref_refs.")
-    for name in [name for name in sys.modules if name.startswith(ours)]:
-        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     assert cli.main(command) == 2
     assert capsys.readouterr().err == f"strongref: {message}\n"
 
 
 def test_another_missing_module_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "strongref_cli.overview", raising=False)
+    for name in ("strongref_cli.overview", "strongref_cli.reading"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "strongref_overview.reading", None)
     with pytest.raises(ModuleNotFoundError, match=r"strongref_overview\.reading"):
         cli.main(["list", "--region", "us-east-1"])

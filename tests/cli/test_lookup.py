@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
-import strongref_cli as cli
 from strongref.aws.clients import Clients
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Run = Callable[..., tuple[int, str, str]]
+    from tests.support.commands import Run
 
 TOPIC, STAGE, DATABASE = "AWS::SNS::Topic", "AWS::ApiGateway::Stage", "AWS::RDS::DBInstance"
 PERMISSION, FUNCTION = "AWS::Lambda::Permission", f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:web"
@@ -52,15 +50,9 @@ def cloud(monkeypatch: pytest.MonkeyPatch, regions: set[str]) -> FakeCloudContro
 
 
 @pytest.fixture
-def run(cloud: FakeCloudControl, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(cloud: FakeCloudControl, command_line: Run) -> Run:
     del cloud
-
-    def command(*arguments: str) -> tuple[int, str, str]:
-        status = cli.main(["lookup", *arguments])
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
-
-    return command
+    return partial(command_line, "lookup")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +129,7 @@ def test_progress_is_shown_on_a_terminal_and_not_in_the_result(run: Run, monkeyp
         (["AWS::EC2::VPC", "--name", "main"], "it has no name property; give its tags, ARN or physical ID"),
         ([TOPIC, "--tag", "app"], "--tag must be a name and a value with = between them"),
         ([TOPIC, "news", "--property", "=x"], "--property must be a name and a value with = between them"),
-        ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property: a name is given twice"),
+        ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property A is given twice"),
         ([STAGE, "prod", "--property", "RestApiId="], "--property RestApiId must not be empty"),
         ([TOPIC, "news", "--region", "us-esat-1"], "is not a region that this botocore knows. Did you mean us-west-1"),
     ],

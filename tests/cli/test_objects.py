@@ -7,6 +7,8 @@ import json
 import re
 import subprocess
 import sys
+import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ import pytest
 import strongref_cli as cli
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import SsmStore
+from strongref.errors import AccessDeniedError
 from strongref.protocol.published import RecordedExports
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
 from strongref_objects.channels.cloudformation import StackExport
@@ -36,8 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from strongref.contract.values import Parameter
-
-    Run = Callable[..., tuple[int, str, str]]
+    from tests.support.commands import Run
 
 BUCKET = Bucket("arn:aws:s3:::assets", "assets")
 BALANCER = ApplicationLoadBalancer(
@@ -80,13 +82,8 @@ def _export_all(stack: Stack) -> None:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def command(*arguments: str) -> tuple[int, str, str]:
-        status = cli.main(["objects", *arguments])
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
-
-    return command
+def run(command_line: Run) -> Run:
+    return partial(command_line, "objects")
 
 
 VIA = {
@@ -165,11 +162,12 @@ def test_list_as_markdown_is_a_table(run: Run) -> None:
     ]
 
 
-def test_progress_of_a_list_is_shown_on_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = run("list")[1]
+@pytest.mark.parametrize("command", [["list"], ["show", "Web"], ["export", "Web", "--format", "json"]])
+def test_progress_is_shown_on_a_terminal(run: Run, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = run(*command)[1]
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    status, out, err = run("list")
+    status, out, err = run(*command)
     assert (status, out) == (0, plain)
     assert "Reading objects" in err
 
@@ -181,9 +179,78 @@ def test_list_goes_through_regions_and_tells_consumers_apart(run: Run) -> None:
         [US, "JohnnyBucket", "BucketArn", f"exports of stack network ({EU}, {OWN}) to web"],
     ]
     assert out.splitlines()[-1].endswith(f" objects in {EU} and {US}.")
-    nothing = (0, f"0 objects in {US}.\n", "")
-    assert run("list", "--via", "strongref", "--region", US, "--consumer", "_shared") == nothing
-    assert run("list", "--via", "strongref", "--region", US, "--stack", "nobody") == nothing
+
+
+@pytest.mark.parametrize(
+    "command", [["list"], ["show", "Web"], ["export", "Web", "--format", "json"]], ids=lambda it: it[0]
+)
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (
+            ["--via", "strongref", "--region", US, "--consumer", "all"],
+            "--consumer 'all'. There are web. Check the name",
+        ),
+        (["--via", "strongref", "--region", US, "--stack", "nobody"], "--stack 'nobody'. There are network. Check"),
+        (["--via", "strongref", "--region", US, "--stack", "netwrok"], "--stack 'netwrok'. Did you mean network?"),
+        (["--stack", "netwrok"], "--stack 'netwrok'. Did you mean network?"),
+    ],
+)
+def test_a_stack_or_consumer_that_does_not_exist_is_an_error(
+    run: Run, command: list[str], options: list[str], problem: str
+) -> None:
+    status, out, err = run(*command, *options)
+    assert (status, out) == (2, "")
+    assert err.startswith("strongref: Nothing in ")
+    assert problem in err
+
+
+def test_a_stack_that_exports_no_object_has_none(run: Run) -> None:
+    boto3.client("ssm", EU).put_parameter(
+        Name=f"/strongref/exports/_shared/{OWN}/{EU}/plain/Single", Type="String", Value="x"
+    )
+    assert run("list", "--via", "strongref", "--stack", "plain") == (0, f"No objects in {EU}.\n", "")
+
+
+@pytest.mark.parametrize("via", ["cloudformation", "strongref"])
+def test_all_regions_are_read(run: Run, via: str) -> None:
+    _, out, _ = run("list", "--all-regions", "--via", via, "--output", "json")
+    document = json.loads(out)
+    assert {EU, US} < set(document["regions"])
+    assert document["objects"]
+
+
+def test_a_region_that_cannot_be_read_is_named_and_the_others_are_shown(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    under = SsmStore.under
+
+    def denied(store: SsmStore, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
+        if store.region == US:
+            raise AccessDeniedError("GetParametersByPath", "AccessDenied", path, US)
+        return under(store, path, decrypted=decrypted)
+
+    monkeypatch.setattr(SsmStore, "under", denied)
+    both = ["list", "--via", "strongref", "--region", US, "--region", EU]
+    status, out, err = run(*both, "--output", "json")
+    document = json.loads(out)
+    validate("objects-list", document)
+    assert (status, document["regions"], [each["region"] for each in document["unread"]]) == (3, [EU], [US])
+    assert err.startswith(f"strongref: {US} was not read: GetParametersByPath of ")
+    assert "JohnnyBucket" in out
+    status, out, err = run("list", "--via", "strongref", "--region", US)
+    assert (status, out, err.startswith("strongref: GetParametersByPath of ")) == (3, "", True)
+
+
+def test_regions_are_read_side_by_side(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = threading.Barrier(2, timeout=20)
+
+    def exports(*_: object) -> dict[str, object]:
+        both.wait()
+        return {}
+
+    monkeypatch.setattr("strongref_cli.objects.list_exports", exports)
+    assert run("list", "--region", EU, "--region", US) == (0, f"No objects in {EU} and {US}.\n", "")
 
 
 @pytest.mark.parametrize("via", VIA)
@@ -376,7 +443,10 @@ def test_names_that_were_cut_need_the_type(run: Run) -> None:
         (["list", "--consumer", "a"], "--consumer is only for --via strongref, got --via cloudformation"),
         (["list", "--via", "ssm"], "--via ssm needs --prefix, as in --prefix /shared/network"),
         (["list", "--via", "ssm", "--prefix", "shared"], "--prefix: 'shared' is not a valid prefix of parameters"),
-        (["show", "X", "--region", EU, "--region", US], "--region: an object is in one region; pass one"),
+        (
+            ["show", "X", "--region", EU, "--region", US],
+            "--region is given twice, and this command works in one region",
+        ),
         (["show", "X", "--region", "eu-wset-1"], "'eu-wset-1' is not a region that this botocore knows. Did you mean"),
         (["list", "--region", "eu-wset-1"], "'eu-wset-1' is not a region that this botocore knows. Did you mean"),
     ],
@@ -394,7 +464,7 @@ def test_an_object_of_another_account_needs_a_role(run: Run) -> None:
         "strongref: Account 222222222222 is not the caller's own. Give the role to assume in it: --role"
     )
     role = "arn:aws:iam::ACCOUNT:role/reader"
-    nothing = (0, f"0 objects in {EU}.\n", "")
+    nothing = (0, f"No objects in {EU}.\n", "")
     assert run("list", "--account", "222222222222", "--role", role) == nothing
     assert run("list", *VIA["strongref"], "--account", "222222222222", "--role", role) == nothing
 
@@ -543,7 +613,7 @@ def test_of_exports_of_several_stacks_one_stacks_are_chosen(run: Run, monkeypatc
     assert run("show", "Shared")[1].splitlines() == [together, "  A: a", "  B: b"]
     alone = "Shared (CloudFormation's exports of stack second)"
     assert run("show", "Shared", "--stack", "second")[1].splitlines() == [alone, "  B: b"]
-    assert run("list", "--stack", "third") == (0, f"0 objects in {EU}.\n", "")
+    assert run("list", "--stack", "third")[2].startswith("strongref: Nothing in eu-west-1 matches --stack 'third'.")
     assert json.loads(run("list", "--output", "json")[1])["objects"][0]["stacks"] == ["first", "second"]
 
 

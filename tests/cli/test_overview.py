@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import strongref_cli as cli
+from strongref.errors import StoreError
 from strongref_cli.arguments import STATES
 from strongref_cli.overview import age_text
 from strongref_overview.exports import ExportState, ImportState, Protection
+from strongref_overview.reading import OverviewReader
 from tests.overview.conftest import account  # noqa: F401 (a fixture)
+from tests.support.commands import SECRET
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from strongref.contract.index import IndexEntry
+    from tests.support.commands import Run
     from tests.support.overview import Account
 
 EU, US = "eu-west-1", "us-east-1"
-SECRET = "a-value-not-to-be-shown"
-Run = "Callable[..., tuple[int, str, str]]"
 
 
 @pytest.fixture
-def run(account: Account, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:  # noqa: F811
+def run(account: Account, command_line: Run) -> Run:  # noqa: F811
     account.export("network", EU, US, Values={"Alb": {"Arn": SECRET, "Sg": SECRET}, "VpcId": SECRET})
     account.export("certificate", US, US, Consumer="site", Values={"Arn": SECRET})
     account.claim("site", US, "certificate", US, "Arn", Consumer="site")
@@ -33,17 +33,10 @@ def run(account: Account, capfd: pytest.CaptureFixture[str]) -> Callable[..., tu
     account.stack("idle", EU)
     account.claim("shop", US, "network", EU, "VpcId", "Alb", Shared="true")
 
-    def run(*arguments: str) -> tuple[int, str, str]:
-        capfd.readouterr()
-        status = cli.main(arguments)
-        out, err = capfd.readouterr()
-        assert SECRET not in out + err
-        return status, out, err
-
-    return run
+    return command_line
 
 
-def test_a_list_is_a_table_with_a_summary(run: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_list_is_a_table_with_a_summary(run: Run) -> None:
     status, out, err = run("list", "--region", US)
     *rows, summary = [line.split("  ") for line in out.splitlines()]
     cells = [[cell.strip() for cell in row if cell] for row in rows]
@@ -59,7 +52,7 @@ def test_a_list_is_a_table_with_a_summary(run: Callable[..., tuple[int, str, str
 
 
 def test_whether_a_deleted_value_is_used_is_not_known(
-    run: Callable[..., tuple[int, str, str]],
+    run: Run,
     account: Account,  # noqa: F811
 ) -> None:
     account.ssm(US).delete_parameter(Name=f"/strongref/exports/_shared/123456789012/{EU}/network/VpcId")
@@ -78,7 +71,7 @@ def test_whether_a_deleted_value_is_used_is_not_known(
         (["--state", "imported", "--stack", "network"], ["Alb.Arn", "Alb.Sg", "VpcId"]),
     ],
 )
-def test_filters(run: Callable[..., tuple[int, str, str]], options: list[str], keys: list[str]) -> None:
+def test_filters(run: Run, options: list[str], keys: list[str]) -> None:
     status, out, _ = run("list", "--region", US, "--output", "json", *options)
     assert ([each["key"] for each in json.loads(out)["exports"]], status) == (keys, 0)
 
@@ -89,26 +82,68 @@ def test_filters(run: Callable[..., tuple[int, str, str]], options: list[str], k
         (["--stack", "netwrok"], "Nothing in us-east-1 matches --stack 'netwrok'. Did you mean network?"),
         (
             ["--consumer", "x"],
-            (
-                "Nothing in us-east-1 matches --consumer 'x'. There are _shared, all and site. Check the name and the "
-                "region."
-            ),
+            ("Nothing in us-east-1 matches --consumer 'x'. There are all and site. Check the name and the region."),
         ),
         (["--importer", "shopp"], "Nothing in us-east-1 matches --importer 'shopp'. Did you mean shop?"),
     ],
 )
-def test_a_name_that_does_not_exist_is_an_error(
-    run: Callable[..., tuple[int, str, str]], options: list[str], problem: str
-) -> None:
+def test_a_name_that_does_not_exist_is_an_error(run: Run, options: list[str], problem: str) -> None:
     assert run("list", "--region", US, *options) == (2, "", f"strongref: {problem}\n")
 
 
-def test_a_region_without_exports_is_an_empty_list(run: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_region_without_exports_is_an_empty_list(run: Run) -> None:
     status, out, _ = run("list", "--region", "ap-south-1")
-    assert (status, out.startswith("0 exports in ap-south-1. As of ")) == (0, True)
+    assert (status, out.startswith("No exports in ap-south-1. As of ")) == (0, True)
 
 
-def test_who_shows_both_directions(run: Callable[..., tuple[int, str, str]]) -> None:
+@pytest.mark.parametrize(
+    ("options", "summary"),
+    [
+        (["--state", "unused"], "No unused exports in us-east-1."),
+        (["--state", "outdated"], "No exports with importers to deploy again in us-east-1."),
+        (["--state", "gone"], "No exports with importers that are gone in us-east-1."),
+        (["--state", "unheld"], "No exports with importers that have no hold yet in us-east-1."),
+        (["--stack", "network", "--state", "missing"], "No missing exports of network in us-east-1."),
+        (["--consumer", "all"], "3 exports for all in us-east-1."),
+        (["--consumer", "_shared"], "3 exports for all in us-east-1."),
+        (
+            ["--stack", "network", "--consumer", "all", "--importer", "site", "--state", "imported"],
+            "1 imported export of network for all imported by site in us-east-1.",
+        ),
+    ],
+)
+def test_the_summary_says_what_was_asked_for(run: Run, options: list[str], summary: str) -> None:
+    status, out, _ = run("list", "--region", US, *options)
+    assert (status, out.splitlines()[-1].partition(" As of ")[0]) == (0, summary)
+
+
+def test_the_summary_does_not_repeat_the_state_that_was_asked_for(
+    run: Run,
+    account: Account,  # noqa: F811
+) -> None:
+    account.export("spare", US, US, Values={"A": SECRET})
+    account.ssm(US).delete_parameter(Name=f"/strongref/exports/_shared/123456789012/{EU}/network/VpcId")
+    assert "5 exports in us-east-1, 1 not imported, 1 missing." in run("list", "--region", US)[1]
+    assert "1 missing export in us-east-1. As" in run("list", "--region", US, "--state", "missing")[1]
+    assert "1 unused export in us-east-1. As" in run("list", "--region", US, "--state", "unused")[1]
+
+
+def test_every_state_has_a_text(run: Run) -> None:
+    for state in STATES:
+        assert " in us-east-1" in run("list", "--region", US, "--state", state)[1]
+
+
+def test_an_import_without_a_hold_has_a_state_and_a_hold(run: Run, account: Account) -> None:  # noqa: F811
+    account.stack("held", EU, exported="held-Exports")
+    account.export("held", EU, US, Values={"A": SECRET}, Hold="held-Exports")
+    account.claim("late", US, "held", EU, "A", Shared="true")
+    for hold in account.ssm(EU).get_parameters_by_path(Path="/strongref/holds", Recursive=True)["Parameters"]:
+        account.ssm(EU).delete_parameter(Name=hold["Name"])
+    _, out, _ = run("who", "late", "--region", US)
+    assert "A held (eu-west-1) current unheld" in " ".join(out.split())
+
+
+def test_who_shows_both_directions(run: Run) -> None:
     status, out, _ = run("who", "site", "--region", US)
     assert status == 0
     assert [" ".join(line.split()) for line in out.splitlines()[:-1]] == [
@@ -125,7 +160,7 @@ def test_who_shows_both_directions(run: Callable[..., tuple[int, str, str]]) -> 
     assert out.startswith("idle (eu-west-1, 123456789012) exports and imports nothing\n")
 
 
-def test_a_key_may_be_written_with_dots_or_slashes(run: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_key_may_be_written_with_dots_or_slashes(run: Run) -> None:
     for key in ("Alb.Arn", "Alb/Arn"):
         _, out, _ = run("who", "network", key, "--region", EU, "--output", "json")
         assert [each["key"] for each in json.loads(out)["stacks"][0]["exports"]] == ["Alb.Arn"]
@@ -134,15 +169,80 @@ def test_a_key_may_be_written_with_dots_or_slashes(run: Callable[..., tuple[int,
 @pytest.mark.parametrize(
     "command", [["list", "--region", US], ["who", "network", "--region", EU]], ids=lambda it: it[0]
 )
-def test_the_document_has_a_schema(run: Callable[..., tuple[int, str, str]], command: list[str]) -> None:
+def test_the_document_has_a_schema(run: Run, command: list[str]) -> None:
     _, out, _ = run(*command, "--output", "json")
     document: dict[str, Any] = json.loads(out)
     validate(command[0], document)
 
 
-def test_markdown_is_a_table(run: Callable[..., tuple[int, str, str]]) -> None:
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        (["list", "--region", US], "strongref_cli.overview.age_text"),
+        (["who", "network", "--region", EU], "strongref_cli.overview._importers"),
+    ],
+    ids=["list", "who"],
+)
+def test_a_document_is_printed_without_making_a_table(
+    run: Run, command: list[str], made: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unwanted(*_: object) -> str:
+        raise AssertionError
+
+    monkeypatch.setattr(made, unwanted)
+    assert run(*command, "--output", "json")[0] == 0
+    with pytest.raises(AssertionError):
+        run(*command)
+
+
+def test_markdown_is_a_table(run: Run) -> None:
     _, out, _ = run("list", "--region", US, "--output", "markdown", "--stack", "certificate")
     assert out.splitlines()[1] == "| --- | --- | --- | --- | --- | --- | --- |"
+
+
+@pytest.mark.parametrize(
+    ("command", "document"),
+    [
+        (["list", "--region", US, "--region", EU], "list"),
+        (["who", "network", "--region", EU], "who"),
+        (["graph", "--region", US], "graph"),
+        (["order", "--region", US], "order"),
+    ],
+    ids=lambda it: it[0] if isinstance(it, list) else it,
+)
+def test_a_region_that_cannot_be_read_is_named(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    command: list[str],
+    document: str,
+) -> None:
+    unreadable = US if document == "who" else EU
+    read = OverviewReader._index
+
+    def index(self: OverviewReader, region: str) -> dict[str, IndexEntry]:
+        if region == unreadable:
+            raise StoreError("GetParametersByPath", "AccessDeniedException", "/strongref/index", region)
+        return read(self, region)
+
+    monkeypatch.setattr(OverviewReader, "_index", index)
+    status, out, err = run(*command, "--output", "json")
+    shown: dict[str, Any] = json.loads(out)
+    validate(document, shown)
+    (unread,) = shown["unread"]
+    assert (status, unread["region"]) == (3, unreadable)
+    assert err == f"strongref: {unreadable} was not read: {unread['error']}\n"
+    assert "AccessDeniedException" in err
+    _, out, _ = run(*command)
+    assert ("network" in out, "VpcId" in out) == (True, document not in ("who", "order"))
+
+
+def test_if_no_region_can_be_read_the_error_is_reported_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def index(_: OverviewReader, region: str) -> dict[str, IndexEntry]:
+        raise StoreError("GetParametersByPath", "AccessDeniedException", "/strongref/index", region)
+
+    monkeypatch.setattr(OverviewReader, "_index", index)
+    status, out, err = run("list", "--region", US, "--region", EU)
+    assert (status, out, err.count("\n"), err.count(US)) == (3, "", 1, 1)
 
 
 def test_state_offers_what_an_export_or_import_may_be() -> None:

@@ -292,7 +292,7 @@ def test_invalid_generator_options_are_reported(
 
 
 def test_an_unreadable_generator_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert refs("fields", generator=f"{tmp_path}/gone.yaml") == 1
+    assert refs("fields", generator=f"{tmp_path}/gone.yaml") == 2
     assert capsys.readouterr().err == f"strongref: {tmp_path}/gone.yaml: no such file or directory.\n"
     (tmp_path / "a.yaml").write_bytes(b"\xff")
     assert refs("fields", generator=f"{tmp_path}/a.yaml") == 1

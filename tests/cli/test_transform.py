@@ -286,7 +286,7 @@ def test_half_a_character_in_json_stays(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_an_unreadable_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["transform", str(tmp_path / "none.yaml")]) == 1
+    assert cli.main(["transform", str(tmp_path / "none.yaml")]) == 2
     assert capsys.readouterr().err.endswith("none.yaml: no such file or directory.\n")
     (tmp_path / "binary").write_bytes(b"\xff")
     assert cli.main(["transform", str(tmp_path / "binary")]) == 1
@@ -304,7 +304,7 @@ def test_an_unreadable_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFi
         (["--iam", "deployer", "--parameter", "Acount=b"], "--parameter: the template has no Acount"),
         (
             ["--iam", "deployer", "--region", "Ireland"],
-            "--region must be a region code such as us-east-1, got 'Ireland'",
+            "'Ireland' is not a region that this botocore knows. Give a region code such as us-east-1.",
         ),
         (
             ["--iam", "deployer", "--account", "12"],

@@ -69,7 +69,7 @@ UNREADABLE_TEXTS = [
 def test_an_unreadable_fence_expires_fifteen_minutes_after_it_was_written(text: str) -> None:
     fence = Fence.decode(parameter(text))
     assert timedelta(minutes=15) == UNREADABLE_LIFETIME
-    assert fence == Fence("an unknown holder", NOON + UNREADABLE_LIFETIME)
+    assert fence == Fence("an unknown holder", NOON + UNREADABLE_LIFETIME, readable=False)
     assert fence.is_live(NOON + timedelta(minutes=14, seconds=59))
     assert not fence.is_live(NOON + timedelta(minutes=15))
 

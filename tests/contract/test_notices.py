@@ -86,7 +86,7 @@ def test_a_propagation_names_every_stack_that_must_be_deployed_again_once() -> N
     assert [each["kind"] for each in detail["importers"]] == ["stack", "stack", "manifests"]
     where = f"(us-east-1, {ACCOUNT})"
     assert detail["summary"] == (
-        f"A and Alb/Arn changed while imported by manifests shop ({ACCOUNT}), stack shop {where} and stack web {where}."
+        f"A and Alb.Arn changed while imported by manifests shop ({ACCOUNT}), stack shop {where} and stack web {where}."
         " Deploy these with another Revision of their Import to pick up the new value."
     )
     assert notice.resources == (NETWORK,)

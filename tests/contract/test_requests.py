@@ -127,7 +127,10 @@ def test_secure_keys_may_be_written_with_dots_or_slashes(name: str) -> None:
         ({"SecureKeys": "A"}, "SecureKeys must be a list of strings, got 'A'"),
         ({"SecureKeys": {"A": "true"}}, "SecureKeys must be a list of strings, got a map"),
         ({"SecureKeys": ["A", 1]}, "SecureKeys[1] must be a string, got 1"),
-        ({"SecureKeys": ["A", "B", "C.D"]}, "SecureKeys must be keys of Values, with / between levels, got B and C/D"),
+        (
+            {"SecureKeys": ["A", "B", "C.D"]},
+            "SecureKeys must be keys of Values, with dots between levels, got B and C.D",
+        ),
         ({"SecureKeys": ["List"]}, "Values.List must be a string to be secure, got a list"),
         (
             {"Value": {}, "region": "x"},

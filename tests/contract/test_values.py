@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.contract.names import Key
-from strongref.contract.values import MAX_BYTES, ParameterType, attribute_name, check_levels, parse_values, select
+from strongref.contract.values import MAX_BYTES, ParameterType, check_levels, parse_values, select
 from strongref.errors import BadRequestError
+from strongref.text import attribute_name
 from tests.support.builders import items, secure, text
 
 DEEP = "/".join("abcdefghi")
@@ -104,10 +105,10 @@ def test_what_a_parameter_holds_is_taken(value: str) -> None:
         ({"A.B": "x"}, [], "Values.A.B must consist of letters, digits, _ and -, got 'A.B'"),
         ({"": "x"}, [], "Values. must not be empty"),
         ({"A": {"": "x"}}, [], "Values.A. must have no empty level, got 'A.'"),
-        ({"A": "x"}, ["B"], "SecureKeys must be keys of Values, with / between levels, got B"),
-        ({"A": "x"}, ["A", "A/B", "C"], "SecureKeys must be keys of Values, with / between levels, got A/B and C"),
-        ({"AB": "x"}, ["A"], "SecureKeys must be keys of Values, with / between levels, got A"),
-        ({}, ["A"], "SecureKeys must be keys of Values, with / between levels, got A"),
+        ({"A": "x"}, ["B"], "SecureKeys must be keys of Values, with dots between levels, got B"),
+        ({"A": "x"}, ["A", "A/B", "C"], "SecureKeys must be keys of Values, with dots between levels, got A.B and C"),
+        ({"AB": "x"}, ["A"], "SecureKeys must be keys of Values, with dots between levels, got A"),
+        ({}, ["A"], "SecureKeys must be keys of Values, with dots between levels, got A"),
         (
             {"A": ["x"]},
             ["A"],

@@ -59,6 +59,7 @@ def test_every_error_is_explained() -> None:
     }
     wrappers = {
         "StrongRefError",
+        "KeysError",
         "ServiceError",
         "PartialCreateError",
         "PropertiesAskedError",
@@ -247,7 +248,9 @@ def _aws(arguments: list[str]) -> None:
     (found,) = [name for name in model.operation_names if xform_name(name, "-") == operation]
     shape = model.operation_model(found).input_shape
     assert shape is not None
-    known = {f"--{xform_name(member, '-')}" for member in shape.members} | {"--region"}
+    members = {xform_name(name, "-"): member.type_name for name, member in shape.members.items()}
+    known = {f"--{name}" for name in members} | {"--region", "--query"}
+    known |= {f"--no-{name}" for name, kind in members.items() if kind == "boolean"}
     assert {option for option in options if option.startswith("--")} <= known
 
 

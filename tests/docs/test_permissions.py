@@ -31,10 +31,12 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.protocol.verification import EventVerifier
+from strongref_install.plan import DEFAULT_STACK
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.requests import ResourceRequest
 from tests.support.cloudformation.stacks import CLEANUP
+from tests.support.documents import ROOT
 from tests.support.install_calls import INSTALLING
 from tests.support.installation import LOG_ACTIONS, WORKING, listed, statements
 
@@ -431,6 +433,49 @@ def test_what_is_allowed_for_all_resources_cannot_be_allowed_for_fewer() -> None
         for action in {grant.action for grant in grants(role, US) if grant.pattern == ALL}:
             service, _, name = action.partition(":")
             assert not known[service]["Actions"][name.lower()].get("Resources"), action
+
+
+def denial() -> dict[str, Any]:
+    """The documented statement that keeps everyone else from writing what strongref stores."""
+    text = (ROOT / "docs/permissions.md").read_text()
+    section = text.split("## Protect the parameters from everyone else\n", 1)[1]
+    policy = json.loads(section.split("```json\n", 1)[1].split("```", 1)[0])
+    (statement,) = policy["Statement"]
+    assert (policy["Version"], statement["Effect"]) == ("2012-10-17", "Deny")
+    return cast("dict[str, Any]", statement)
+
+
+def is_read(action: str) -> bool:
+    return action.lower().partition(":")[2].startswith(("get", "list"))
+
+
+def test_everyone_else_is_denied_every_action_of_aws_that_changes_a_parameter() -> None:
+    known = json.loads(files("cfnlint.data.AdditionalSpecs").joinpath("Policies.json").read_text())["ssm"]["Actions"]
+    of_parameters = {f"ssm:{name}" for name, action in known.items() if "parameter" in action.get("Resources", ())}
+    assert {action.lower() for action in denial()["Action"]} == {each for each in of_parameters if not is_read(each)}
+    made = {call.action for call in story() if call.action.startswith("ssm:") and not is_read(call.action)}
+    assert len(made) > 3
+    assert made <= set(denial()["Action"])
+
+
+def test_everyone_else_is_denied_wherever_functions_and_commands_write() -> None:
+    written = {call.resource for call in story() if call.action in denial()["Action"]}
+    patterns = {pattern: [name for name in written if fnmatchcase(name, pattern)] for pattern in denial()["Resource"]}
+    assert {name for names in patterns.values() for name in names} == written
+    assert [pattern for pattern, names in patterns.items() if not names] == []
+    for token in ("exporter", "importer", "lookup"):  # written by those who install
+        arn = f"arn:aws:ssm:{US}:{ACCOUNT}:parameter/strongref/service-tokens/{token}"
+        assert not any(fnmatchcase(arn, pattern) for pattern in patterns)
+
+
+def test_not_denied_are_the_roles_of_the_functions_that_write_and_the_operators() -> None:
+    writing = {role for role in ROLES if any(grant.action in denial()["Action"] for grant in grants(role, US))}
+    assert writing == {"ExporterRole", "ImporterRole", "JanitorRole"}
+    ((operator, keys),) = denial()["Condition"].items()
+    assert (operator, [*keys]) == ("ArnNotLike", ["aws:PrincipalArn"])
+    names = [pattern.removeprefix("arn:aws:iam::*:role/") for pattern in keys["aws:PrincipalArn"]]
+    # CloudFormation names a role STACK-LOGICALID-RANDOM.
+    assert names == [*(f"{DEFAULT_STACK}-{role}-*" for role in sorted(writing)), "strongref-operators"]
 
 
 @pytest.mark.parametrize("role", ROLES)

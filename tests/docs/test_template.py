@@ -8,6 +8,7 @@ from dataclasses import fields
 
 import pytest
 
+from strongref.aws.parameter_store import KMS_KEY
 from strongref.aws.retry_and_rate_limit import RateLimits
 from strongref.contract import origin
 from strongref.contract.continuation import SERVICE_TIMEOUT
@@ -41,16 +42,132 @@ def test_an_event_that_waited_longer_than_cloudformation_is_not_carried_out() ->
 
 
 def test_the_alarms_are_on_what_is_counted() -> None:
-    counted = {kind.value for kind in ErrorMetric} | {"Healed", "Unhealed", "HandOvers"}
+    counted = {kind.value for kind in ErrorMetric} | {"Healed", "Unhealed", "HandOvers", DROPPED}
     alarms = [each["Properties"] for each in RESOURCES.values() if each["Type"] == "AWS::CloudWatch::Alarm"]
     own = [alarm for alarm in alarms if alarm["Namespace"] == NAMESPACE]
-    assert {alarm["MetricName"] for alarm in own} == {*ErrorMetric, "Unhealed"} - {ErrorMetric.REJECTED} <= counted
+    alarming = {*ErrorMetric, "Unhealed", DROPPED} - {ErrorMetric.REJECTED}
+    assert {alarm["MetricName"] for alarm in own} == alarming <= counted
     assert all(alarm["Dimensions"] == [{"Name": "service", "Value": SERVICE}] for alarm in own)
-    died = [alarm for alarm in alarms if alarm["Namespace"] == "AWS/Lambda"]
+    died = [alarm for alarm in alarms if alarm["MetricName"] == "Errors" and alarm not in own]
     assert [alarm["Dimensions"][0]["Value"]["Ref"] for alarm in died] == list(FUNCTIONS)
-    assert len(own) + len(died) == len(alarms)
+    assert len(own) + len(died) + len(lost_events()) == len(alarms)
     for alarm in alarms:
         assert alarm["AlarmActions"] == {"Fn::If": ["IsAlarmed", [{"Ref": "AlarmTopic"}], {"Ref": "AWS::NoValue"}]}
+        assert (alarm["Statistic"], alarm["Threshold"]) == ("Sum", 1)
+
+
+def test_the_documented_number_of_alarms_is_that_of_the_template() -> None:
+    alarms = [each for each in RESOURCES.values() if each["Type"] == "AWS::CloudWatch::Alarm"]
+    always = [each for each in alarms if "Condition" not in each]
+    text = (ROOT / "docs/costs-and-limits.md").read_text()
+    assert f"has {len(always)} alarms, with an event bus {len(alarms)}, and" in text
+
+
+def lost_events() -> list[tuple[str, str, str]]:
+    """The alarms on events that do not reach a function: namespace, metric and what it is measured for."""
+    return [
+        (alarm["Namespace"], alarm["MetricName"], alarm["Dimensions"][0]["Value"]["Ref"])
+        for alarm in (each["Properties"] for each in RESOURCES.values() if each["Type"] == "AWS::CloudWatch::Alarm")
+        if alarm["MetricName"] in ("AsyncEventsDropped", "FailedInvocations")
+    ]
+
+
+def test_an_event_that_reaches_no_function_raises_an_alarm() -> None:
+    """CloudFormation calls the macro, and waits for it: Lambda drops nothing there."""
+    (event,) = RESOURCES["Janitor"]["Properties"]["Events"]
+    assert lost_events() == [
+        *(("AWS/Lambda", "AsyncEventsDropped", name) for name in WORKING),
+        ("AWS/Events", "FailedInvocations", f"Janitor{event}"),
+    ]
+    assert RESOURCES["NoticesDroppedAlarm"]["Condition"] == "HasEventBus"
+
+
+def test_no_resource_that_sam_makes_has_the_name_of_a_parameter() -> None:
+    """CloudFormation requires logical IDs to be unique among resources and parameters together."""
+    made = {f"{name}{event}" for name in FUNCTIONS for event in RESOURCES[name]["Properties"].get("Events", {})}
+    assert made
+    assert not (made | set(RESOURCES)) & set(TEMPLATE["Parameters"])
+
+
+def test_the_processor_is_a_choice_and_nothing_is_built_for_one_of_them() -> None:
+    choices = ["arm64", "x86_64"]
+    assert TEMPLATE["Parameters"]["Architecture"] | {"Description": ""} == {
+        "Type": "String",
+        "Default": "arm64",
+        "AllowedValues": choices,
+        "Description": "",
+    }
+    assert TEMPLATE["Globals"]["Function"]["Architectures"] == [{"Ref": "Architecture"}]
+    assert not [name for name in FUNCTIONS if "Architectures" in RESOURCES[name]["Properties"]]
+    assert RESOURCES["CoreLayer"]["Properties"]["CompatibleArchitectures"] == choices
+    # pip takes only wheels that are tagged for any platform: those have no compiled code.
+    assert "\nPLATFORM := any\n" in (ROOT / "layers/core/Makefile").read_text()
+
+
+def test_concurrency_is_reserved_for_every_function_or_for_none() -> None:
+    reserved = {"Fn::If": ["IsReserving", {"Ref": "ReservedConcurrency"}, {"Ref": "AWS::NoValue"}]}
+    assert TEMPLATE["Globals"]["Function"]["ReservedConcurrentExecutions"] == reserved
+    assert not [name for name in FUNCTIONS if "ReservedConcurrentExecutions" in RESOURCES[name]["Properties"]]
+    assert TEMPLATE["Conditions"]["IsReserving"] == {"Fn::Not": [{"Fn::Equals": [{"Ref": "ReservedConcurrency"}, 0]}]}
+    given = TEMPLATE["Parameters"]["ReservedConcurrency"]
+    assert (given["Type"], given["Default"], given["MinValue"]) == ("Number", 0, 0)
+
+
+ALL_KEY_ACTIONS = {"kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"}
+"""What SSM needs of its caller for SecureString: Encrypt writes standard parameters, GenerateDataKey advanced ones."""
+
+
+def test_the_key_of_secure_values_may_be_used_by_the_functions_that_store_them_through_ssm_alone() -> None:
+    found = {name: each for name, each in RESOURCES.items() if "kms:" in str(each)}
+    assert {each.get("Condition") for each in found.values()} == {"HasKmsKey"}
+    policies = [each["Properties"] for each in found.values()]
+    granted: dict[tuple[str, str], set[str]] = {}
+    for policy in policies:
+        (statement,) = policy["PolicyDocument"]["Statement"]
+        _, by_alias, by_id = statement["Resource"]["Fn::If"]
+        region = "*" if ":kms:*:" in by_id["Fn::Sub"] else "own"
+        assert by_alias["Fn::Sub"].endswith(":${AWS::AccountId}:key/*")
+        assert by_id["Fn::Sub"].endswith(":${AWS::AccountId}:key/${KmsKey}")
+        _, if_alias, if_id = statement["Condition"]["Fn::If"]
+        vias: dict[str, dict[str, object]] = {
+            "own": {"StringEquals": {"kms:ViaService": {"Fn::Sub": "ssm.${AWS::Region}.amazonaws.com"}}},
+            "*": {"StringLike": {"kms:ViaService": "ssm.*.amazonaws.com"}},
+        }
+        assert if_id == vias[region]
+        assert if_alias == vias[region] | {"ForAnyValue:StringEquals": {"kms:ResourceAliases": {"Ref": "KmsKey"}}}
+        for role in policy["Roles"]:
+            granted.setdefault((role["Ref"], region), set()).update(listed(statement["Action"]))
+    assert granted == {
+        ("ExporterRole", "*"): ALL_KEY_ACTIONS,
+        ("ImporterRole", "own"): ALL_KEY_ACTIONS,
+        ("JanitorRole", "own"): ALL_KEY_ACTIONS,
+        ("JanitorRole", "*"): {"kms:Decrypt"},
+    }
+    documented = {
+        (f"{function.strip().title()}Role", {"all": "*", "their own": "own"}[regions]): {*re.findall("`(.+?)`", calls)}
+        for functions, calls, regions, _ in rows("docs/permissions.md", "Secure values")
+        for function in functions.split(",")
+    }
+    assert documented == granted
+
+
+@pytest.mark.parametrize(
+    ("given", "accepted"),
+    [
+        ("", True),
+        ("alias/strongref", True),
+        ("alias/team/secrets_1", True),
+        ("mrk-0123456789abcdef0123456789abcdef", True),
+        ("01234567-89ab-cdef-0123-456789abcdef", True),
+        ("arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef", False),
+        ("strongref", False),
+        ("alias/", False),
+        ("alias/*", False),
+        ("*", False),
+    ],
+)
+def test_a_key_is_an_id_or_an_alias_which_mean_something_in_every_region(given: str, accepted: bool) -> None:
+    assert bool(re.fullmatch(TEMPLATE["Parameters"]["KmsKey"]["AllowedPattern"], given)) is accepted
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -119,7 +236,8 @@ def test_the_rates_that_can_be_given_reach_the_limiter() -> None:
         RateLimits().stacks,
         RateLimits().invocations,
     }
-    assert set(variables) == {*given, "POWERTOOLS_SERVICE_NAME", lag.VARIABLE, origin.VARIABLE}
+    assert set(variables) == {*given, "POWERTOOLS_SERVICE_NAME", lag.VARIABLE, origin.VARIABLE, KMS_KEY}
+    assert variables[KMS_KEY] == {"Ref": "KmsKey"}
 
 
 def test_the_hosts_that_can_be_given_reach_the_verifier() -> None:

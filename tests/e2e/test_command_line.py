@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,6 +153,68 @@ def test_doctor_heals_what_is_safe(shell: Shell, world: World) -> None:
     ssm.delete_parameter(Name=world.name("Mine"))
 
 
+def test_the_next_step_of_a_finding_is_true(shell: Shell, world: World) -> None:
+    world = replace(world, aws=replace(world.aws, agreement=None))  # `check` expects what is imported to stay as it is.
+    ssm, hold = world.aws.client("ssm", US), f"{world.producer}-Exports"
+    # A record that cannot be read: its importers' holds stay, and another Revision writes it again.
+    record = world.name("Exports").replace("/exports/", "/records/")
+    holds = world.aws.parameters(EU, f"/strongref/holds/{hold}")
+    ssm.put_parameter(Name=record, Value="by hand", Type="String", Overwrite=True)
+    assert "unreadable-record" in findings(shell, world)
+    assert shell.run("doctor", *BOTH, "--fix", "--yes").status == 1
+    assert world.aws.parameters(EU, f"/strongref/holds/{hold}").keys() == holds.keys()
+    publish(world, SECRET, "UPDATE_COMPLETE", Revision="2")
+    assert "unreadable-record" not in findings(shell, world)
+    # A value that was changed by hand: another Revision writes it again.
+    ssm.put_parameter(Name=world.name("A"), Value="by hand", Type="String", Overwrite=True)
+    assert "changed-by-hand" in findings(shell, world)
+    publish(world, SECRET, "UPDATE_COMPLETE", Revision="3")
+    assert "changed-by-hand" not in findings(shell, world)
+    # A fence that cannot be read is deleted.
+    fence = world.name("x").replace("/exports/", "/fences/")
+    ssm.put_parameter(Name=fence, Value="nonsense", Type="String")
+    assert "unreadable-fence" in findings(shell, world)
+    ssm.delete_parameter(Name=fence)
+    assert "unreadable-fence" not in findings(shell, world)
+
+
+def test_a_hold_that_is_named_later_is_made_once_its_output_is_there(aws: Aws, names: Callable[[str], str]) -> None:
+    world = World.of(aws, names)
+    shell = Shell({**os.environ, **aws.emulator.env(aws.account, EU)})
+    values = {"A": SECRET, "B": SECRET, "Map": {"C": SECRET}}
+    bare = export(values, consumer=world.consumer)
+    aws.deploy(world.producer, stack({"Exports": bare}), EU, "CREATE_COMPLETE")
+    consume(world, "CREATE_COMPLETE")
+    assert findings(shell, world) == {"no-hold-named"}
+    named = export(values, consumer=world.consumer, Hold=f"{world.producer}-Exports")
+    aws.deploy(world.producer, stack({"Exports": named}), EU, "UPDATE_COMPLETE")
+    assert findings(shell, world) == {"hold-impossible"}
+    publish(world, SECRET, "UPDATE_COMPLETE")
+    assert findings(shell, world) == {"no-hold"}
+    shell.run("doctor", "--region", US, "--fix", "--yes")
+    assert findings(shell, world) == set()
+
+
+def test_ctrl_c_ends_a_repair_that_waits(shell: Shell, world: World) -> None:
+    ssm, fences = world.aws.client("ssm", US), world.name("").replace("/exports/", "/fences/")
+    ssm.delete_parameter(Name=world.name("B"))
+    command = [COMMAND, "republish", world.producer, "--region", US]
+    text = json.dumps({"by": "another deployment", "until": "2099-01-01T00:00:00+00:00"})
+    ssm.put_parameter(Name=f"{fences}Exports.1", Value=text, Type="String")
+    with subprocess.Popen(  # noqa: S603
+        command, env=dict(shell.environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr
+        waiting = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert waiting.startswith("strongref: waiting up to ")
+    assert waiting.endswith(f" s for another deployment, which is changing exports of {world.producer}\n")
+    assert (process.returncode, out, err) == (130, "", "strongref: interrupted\n")
+    assert list(world.aws.parameters(US, fences.rstrip("/"))) == [f"{fences}Exports.1"]
+    ssm.delete_parameter(Name=f"{fences}Exports.1")
+
+
 def test_a_released_claim_protects_no_longer(shell: Shell, world: World) -> None:
     release = ("release", world.producer, "A", "--consumer", world.consumer, "--reason", "it moves")
     assert shell.run(*release, "--dry-run").status == 0
@@ -193,6 +255,38 @@ def test_the_documented_policy_is_enough(shell: Shell, world: World) -> None:
     world.aws.client("ssm", US).delete_parameter(Name=world.name("Map/C"))
     assert operator.run("doctor", *BOTH, "--fix", "--yes").status == 1
     assert states(shell, world)["Map.C"][0] == "restored"
+
+
+def test_a_region_that_denies_calls_is_named_and_the_others_are_shown(shell: Shell, world: World) -> None:
+    no_ssm = {"Effect": "Deny", "Action": "ssm:*", "Resource": f"arn:aws:ssm:{EU}:*:*"}
+    user = as_user(shell, world, "elsewhere", [*POLICY["Statement"], no_ssm])
+    for command in (("list", *BOTH), ("list", "--all-regions"), ("who", world.producer, *BOTH), ("graph", *BOTH)):
+        done = user.run(*command, "--output", "json")
+        shown = json.loads(done.out)
+        validate(command[0], shown)
+        assert (done.status, [each["region"] for each in shown["unread"]]) == (3, [EU])
+        assert world.producer in done.out
+        assert done.err.startswith(f"strongref: {EU} was not read: GetParametersByPath of ")
+        assert "AccessDenied" in done.err
+    done = user.run("doctor", *BOTH, "--output", "json")
+    shown = json.loads(done.out)
+    validate("doctor", shown)
+    assert (done.status, shown["regions"], [each["region"] for each in shown["unread"]]) == (3, [US], [EU])
+    assert done.err.count("\n") == 1
+    done = user.run("list", "--region", EU)
+    assert (done.status, done.out, done.err.count("\n")) == (3, "", 1)
+
+
+def test_a_change_by_hand_makes_no_importer_outdated(shell: Shell, world: World) -> None:
+    world.aws.client("ssm", US).put_parameter(Name=world.name("A"), Value="by hand", Type="String", Overwrite=True)
+    assert states(shell, world)["A"] == ("published", ["current"])
+    assert findings(shell, world) == {"changed-by-hand"}
+
+
+def test_a_stack_whose_index_entry_is_lost_is_found_everywhere(shell: Shell, world: World) -> None:
+    world.aws.client("ssm", EU).delete_parameter(Name=f"/strongref/index/{world.producer}/Exports")
+    (uses,) = shell.ask("who", world.producer, "--region", EU)["stacks"]
+    assert [each["region"] for each in uses["exports"]] == [US] * 3
 
 
 def as_user(shell: Shell, world: World, name: str, statements: list[dict[str, Any]]) -> Shell:

@@ -114,20 +114,7 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
 @pytest.mark.deep
 def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) -> None:
     aws = reader.aws
-    reader.run("strongref install --region us-east-1 --region eu-west-1\nstrongref status")
-    reader.run("sam build\nsam deploy --region us-east-1\n")
-    reader.run("strongref install --region us-east-1 --parameter LogRetentionDays=")
-    application = aws.client("cloudformation", US).describe_stacks(StackName="strongref")["Stacks"][0]
-    given = {each["ParameterKey"]: each["ParameterValue"] for each in application["Parameters"]}
-    assert (given["AlarmTopic"][-7:], given["LogRetentionDays"]) == (":alarms", "30")
-
-    policy = next(block.text for block in blocks("json") if block.page.name == "permissions.md")
-    aws.client("iam", US).create_policy(PolicyName="lookups", PolicyDocument=policy)
-    reader.run("sam deploy --region us-east-1 --parameter-overrides LookupPolicies=")
-    role = aws.physical_ids("strongref", US)["LookupRole"]
-    attached = aws.client("iam", US).list_attached_role_policies(RoleName=role)["AttachedPolicies"]
-    assert [each["PolicyName"] for each in attached] == ["lookups"]
-
+    _install(reader)
     for page in (_events, _look_up, _macro, _resolve, _refer, _objects, _command_line):
         page(reader)
 
@@ -143,6 +130,8 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     assert "network" in (reader.checkout / "graph.html").read_text()
     assert "web still uses this" in reader.run("strongref release network CertArn")
     assert "strongref:claim:" in reader.run("aws ssm list-tags-for-resource")
+    reader.run("aws ssm get-parameters --names")
+    reader.run("strongref list --state outdated --region us-east-1")
     aws.client("ssm", US).delete_parameter(Name=f"/strongref/exports/web/{aws.account}/{EU}/network/CertArn")
     assert "missing" in reader.run("strongref doctor --region us-east-1 --region eu-west-1", fails=True)
     assert "CertArn  web       web" in reader.run("strongref republish network --region us-east-1")
@@ -174,7 +163,34 @@ def test_every_command_of_the_documentation_does_what_it_says(reader: Reader) ->
     assert "LookupPolicies" in reader.run("strongref status --all-regions", fails=True)
     reader.run("strongref install --all-regions --dry-run")
     assert "in use" in reader.run("strongref uninstall", fails=True)
+    # Without its protection, CloudFormation still refuses, since stacks import the functions' ARNs.
+    reader.run("aws cloudformation update-termination-protection")
+    aws.wait("strongref", US, "UPDATE_COMPLETE")
     assert reader.left == []
+
+
+def _install(reader: Reader) -> None:
+    """The installation's parameters: for logs and alarms, for secure values, and for lookups."""
+    aws = reader.aws
+    reader.run("strongref install --region us-east-1 --region eu-west-1\nstrongref status")
+    reader.run("sam build\nsam deploy --region us-east-1\n")
+    reader.run("strongref install --region us-east-1 --parameter LogRetentionDays=")
+    application = aws.client("cloudformation", US).describe_stacks(StackName="strongref")["Stacks"][0]
+    given = {each["ParameterKey"]: each["ParameterValue"] for each in application["Parameters"]}
+    assert (given["AlarmTopic"][-7:], given["LogRetentionDays"]) == (":alarms", "30")
+
+    reader.run("strongref install --region us-east-1 --parameter KmsKey=")
+    exporter = aws.client("lambda", US).get_function_configuration(
+        FunctionName=aws.physical_ids("strongref", US)["Exporter"]
+    )
+    assert exporter["Environment"]["Variables"]["STRONGREF_KMS_KEY"] == "alias/strongref"
+
+    policy = next(block.text for block in blocks("json") if block.page.name == "permissions.md")
+    aws.client("iam", US).create_policy(PolicyName="lookups", PolicyDocument=policy)
+    reader.run("sam deploy --region us-east-1 --parameter-overrides LookupPolicies=")
+    role = aws.physical_ids("strongref", US)["LookupRole"]
+    attached = aws.client("iam", US).list_attached_role_policies(RoleName=role)["AttachedPolicies"]
+    assert [each["PolicyName"] for each in attached] == ["lookups"]
 
 
 def _events(reader: Reader) -> None:

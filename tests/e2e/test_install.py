@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from strongref_install.bucket import bucket_name
+from strongref_install.plan import PROTECTION
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EMPTY, EU, US, export, exporting, imported, importing, stack
 from tests.e2e.test_upgrade import install_old_version, stored
@@ -266,6 +268,77 @@ def test_users_are_found_whichever_way_they_found_the_service_token(
     assert installer.expect(0, "uninstall", "--region", EU, "--yes").regions == {EU: "removed"}
 
 
+def test_nobody_deletes_the_functions_by_hand_while_a_stack_found_them_in_a_parameter(
+    emulator: Emulator, program: str, tmp_path: Path
+) -> None:
+    installer = user(emulator, "171717171717", program, tmp_path)
+    aws, here = installer.aws, ("--region", EU)
+    installer.expect(0, "install", *here, *FAST)
+    from_parameter = export({"A": "1"}, region=EU)
+    from_parameter["Properties"]["ServiceToken"] = "{{resolve:ssm:/strongref/service-tokens/exporter}}"
+    aws.deploy("network", stack({"Exports": from_parameter}), EU, "CREATE_COMPLETE")
+
+    cloudformation = aws.client("cloudformation", EU)
+    before = aws.physical_ids(APPLICATION, EU)
+    with pytest.raises(ClientError, match="TerminationProtection") as refused:
+        cloudformation.delete_stack(StackName=APPLICATION)
+    assert refused.value.response["Error"]["Code"] == "ValidationError"
+    assert (aws.status(APPLICATION, EU), aws.physical_ids(APPLICATION, EU)) == ("CREATE_COMPLETE", before)
+    from_parameter["Properties"]["Values"] = {"A": "2"}
+    aws.deploy("network", stack({"Exports": from_parameter}), EU, "UPDATE_COMPLETE")
+    assert installer.expect(1, "uninstall", *here, "--yes").regions == {EU: "in use"}
+    assert json.loads(installer.expect(0, "status", *here).out)["regions"][0]["protected"] is True
+
+    # Somebody turns it off, as the page says; the next installation turns it on.
+    cloudformation.update_termination_protection(StackName=APPLICATION, EnableTerminationProtection=False)
+    assert json.loads(installer.expect(0, "status", *here).out)["regions"][0]["protected"] is False
+    assert installer.expect(0, "install", *here, *FAST).details(EU) == PROTECTION
+    assert installer.expect(0, "install", *here, *FAST).regions == {EU: "up to date"}
+
+    aws.delete("network", EU)
+    assert installer.expect(0, "uninstall", *here, "--yes").regions == {EU: "removed"}
+    assert aws.status(APPLICATION, EU) is None
+
+
+def test_the_processor_the_concurrency_and_the_key_are_those_that_were_given(
+    emulator: Emulator, program: str, tmp_path: Path
+) -> None:
+    installer = user(emulator, "181818181818", program, tmp_path)
+    aws = installer.aws
+    given = {"Architecture": "x86_64", "ReservedConcurrency": "7", "KmsKey": "alias/secrets"}
+    options = [part for name, value in given.items() for part in ("--parameter", f"{name}={value}")]
+    installer.expect(0, "install", *BOTH, *FAST, *options)
+    for client in (aws.client("lambda", region) for region in (US, EU)):
+        functions = [each["FunctionName"] for each in client.list_functions()["Functions"]]
+        assert len(functions) == 5
+        for name in functions:
+            assert client.get_function_configuration(FunctionName=name)["Architectures"] == ["x86_64"]
+            assert client.get_function_concurrency(FunctionName=name)["ReservedConcurrentExecutions"] == 7
+
+    secret = export({"Password": "correct-horse", "Host": "db"}, consumer="web", SecureKeys=["Password"])
+    aws.deploy("network", stack({"Exports": secret}), EU, "CREATE_COMPLETE")
+    aws.deploy("web", importing("network", "Host"), US, "CREATE_COMPLETE")
+    pages = aws.client("ssm", US).get_paginator("describe_parameters").paginate()
+    stored = [each for page in pages for each in page["Parameters"] if each["Type"] == "SecureString"]
+    assert len(stored) == 2  # the value, and its record
+    assert {each["KeyId"] for each in stored} == {"alias/secrets"}
+
+    iam, ids = aws.client("iam", US), aws.physical_ids(APPLICATION, US)
+    for role, policies in (
+        ("ExporterRole", ["secure-values"]),
+        ("ImporterRole", ["secure-values"]),
+        ("JanitorRole", ["secure-records", "secure-values"]),
+        ("LookupRole", []),
+    ):
+        named = [each for each in iam.list_role_policies(RoleName=ids[role])["PolicyNames"] if "secure" in each]
+        assert sorted(named) == policies
+
+    back = installer.expect(0, "install", *BOTH, "--parameter", "ReservedConcurrency=0")
+    assert back.regions == dict.fromkeys((US, EU), "updated")
+    answer = aws.client("lambda", US).get_function_concurrency(FunctionName=ids["Exporter"])
+    assert not answer.get("ReservedConcurrentExecutions")
+
+
 def test_an_installation_by_sam_is_upgraded_in_place(emulator: Emulator, program: str, tmp_path: Path) -> None:
     installer = user(emulator, "141414141414", program, tmp_path)
     aws = installer.aws
@@ -277,7 +350,7 @@ def test_an_installation_by_sam_is_upgraded_in_place(emulator: Emulator, program
     status = json.loads(installer.expect(0, "status", *BOTH).out)
     assert [each["version"] for each in status["regions"]] == [None, None]
     would = installer.expect(0, "install", *BOTH, "--dry-run")
-    assert would.details(EU) == f"version unknown → {status['version']}"
+    assert would.details(EU) == f"version unknown → {status['version']}\n{PROTECTION}"
     upgraded = installer.expect(0, "install", *BOTH, "--parameter", "ReadLag=0")
     assert upgraded.regions == dict.fromkeys((US, EU), "updated")
     assert aws.outputs(APPLICATION, EU)["Version"] == status["version"]

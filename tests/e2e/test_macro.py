@@ -93,7 +93,7 @@ def refuses_to_change_it(site: Site, changed: Template) -> None:
     before = site.values
     site.publish(changed, "UPDATE_ROLLBACK_COMPLETE")
     reported = (
-        f"WebAlb/SecurityGroup/Id cannot be changed: it is imported by stack {site.web} ({US}, {site.aws.account})."
+        f"WebAlb.SecurityGroup.Id cannot be changed: it is imported by stack {site.web} ({US}, {site.aws.account})."
     )
     assert reported in "".join(site.aws.reasons(site.network, EU))
     assert site.values == before

@@ -255,7 +255,7 @@ def test_req4_across_regions_it_is_imported_and_held_by_strongref(apps: Apps, ki
     made = apps.produce(via=to)
     assert apps.consume(US, "CREATE_COMPLETE", type=kind, via=of) == made
     apps.produce(via=to, changed=True, expect="UPDATE_ROLLBACK_COMPLETE")
-    assert f"{apps.name}/LoadBalancerArn cannot be changed: it is imported by stack {apps.consumer}" in apps.why(
+    assert f"{apps.name}.LoadBalancerArn cannot be changed: it is imported by stack {apps.consumer}" in apps.why(
         apps.producer
     )
     assert apps.produce(via=to) == made

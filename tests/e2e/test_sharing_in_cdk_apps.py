@@ -229,7 +229,7 @@ def test_a_load_balancer_is_exported_whole_to_another_region_and_cannot_be_chang
     balancer.change("entrance", '(stack, "Alb", ', '(stack, "Other", ')
     balancer.deploy("entrance", expect="UPDATE_ROLLBACK_COMPLETE")
     why = "\n".join(aws.reasons(entrance, EU))
-    assert f"Web/LoadBalancerDnsName cannot be changed: it is imported by stack {site} ({US}, {aws.account})" in why
+    assert f"Web.LoadBalancerDnsName cannot be changed: it is imported by stack {site} ({US}, {aws.account})" in why
     assert aws.values(US, prefix) == {f"{prefix}{name}": value for name, value in stored.items()}
 
     balancer.delete("website", US)

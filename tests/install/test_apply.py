@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from strongref_install.calls import RegionCalls
 from strongref_install.errors import AwsCallError, DeploymentFailedError
 from strongref_install.finding import find, uses
 from strongref_install.outcomes import Result
-from strongref_install.plan import Action, FoundStack, InstallPlan
+from strongref_install.plan import PROTECTION, Action, FoundStack, InstallPlan
 from strongref_install.stacks import RegionStacks
 from strongref_install.suite import Archive, Suite
 from strongref_toolkit.session import ToolSession
@@ -112,6 +113,36 @@ def test_a_new_stack_is_created_and_deleted_if_that_fails() -> None:
     assert request["Parameters"] == [{"ParameterKey": "ReadLag", "ParameterValue": "0"}]
     assert request["Tags"] == [{"Key": "application", "Value": "strongref"}]
     assert client.requests["execute_change_set"] == [{"ChangeSetName": "cs", "StackName": ARN}]
+
+
+ON = [{"StackName": "strongref", "EnableTerminationProtection": True}]
+
+
+def test_whatever_is_installed_is_protected_afterward() -> None:
+    client = ready(describe_stacks=[described("CREATE_COMPLETE")])
+    done(CREATE, client)
+    assert client.requests["update_termination_protection"] == ON
+    client = ready(describe_stacks=[described("UPDATE_COMPLETE", updated=AFTER)])
+    done(UPDATE, client)
+    assert client.requests["update_termination_protection"] == ON
+    client = ready(describe_stacks=[described("UPDATE_COMPLETE", updated=AFTER)])
+    done(replace(UPDATE, protected=True), client)
+    assert not client.requests["update_termination_protection"]
+
+
+def test_protection_alone_needs_no_change_set() -> None:
+    client, bucket = ready(), FakeBucket()
+    outcome = done(InstallPlan(EU, "strongref", Action.PROTECT, changes=(PROTECTION,)), client, bucket)
+    assert (outcome.result, outcome.details) == (Result.UPDATED, (PROTECTION,))
+    assert client.requests == {"update_termination_protection": ON}
+    assert bucket.calls == {}
+
+
+def test_a_stack_whose_creation_fails_is_not_protected() -> None:
+    client = ready(describe_stacks=[described("DELETE_COMPLETE")], describe_stack_events=pages(*CREATION))
+    with pytest.raises(DeploymentFailedError):
+        done(CREATE, client)
+    assert not client.requests["update_termination_protection"]
 
 
 def test_an_update_keeps_values_and_waits_for_the_end_of_its_own_operation() -> None:
@@ -221,6 +252,22 @@ def test_a_stack_that_is_gone_by_its_arn_is_deleted() -> None:
     assert client.requests["delete_stack"] == [{"StackName": ARN}]
 
 
+def test_protection_is_turned_off_for_the_deletion_and_on_again_if_the_stack_stays() -> None:
+    client = CloudFormation(describe_stacks=[missing])
+    remove(client.stacks(), ARN, print, protected=True)
+    off, on = ({"StackName": ARN, "EnableTerminationProtection": each} for each in (False, True))
+    assert list(client.requests)[:2] == ["update_termination_protection", "delete_stack"]
+    assert client.requests["update_termination_protection"] == [off]
+    canceled = event("strongref", "CREATE_COMPLETE", "Delete canceled.")
+    client = CloudFormation(
+        describe_stacks=[described("CREATE_COMPLETE", StackStatusReason="Delete canceled.")],
+        describe_stack_events=pages(canceled, event("strongref", "DELETE_IN_PROGRESS")),
+    )
+    with pytest.raises(DeploymentFailedError, match="Delete canceled"):
+        remove(client.stacks(), ARN, print, protected=True)
+    assert client.requests["update_termination_protection"] == [off, on]
+
+
 def test_a_deletion_that_cloudformation_cancels_is_reported() -> None:
     why = "Delete canceled. Cannot delete export strongref-exporter as it is in use by web."
     client = CloudFormation(
@@ -247,6 +294,7 @@ def test_what_the_bucket_has_is_not_uploaded_again() -> None:
     [
         (CREATE, Result.WOULD_INSTALL),
         (UPDATE, Result.WOULD_UPDATE),
+        (InstallPlan(EU, "strongref", Action.PROTECT), Result.WOULD_UPDATE),
         (InstallPlan(EU, "strongref", Action.NOTHING), Result.UP_TO_DATE),
         (InstallPlan(EU, "strongref", Action.REFUSE, "because"), Result.REFUSED),
     ],

@@ -42,8 +42,11 @@ def aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["install", "--region", EU, "--parameter", "ReadLag"], "--parameter must be NAME=VALUE, got 'ReadLag'"),
-        (["install", "--region", EU, "--tag", "=a"], "--tag must be NAME=VALUE, got '=a'"),
+        (
+            ["install", "--region", EU, "--parameter", "ReadLag"],
+            "--parameter must be a name and a value with = between them",
+        ),
+        (["install", "--region", EU, "--tag", "=a"], "--tag must be a name and a value with = between them"),
         (
             ["install", "--region", EU, "--parameter", "Readlag=1"],
             "--parameter Readlag: the installation has no such parameter. Did you mean ReadLag?",

@@ -11,6 +11,7 @@ from strongref_install.outcomes import Outcome, Result
 from strongref_install.plan import (
     IN_REVIEW,
     NEVER_WORKED,
+    PROTECTION,
     UPDATABLE,
     Action,
     Found,
@@ -27,7 +28,7 @@ EU = "eu-west-1"
 TEMPLATE = "Resources: {}\n"
 WANTED = Wanted("strongref", "0.2.0", ("Macro", "ReadLag"))
 TAGS = {"application": "strongref"}
-THERE = FoundStack("arn", "CREATE_COMPLETE", "0.2.0", {"Macro": "true", "ReadLag": "2"}, TAGS, TEMPLATE)
+THERE = FoundStack("arn", "CREATE_COMPLETE", "0.2.0", {"Macro": "true", "ReadLag": "2"}, TAGS, TEMPLATE, protected=True)
 
 
 def planned(stack: FoundStack | None, wanted: Wanted = WANTED, *, elsewhere: str = "") -> InstallPlan:
@@ -72,6 +73,14 @@ def test_where_all_is_as_wanted_nothing_is_done(status: str) -> None:
 def test_what_differs_is_updated_and_shown(stack: FoundStack, wanted: Wanted, change: str) -> None:
     plan = planned(stack, wanted)
     assert (plan.action, plan.changes, plan.before) == (Action.UPDATE, (change,), stack.version)
+
+
+def test_a_stack_that_anyone_could_delete_is_protected_whatever_else_is_done() -> None:
+    plan = planned(there(protected=False))
+    assert (plan.action, plan.changes, plan.protected) == (Action.PROTECT, (PROTECTION,), False)
+    plan = planned(there(protected=False), wanting(parameters={"ReadLag": "0"}))
+    assert (plan.action, plan.changes, plan.protected) == (Action.UPDATE, ("ReadLag 2 → 0", PROTECTION), False)
+    assert planned(THERE, wanting(parameters={"ReadLag": "0"})).protected
 
 
 def test_an_update_keeps_parameters_and_tags_that_are_not_given() -> None:
@@ -152,7 +161,7 @@ def test_an_installation_that_is_used_stays_and_its_users_are_named() -> None:
         (Found(EU, there(status=IN_REVIEW)), Result.WOULD_REMOVE, ""),
         (Found(EU, there(status="DELETE_FAILED")), Result.WOULD_REMOVE, ""),
         (Found(EU, there(status="UPDATE_IN_PROGRESS")), Result.REFUSED, "Wait until CloudFormation has finished"),
-        (Found(EU, there(protected=True)), Result.REFUSED, "termination protection"),
+        (Found(EU, there(protected=False)), Result.WOULD_REMOVE, ""),
     ],
 )
 def test_what_is_not_used_may_go_if_cloudformation_lets_it(found: Found, result: Result, text: str) -> None:

@@ -15,7 +15,8 @@ EU, US, AP = "eu-west-1", "us-east-1", "ap-south-1"
 
 
 def found(region: str, status: str = "CREATE_COMPLETE", version: str | None = "0.2.0", **parameters: str) -> Found:
-    return Found(region, FoundStack("arn", status, version, {"Macro": "true", **parameters}))
+    protected = region == EU
+    return Found(region, FoundStack("arn", status, version, {"Macro": "true", **parameters}, protected=protected))
 
 
 def test_regions_that_are_alike_do_not_differ() -> None:
@@ -59,9 +60,9 @@ def test_the_status_as_a_table() -> None:
     failed = [Outcome("x-1", Result.FAILED, details=("DescribeStacks failed.",))]
     (table,) = status_report(regions, failed, "0.2.0", everywhere=True).tables
     assert as_text(table) == (
-        "REGION      STACK            VERSION  MACRO  EVENT BUS\n"
-        "eu-west-1   CREATE_COMPLETE  0.2.0    yes    none\n"
-        "us-east-1   CREATE_COMPLETE  0.2.0    no     ops\n"
+        "REGION      STACK            VERSION  PROTECTED  MACRO  EVENT BUS\n"
+        "eu-west-1   CREATE_COMPLETE  0.2.0    yes        yes    none\n"
+        "us-east-1   CREATE_COMPLETE  0.2.0    no         no     ops\n"
         "ap-south-1  not installed\n"
         "x-1 could not be read. DescribeStacks failed.\n"
         "strongref is not installed in ap-south-1.\n"
@@ -84,6 +85,7 @@ def test_the_status_for_programs() -> None:
                 "stack": "arn",
                 "status": "CREATE_COMPLETE",
                 "version": "0.2.0",
+                "protected": True,
                 "parameters": {"Macro": "true"},
                 "otherStack": None,
             },
@@ -93,6 +95,7 @@ def test_the_status_for_programs() -> None:
                 "stack": None,
                 "status": None,
                 "version": None,
+                "protected": None,
                 "parameters": {},
                 "otherStack": None,
             },

@@ -14,6 +14,7 @@ from strongref.errors import ErrorMetric, LookUpDeniedError
 from strongref.lookup.attributes import attribute, returned_attributes
 from strongref.lookup.errors import (
     AttributesTooLargeError,
+    DynamicReferenceError,
     LookupPolicyError,
     NoSuchAttributeError,
     UnsupportedAttributeError,
@@ -82,6 +83,36 @@ def test_what_cannot_be_returned_is_refused_by_name(name: str, holds: str) -> No
         f"{name} of AWS::SQS::Queue is {holds}. Fn::GetAtt returns only strings and lists of strings. "
         "Remove it from Attributes."
     )
+
+
+SECRET = "{{resolve:secretsmanager:prod/db}}"
+POISONED: dict[str, Any] = {
+    "Arn": QUEUE["Arn"],
+    "Description": f"see {SECRET}",
+    "Hosts": ["a", "{{resolve:ssm:/db/host}}"],
+    "Variables": {"PASSWORD": "{{resolve:ssm-secure:/db/password:1}}", "STAGE": "prod"},
+    "Template": "Dear {{name}}",
+}
+
+
+def test_a_dynamic_reference_is_never_returned() -> None:
+    clean = {"Identifier": "jobs", "Arn": QUEUE["Arn"], "Variables.STAGE": "prod", "Template": "Dear {{name}}"}
+    assert returned_attributes(resource(**POISONED), None) == clean
+    assert returned_attributes(resource(**POISONED), ["Variables"]) == {"Identifier": "jobs", "Variables.STAGE": "prod"}
+
+
+@pytest.mark.parametrize("name", ["Description", "Hosts", "Variables.PASSWORD"])
+def test_a_dynamic_reference_that_is_requested_is_refused_by_name(name: str) -> None:
+    with pytest.raises(DynamicReferenceError, match=f"{name} of AWS::SQS::Queue contains a dynamic") as refused:
+        returned_attributes(resource(**POISONED), ["Arn", name])
+    assert refused.value.counted is ErrorMetric.REJECTED
+    assert "prod/db" not in str(refused.value)
+    assert "/db/" not in str(refused.value)
+
+
+def test_an_identifier_with_a_dynamic_reference_is_refused() -> None:
+    with pytest.raises(DynamicReferenceError, match="Identifier of AWS::SQS::Queue contains a dynamic reference"):
+        returned_attributes(Resource("AWS::SQS::Queue", SECRET, {"Arn": "x"}), ["Arn"])
 
 
 def test_what_is_not_there_is_refused_by_name() -> None:

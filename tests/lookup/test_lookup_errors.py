@@ -24,6 +24,7 @@ ALL = [
     errors.NoSuchAttributeError("AWS::S3::Bucket", LONG, LONG, [LONG, LONG], [LONG]),
     errors.NoSuchAttributeError("AWS::S3::Bucket", LONG, LONG, [], [LONG] * 50),
     errors.UnsupportedAttributeError("AWS::S3::Bucket", LONG, "a list of maps or of lists"),
+    errors.DynamicReferenceError("AWS::S3::Bucket", LONG),
     errors.AttributesTooLargeError("AWS::S3::Bucket", 5206, [LONG] * 50, named=True),
     errors.AttributesTooLargeError("AWS::S3::Bucket", 5206, [LONG] * 50, named=False),
     errors.LookupPolicyError(DENIED, "AWS::S3::Bucket"),

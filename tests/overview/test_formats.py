@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from strongref_overview.formats.dot import as_dot
 from strongref_overview.formats.json_document import graph_as_json, order_as_json
 from strongref_overview.formats.mermaid import as_mermaid
-from strongref_overview.graph import Graph, Participant
+from strongref_overview.formats.page import as_page
+from strongref_overview.graph import Graph, Participant, Unread
 from strongref_overview.order import delete_order, deploy_order
 from tests.support.documents import blocks
 from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_stale
@@ -128,6 +130,17 @@ def test_an_empty_graph_says_so(render: Callable[[Graph], str]) -> None:
     assert "No stacks export or import here" in render(EMPTY)
 
 
+def test_every_format_names_the_regions_that_were_not_read() -> None:
+    graph = replace(small(), unread=(Unread("us-west-2", "DescribeStacks failed: <denied>."),))
+    assert "  %% not read: us-west-2\n" in as_mermaid(graph)
+    assert ", not read: us-west-2" in as_dot(graph)
+    shown = '<p class="unread" title="us-west-2: DescribeStacks failed: &lt;denied&gt;.">Not read: us-west-2</p>'
+    assert shown in as_page(graph)
+    for name, text in (("graph", graph_as_json(graph)), ("order", order_as_json(deploy_order(graph), graph))):
+        check(name, text)
+        assert json.loads(text)["unread"] == [{"region": "us-west-2", "error": "DescribeStacks failed: <denied>."}]
+
+
 def check(document: str, text: str) -> None:
     validate(document, json.loads(text))
 
@@ -135,7 +148,7 @@ def check(document: str, text: str) -> None:
 @pytest.mark.parametrize("graph", [EMPTY, small(), shop(), with_stale(landscape(50))])
 def test_the_json_is_what_its_schema_says(graph: Graph) -> None:
     check("graph", graph_as_json(graph))
-    check("order", order_as_json(deploy_order(graph), graph.as_of))
+    check("order", order_as_json(deploy_order(graph), graph))
 
 
 def test_the_json_names_all_that_a_reference_has() -> None:
@@ -156,7 +169,7 @@ def test_the_json_names_all_that_a_reference_has() -> None:
 def test_the_json_of_an_order_names_waves_and_cycles() -> None:
     a, b, c = stack("a"), stack("b"), stack("c")
     graph = Graph((), (reference(a, b), reference(b, a), reference(b, c)), AS_OF)
-    text = order_as_json(delete_order(graph), AS_OF)
+    text = order_as_json(delete_order(graph), graph)
     check("order", text)
     document = json.loads(text)
     assert [[each["name"] for each in wave] for wave in document["waves"]] == [["c"], ["a", "b"]]

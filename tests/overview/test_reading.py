@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from strongref.aws.clients import Clients
+from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Producer
-from strongref.contract.record import Record
-from strongref.protocol.published import RecordedExports
 from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
-from strongref_overview.reading import OverviewReader
+from strongref_overview.reading import RECORDS, OverviewReader
 from strongref_overview.who import find_uses
-from strongref_toolkit.aws import Accounts
+from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import FetchFailedError, UnknownCallerError, UsageError
 from strongref_toolkit.session import ToolSession
 from tests.support.documents import rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from strongref_toolkit.aws import Where
     from tests.support.overview import Account
 
 EU, US, AP = "eu-west-1", "us-east-1", "ap-southeast-2"
@@ -31,6 +34,10 @@ SECRET = "a-value-not-to-be-shown"
 
 def reader() -> OverviewReader:
     return OverviewReader(ToolSession.start().aws(US, None))
+
+
+def nowhere() -> list[str]:
+    raise AssertionError("the index knows every Export")
 
 
 @pytest.fixture
@@ -110,21 +117,61 @@ def test_what_lists_do_not_show_yet_is_looked_at(account: Account, monkeypatch: 
     ]
 
 
-def test_holds_are_looked_for_in_the_own_account_only(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_homes_are_looked_for_in_the_own_account_only(account: Account, calls: Counter[tuple[str, str]]) -> None:
+    account.export("network", EU, US, Values={"A": SECRET})
     theirs = ExportScope("web", Producer("222222222222", AP, "network"))
-    record = RecordedExports({"Exports": Record("arn", {}, hold="network-Exports")}, torn=False)
-    monkeypatch.setattr(OverviewReader, "_records", lambda *_: {theirs: record})
-    asked: list[str] = []
-
-    def holds(_: object, region: str) -> dict[str, frozenset[str]]:
-        asked.append(region)
-        return {}
-
-    monkeypatch.setattr(OverviewReader, "_holds", holds)
-    account.stack("web", US)
+    head = {"stack": f"arn:aws:cloudformation:{AP}:222222222222:stack/network/1", "values": {"A": "x"}}
+    account.ssm(US).put_parameter(Name=f"{theirs.records}/Exports", Value=json.dumps(head), Type="String")
     found = reader()
-    found.values(found.regions([US]))
-    assert AP not in asked
+    assert len(found.values(found.regions([US]))) == 2
+    assert {region for region, action in calls if action == "DescribeStacks"} == {EU, US}
+
+
+def test_a_producer_that_was_deleted_is_seen(account: Account) -> None:
+    account.export("network", EU, US, Values={"A": SECRET})
+    account.delete_stack("network", EU)
+    found = reader()
+    assert [each.state for each in found.values(found.regions([US]))] == [ExportState.ORPHANED]
+
+
+def test_an_import_is_outdated_until_it_reads_the_change(account: Account) -> None:
+    account.export("network", EU, US, Consumer="web", Values={"A": SECRET, "B": SECRET}, OnChange="propagate")
+    account.claim("web", US, "network", EU, "A", "B")
+    path = f"/strongref/exports/web/123456789012/{EU}/network"
+    account.made("web", US, datetime.now(UTC))
+
+    def states() -> list[ImportState]:
+        found = reader()
+        return [claim.state for value in found.values(found.regions([US])) for claim in value.claims]
+
+    account.ssm(US).put_parameter(Name=f"{path}/B", Value="by hand", Overwrite=True)
+    assert states() == [ImportState.CURRENT, ImportState.CURRENT]
+    account.export("network", EU, US, Consumer="web", Values={"A": "new", "B": SECRET}, OnChange="propagate")
+    assert states()[0] is ImportState.OUTDATED
+    account.made("web", US, datetime.now(UTC) + timedelta(seconds=1))
+    assert states() == [ImportState.CURRENT, ImportState.CURRENT]
+
+
+def test_a_record_that_is_being_written_is_read_again(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    account.export("network", EU, US, Values={f"K{number:03}": "x" * 100 for number in range(60)})
+    under, first = OverviewReader._under, [RECORDS]
+
+    def torn(self: OverviewReader, region: str, path: str) -> dict[str, Any]:
+        found = under(self, region, path)
+        if path in first:
+            first.remove(path)
+            found = {name: each for name, each in found.items() if "." not in name}
+        return found
+
+    monkeypatch.setattr(OverviewReader, "_under", torn)
+    found = reader()
+    assert {each.state for each in found.values(found.regions([US]))} == {ExportState.PUBLISHED}
+    assert first == []
+    monkeypatch.setattr(OverviewReader, "_under", under)
+    tails = [name for name in account.everything(US) if name.startswith(RECORDS) and "." in name]
+    account.ssm(US).delete_parameters(Names=tails)
+    found = reader()
+    assert {each.state for each in found.values(found.regions([US]))} == {ExportState.UNREADABLE}
 
 
 def listed(found: dict[str, Any], lacking: str) -> dict[str, Any]:
@@ -161,20 +208,20 @@ def test_who_follows_a_stack_into_every_region(account: Account) -> None:
     account.export("network", EU, [US, AP], Values={"A": SECRET})
     account.claim("shop", AP, "network", EU, "A", Shared="true")
     for start in (EU, US):  # its own region, which has the index, and one of those that it exports to
-        (uses,) = find_uses(reader(), [start], "network")
+        (uses,) = find_uses(reader(), [start], nowhere, "network")
         assert [(value.region, len(value.claims)) for value in uses.exports] == [(AP, 1), (US, 0)]
         assert uses.imports == ()
-    (shop,) = find_uses(reader(), [AP], "shop")
+    (shop,) = find_uses(reader(), [AP], nowhere, "shop")
     assert [(value.key, claim.protection) for value, claim in shop.imports] == [("A", Protection.NONE)]
 
 
 def test_a_stack_that_does_not_exist_is_an_error(account: Account) -> None:
     account.export("network", EU, US, Values={"Alb": {"Arn": SECRET}, "A": SECRET})
     with pytest.raises(UsageError, match=r"'netwrok' in eu-west-1\. Did you mean network\?"):
-        find_uses(reader(), [EU], "netwrok")
+        find_uses(reader(), [EU], nowhere, "netwrok")
     with pytest.raises(UsageError, match=r"exports nor imports 'Alp\.Arn'\. Did you mean Alb\.Arn\?"):
-        find_uses(reader(), [EU], "network", "Alp.Arn")
-    (uses,) = find_uses(reader(), [EU], "network", "Alb")
+        find_uses(reader(), [EU], nowhere, "network", "Alp.Arn")
+    (uses,) = find_uses(reader(), [EU], nowhere, "network", "Alb")
     assert [value.key for value in uses.exports] == ["Alb/Arn"]
 
 
@@ -182,15 +229,15 @@ def test_stacks_of_one_name_need_not_have_the_same_keys(account: Account) -> Non
     account.export("network", EU, US, Values={"A": SECRET})
     account.export("network", US, US, Values={"B": SECRET})
     for key, home in (("A", EU), ("B", US)):
-        (uses,) = find_uses(reader(), [US], "network", key)
+        (uses,) = find_uses(reader(), [US], nowhere, "network", key)
         assert (uses.participant.region, [value.key for value in uses.exports]) == (home, [key])
     with pytest.raises(UsageError, match=r"network neither exports nor imports 'C'\. There are A and B\."):
-        find_uses(reader(), [US], "network", "C")
+        find_uses(reader(), [US], nowhere, "network", "C")
 
 
 def test_a_stack_that_exports_and_imports_nothing_is_none(account: Account) -> None:
     account.stack("idle", EU)
-    (uses,) = find_uses(reader(), [EU], "idle")
+    (uses,) = find_uses(reader(), [EU], nowhere, "idle")
     assert (uses.exports, uses.imports) == ((), ())
 
 
@@ -208,16 +255,61 @@ def test_without_a_caller_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> No
     assert not began.is_set()
 
 
-def test_a_call_that_fails_names_itself(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Have a region deny an action of the tools."""
+    real, denied = Aws.call, set[tuple[str, str]]()
+
+    def call(self: Aws, where: Where, action: str, target: str, *rest: Any, **request: Any) -> Any:  # noqa: ANN401
+        if (where.region, action) in denied:
+            raise FetchFailedError(action, target, where.region, "AccessDeniedException")
+        return real(self, where, action, target, *rest, **request)
+
+    monkeypatch.setattr(Aws, "call", call)
+    return lambda region, action: denied.add((region, action))
+
+
+def test_a_call_that_fails_names_itself(account: Account, deny: Callable[[str, str], None]) -> None:
     account.export("network", EU, US, Values={"A": SECRET})
-    aws = ToolSession.start().aws(US, None)
-    real = type(aws).call
-
-    def denied(self: object, where: object, action: str, target: str, *rest: object, **request: object) -> object:
-        if action == "GetResources":
-            raise FetchFailedError(action, target, US, "AccessDeniedException")
-        return real(self, where, action, target, *rest, **request)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(type(aws), "call", denied)
+    deny(US, "GetResources")
+    found = reader()
     with pytest.raises(FetchFailedError, match="GetResources of /strongref/exports in us-east-1 failed: AccessDenied"):
-        OverviewReader(aws).regions([US])
+        found.regions([US])
+    assert found.unread == ()  # The error says it.
+
+
+def test_a_region_that_cannot_be_read_is_named_and_the_others_are_read(
+    account: Account, deny: Callable[[str, str], None]
+) -> None:
+    account.export("network", EU, [US, AP], Values={"A": SECRET})
+    deny(AP, "GetResources")
+    for start in ([AP, US], [US]):
+        found = reader()
+        values = found.values(found.reachable(start, "network"))
+        assert [(each.region, each.state) for each in values] == [(US, ExportState.PUBLISHED)]
+        (unread,) = found.unread
+        assert (unread.region, "AccessDeniedException" in unread.error) == (AP, True)
+
+
+def test_a_producers_region_that_cannot_be_read_leaves_holds_unknown(
+    account: Account, deny: Callable[[str, str], None]
+) -> None:
+    account.stack("network", EU, exported="network-Exports")
+    account.export("network", EU, US, Values={"A": SECRET}, Hold="network-Exports")
+    account.claim("web", US, "network", EU, "A", Shared="true")
+    deny(EU, "DescribeStacks")
+    found = reader()
+    (value,) = found.values(found.regions([US]))
+    assert (value.state, value.claims[0].protection) == (ExportState.PUBLISHED, Protection.UNKNOWN)
+    assert [each.region for each in found.unread] == [EU]
+
+
+def test_without_its_index_entry_a_stack_is_looked_for_everywhere(account: Account) -> None:
+    account.export("network", EU, [US, AP], Values={"A": SECRET})
+    account.made("network", EU, datetime.now(UTC))
+    (entry,) = [name for name in account.everything(EU) if name.startswith(INDEX)]
+    (uses,) = find_uses(reader(), [EU], nowhere, "network")
+    assert [value.region for value in uses.exports] == [AP, US]
+    account.ssm(EU).delete_parameter(Name=entry)
+    (uses,) = find_uses(reader(), [EU], lambda: [AP, EU, US], "network")
+    assert [value.region for value in uses.exports] == [AP, US]

@@ -30,6 +30,7 @@ REGION = "us-east-1"
 LATENCY = 0.1
 UNTIL = EPOCH + timedelta(hours=1)
 EXPORTER = FenceHolder("Exports", "Exports of stack network", "request-1", UNTIL)
+OTHER = FenceHolder("release", "strongref release")
 
 
 class World:
@@ -321,3 +322,38 @@ def test_what_is_noted_stays_small() -> None:
     assert len(looked.exceptions) == MAX_EXCEPTIONS
     assert looked.upto == f"Key{MAX_EXCEPTIONS - 1:03d}"
     assert looked.needs("Key050")
+
+
+def test_ctrl_c_takes_the_fence_away_once_reads_show_what_was_written() -> None:
+    world = World()
+
+    def interrupted(posts: list[FencedStore]) -> None:
+        posts[0].store.create("/x", ParameterType.STRING, "x", {})
+        raise KeyboardInterrupt
+
+    def work() -> None:
+        clock = VirtualClock.lasting(world.time, 885)
+        ports = replace(world.ports(), lag=ReadLag(2.0))
+        with pytest.raises(KeyboardInterrupt):
+            behind_fences(ports, clock, [(REGION, SCOPE)], EXPORTER, interrupted)
+        assert world.time.seconds > ReadLag(2.0).before_reading + ReadLag(2.0).after_writing
+
+    world.time.run(work)
+    assert world.fences == {}
+
+
+def test_who_waits_is_told_for_whom_and_for_how_long_at_most() -> None:
+    world = World()
+    told: list[tuple[str, float]] = []
+
+    def wait() -> None:
+        world.time.sleep(1)
+        ports = replace(world.ports(30), waits=lambda _, fence, left: told.append((fence.held_by, left)))
+        behind_fences(ports, VirtualClock.lasting(world.time, 885), [(REGION, SCOPE)], OTHER, lambda _: None)
+
+    world.time.run(partial(world.behind, 10), wait)
+    assert {who for who, _ in told} == {"Exports of stack network"}
+    left = [seconds for _, seconds in told]
+    assert 29 <= left[0] <= 30
+    assert left == sorted(left, reverse=True)
+    assert len(left) >= 4

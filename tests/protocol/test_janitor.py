@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from strongref.aws.parameter_store import SsmStore
 from strongref.contract.fence import Fence
 from strongref.contract.names import RESTORED, Key
 from strongref.contract.releases import KEPT, Release
-from strongref.errors import OTHER_ACCOUNT, OutOfTimeError, StackLookupError, StrongRefError
+from strongref.errors import OTHER_ACCOUNT, AccessDeniedError, OutOfTimeError, StackLookupError, StrongRefError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import PART, Janitor, JanitorProgress
 from strongref.protocol.lag import ReadLag
@@ -23,6 +24,7 @@ from tests.support.fake_ssm import FakeClock
 
 EU, US = "eu-west-1", "us-east-1"
 SCOPE = f"web/{ACCOUNT}/{EU}/network"
+OTHER_SCOPE = f"web/{ACCOUNT}/{EU}/other"
 OLD_FENCE = '{"by": "x", "until": "2001-01-01T00:00:00+00:00"}'
 WRITES = {"PutParameter", "DeleteParameters", "AddTagsToResource", "RemoveTagsFromResource"}
 
@@ -409,3 +411,28 @@ def test_traces_of_releases_are_kept_for_90_days(cloud: Cloud) -> None:
     left = cloud.parameters_below(US, "/strongref/releases")
     assert left == sorted([traces[0].name, *odd])
     assert Release.decode(traces[0].name, cloud.texts(US)[traces[0].name[1:]]) == traces[0]
+
+
+def test_a_scope_that_cannot_be_repaired_stops_no_other_one(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    cloud.deploy("other", EU, {"Exports": exports(A="x")})
+    for scope in (SCOPE, OTHER_SCOPE):
+        cloud.ssm(US).delete_parameter(Name=name("A", scope=scope))
+    create, failed = SsmStore.create, list[tuple[str, str]]()
+
+    def denied(store: SsmStore, parameter: str, *more: Any) -> None:  # noqa: ANN401
+        if parameter == name("A"):
+            raise AccessDeniedError("PutParameter", "AccessDeniedException", parameter, US)
+        create(store, parameter, *more)
+
+    monkeypatch.setattr(SsmStore, "create", denied)
+    ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token)
+
+    def note(_message: str, error: StrongRefError, /, **about: str) -> None:
+        failed.append((about["parameter"], type(error).__name__))
+
+    done = [each for tended in Janitor(ports, US, ACCOUNT, failed=note).tend(cloud.clock) for each in tended.findings]
+    assert [(each.kind, each.parameter) for each in done] == [
+        (FindingType.UNKNOWN, name("A")),
+        (FindingType.MISSING, name("A", scope=OTHER_SCOPE)),
+    ]
+    assert failed == [(name("A"), "AccessDeniedError")]

@@ -21,6 +21,7 @@ from strongref.protocol.janitor import Checkpoint, Janitor
 from strongref.protocol.janitor_holds import HoldTender
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
+from strongref.protocol.published import RecordedExports
 from strongref.protocol.time import Patience
 from tests.protocol.test_holds import HELD, HOLD, hold_stacks, holding
 from tests.protocol.test_scenarios import EU, US, exports, imports
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 HOUR = 3600.0
 INDEX = index_name("network", "Exports")
+RECORD = f"/strongref/records/web/{ACCOUNT}/{EU}/network/Exports"
 
 
 @pytest.fixture(params=[0.0, 2.0], ids=["reads at once", "late reads"])
@@ -364,3 +366,22 @@ def test_a_stack_that_is_deployed_between_the_looks_keeps_its_entry(held: Cloud)
     held.clock.on_sleep = lambda _: setattr(network, "updates", network.updates + 1)
     found = tend(held, EU)
     assert found == ([] if held.lag.seconds else [FindingType.INDEX])
+
+
+@pytest.mark.parametrize("repairs", [True, False])
+def test_a_hold_stays_while_a_record_that_may_need_it_cannot_be_read(held: Cloud, *, repairs: bool) -> None:
+    before = hold_stacks(held)
+    held.ssm(US).put_parameter(Name=RECORD, Type="String", Value="nonsense", Overwrite=True)
+    assert tend(held, repairs=repairs) == ["Unreadable"]
+    assert hold_stacks(held) == before
+
+
+@pytest.mark.parametrize("repairs", [True, False])
+def test_a_record_that_becomes_unreadable_meanwhile_does_not_take_the_hold_away(
+    held: Cloud, monkeypatch: pytest.MonkeyPatch, *, repairs: bool
+) -> None:
+    before = hold_stacks(held)
+    held.ssm(US).put_parameter(Name=RECORD, Type="String", Value="nonsense", Overwrite=True)
+    monkeypatch.setattr(janitor, "_of_living_stacks", lambda *_: RecordedExports({}, torn=False))
+    assert tend(held, repairs=repairs) == ["Unreadable", *(["HoldsPending"] if repairs else [])]
+    assert hold_stacks(held) == before

@@ -92,8 +92,8 @@ def test_without_a_bus_notices_are_counted_and_nothing_is_dropped() -> None:
     ("error", "shown"),
     [
         (
-            ServiceError("PutEvents", "AccessDeniedException", "bus", "us-east-1"),
-            "PutEvents of bus in us-east-1 failed: AccessDeniedException.",
+            ServiceError("PutEvents", "NotHeardOf", "bus", "us-east-1"),
+            "PutEvents of bus in us-east-1 failed: NotHeardOf.",
         ),
         (ValueError(SECRET), "ValueError"),
         (SystemExit(SECRET), "SystemExit"),

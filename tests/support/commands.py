@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 from strongref_cli.arguments import parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+Run: TypeAlias = Callable[..., tuple[int, str, str]]
+"""Runs a command line: its exit status, standard output and standard error."""
+
+SECRET = "an-export-not-to-be-shown"
+"""The value of exports in tests of the command line."""
 
 
 def parser_of(*names: str) -> argparse.ArgumentParser:

@@ -94,6 +94,9 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "conflicting": lambda: errors.ConflictingExportError(["CertArn"], "MoreExports"),
     "changing": lambda: errors.ChangingError(PRODUCER, f"MoreExports of {PRODUCER}, until 2026-01-31 12:00:00 UTC"),
+    "still-changing": lambda: errors.StillChangingError(
+        PRODUCER, f"MoreExports of {PRODUCER}, until 2026-01-31 12:00:00 UTC"
+    ),
     "unreadable": lambda: errors.UnreadableRecordError(f"{SCOPE.records}/MoreExports", "MoreExports"),
     "newer-format": lambda: errors.NewerFormatError(f"{SCOPE.records}/Exports", "2", "2.0.0", "1", "1.4.0"),
     "undecryptable": lambda: errors.UndecryptableError("GetParameters", "InvalidKeyId", CERT, US),
@@ -119,6 +122,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "too-large": lambda: ResponseTooLargeError(5206, ["Policy", "SubnetIds"]),
     "too-large-alone": lambda: ResponseTooLargeError(5206, ["Policy"], ["Policy"]),
     "denied": lambda: errors.AccessDeniedError("PutParameter", "AccessDeniedException", CERT, US),
+    "denied-caller": lambda: errors.CallerDeniedError("RemoveTagsFromResource", "AccessDeniedException", CERT, US),
     "throttled": lambda: errors.ThrottledError("PutParameter", "ThrottlingException", CERT, US),
     "out-of-time": lambda: errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US),
     "time-spent": lambda: errors.ServiceTimeoutError(
@@ -128,6 +132,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
         "AccessDeniedException", errors.OutOfTimeError("PutParameter", "OutOfTime", CERT, US)
     ),
     "store": lambda: errors.StoreError("PutParameter", "ParameterLimitExceeded", CERT, US),
+    "store-key": lambda: errors.StoreError("PutParameter", "InvalidKeyId", CERT, US),
+    "store-invalid": lambda: errors.StoreError("PutParameter", "ValidationException", CERT, US),
     "stack-lookup": lambda: errors.StackLookupError("network", US, "AccessDenied"),
     "event-rejected": lambda: EventRejectedError("CloudFormation does not wait for it"),
     "event-not-verified": lambda: EventNotVerifiedError(errors.StackLookupError("network", EU, "AccessDenied")),
@@ -203,6 +209,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "lookup-unsupported-attribute": lambda: lookup_errors.UnsupportedAttributeError(
         "AWS::S3::Bucket", "Tags", "a list of maps or of lists"
     ),
+    "lookup-dynamic-reference": lambda: lookup_errors.DynamicReferenceError("AWS::Lambda::Function", "Description"),
+    "too-large-for-standard": lambda: errors.StandardTierError("PutParameter", "ValidationException", CERT, US),
     **OF_RESOLVERS,
     **OF_CDK8S,
     **OF_REFS,

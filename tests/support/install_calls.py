@@ -4,6 +4,7 @@ from __future__ import annotations
 
 INSTALLING = {
     *("CreateChangeSet", "DeleteChangeSet", "ExecuteChangeSet", "GetTemplateSummary", "ListStacks"),
+    "UpdateTerminationProtection",
     *("CreateBucket", "DeleteBucket", "DeleteObjects", "HeadBucket", "HeadObject", "ListObjectsV2", "PutObject"),
     *("PutBucketEncryption", "PutPublicAccessBlock"),
 }

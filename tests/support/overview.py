@@ -12,9 +12,12 @@ from strongref.contract.event import Event, RequestType
 from strongref.contract.holds import HOLD_STACK
 from strongref.contract.names import CLAIM_TAG
 from strongref.runtime.wiring import exporter, importer
+from strongref_overview.reading import OverviewReader
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import pytest
 
 ACCOUNT = "123456789012"
@@ -29,8 +32,22 @@ class Account:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.resources: dict[str, set[str]] = {}
+        self._made: dict[str, datetime] = {}
         listed = property(lambda _: lambda arn: frozenset(self.resources.get(arn, ())))
         monkeypatch.setattr(CloudFormationStacks, "physical_ids", listed)
+        resources = OverviewReader._resources
+
+        def with_custom(reader: OverviewReader, region: str, arn: str) -> dict[str, datetime]:
+            found = resources(reader, region, arn)
+            if at := self._made.get(arn):
+                found |= dict.fromkeys(self.resources.get(arn, ()), at)
+            return found
+
+        monkeypatch.setattr(OverviewReader, "_resources", with_custom)
+
+    def made(self, stack: str, region: str, at: datetime) -> None:
+        """Have CloudFormation list a stack's custom resources, as created or updated at this time."""
+        self._made[self.stack(stack, region)] = at
 
     def stack(
         self,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, dataclass_transform
 
-from strongref.text import NAMES_LIMIT, REASON_LIMIT, brief, cut, filled, some, stack_text
+from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut, filled, some, stack_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -94,6 +94,14 @@ class BadRequestError(StrongRefError):
         return f"{cut(self.prop, NAMES_LIMIT // 2)}{colon} {cut(self.problem, REASON_LIMIT - 300)}"
 
 
+def _after(action: str, code: str) -> str:
+    """The next step after a failed call, to append to a sentence; empty if the code says nothing about it."""
+    from strongref.next_steps import next_step  # noqa: PLC0415 (a function starts faster without the table)
+
+    step = next_step(action, code)
+    return f" {step}" if step else ""
+
+
 class ServiceError(StrongRefError):
     """A service of AWS refused a call or could not be reached."""
 
@@ -101,7 +109,11 @@ class ServiceError(StrongRefError):
     code: str  # AWS's error code, as in `AccessDeniedException`
     target: str  # what the call was about, as in a parameter's name; never a value
     region: str
-    sentence = "{action} of {target:500} in {region} failed: {code}."
+    sentence = "{action} of {target:500} in {region} failed: {code}.{_step}"
+
+    @property
+    def _step(self) -> str:
+        return _after(self.action, self.code)
 
 
 class StoreError(ServiceError):
@@ -109,9 +121,15 @@ class StoreError(ServiceError):
 
 
 class AccessDeniedError(StoreError):
+    sentence = "{action} of {target:500} in {region} was denied ({code}).{_step}"
+
+
+class CallerDeniedError(AccessDeniedError):
+    """The same for tools on people's machines, which have no role but the caller's own permissions."""
+
     sentence = (
-        "{action} of {target:500} in {region} was denied ({code}). Check the function's role, its permissions boundary "
-        "and service control policies."
+        "{action} of {target:500} in {region} was denied ({code}). Check the caller's permissions, permissions "
+        "boundary and service control policies; docs/permissions.md lists what each command needs."
     )
 
 
@@ -137,11 +155,21 @@ class OutOfTimeError(StoreError, UnfinishedError):
 
 
 class ThrottledError(OutOfTimeError):
-    sentence = "{action} in {region} was throttled ({code}) until the function timed out. Deploy again."
+    sentence = "{action} in {region} was throttled ({code}) until the function timed out. Deploy again.{_step}"
 
 
 class TooManyTagsError(StoreError):
     """The parameter would have more than 50 tags."""
+
+
+class StandardTierError(StoreError):
+    """A value is larger than a standard parameter can hold, and the region has no others."""
+
+    counted = ErrorMetric.REJECTED
+    sentence = (
+        "{target:500} is larger than 4 KB, and Parameter Store in {region} takes only standard parameters, of at most "
+        "4 KB. Export the value in parts."
+    )
 
 
 class AlreadyExistsError(StoreError):
@@ -171,7 +199,12 @@ class StackLookupError(StrongRefError):
     stack: str
     region: str
     code: str
-    sentence = "CloudFormation in {region} could not be asked about stack {stack}: {code}."
+    action: str = field(default="DescribeStacks", kw_only=True)  # the API action that failed
+    sentence = "CloudFormation in {region} could not be asked about stack {stack}: {code}.{_step}"
+
+    @property
+    def _step(self) -> str:
+        return _after(self.action, self.code)
 
 
 class OutdatedRequestError(StrongRefError):
@@ -299,12 +332,21 @@ class RecentlyDeletedError(StrongRefError):
     )
 
 
-class ConflictingExportError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class KeysError(StrongRefError):
+    """Something about keys of one stack's exports."""
+
     keys: Sequence[str]
+
+    @property
+    def names(self) -> list[str]:
+        return [attribute_name(key) for key in self.keys]
+
+
+class ConflictingExportError(KeysError):
+    counted = ErrorMetric.REJECTED
     logical_id: str
     sentence = (
-        "{keys} cannot be exported: {logical_id} in the same stack exports the same name with another value. Give one "
+        "{names} cannot be exported: {logical_id} in the same stack exports the same name with another value. Give one "
         "of them another name, or both the same value. Nothing was changed."
     )
 
@@ -314,6 +356,14 @@ class ChangingError(StrongRefError):
     producer: str
     by: str
     sentence = "The exports of {producer} are being changed right now (by {by:500}). Deploy again in a moment."
+
+
+class StillChangingError(ChangingError):
+    """The same for a command, which has waited."""
+
+    sentence = (
+        "The exports of {producer} are still being changed (by {by:500}). Run the command again when that has finished."
+    )
 
 
 class UnreadableRecordError(StrongRefError):
@@ -341,11 +391,10 @@ class NewerFormatError(StrongRefError):
     )
 
 
-class UnsettledError(StrongRefError):
-    keys: Sequence[str]
+class UnsettledError(KeysError):
     producer: str
     sentence = (
-        "The stored value of {keys} differs from what {producer} exports: a change did not finish, or it was changed "
+        "The stored value of {names} differs from what {producer} exports: a change did not finish, or it was changed "
         "by hand. Deploy the exporting stack with another Revision, then this one again."
     )
 
@@ -455,13 +504,13 @@ class HoldFailedError(StrongRefError):
     )
 
 
-class TooManyClaimsError(StrongRefError):
+class TooManyClaimsError(KeysError):
     counted = ErrorMetric.REJECTED
-    keys: Sequence[str]
     producer: str
     sentence = (
-        "{keys} of {producer} cannot be imported once more: SSM allows 50 tags on a parameter, and each import is one. "
-        "Give this consumer an Export of its own (Consumer: …), or import weakly (Strength: weak). Nothing was claimed."
+        "{names} of {producer} cannot be imported once more: SSM allows 50 tags on a parameter, and each import is "
+        "one. Give this consumer an Export of its own (Consumer: …), or import weakly (Strength: weak). Nothing was "
+        "claimed."
     )
 
 
@@ -476,7 +525,7 @@ def _merged(in_use: Iterable[InUse]) -> list[InUse]:
 def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for use in in_use:
-        groups.setdefault((use.verb, use.importers), []).append(use.key)
+        groups.setdefault((use.verb, use.importers), []).append(attribute_name(use.key))
     return groups
 
 

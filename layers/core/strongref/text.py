@@ -23,8 +23,13 @@ def some(names: Iterable[str], most: int = 10) -> str:
     """`a, b and c`, or the first `most` `and N more`."""
     listed = list(names)
     if len(listed) > most:
-        return f"{', '.join(listed[:most])} and {len(listed) - most} more"
+        return f"{', '.join(listed[:most])} and {len(listed) - most:,} more"
     return f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
+
+
+def attribute_name(key: str) -> str:
+    """A key of an export as people see it: as `Fn::GetAtt` spells it, with dots between levels."""
+    return key.replace("/", ".")
 
 
 def os_problem(error: OSError) -> str:

@@ -12,7 +12,7 @@ from strongref_manifests.sources.parameters import ParameterSource
 from strongref_manifests.sources.secretsmanager import SecretSource
 from strongref_manifests.terraform.source import TerraformStates
 from strongref_manifests.tokens import ENV, EXPORT, ON_DEMAND, SECRET, SSM
-from strongref_toolkit.session import ToolSession, regions
+from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -44,7 +44,7 @@ def sources(  # noqa: PLR0913 (as the command's options)
 
     def exports() -> TokenSource:
         ports = session.ports()
-        store = ports.stores(regions([called.region] if called.region else None)[0], session.clock)
+        store = ports.stores(one_region(called.region), session.clock)
         return ExportSource(called, store, session.clock, ports.patience, consumer, sensitive=sensitive)
 
     on_demand: Mapping[str, Callable[[], TokenSource]] = {

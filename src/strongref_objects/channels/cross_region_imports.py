@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED, Producer
 from strongref.contract.requests import IMPORT_TYPE, IMPORTER, Strength
-from strongref.contract.values import attribute_name
 from strongref.macro.imports import DATA_BYTES, split
+from strongref.text import attribute_name
 from strongref_objects.base.errors import BadStrengthError, NothingToImportError, SecureObjectError
 from strongref_objects.base.names import export_key, list_of, logical_id, shown
 from strongref_objects.channels.exporting import check_free

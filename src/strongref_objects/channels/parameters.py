@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.values import ParameterType
+from strongref.errors import CallerDeniedError
 from strongref_objects.base.errors import (
     BadChannelError,
     NothingToImportError,
@@ -136,7 +137,8 @@ def _own_store(region: str | None) -> Store:
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not region:
         raise BadChannelError("the region is unknown: pass region, or set AWS_REGION")
-    return Stores(Clients().ssm, RateLimiter(RateLimits.from_environment()))(region, SystemClock(READ_SECONDS))
+    stores = Stores(Clients().ssm, RateLimiter(RateLimits.from_environment()), CallerDeniedError)
+    return stores(region, SystemClock(READ_SECONDS))
 
 
 def _look_up(target: Target, synthesis: Synthesis, prefix: str, path: Path, is_setting: bool) -> Any:  # noqa: ANN401 (JSON)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from strongref.text import some
 from strongref_overview.formats import STALE, UNPROTECTED, by_place, edge_label
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def _lines(graph: Graph) -> Iterator[str]:
 
 def _caption(graph: Graph) -> str:
     as_of = f"as of {graph.as_of.isoformat(timespec='seconds')}"
-    return as_of if graph.participants else f"No stacks export or import here, {as_of}"
+    unread = f", not read: {some([each.region for each in graph.unread], 5)}" if graph.unread else ""
+    return f"{'' if graph.participants else 'No stacks export or import here, '}{as_of}{unread}"
 
 
 def _node(participant: Participant) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from datetime import datetime
+from strongref_toolkit.json_values import document_text
 
+if TYPE_CHECKING:
     from strongref_overview.graph import Graph, Participant, Reference
     from strongref_overview.order import Order
 
@@ -15,20 +14,20 @@ VERSION = 1
 
 
 def graph_as_json(graph: Graph) -> str:
-    return _text(
+    return document_text(
         {
-            **_head(graph.as_of),
+            **_head(graph),
             "participants": [_participant(each) for each in graph.participants],
             "references": [_reference(each) for each in graph.references],
         }
     )
 
 
-def order_as_json(order: Order, as_of: datetime) -> str:
-    """An order of deployment or of deletion."""
-    return _text(
+def order_as_json(order: Order, graph: Graph) -> str:
+    """An order of deployment or of deletion of a graph."""
+    return document_text(
         {
-            **_head(as_of),
+            **_head(graph),
             "waves": [[_participant(each) for each in wave] for wave in order.waves],
             "cycles": [
                 {"participants": [each.id for each in cycle.participants], "chain": [each.id for each in cycle.chain]}
@@ -38,12 +37,9 @@ def order_as_json(order: Order, as_of: datetime) -> str:
     )
 
 
-def _text(document: dict[str, Any]) -> str:
-    return f"{json.dumps(document, indent=2)}\n"
-
-
-def _head(as_of: datetime) -> dict[str, Any]:
-    return {"version": VERSION, "asOf": as_of.isoformat(timespec="seconds")}
+def _head(graph: Graph) -> dict[str, Any]:
+    unread = [each._asdict() for each in graph.unread]
+    return {"version": VERSION, "asOf": graph.as_of.isoformat(timespec="seconds"), "unread": unread}
 
 
 def _participant(each: Participant) -> dict[str, str]:

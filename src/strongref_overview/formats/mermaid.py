@@ -21,6 +21,7 @@ def _lines(graph: Graph) -> Iterator[str]:
     ids = {each: f"s{number}" for number, each in enumerate(graph.participants)}
     yield "flowchart LR"
     yield f"  %% as of {graph.as_of.isoformat(timespec='seconds')}"
+    yield from (f"  %% not read: {each.region}" for each in graph.unread)
     if not ids:
         yield '  empty["No stacks export or import here"]'
     for at, (account, regions) in enumerate(by_place(graph.participants).items()):

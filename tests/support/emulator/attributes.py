@@ -1,4 +1,4 @@
-"""What CloudFormation knows of EC2 and the emulator does not: attributes for `Fn::GetAtt`, and rules of their own."""
+"""What CloudFormation knows of resources and the emulator does not: attributes, rules of their own, concurrency."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from ministack.services import ec2
+from ministack.services import ec2, lambda_svc
 from ministack.services.cloudformation import provisioners
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ def install() -> None:
     vpc = _HANDLERS["AWS::EC2::VPC"]
     for action in ("create", "update"):
         vpc[action] = telling(vpc[action])
+    function = _HANDLERS["AWS::Lambda::Function"]
+    for action, position in (("create", 1), ("update", 2)):
+        function[action] = reserving(function[action], position)
     for way, permissions in (("Ingress", "IpPermissions"), ("Egress", "IpPermissionsEgress")):
         _HANDLERS[f"AWS::EC2::SecurityGroup{way}"] = {
             "create": partial(_create_rule, permissions),
@@ -34,6 +37,20 @@ def telling(make: Callable[..., Any]) -> Callable[..., Any]:
         done = make(*given, **named)
         if isinstance(done, tuple) and done[0] in ec2._vpcs:
             done[1].setdefault("CidrBlock", ec2._vpcs[done[0]]["CidrBlock"])
+        return done
+
+    return made
+
+
+def reserving(make: Callable[..., Any], position: int) -> Callable[..., Any]:
+    """The same, with a function's reserved concurrency; `position` is that of the properties."""
+
+    def made(*given: Any, **named: object) -> Any:  # noqa: ANN401 (as above)
+        done = make(*given, **named)
+        function = lambda_svc._functions.get(done[0] if isinstance(done, tuple) else done)
+        if function is not None:
+            reserved = given[position].get("ReservedConcurrentExecutions")
+            function["concurrency"] = None if reserved is None else int(reserved)
         return done
 
     return made

@@ -1,11 +1,15 @@
-"""SSM's plural actions, authorized as AWS does it: each name on its own, and not all of Parameter Store at once."""
+"""SSM's plural actions, authorized as AWS does it: each name on its own, and not all of Parameter Store at once.
+
+And who a session of a role is in a condition: the role, where the emulator has the session.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
-from ministack.core import iam_actions
+from ministack.core import iam_actions, iam_evaluator
 from ministack.core.iam_evaluator import AuthError, enforce
 from ministack.core.responses import get_account_id, get_region
 from ministack.core.router import extract_access_key_id
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 
     from tests.support.emulator import gateway
 
+_SESSION = re.compile(r"arn:([a-z-]+):sts::([0-9]{12}):assumed-role/([^/]+)/.+")
 _BY_NAMES = ("GetParameters", "DeleteParameters")
 
 
@@ -72,6 +77,18 @@ def install() -> None:
         return arn
 
     iam_actions.extract_resource_arn = extract_resource_arn
+    resolve = iam_evaluator._resolve_condition_key
+
+    def resolve_condition_key(key: str, context: Any) -> Any:  # noqa: ANN401 (the emulator's)
+        found = resolve(key, context)
+        return principal_arn(found) if key.lower() == "aws:principalarn" else found
+
+    iam_evaluator._resolve_condition_key = resolve_condition_key
+
+
+def principal_arn(caller: str) -> str:
+    """A caller as `aws:PrincipalArn` has it (AWS: IAM User Guide, global condition keys)."""
+    return _SESSION.sub(r"arn:\1:iam::\2:role/\3", caller)
 
 
 def denial(request: gateway.Request) -> gateway.Response | None:

@@ -138,7 +138,7 @@ class _Pausing:
         self.session.waits += 1
         return self
 
-    def pause(self) -> bool:
+    def pause(self, _before: Callable[[float], None] | None = None) -> bool:
         return bool(self.session.ask(("pause", "", ""), lambda _world: None))
 
     def over(self, why: StrongRefError) -> StrongRefError:

@@ -18,6 +18,7 @@ from strongref.errors import (
     UnsupportedError,
     WaitInterruptedError,
 )
+from strongref.next_steps import DENIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +30,6 @@ T = TypeVar("T")
 _ABSENT = "ResourceNotFoundException"
 _INVALID = "InvalidRequestException"
 _UNSUPPORTED = frozenset({"UnsupportedActionException", "TypeNotFoundException"})
-_DENIED = frozenset({"AccessDeniedException", "AccessDenied", "UnauthorizedOperation", "InvalidCredentialsException"})
 _HANDLER_FAILED = frozenset(
     {
         "ConcurrentModificationException",
@@ -113,7 +113,8 @@ class CloudControlApi(RegionalApi["CloudControlApiClient"]):
             raise PropertiesAskedError(attempt.required)
         if failed.code in _UNSUPPORTED:
             raise UnsupportedError(type_name, action, self.region)
-        kind = LookUpDeniedError if failed.code in _DENIED else CloudControlError
+        failed.log(action, self.region)
+        kind = LookUpDeniedError if failed.code in DENIED else CloudControlError
         why = kind(action, failed.code, f"{type_name} {identifier or ''}".strip(), self.region)
         raise WaitInterruptedError(why) if failed.out_of_time else why
 

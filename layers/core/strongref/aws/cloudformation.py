@@ -134,7 +134,7 @@ class CloudFormationStacks:
         """The response; None if the stack does not exist."""
 
         def failure(code: str) -> StrongRefError:
-            return StackLookupError(stack, region, code)
+            return StackLookupError(stack, region, code, action=action)
 
         return self._send(action, region, method, request, _NO_SUCH_STACK, failure)
 
@@ -171,6 +171,7 @@ class CloudFormationStacks:
             failed = error
         if failed.code == harmless:
             return None
+        failed.log(action, region)
         why = failure(failed.code)
         raise WaitInterruptedError(why) if failed.out_of_time else why
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 from botocore.exceptions import BotoCoreError, ClientError
 
 from strongref.arns import Arn
+from strongref.aws.retry_and_rate_limit import CallFailedError
 from strongref.contract.notices import SOURCE
 from strongref.errors import ServiceError
 
@@ -61,6 +62,8 @@ class EventBus:
                 response = self.client_in(region).put_events(Entries=entries)
             except ClientError as error:
                 code = error.response.get("Error", {}).get("Code", "Unknown")
+                request_id = error.response.get("ResponseMetadata", {}).get("RequestId", "")
+                CallFailedError(code, request_id=request_id).log("PutEvents", region)
             except BotoCoreError as error:
                 code = type(error).__name__
             else:

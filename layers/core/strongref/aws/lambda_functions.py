@@ -41,4 +41,5 @@ class LambdaInvoker:
             failed = error
         else:
             return
+        failed.log("Invoke", region)
         raise ReinvokeError(failed.code, left, unknown=failed.unknown)

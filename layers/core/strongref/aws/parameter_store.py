@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +18,7 @@ from strongref.errors import (
     AlreadyExistsError,
     NotFoundError,
     OutOfTimeError,
+    StandardTierError,
     StoreError,
     ThrottledError,
     TooManyTagsError,
@@ -28,27 +31,36 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from mypy_boto3_ssm import SSMClient
-    from mypy_boto3_ssm.type_defs import ParameterTypeDef
+    from mypy_boto3_ssm.type_defs import ParameterTypeDef, PutParameterResultTypeDef
 
     from strongref.aws.retry_and_rate_limit import RateLimiter
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")
 
+_DENIED = ("AccessDeniedException", "AccessDenied", "UnauthorizedOperation")
+KMS_KEY = "STRONGREF_KMS_KEY"
+"""The environment variable with the ID or alias of the KMS key for secure values; empty for the account's default."""
+
+_TIER = "Intelligent-Tiering"
+"""The standard tier, which is free, if 4 KB are enough; else the advanced one."""
+_INVALID = "ValidationException"
+"""The code for a tier that the region does not support, and for other bad requests. There is no code of its own."""
+_STANDARD_BYTES = 4096
+"""Of a standard parameter's value (AWS: PutParameter, Value)."""
 _KEY_CODES = ("AccessDeniedException", "InvalidKeyId")
 """The codes of a read that cannot decrypt: the caller may not use the KMS key, or it is disabled or deleted. The first
 is also that of a read which is not allowed at all."""
 
 _ERRORS: dict[str, type[StoreError]] = {
-    "AccessDeniedException": AccessDeniedError,
-    "AccessDenied": AccessDeniedError,
-    "UnauthorizedOperation": AccessDeniedError,
     "ParameterAlreadyExists": AlreadyExistsError,
     "ParameterNotFound": NotFoundError,
     "InvalidResourceId": NotFoundError,
     "TooManyTagsError": TooManyTagsError,
     OUT_OF_TIME: OutOfTimeError,
 }
+_EXPECTED = (AlreadyExistsError, NotFoundError)
+"""Errors that are an answer: they are part of the protocol."""
 
 
 @dataclass(eq=False, slots=True)
@@ -63,6 +75,9 @@ class SsmStore:
     limiter: RateLimiter
     clock: Clock
     jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
+    denied: type[AccessDeniedError] = AccessDeniedError  # what a denied call raises: whose permissions to check
+    kms_key: str = ""  # as in `Stores`
+    untiered: set[str] = field(default_factory=set)  # as in `Stores`
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
@@ -136,17 +151,29 @@ class SsmStore:
         return self._call_tags("RemoveTagsFromResource", name, remove, TagKeys=list(keys)) is not None
 
     def _put(self, name: str, kind: ParameterType, text: str, **how: Any) -> int:  # noqa: ANN401 (as botocore)
-        response = self._call(
-            "PutParameter",
-            name,
-            self.client.put_parameter,
-            Name=name,
-            Type=kind.value,
-            Value=text,
-            Tier="Intelligent-Tiering",  # The standard tier, which is free, if 4 KB are enough.
-            **how,
-        )
-        return response["Version"]
+        if self.kms_key and kind is ParameterType.SECURE:
+            how["KeyId"] = self.kms_key
+        request = {"Name": name, "Type": kind.value, "Value": text, **how}
+        put = partial(self._call, "PutParameter", name, self.client.put_parameter, **request)
+        if self.region in self.untiered:
+            return self._put_standard(put, name, text)
+        try:
+            return put(Tier=_TIER)["Version"]
+        except StoreError as error:
+            if error.code != _INVALID:
+                raise
+        version = self._put_standard(put, name, text)
+        self.untiered.add(self.region)
+        return version
+
+    def _put_standard(self, put: Callable[[], PutParameterResultTypeDef], name: str, text: str) -> int:
+        """Put a parameter without a tier, which makes it a standard one."""
+        try:
+            return put()["Version"]
+        except StoreError as error:
+            if error.code != _INVALID or len(text.encode()) <= _STANDARD_BYTES:
+                raise
+        raise StandardTierError("PutParameter", _INVALID, name, self.region)
 
     def _call_tags(self, action: str, name: str, function: Callable[..., T], **request: Any) -> T | None:  # noqa: ANN401
         """The response; None if there is no parameter of that name."""
@@ -161,7 +188,10 @@ class SsmStore:
             return caller.call(action, function, **request)
         except CallFailedError as error:
             failed = error
-        kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, StoreError)
+        other = self.denied if failed.code in _DENIED else StoreError
+        kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, other)
+        if kind not in _EXPECTED:
+            failed.log(action, self.region)
         raise kind(action, failed.code, target, self.region)
 
 
@@ -171,6 +201,10 @@ class Stores:
 
     client_in: Callable[[str], SSMClient]  # the client of a region, as from `clients.Clients.ssm`
     limiter: RateLimiter  # shared by all callers of the process
+    denied: type[AccessDeniedError] = AccessDeniedError  # as in `SsmStore`
+    # ID or alias of the KMS key that encrypts secure values; empty for the account's default key
+    kms_key: str = field(default="", kw_only=True)
+    untiered: set[str] = field(default_factory=set, kw_only=True)  # the regions that turned out to support no tiers
 
     def __call__(self, region: str, clock: Clock) -> SsmStore:
         """The store of a region.
@@ -183,8 +217,21 @@ class Stores:
         except CallFailedError as error:
             code = error.code
         else:
-            return SsmStore(client, region, self.limiter, clock)
+            return SsmStore(
+                client,
+                region,
+                self.limiter,
+                clock,
+                denied=self.denied,
+                kms_key=self.kms_key,
+                untiered=self.untiered,
+            )
         raise StoreError("Use", code, "Parameter Store", region)
+
+
+def kms_key(environment: Mapping[str, str] = os.environ) -> str:
+    """The KMS key of this installation, as for `Stores`."""
+    return environment.get(KMS_KEY, "")
 
 
 def _batches(names: Iterable[str]) -> Iterator[list[str]]:

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
+from botocore.parsers import ResponseParserError
 
 from strongref.errors import OUT_OF_TIME, BadRequestError
+from strongref.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -48,6 +50,7 @@ _ACTIONS_OF_RATE = {
         "UpdateStack",
         "DeleteStack",
         *("CreateChangeSet", "DeleteChangeSet", "ExecuteChangeSet", "GetTemplateSummary", "ListStacks"),
+        "UpdateTerminationProtection",
     ),
     "invocations": ("Invoke",),
     "resources": ("GetResource", "GetResources", "ListResources"),
@@ -201,6 +204,12 @@ class CallFailedError(Exception):
     throttled: bool = field(default=False, kw_only=True)  # AWS throttled it until the deadline
     max_tries: float = field(default=math.inf, kw_only=True)  # how often such a call is tried
     unknown: bool = field(default=False, kw_only=True)  # no response came, so AWS may have carried it out anyway
+    request_id: str = field(default="", kw_only=True)  # AWS's, of the last try; empty if there was no response
+
+    def log(self, action: str, region: str) -> None:
+        """Log the failure of a call that had to succeed. AWS's text is not logged: it may quote a value."""
+        keys = {"action": action, "region": region, "code": self.code, "aws_request_id": self.request_id}
+        logger.info("A call to AWS failed", extra=keys)
 
     @property
     def out_of_time(self) -> bool:
@@ -242,7 +251,7 @@ class RetryingCaller:
         while self._wait_for_rate_limit(action):
             try:
                 return function(**request)
-            except (ClientError, BotoCoreError) as error:
+            except (ClientError, BotoCoreError, ResponseParserError) as error:
                 failure = _classify(error)
             tries += 1
             unknown = failure.unknown = unknown or failure.unknown
@@ -273,16 +282,19 @@ class RetryingCaller:
         self.clock.sleep(longest * self.jitter())
 
 
-def _classify(error: ClientError | BotoCoreError) -> CallFailedError:
+def _classify(error: ClientError | BotoCoreError | ResponseParserError) -> CallFailedError:
     """What failed, and how often such a call is tried."""
     if not isinstance(error, ClientError):
-        lost = isinstance(error, (HTTPClientError, UnreachableError))
+        # A response that cannot be read comes from a proxy or from a connection that was cut, and is not AWS's.
+        lost = isinstance(error, (HTTPClientError, UnreachableError, ResponseParserError))
         return CallFailedError(type(error).__name__, max_tries=_CONNECTION_TRIES if lost else 1, unknown=lost)
     code = error.response.get("Error", {}).get("Code", "Unknown")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     throttled = code in _THROTTLING_CODES
     transient = throttled or code in _FAULT_CODES or status >= _FAULT_STATUS
-    return CallFailedError(code, throttled=throttled, max_tries=math.inf if transient else 1)
+    request_id = error.response.get("ResponseMetadata", {}).get("RequestId", "")
+    tries = math.inf if transient else 1
+    return CallFailedError(code, throttled=throttled, max_tries=tries, request_id=request_id)
 
 
 @dataclass(eq=False)

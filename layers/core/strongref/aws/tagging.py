@@ -42,6 +42,7 @@ class TaggingApi(RegionalApi["ResourceGroupsTaggingAPIClient"]):
             return self._call(_ACTION, lambda client: client.get_resources, **request)
         except CallFailedError as error:
             failed = error
+        failed.log(_ACTION, self.region)
         kind = LookUpDeniedError if failed.code.startswith("AccessDenied") else CloudControlError
         why = kind(_ACTION, failed.code, "tagged resources", self.region)
         raise WaitInterruptedError(why) if failed.out_of_time else why

@@ -58,6 +58,7 @@ class Fence:
     # set if the holder ran out of time: the invocation that continues the work takes the fence over
     unfinished: TagScan | None = None
     finished: bool = False  # the work is done; the fence stands until reads show what was written, and then expires
+    readable: bool = True  # whether its text could be read
     newer: NewerFormatError | None = None  # a later version wrote it: it is respected, and never deleted
 
     def encode(self) -> str:
@@ -88,7 +89,7 @@ class Fence:
             written = datetime.fromisoformat(parameter.modified).astimezone(UTC)
         except (ValueError, OverflowError):
             written = datetime.min.replace(tzinfo=UTC)
-        return cls(held_by, written + UNREADABLE_LIFETIME, newer=newer)
+        return cls(held_by, written + UNREADABLE_LIFETIME, readable=newer is not None, newer=newer)
 
     def is_live(self, now: datetime) -> bool:
         return now < self.expires_at

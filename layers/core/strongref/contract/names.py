@@ -29,6 +29,12 @@ Key = NewType("Key", str)
 SHARED = "_shared"
 """Takes the place of the consumer's name for exports that any stack may import."""
 
+MANIFESTS = "_manifests"
+"""Takes the place of the consumer's name in the fences of sets of manifests."""
+
+ALL = "all"
+"""What people read and write for `SHARED`."""
+
 MAX_LEVELS = 9
 """A parameter's name has at most 15 levels (AWS: PutParameter, Name); six of them are ours."""
 
@@ -50,6 +56,16 @@ _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _MANIFESTS = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
 _REGION = re.compile(r"[a-z]+(-[a-z]+)+-[0-9]+")
 _STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
+
+
+def consumer_text(consumer: str) -> str:
+    """A consumer as people see it."""
+    return ALL if consumer == SHARED else consumer
+
+
+def consumer_given(text: str) -> str:
+    """The consumer that people mean; also as it is stored."""
+    return SHARED if text == ALL else text
 
 
 class BadArnError(StrongRefError):
@@ -214,7 +230,7 @@ class ManifestSet:
 
     def scope(self, region: str) -> ExportScope:
         """The scope for the fence of a run that changes the set. Nothing is published there."""
-        return ExportScope("_manifests", Producer(self.account, region, self.name))
+        return ExportScope(MANIFESTS, Producer(self.account, region, self.name))
 
 
 def can_be_claim(tag: str, claimant: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.arns import Arn
 from strongref.contract.names import ExportScope
 from strongref.errors import ExportsKeptError, InUse
-from strongref.text import MANIFESTS, REASON_LIMIT, brief, cut, some, stack_text
+from strongref.text import MANIFESTS, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -117,7 +117,7 @@ def claim_released(values: Sequence[ImportedValue], by: str, reason: str) -> Not
     A value's `importers` are those whose claims were removed.
     """
     producer = values[0].scope.producer
-    keys, importers = brief({each.key: None for each in values}), _importers(values)
+    keys, importers = brief({attribute_name(each.key): None for each in values}), _importers(values)
     by_whom = some(map(stack_text, importers), 5)
     summary = f"{by} released {keys} of {producer}, imported by {by_whom}: {cut(reason, REASON_LIMIT // 2)}"
     fixed = {
@@ -131,10 +131,10 @@ def claim_released(values: Sequence[ImportedValue], by: str, reason: str) -> Not
 
 def propagated_text(changed: Iterable[tuple[Key, Iterable[str]]]) -> str:
     """What to do after imported values changed, given by their keys and importers."""
-    keys: dict[Key, None] = {}  # each once, in their order
+    keys: dict[str, None] = {}  # each once, in their order
     importers: set[str] = set()
     for key, arns in changed:
-        keys[key] = None
+        keys[attribute_name(key)] = None
         importers.update(map(stack_text, arns))
     return (
         f"{brief(keys)} changed while imported by {some(sorted(importers), 5)}. Deploy these with another Revision of "

@@ -1,7 +1,8 @@
 """Traces of claims that a person took off: who did it, when and why. Pure.
 
 A trace is a parameter in the region of the value, `/strongref/releases/<stack>/<key>/<time>-<claim>`, where stack and
-key are the producer's. The janitor deletes it after 90 days.
+key are the producer's. If that is too long, a hash stands for the key, and the trace's text has the key. The janitor
+deletes it after 90 days.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from strongref.contract.format import check_format
-from strongref.contract.names import CLAIM_TAG, Key
+from strongref.contract.names import CLAIM_TAG, MAX_NAME, Key, arn_prefix_length, short_hash
 from strongref.errors import NewerFormatError
 
 RELEASES = "/strongref/releases"
 """The path of all traces of a region, without a slash at its end."""
 
 KEPT = timedelta(days=90)
+
+LONGEST = MAX_NAME - arn_prefix_length("aws-us-gov", "ap-southeast-99", "0" * 12)
+"""Characters of a trace's name, which is the same in every region."""
 
 _TEXTS = ("consumer", "importer", "claim", "by")
 
@@ -41,12 +45,21 @@ class Release:
     @property
     def name(self) -> str:
         """The parameter of the trace."""
-        return f"{RELEASES}/{self.producer}/{self.key}/{self.at:%Y%m%dT%H%M%SZ}-{self.claim.removeprefix(CLAIM_TAG)}"
+        return self._named(short_hash(self.key)) if self._is_long else self._named(self.key)
+
+    def _named(self, key: str) -> str:
+        return f"{RELEASES}/{self.producer}/{key}/{self.at:%Y%m%dT%H%M%SZ}-{self.claim.removeprefix(CLAIM_TAG)}"
+
+    @property
+    def _is_long(self) -> bool:
+        """Whether the name with the key is too long. A value's own name may be shorter than that of its trace."""
+        return len(self._named(self.key)) > LONGEST
 
     def encode(self) -> str:
         at = self.at.isoformat(timespec="seconds")
         texts = {name: getattr(self, name) for name in _TEXTS}
-        return json.dumps({**texts, "at": at, "reason": self.reason}, separators=(",", ":"))
+        key = {"key": self.key} if self._is_long else {}
+        return json.dumps({**texts, **key, "at": at, "reason": self.reason}, separators=(",", ":"))
 
     @classmethod
     def decode(cls, name: str, text: str) -> Release | None:
@@ -57,7 +70,8 @@ class Release:
             check_format(name, given)
             at = datetime.fromisoformat(given["at"]).astimezone(UTC)
             consumer, importer, claim, by = (str(given[each]) for each in _TEXTS)
-            return cls(producer, Key("/".join(key)), consumer, importer, claim, by, at, str(given["reason"]))
+            full = str(given.get("key", "/".join(key)))
+            return cls(producer, Key(full), consumer, importer, claim, by, at, str(given["reason"]))
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError, NewerFormatError):
             return None
 

@@ -28,6 +28,7 @@ from strongref.contract.properties import (
 )
 from strongref.contract.values import Value, check_levels, levels, parse_values
 from strongref.errors import BadRequestError
+from strongref.text import attribute_name
 
 if TYPE_CHECKING:
     from strongref.contract.properties import Properties
@@ -151,7 +152,7 @@ class ExportRequest:
                 length = len(self.scope.value(key))
                 if length > longest:
                     raise BadRequestError(
-                        f"Values.{key.replace('/', '.')}",
+                        f"Values.{attribute_name(key)}",
                         f"must have a parameter name of at most {longest} characters in {region}, got {length}. "
                         "Shorten its names",
                     )

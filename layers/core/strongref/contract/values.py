@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import MAX_LEVELS, Key, is_level
 from strongref.errors import BadRequestError
-from strongref.text import NAMES_LIMIT, cut, some
+from strongref.text import NAMES_LIMIT, attribute_name, cut, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -80,10 +80,11 @@ def parse_values(prop: str, given: object, secure: Iterable[str]) -> dict[Key, V
     known = {name for key in leaves for name in _itself_and_above(key)}
     unknown = [name for name in secure if name not in known]
     if unknown:
-        problem = f"must be keys of {prop}, with / between levels, got {cut(some(unknown), NAMES_LIMIT)}"
+        names = cut(some(map(attribute_name, unknown)), NAMES_LIMIT)
+        problem = f"must be keys of {prop}, with dots between levels, got {names}"
         raise BadRequestError("SecureKeys", problem)
     return {
-        key: _value(f"{prop}.{key.replace('/', '.')}", leaf, any(name in secure for name in _itself_and_above(key)))
+        key: _value(f"{prop}.{attribute_name(key)}", leaf, any(name in secure for name in _itself_and_above(key)))
         for key, leaf in sorted(leaves.items())
     }
 
@@ -101,11 +102,6 @@ def select(names: Iterable[str] | None, keys: Iterable[Key]) -> dict[str, list[K
         for name in _itself_and_above(key):
             meant.setdefault(name, []).append(key)
     return {name: list(meant.get(name, ())) for name in names}
-
-
-def attribute_name(key: Key) -> str:
-    """As `Fn::GetAtt` spells it: with dots between levels."""
-    return key.replace("/", ".")
 
 
 def levels(name: str) -> list[str]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from strongref.lookup.errors import NoSuchAttributeError, UnsupportedAttributeError
+from strongref.lookup.errors import DynamicReferenceError, NoSuchAttributeError, UnsupportedAttributeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 IDENTIFIER = "Identifier"
 """The attribute that every lookup returns: the primary identifier by which Cloud Control knows the resource."""
+
+_DYNAMIC = "{{resolve:"
+"""How a dynamic reference begins. CloudFormation would resolve it in the template that uses the attribute: with the
+permissions of that deployment, and with a secret as its result."""
 
 Data = dict[str, str | list[str]]
 
@@ -48,12 +52,15 @@ def attribute_names(properties: Mapping[str, Any], above: str = "") -> Iterator[
 def returned_attributes(resource: Resource, names: Iterable[str] | None) -> Data:
     """What `Fn::GetAtt` can return: the identifier, and these attributes or, without names, all that it can return.
 
-    A map stands for everything inside it, with dots between the levels.
+    A map stands for everything inside it that can be returned, with dots between the levels.
 
     Raises:
         NoSuchAttributeError: the resource has no attribute of one of these names.
         UnsupportedAttributeError: one of them cannot be returned.
+        DynamicReferenceError: one of them, or the identifier, contains a dynamic reference.
     """
+    if _DYNAMIC in resource.identifier:
+        raise DynamicReferenceError(resource.type_name, IDENTIFIER)
     if names is None:
         return dict(_leaves("", resource.properties)) | {IDENTIFIER: resource.identifier}
     data: Data = {}
@@ -61,6 +68,8 @@ def returned_attributes(resource: Resource, names: Iterable[str] | None) -> Data
         if name != IDENTIFIER:
             value = attribute(resource, name)
             found = dict(_leaves(name, value))
+            if not found and _is_dynamic(value):
+                raise DynamicReferenceError(resource.type_name, name)
             if not found:
                 raise UnsupportedAttributeError(resource.type_name, name, _in_words(value))
             data |= found
@@ -74,10 +83,18 @@ def _leaves(name: str, value: object) -> Iterator[tuple[str, str | list[str]]]:
             yield from _leaves(f"{name}.{key}" if name else key, below)
     elif isinstance(value, list):
         texts = [_text(item) for item in value]
-        if None not in texts:
+        if None not in texts and not _is_dynamic(value):
             yield name, [text for text in texts if text is not None]
-    elif (text := _text(value)) is not None:
+    elif (text := _text(value)) is not None and not _is_dynamic(value):
         yield name, text
+
+
+def _is_dynamic(value: object) -> bool:
+    """Whether a string, or one in a list or a map, contains a dynamic reference."""
+    if isinstance(value, str):
+        return _DYNAMIC in value
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return any(_is_dynamic(each) for each in inside)
 
 
 def _text(value: object) -> str | None:

@@ -130,6 +130,16 @@ class UnsupportedAttributeError(RejectedLookupError):
     )
 
 
+class DynamicReferenceError(RejectedLookupError):
+    """A requested attribute contains a dynamic reference, which CloudFormation would resolve wherever it is used."""
+
+    name: str
+    sentence = (
+        "{name:200} of {type_name} contains a dynamic reference ({{{{resolve:…}}}}). CloudFormation would resolve it "
+        "in the template that uses the lookup, so the lookup does not return it. List other attributes in Attributes."
+    )
+
+
 class AttributesTooLargeError(RejectedLookupError):
     """The attributes of a resource do not fit into a response."""
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.names import SHARED, ExportScope, Key, claim_tag
-from strongref.contract.values import attribute_name, select
+from strongref.contract.values import select
 from strongref.errors import (
     TAG_LIMIT,
     AlreadyExistsError,
@@ -31,6 +31,7 @@ from strongref.errors import (
 from strongref.log import logger
 from strongref.protocol.fences import live_fence
 from strongref.protocol.published import RecordedExports
+from strongref.text import attribute_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -285,7 +285,7 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
             if put_away is not OwnFence.take_away or _wait_after_writing(lease, clock, lag):
                 for own in fences:
                     put_away(own, clock)
-        if not waiting.pause():
+        if not waiting.pause(partial(ports.waits, sites[0][1], other)):
             raise waiting.over(busy(other) if busy else ChangingError(str(sites[0][1].producer), str(other)))
 
 

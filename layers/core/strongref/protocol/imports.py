@@ -17,7 +17,6 @@ from strongref.contract.holds import HoldStack
 from strongref.contract.names import SHARED, ExportScope, StackArn, claim_tag, short_hash
 from strongref.contract.requests import ImportRequest, Strength
 from strongref.contract.response import Response, check_size
-from strongref.contract.values import attribute_name
 from strongref.errors import BadRequestError, PartialCreateError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
@@ -26,6 +25,7 @@ from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_stacks import HoldKeeper, OwnStacks
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.verification import is_in_progress, is_in_use, removes_resources
+from strongref.text import attribute_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -21,7 +21,7 @@ from strongref.protocol.executor import side_by_side, write_record
 from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.janitor_holds import HoldTender, add_claims, tolerated
+from strongref.protocol.janitor_holds import HoldTender, add_claims, log_failure, tolerated
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.published import RecordedExports
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import Key
     from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter
-    from strongref.protocol.janitor_holds import Claim
+    from strongref.protocol.janitor_holds import Claim, Failed
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -83,6 +83,7 @@ class Janitor:
     region: str
     account: str
     repairs: bool = True  # whether it repairs what it finds, or only looks twice
+    failed: Failed = log_failure  # takes what could not be looked after, in addition to the findings
 
     def tend(self, clock: Clock, after: Checkpoint = ("", ""), *, skip: bool = False) -> Iterator[JanitorProgress]:
         """Look after one part of the store after the other, and yield what was done in each.
@@ -98,18 +99,18 @@ class Janitor:
         yield JanitorProgress(after, 0, tuple(self._expired(store, clock)))
         visit = _Visit(self, clock, store, after, skip)
         for scope in visit.scopes():
-            yield from map(self._reported, visit.values(scope))
-            yield from map(self._reported, visit.holds_and_index(scope))
-        yield from map(self._reported, visit.rest())
+            yield from visit.values(scope)
+            yield from visit.holds_and_index(scope)
+        yield from visit.rest()
 
     def _expired(self, store: Store, clock: Clock) -> Iterator[Finding]:
         """The fences whose holder died. A repair deletes all that expired, and old traces of released claims."""
         fences, now = fences_below(store, FENCES), clock.now()
         failed: list[Finding] = []
         if self.repairs:
-            with tolerated("Expired fences could not be deleted", failed, FENCES):
+            with tolerated(self.failed, failed, "Expired fences could not be deleted", FENCES):
                 delete_expired(store, fences, now)
-            with tolerated("Old traces could not be deleted", failed, RELEASES):
+            with tolerated(self.failed, failed, "Old traces could not be deleted", RELEASES):
                 releases = {name: Release.decode(name, each.text) for name, each in store.under(RELEASES).items()}
                 store.delete([name for name, each in releases.items() if each and each.is_over(now)])
         yield from failed
@@ -118,11 +119,6 @@ class Janitor:
                 yield Finding(FindingType.NEWER, name, (), str(fence.newer))
             elif not (fence.is_live(now) or fence.finished or failed):
                 yield Finding(FindingType.DEAD_FENCE, name)
-
-    def _reported(self, progress: JanitorProgress) -> JanitorProgress:
-        if self.repairs:
-            report(self.region, progress)
-        return progress
 
     def attend(self, clock: Clock, scope: ExportScope, suspicion: Repairs, first: TagInspector) -> tuple[Repairs, bool]:
         """Verify a suspicion, and repair; return whether the scope is being changed, so that repairs have to wait.
@@ -171,16 +167,16 @@ class Janitor:
         failed: list[Finding] = []
         message = "Something could not be repaired"
         for logical_id, record in repairs.records.items():
-            with tolerated(message, failed, part_name(scope.records, logical_id, 0)):
+            with tolerated(self.failed, failed, message, part_name(scope.records, logical_id, 0)):
                 side_by_side([write_record(store, scope, logical_id, record, seen.records[logical_id].numbers)])
         for key, stale in repairs.untag.items():
-            with tolerated(message, failed, scope.value(key)):
+            with tolerated(self.failed, failed, message, scope.value(key)):
                 store.untag(scope.value(key), stale)
         for name in (*(scope.value(key) for key in repairs.delete), *repairs.delete_parts):
-            with tolerated(message, failed, name):
+            with tolerated(self.failed, failed, message, name):
                 store.delete([name])
         for key, (value, tags) in repairs.put_back.items():
-            with tolerated(message, failed, scope.value(key)):
+            with tolerated(self.failed, failed, message, scope.value(key)):
                 try:
                     store.create(scope.value(key), value.type, value.text, {**tags, **RESTORED})
                 except AlreadyExistsError:
@@ -242,8 +238,9 @@ class _Visit:
         self.inspector = TagInspector(janitor.ports.stacks)
         self._stored = _by_scope("exports", self.store.under("/strongref/exports"))
         self._recorded = _by_scope("records", self.store.under("/strongref/records"))
-        self._holds = HoldTender(janitor.ports, janitor.region, clock, HOLDER, janitor.repairs)
-        self._index = IndexTender(janitor.ports, janitor.region, janitor.account, clock, janitor.repairs)
+        failed = janitor.failed
+        self._holds = HoldTender(janitor.ports, janitor.region, clock, HOLDER, janitor.repairs, failed)
+        self._index = IndexTender(janitor.ports, janitor.region, janitor.account, clock, janitor.repairs, failed)
 
     def scopes(self) -> list[ExportScope]:
         return sorted({*self._stored, *self._recorded}, key=lambda scope: scope.values)
@@ -260,7 +257,13 @@ class _Visit:
             failed: list[Finding] = []
             repairs, busy = Repairs(), False
             if not self._is_left_out(scope.values, failed):
-                with tolerated("Exports could not be looked after", failed, scope.values):
+                with tolerated(
+                    self.janitor.failed,
+                    failed,
+                    "Exports could not be looked after",
+                    scope.values,
+                    records=scope.records,
+                ):
                     seen = self.janitor.see(self.store, scope, here, there, self.inspector, keys)
                     add_claims(self._claims, seen.tags)
                     repairs, busy = self.janitor.attend(self.clock, scope, examine(scope, seen), self.inspector)
@@ -291,7 +294,7 @@ class _Visit:
                 continue
             found: list[Finding] = []
             if not self._is_left_out(path, found):
-                with tolerated("A part of the store could not be looked after", found, path):
+                with tolerated(self.janitor.failed, found, "A part of the store could not be looked after", path):
                     found += work()
             yield JanitorProgress((LAST, name), 0, tuple(found))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from strongref.contract.format import check_hold_format
 from strongref.contract.holds import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
@@ -52,15 +52,32 @@ def add_claims(found: dict[Claim, set[Key]], tags: Mapping[Key, ValueTags]) -> N
             found.setdefault(claim, set()).add(key)
 
 
+class Failed(Protocol):
+    """Takes what the janitor could not look after."""
+
+    def __call__(self, message: str, error: StrongRefError, /, **about: str) -> None:
+        """A message for the log, the reason, and the names of what it is about."""
+        ...
+
+
+def log_failure(message: str, error: StrongRefError, /, **about: str) -> None:
+    """Log it."""
+    logger.error(message, extra={**about, "error": str(error)})
+
+
 @contextmanager
-def tolerated(message: str, found: list[Finding], name: str, *stacks: str) -> Iterator[None]:
-    """What cannot be looked after is logged and found, and stops nothing else. Raises `UnfinishedError` only.
+def tolerated(
+    failed: Failed, found: list[Finding], message: str, name: str, *stacks: str, **about: str
+) -> Iterator[None]:
+    """What cannot be looked after is reported and found, and stops nothing else. Raises `UnfinishedError` only.
 
     Args:
-        message: for the log.
+        failed: takes the error.
         found: gets the finding.
+        message: for the log.
         name: of the parameter, or the path, that it is about.
         stacks: the ARNs of the stacks concerned.
+        about: names of what else it is about.
     """
     try:
         yield
@@ -69,7 +86,7 @@ def tolerated(message: str, found: list[Finding], name: str, *stacks: str) -> It
     except NewerFormatError as error:
         found.append(Finding(FindingType.NEWER, name, stacks, str(error)))
     except StrongRefError as error:
-        logger.error(message, extra={"parameter": name, "stacks": list(stacks), "error": str(error)})
+        failed(message, error, parameter=name, **about)
         found.append(Finding(FindingType.UNKNOWN, name, stacks, str(error)))
 
 
@@ -82,6 +99,7 @@ class HoldTender:
     clock: Clock
     holder: FenceHolder  # of the fences behind which holds change
     repairs: bool = True
+    failed: Failed = log_failure  # takes what could not be looked after
     _begun: list[tuple[HoldKeeper, Mapping[str, str]]] = field(default_factory=list)  # and what each is to hold
     _done: list[Finding] = field(default_factory=list)
     _listed: dict[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)  # what is held, by region and hash
@@ -110,14 +128,14 @@ class HoldTender:
         Yields:
             The tag of each claim in order: first without findings, before it is looked after, then with what was found.
         """
-        if recorded.torn:  # What cannot be read may name holds.
-            return
+        if recorded.torn:
+            return  # What cannot be read may need the holds that there are.
         if unread and recorded.all_holds:
             if len(unread) > READ_AGAIN:
                 logger.warning("Too many values to look after their holds", extra={"path": scope.values})
                 return
             failed: list[Finding] = []
-            with tolerated("The holds of imports could not be looked after", failed, scope.values):
+            with tolerated(self.failed, failed, "The holds of imports could not be looked after", scope.values):
                 add_claims(claims, first.survey(self.ports.stores(self.region, self.clock), scope, unread))
             if failed:
                 yield after, tuple(failed)
@@ -125,7 +143,9 @@ class HoldTender:
         for claim, keys in sorted(claims.items()):
             keeper = self._keeper(scope, claim, first) if claim[0] > after else None
             failed = []
-            with tolerated("The hold of an import could not be looked after", failed, scope.values, claim[1]):
+            about = {"importer": claim[1], "hold": keeper.stack.name} if keeper else {"importer": claim[1]}
+            message = "The hold of an import could not be looked after"
+            with tolerated(self.failed, failed, message, scope.values, claim[1], **about):
                 if keeper and self._is_wrong(keeper, recorded, keys):
                     yield claim[0], ()
                     yield claim[0], tuple(self._repaired(keeper, claim, keys, first))
@@ -153,7 +173,7 @@ class HoldTender:
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            found = _not_made(keeper, error)
+            found = self._not_made(keeper, error)
         self._done.append(found)
         return True
 
@@ -164,11 +184,11 @@ class HoldTender:
         failed: list[Finding] = []
         for each in filter(None, map(HoldParameter.of, self._parameters(self.region))):
             name = hold_stack_name(each.account, each.label, each.hash)
-            with tolerated("A hold could not be looked after", failed, name):
+            with tolerated(self.failed, failed, "A hold could not be looked after", name, stack=each.label):
                 if not self._has_import(each):
                     names.add(name)
         for name in sorted(names):
-            with tolerated("A hold could not be looked after", failed, name):
+            with tolerated(self.failed, failed, "A hold could not be looked after", name, hold=name):
                 info = self.ports.stacks.by_name(name, self.region)
                 if info:
                     check_hold_format(name, info.tags)
@@ -223,7 +243,8 @@ class HoldTender:
 
         if not self.repairs:
             self.ports.lag.settle(self.clock)
-            yield from self._looked_at(keeper, needed(self.ports.stores(self.region, self.clock)))
+            with suppress(ChangingError):
+                yield from self._looked_at(keeper, needed(self.ports.stores(self.region, self.clock)))
             return
         try:
             sites = [(self.region, stack.scope)]
@@ -231,15 +252,14 @@ class HoldTender:
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            yield _not_made(keeper, error)
+            yield self._not_made(keeper, error)
         else:
             if step is not HoldStep.NONE and holds:
                 self._begun.append((keeper, holds))
             elif step is not HoldStep.NONE:
                 yield Finding(FindingType.UNHELD, stack.name, (stack.importer,))
 
-    @staticmethod
-    def _looked_at(keeper: HoldKeeper, holds: Mapping[str, str]) -> Iterator[Finding]:
+    def _looked_at(self, keeper: HoldKeeper, holds: Mapping[str, str]) -> Iterator[Finding]:
         """What a repair would find."""
         about = (keeper.stack.name, (keeper.stack.importer,))
         try:
@@ -247,7 +267,7 @@ class HoldTender:
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            yield _not_made(keeper, error)
+            yield self._not_made(keeper, error)
         else:
             if step is not HoldStep.NONE:
                 yield Finding(FindingType.HOLD_PENDING if step is HoldStep.WAIT else FindingType.UNHELD, *about)
@@ -307,11 +327,10 @@ class HoldTender:
             self._listed[region] = held_exports(self._parameters(region))
         return self._listed[region]
 
-
-def _not_made(keeper: HoldKeeper, error: StrongRefError) -> Finding:
-    """What to report about a hold that was not made: it has to wait, or needs a person."""
-    stack = keeper.stack
-    if isinstance(error, ChangingError | HoldPendingError):
-        return Finding(FindingType.HOLD_PENDING, stack.name, (stack.importer,))
-    logger.error("A hold cannot be made", extra={"hold": stack.name, "error": str(error)})
-    return Finding(FindingType.UNPROTECTED, stack.name, (stack.importer,))
+    def _not_made(self, keeper: HoldKeeper, error: StrongRefError) -> Finding:
+        """What to report about a hold that was not made: it has to wait, or needs a person."""
+        stack = keeper.stack
+        if isinstance(error, ChangingError | HoldPendingError):
+            return Finding(FindingType.HOLD_PENDING, stack.name, (stack.importer,))
+        self.failed("A hold cannot be made", error, hold=stack.name)
+        return Finding(FindingType.UNPROTECTED, stack.name, (stack.importer,))

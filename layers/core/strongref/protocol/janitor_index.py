@@ -14,13 +14,14 @@ from strongref.contract.names import BadArnError, ExportScope, Producer, StackAr
 from strongref.contract.values import ParameterType
 from strongref.errors import NewerFormatError
 from strongref.protocol.findings import Finding, FindingType
-from strongref.protocol.janitor_holds import tolerated
+from strongref.protocol.janitor_holds import log_failure, tolerated
 from strongref.protocol.published import RecordedExports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.contract.record import Record
+    from strongref.protocol.janitor_holds import Failed
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
 
@@ -37,6 +38,7 @@ class IndexTender:
     account: str
     clock: Clock
     repairs: bool = True
+    failed: Failed = log_failure  # takes what could not be looked after
     _entries: dict[str, dict[str, IndexEntry]] = field(default_factory=dict)  # by region and parameter name
     _newer: dict[str, dict[str, NewerFormatError]] = field(default_factory=dict)  # likewise, what is left alone
 
@@ -48,7 +50,7 @@ class IndexTender:
         for logical_id, record in records.items():
             name = index_name(producer.stack, logical_id)
             failed: list[Finding] = []
-            with tolerated(NOT_TENDED, failed, name, record.stack):
+            with tolerated(self.failed, failed, NOT_TENDED, name, record.stack):
                 if _is_complete(self._listed(producer.region).get(name), record, self._place(scope)):
                     continue
                 entry = self._read(producer.region, name)
@@ -69,14 +71,14 @@ class IndexTender:
         for name, error in sorted(self._newer.get(self.region, {}).items()):
             yield Finding(FindingType.NEWER, name, (), str(error))
         for name, entry in entries.items():
-            with tolerated(NOT_TENDED, failed, name, entry.stack):
+            with tolerated(self.failed, failed, NOT_TENDED, name, entry.stack):
                 info, left = self._look(name, entry)
                 if left != entry:
                     suspects[name] = (entry, info)
         if suspects:
             self.ports.lag.settle(self.clock)
         for name, (entry, first) in suspects.items():
-            with tolerated(NOT_TENDED, failed, name, entry.stack):
+            with tolerated(self.failed, failed, NOT_TENDED, name, entry.stack):
                 if self._corrected(name, entry, first):
                     yield Finding(FindingType.INDEX, name, (entry.stack,))
         yield from failed

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
+    from strongref.contract.fence import Fence
+    from strongref.contract.names import ExportScope
     from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter, ParameterType
     from strongref.errors import StrongRefError
@@ -209,6 +211,18 @@ class Notify(Protocol):
     def __call__(self, notice: Notice, /) -> None: ...
 
 
+class Waits(Protocol):
+    """Is called before each pause in which a change waits for another holder's fence."""
+
+    def __call__(self, scope: ExportScope, fence: Fence, seconds: float, /) -> None:
+        """It waits for at most so many seconds from now."""
+        ...
+
+
+def wait_silently(_scope: ExportScope, _fence: Fence, _seconds: float, /) -> None:
+    """Does nothing."""
+
+
 def notify_nobody(_notice: Notice) -> None:
     """Does nothing."""
 
@@ -224,3 +238,4 @@ class Ports:
     token: Callable[[], str]  # returns a unique token, for a fence's name
     lag: ReadLag = field(default_factory=ReadLag)  # how long a read may lag behind a write
     notify: Notify = notify_nobody
+    waits: Waits = wait_silently

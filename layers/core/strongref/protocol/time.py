@@ -93,11 +93,17 @@ class Waiting:
     clock: Clock
     until: float
 
-    def pause(self) -> bool:
-        """Sleep a little; False, at once, when patience or time is over."""
+    def pause(self, before: Callable[[float], None] = lambda _: None) -> bool:
+        """Sleep a little; False, at once, when patience or time is over.
+
+        Args:
+            before: called before it sleeps, with the seconds for which patience still lasts.
+        """
         remaining = self.clock.remaining()
-        if remaining <= max(self.until, 0):
+        left = remaining - max(self.until, 0)
+        if left <= 0:
             return False
+        before(left)
         self.clock.sleep(min(self.patience.pause * (0.5 + self.patience.chance() / 2), remaining))
         return True
 

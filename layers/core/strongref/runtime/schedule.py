@@ -11,7 +11,7 @@ from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS
 from strongref.errors import StrongRefError, UnfinishedError
 from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
-from strongref.protocol.janitor import notices
+from strongref.protocol.janitor import notices, report
 from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
 from strongref.runtime.outbox import DROPPED, Outbox
 
@@ -57,6 +57,7 @@ class ScheduledFunction:
         findings: list[Finding] = []
         try:
             for tended in self.janitor(function.account, function.region, clock).tend(clock, mark, skip=skip):
+                report(function.region, tended)
                 counts += tended.counts()
                 findings += tended.settled
                 mark = tended.mark

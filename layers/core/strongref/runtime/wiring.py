@@ -6,7 +6,7 @@ import os
 import random
 import secrets
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.clients import Clients, dns_suffix
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from strongref.aws.cloudformation import CloudFormationStacks
+    from strongref.aws.parameter_store import Stores
     from strongref.contract.event import Event
     from strongref.contract.response import Response
     from strongref.lookup.finder import Finder
@@ -167,19 +168,26 @@ def _outbox(clients: Clients) -> Outbox:
 def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, patience: Waits) -> Ports:
     """The ports of one invocation. The clients and the limiter live as long as the function."""
     # Not needed by lookups.
-    from strongref.aws.parameter_store import Stores  # noqa: PLC0415
     from strongref.protocol.lag import ReadLag  # noqa: PLC0415
     from strongref.protocol.ports import Ports  # noqa: PLC0415
     from strongref.protocol.time import Patience  # noqa: PLC0415
 
     lag = ReadLag.from_environment()
     return Ports(
-        stores=Stores(clients.ssm, limiter),
+        stores=_stores(clients, limiter),
         stacks=_stacks(clients, limiter, account, clock),
         patience=Patience(patience.under(lag), PAUSE, random.random),
         token=partial(secrets.token_hex, 4),
         lag=lag,
     )
+
+
+@cache
+def _stores(clients: Clients, limiter: RateLimiter) -> Stores:
+    """The Parameter Stores of a function. What they learn about regions is kept from one invocation to the next."""
+    from strongref.aws.parameter_store import Stores, kms_key  # noqa: PLC0415 (not needed by lookups)
+
+    return Stores(clients.ssm, limiter, kms_key=kms_key())
 
 
 def _stacks(clients: Clients, limiter: RateLimiter, account: str, clock: Clock) -> CloudFormationStacks:

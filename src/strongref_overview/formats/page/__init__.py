@@ -12,6 +12,7 @@ from itertools import groupby
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from strongref.text import some
 from strongref_overview.formats.page.placement import place
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def as_page(graph: Graph) -> str:
         as_of=as_of.isoformat(timespec="seconds"),
         as_of_text=as_of.strftime("%Y-%m-%d %H:%M UTC"),
         size=_size(graph),
+        unread=_unread(graph),
         stale=sum(bool(each.stale) for each in graph.references),
         unprotected=sum(not each.protected for each in graph.references),
         cycles=len(placement.cycles),
@@ -69,6 +71,15 @@ def _size(graph: Graph) -> str:
             *([_counted(sets, "manifest set")] if sets else []),
             _counted(len(graph.references), "reference"),
         ]
+    )
+
+
+def _unread(graph: Graph) -> str:
+    if not graph.unread:
+        return ""
+    reasons = escape(" ".join(f"{each.region}: {each.error}" for each in graph.unread))
+    return (
+        f'<p class="unread" title="{reasons}">Not read: {escape(some([each.region for each in graph.unread], 5))}</p>'
     )
 
 

@@ -1,0 +1,155 @@
+"""What a user can do about each error code of AWS: the one table, from a code to a sentence. Pure.
+
+AWS's own error texts are neither shown nor logged, since they may quote a value. Its codes alone help few people.
+"""
+
+from __future__ import annotations
+
+DENIED = frozenset(
+    {
+        *("AccessDeniedException", "AccessDenied", "UnauthorizedOperation", "AuthorizationError"),
+        *("InvalidCredentialsException", "NotAuthorizedForSourceException", "KMSAccessDeniedException"),
+    }
+)
+"""The codes of calls that IAM, a service control policy or a key policy does not allow."""
+
+_ACTIONS = {
+    "ssm": (
+        *("AddTagsToResource", "DeleteParameters", "DescribeParameters", "GetParameters", "GetParametersByPath"),
+        *("ListTagsForResource", "PutParameter", "RemoveTagsFromResource"),
+    ),
+    "cloudformation": (
+        *("CreateStack", "DeleteStack", "DescribeStackEvents", "DescribeStackResource", "DescribeStacks"),
+        *("GetResource", "ListResources", "ListStackResources", "UpdateStack"),
+    ),
+    "tag": ("GetResources",),
+    "events": ("PutEvents",),
+}
+_PERMISSIONS = {action: f"{service}:{action}" for service, actions in _ACTIONS.items() for action in actions}
+
+_DECRYPTING = ("GetParameters", "GetParametersByPath")
+_CLOUDTRAIL = "AWS's own text is in CloudTrail, under the request ID in the function's log."
+_KEY = "Check the parameter KmsKey of the installation, and the key or alias of that name in the region."
+_FAULT = (
+    "AWS failed each time that the call was retried. Deploy again; if it fails again, see the AWS Health Dashboard."
+)
+_HANDLER = "The handler of the resource type failed. Deploy again; if it fails again, AWS has to correct the handler."
+_UNREACHED = "Check that the region exists, and that no network setting, proxy or firewall blocks its endpoint."
+_CREDENTIALS = "AWS does not accept the credentials here. Enable the region for the account, or check the credentials."
+_SIGNATURE = "AWS does not accept the signature. Check the clock of the machine and the secret access key."
+_EXPIRED = "The credentials have expired. Sign in again; a function gets new ones, so deploy again."
+_MISSING = "Configure AWS credentials: sign in, set AWS_PROFILE, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+_POLICIES = "Someone gave the parameter a parameter policy. Remove its policies, and deploy again."
+_QUOTA = "Other callers use up the quota of the account. Deploy fewer stacks at a time, or raise the quota."
+
+_STEPS = {
+    # Parameter Store
+    "PutParameter ValidationException": f"Parameter Store refused the name, the type or the value. {_CLOUDTRAIL}",
+    "ParameterLimitExceeded": (
+        "The region has as many parameters as its quota allows: 10,000 standard and 100,000 advanced ones. Delete some "
+        "that nobody needs."
+    ),
+    "ParameterMaxVersionLimitExceeded": (
+        "The parameter has 100 versions, and a label keeps the oldest one. Remove the label "
+        "(aws ssm unlabel-parameter-version), and deploy again."
+    ),
+    "ParameterPatternMismatchException": (
+        "Someone gave the parameter an AllowedPattern that the value does not match. Correct the pattern."
+    ),
+    "HierarchyLevelLimitExceededException": "A parameter's name has at most 15 levels. Use fewer levels in Values.",
+    "HierarchyTypeMismatchException": (
+        "The type of a parameter cannot be changed. Export the value under another name, or delete the parameter if no "
+        "stack imports it."
+    ),
+    "UnsupportedParameterType": "The region does not support this type of parameter. Export a plain string.",
+    "InvalidKeyId": f"The KMS key does not exist, is disabled, or is pending deletion. {_KEY}",
+    "KMSInvalidStateException": f"The KMS key is disabled or pending deletion. {_KEY}",
+    "KMSDisabledException": f"The KMS key is disabled. {_KEY}",
+    "DisabledException": f"The KMS key is disabled. {_KEY}",
+    "KMSNotFoundException": f"The KMS key does not exist. {_KEY}",
+    "InvalidNextToken": "The parameters changed while they were read. Deploy again.",
+    "PoliciesLimitExceededException": _POLICIES,
+    "PolicyLimitExceeded": _POLICIES,
+    "IncompatiblePolicyException": _POLICIES,
+    "InvalidPolicyTypeException": _POLICIES,
+    "InvalidPolicyAttributeException": _POLICIES,
+    "InvalidAllowedPatternException": "Someone gave the parameter an invalid AllowedPattern. Correct the pattern.",
+    "TooManyUpdates": "Other callers change the same parameter. Deploy again when they have finished.",
+    # CloudFormation
+    "CreateStack ValidationError": (
+        "CloudFormation refused the hold stack: the export may be gone, or the stack was changed by hand. Deploy the "
+        "producer again, then this stack."
+    ),
+    "LimitExceededException": "The region has reached its quota of stacks. Delete some, or request a higher quota.",
+    "AlreadyExistsException": "A stack of that name exists already. Deploy again.",
+    "TokenAlreadyExistsException": "CloudFormation has carried out this request already. Deploy again.",
+    "InsufficientCapabilitiesException": "The hold stack was changed by hand. Delete it, and deploy again.",
+    # Cloud Control and the tagging API
+    "GeneralServiceException": "The service of the resource refused the call. Check the identifier.",
+    "InvalidRequestException": "The service of the resource found the request invalid. Check the identifier.",
+    "PrivateTypeException": "The resource type is private. Activate it in this account and region.",
+    "ResourceConflictException": "The resource is being changed. Deploy again when that has finished.",
+    "ServiceLimitExceededException": "The service of the resource has reached a quota. Request a higher one.",
+    "NotStabilizedException": _HANDLER,
+    "NetworkFailureException": _HANDLER,
+    "HandlerFailureException": _HANDLER,
+    "HandlerInternalFailureException": _HANDLER,
+    "InvalidParameterException": "The tagging API does not know the resource type, or finds the tags invalid.",
+    "PaginationTokenExpiredException": "The list took too long. Deploy again.",
+    # EventBridge
+    "PutEvents ResourceNotFoundException": "The event bus does not exist. Check the parameter EventBus.",
+    # Any service
+    "ValidationException": f"AWS found the request invalid. {_CLOUDTRAIL}",
+    "InternalServerError": _FAULT,
+    "InternalFailure": _FAULT,
+    "InternalException": _FAULT,
+    "InternalServiceException": _FAULT,
+    "ServiceInternalErrorException": _FAULT,
+    "ServiceUnavailable": _FAULT,
+    "ThrottlingException": _QUOTA,
+    "Throttling": _QUOTA,
+    "ThrottledException": _QUOTA,
+    "RequestThrottled": _QUOTA,
+    "RequestThrottledException": _QUOTA,
+    "TooManyRequestsException": _QUOTA,
+    "RequestLimitExceeded": _QUOTA,
+    "OptInRequired": "The account is not subscribed to the service, or the region is not enabled. Enable it.",
+    "SubscriptionRequiredException": "The account is not subscribed to the service. Sign up for it.",
+    "UnrecognizedClientException": _CREDENTIALS,
+    "InvalidClientTokenId": _CREDENTIALS,
+    "AuthFailure": _CREDENTIALS,
+    "ExpiredToken": _EXPIRED,
+    "ExpiredTokenException": _EXPIRED,
+    "SignatureDoesNotMatch": _SIGNATURE,
+    "InvalidSignatureException": _SIGNATURE,
+    "RequestExpired": _SIGNATURE,
+    "RequestTimeTooSkewed": _SIGNATURE,
+    # botocore, without a response
+    "EndpointConnectionError": _UNREACHED,
+    "ConnectTimeoutError": _UNREACHED,
+    "ReadTimeoutError": _UNREACHED,
+    "ConnectionClosedError": _UNREACHED,
+    "ProxyConnectionError": _UNREACHED,
+    "SSLError": _UNREACHED,
+    "InvalidRegionError": "Give the code of a region, such as us-east-1.",
+    "NoCredentialsError": _MISSING,
+    "PartialCredentialsError": _MISSING,
+}
+"""By error code, or by action and code where the code alone does not say enough."""
+
+
+def next_step(action: str, code: str) -> str:
+    """What to do about the failure of a call; empty if the code says nothing about it.
+
+    Args:
+        action: the API action, as in `PutParameter`.
+        code: AWS's error code, or the name of botocore's error.
+    """
+    if code in DENIED:
+        needed = _PERMISSIONS.get(action, action)
+        key = " For secure values, the KMS key must allow it, too." if action in (*_DECRYPTING, "PutParameter") else ""
+        return (
+            f"The function's role (for a command, your own) needs {needed}. Check its policies, its permissions "
+            f"boundary and service control policies.{key}"
+        )
+    return _STEPS.get(f"{action} {code}") or _STEPS.get(code, "")
