@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from strongref_overview.reading import OverviewReader
 
 
-FENCES = "/strongref/fences/"
+EXPORTS, FENCES = "/strongref/exports/", "/strongref/fences/"
 
 
 @dataclass(slots=True)
@@ -90,6 +90,7 @@ class _Found:
 
     problems: list[Problem] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    values: int = 0  # that were examined
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,8 @@ class Examination:
             self._look(region, self.clock, found, repairs=False)
         except StrongRefError as error:
             return error
-        return found
+        unseen = [each for each in found.failures if each.about and each.about[0].startswith(EXPORTS)]
+        return unseen[0].error if unseen and not found.values else found
 
     def _look(self, region: str, clock: Clock, found: _Found, *, repairs: bool) -> None:
         """Have the janitor look after a region, and add what it finds, as far as it comes."""
@@ -186,7 +188,8 @@ class Examination:
                 found.failures.append(Failure(region, error, tuple(about.values())))
 
         for done in Janitor(self.ports, region, self.account, repairs, note).tend(clock):
-            self.progress(f"{region}, {done.mark[0].removeprefix('/strongref/exports/')}")
+            self.progress(f"{region}, {done.mark[0].removeprefix(EXPORTS)}")
+            found.values += done.values
             if done.busy and not repairs:
                 found.problems.append(in_progress(region, done.mark[0]))
                 continue

@@ -845,6 +845,8 @@ class TestRelease:
     def test_a_stack_is_told_from_manifests_of_the_same_name(self, run: Run, account: Account) -> None:  # noqa: F811
         tags = [{"Key": f"{CLAIM_TAG}0123456789abcdef", "Value": str(ManifestSet(HOME, "shop"))}]
         account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/VpcId", Tags=tags)
+        page = f"{ManifestSet(HOME, 'shop').ledger}/page"
+        account.ssm(US).put_parameter(Name=page, Value=json.dumps([f"{NETWORK}/VpcId"]), Type="String")
         status, _, err = run(*RELEASE, "--reason", "x", "--yes")
         assert status == 2
         assert "named shop import this: give --consumer stack:shop or --consumer manifests:shop\n" in err

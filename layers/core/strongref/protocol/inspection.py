@@ -58,15 +58,23 @@ class TagInspector:
         return self._read(store, scope, keys, lambda producer: self._owner_in(producer, scope.producer, self.may_exist))
 
     def survey_all(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
-        """The same for a caller that leaves alone what cannot be read: it is noted in `unread`."""
+        """The same for a caller that leaves alone what cannot be read: it is noted in `unread`.
+
+        Raises:
+            StrongRefError: no tags of several values can be read at all.
+        """
         found: dict[Key, ValueTags] = {}
+        unread: dict[str, StrongRefError] = {}
         for key in keys:
             try:
                 found |= self.survey(store, scope, [key])
             except UnfinishedError:
                 raise
             except StrongRefError as error:
-                self.unread[scope.value(key)] = error
+                unread[scope.value(key)] = error
+                if len(unread) > 1 and not found:
+                    raise
+        self.unread |= unread
         return found
 
     def info(self, stack: str) -> StackInfo | None:

@@ -267,7 +267,8 @@ class _Visit:
                     seen = self.janitor.see(self.store, scope, here, there, self.inspector, keys)
                     add_claims(self._claims, seen.tags)
                     repairs, busy = self.janitor.attend(self.clock, scope, examine(scope, seen), self.inspector)
-            yield JanitorProgress(mark, len(keys), (*sorted(repairs.findings), *failed), busy=busy)
+            values = 0 if failed else len(keys)
+            yield JanitorProgress(mark, values, (*sorted(repairs.findings), *failed), busy=busy)
 
     def holds_and_index(self, scope: ExportScope) -> Iterator[JanitorProgress]:
         """Tend to the holds of a scope's imports, and to the index entries of its Exports."""
