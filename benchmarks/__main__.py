@@ -1,4 +1,4 @@
-"""Runs the benchmarks: `python -m benchmarks [calls|waits|quota|latency|startup|growth|resolving|overview ...]`."""
+"""Runs the benchmarks: `python -m benchmarks [TABLE ...]`."""
 
 from __future__ import annotations
 

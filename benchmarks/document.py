@@ -6,7 +6,7 @@ from functools import partial
 from textwrap import wrap as wrapped
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import calls, growth, latency, overview, quota, resolving, startup, waits
+from benchmarks import calls, growth, latency, overview, quota, resolving, sharing, startup, waits
 from benchmarks.bench import Table, Verdict, load
 from benchmarks.tables import table
 
@@ -18,6 +18,7 @@ TABLES: Mapping[str, Table] = {
     "calls": calls,
     "waits": waits,
     "quota": quota,
+    "sharing": sharing,
     "latency": latency,
     "startup": startup,
     "growth": growth,

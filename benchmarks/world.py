@@ -21,24 +21,20 @@ if TYPE_CHECKING:
     from benchmarks.sides import Properties, Side
 
 UNLIMITED = 1_000_000
-RATES = {field.name.upper(): getattr(RateLimits(), field.name) for field in fields(RateLimits)}
+LIMITS = [field.name.upper() for field in fields(RateLimits)]
 
 _HOME = {"exports": (PRODUCER, EU, "Exports"), "imports": (CONSUMER, US, "Imports")}
 _STATUS = {"Create": "CREATE_IN_PROGRESS", "Update": "UPDATE_IN_PROGRESS", "Delete": "DELETE_IN_PROGRESS"}
 _CLEANING = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
 
 
-def rates(times: float = 1, *, paced: bool = True) -> dict[str, str]:
-    """What tells our functions how fast to be: their defaults, some times as fast; or as fast as they can.
+def rates(*, paced: bool = True) -> dict[str, str]:
+    """What our functions are set to: nothing, as installed; or limits that they never reach.
 
     They wait for no reads that lag: `waits` measures that.
     """
-    no_lag = {VARIABLE: "0"}
-    if not paced:
-        return no_lag | {f"STRONGREF_{name}_PER_SECOND": str(UNLIMITED) for name in RATES}
-    if times == 1:
-        return no_lag
-    return no_lag | {f"STRONGREF_{name}_PER_SECOND": str(rate * times) for name, rate in RATES.items()}
+    limits = {} if paced else {f"STRONGREF_{name}_PER_SECOND": str(UNLIMITED) for name in LIMITS}
+    return {VARIABLE: "0"} | limits
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from strongref.aws.retry_and_rate_limit import Turn
     from strongref.contract.values import Value
     from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.published_exports import Use
@@ -115,7 +116,12 @@ def _sources(args: argparse.Namespace, session: ToolSession) -> list[TokenSource
 class CountingLimiter(RateLimiter):
     calls = 0  # those that it let through, retries included
 
-    def take(self, action: str, region: str, now: datetime, within: float) -> float | None:
-        wait = super().take(action, region, now, within)
-        self.calls += wait is not None
-        return wait
+    def take(self, action: str, region: str, now: datetime, within: float, chance: float = 0.0) -> Turn | None:
+        turn = super().take(action, region, now, within, chance)
+        self.calls += turn is not None
+        return turn
+
+    def is_valid(self, action: str, region: str, turn: Turn) -> bool:
+        found = super().is_valid(action, region, turn)
+        self.calls -= not found
+        return found

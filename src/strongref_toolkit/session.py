@@ -15,6 +15,7 @@ from boto3.session import Session
 
 from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
+from strongref.aws.in_threads import in_threads
 from strongref.aws.parameter_store import Stores, kms_key
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.errors import CallerDeniedError
@@ -68,7 +69,9 @@ class ToolSession(NamedTuple):
             account: the account whose stacks may be described; none by default.
         """
         return Ports(
-            stores=Stores(self.clients.ssm, self.limiter, CallerDeniedError, kms_key=kms_key()),
+            stores=Stores(
+                self.clients.ssm, self.limiter, CallerDeniedError, kms_key=kms_key(), side_by_side=in_threads
+            ),
             stacks=CloudFormationStacks(self.clients.cloudformation, self.limiter, self.clock, account=account),
             patience=Patience(FENCE_WAIT, _PAUSE, random.random),
             token=partial(secrets.token_hex, 4),

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import math
+import threading
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
 from botocore.parsers import ResponseParserError
 
-from strongref.aws.retry_and_rate_limit import CallFailedError, RateLimiter, RateLimits, RetryingCaller
+from strongref.aws.retry_and_rate_limit import (
+    IN_FLIGHT,
+    RATE_OF_ACTION,
+    CallFailedError,
+    RateLimiter,
+    RateLimits,
+    RetryingCaller,
+    Turn,
+)
 from strongref.errors import OUT_OF_TIME, BadRequestError
+from strongref.runtime.clock import SystemClock
 from tests.support.fake_ssm import FakeClock
+from tests.support.virtual_time import VirtualClock, VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,11 +53,22 @@ def caller(clock: FakeClock, jitter: float = 0.5, **rates: float) -> RetryingCal
     return RetryingCaller(REGION, RateLimiter(RateLimits(**rates)), clock, lambda: jitter)
 
 
+def turn(limiter: RateLimiter, clock: FakeClock, action: str = "PutParameter", region: str = REGION) -> Turn:
+    """A turn at once, however long it is in coming."""
+    found = limiter.take(action, region, clock.now(), math.inf)
+    assert found is not None
+    return found
+
+
 def take(limiter: RateLimiter, clock: FakeClock, action: str = "PutParameter", region: str = REGION) -> float:
-    """Take a token at once, however long its turn is in coming."""
-    wait = limiter.take(action, region, clock.now(), math.inf)
-    assert wait is not None
-    return wait
+    return turn(limiter, clock, action, region).wait
+
+
+def throttled(limiter: RateLimiter, clock: FakeClock, action: str = "PutParameter", chance: float = 0.5) -> float:
+    """A call is throttled; how long the next one waits."""
+    taken = turn(limiter, clock, action)
+    limiter.throttled(action, REGION, taken, clock.now(), chance)
+    return take(limiter, clock, action)
 
 
 def calls_until(clock: FakeClock, limiter: RateLimiter, seconds: float, action: str = "PutParameter") -> int:
@@ -58,14 +81,87 @@ def calls_until(clock: FakeClock, limiter: RateLimiter, seconds: float, action: 
         made += 1
 
 
-@pytest.mark.parametrize(
-    ("action", "rate"),
-    [("GetParameters", 40), ("PutParameter", 3), ("DeleteParameters", 5), ("AddTagsToResource", 10)],
-)
-def test_the_pace_is_the_rate_after_a_small_burst(action: str, rate: float) -> None:
-    clock = FakeClock()
-    made = calls_until(clock, RateLimiter(RateLimits()), 60, action)
-    assert rate * 60 <= made <= rate * 60 + max(1, rate) + 1
+FIRST = [("GetParameters", 40), ("PutParameter", 3), ("DeleteParameters", 5), ("AddTagsToResource", 10)]
+
+
+@pytest.mark.parametrize("action", RATE_OF_ACTION)
+def test_until_a_call_is_throttled_none_waits(action: str) -> None:
+    limiter, clock = RateLimiter(RateLimits()), FakeClock()
+    assert {take(limiter, clock, action) for _ in range(1000)} == {0}
+
+
+@pytest.mark.parametrize(("action", "rate"), FIRST)
+def test_the_first_throttled_call_sets_the_rate(action: str, rate: float) -> None:
+    limiter, clock = RateLimiter(RateLimits()), FakeClock()
+    calls = [turn(limiter, clock, action) for _ in range(10)]
+    assert limiter.throttled(action, REGION, calls[0], clock.now(), 0.5) == pytest.approx(1 / (rate * 0.97))
+    assert rate * 20 * 0.9 <= calls_until(clock, limiter, 20, action) <= rate * 20
+
+
+def test_of_calls_that_are_throttled_together_one_counts() -> None:
+    limiter, clock = RateLimiter(RateLimits()), FakeClock()
+    together = [turn(limiter, clock) for _ in range(10)]
+    waits = {limiter.throttled("PutParameter", REGION, each, clock.now(), 0.5) for each in together}
+    assert waits == {1 / (3 * 0.97)}
+
+
+def test_a_turn_that_was_given_before_a_call_was_throttled_is_none_anymore() -> None:
+    limiter, clock = RateLimiter(RateLimits(writes=2)), FakeClock()
+    first, *_, last = (turn(limiter, clock) for _ in range(6))
+    assert last.wait == 2
+    assert limiter.is_valid("PutParameter", REGION, last)
+    limiter.throttled("PutParameter", REGION, first, clock.now(), 0.5)
+    assert not limiter.is_valid("PutParameter", REGION, last)
+
+
+@pytest.mark.parametrize(("action", "rate"), FIRST)
+def test_a_limit_is_never_passed_but_for_a_small_burst(action: str, rate: float) -> None:
+    clock, limit = FakeClock(10_000), {RATE_OF_ACTION[action]: rate}
+    limiter = RateLimiter(RateLimits(**limit))
+    assert rate * 60 <= calls_until(clock, limiter, 60, action) <= rate * 60 + max(1, rate) + 1
+    throttled(limiter, clock, action)
+    calls_until(clock, limiter, 200, action)
+    assert calls_until(clock, limiter, 60, action) <= rate * 60 + 1
+
+
+@pytest.mark.parametrize(("action", "rate"), FIRST)
+def test_the_rate_rises_slowly_beyond_the_first_one(action: str, rate: float) -> None:
+    """An account with a higher quota gains by it."""
+    clock, limiter = FakeClock(10_000), RateLimiter(RateLimits())
+    throttled(limiter, clock, action)
+    assert calls_until(clock, limiter, 30, action) <= rate * 30 * 1.02
+    calls_until(clock, limiter, 60, action)
+    assert rate * 30 * 1.4 <= calls_until(clock, limiter, 30, action) <= rate * 30 * 2.1
+
+
+def test_rest_raises_no_rate_and_a_long_one_forgets_it() -> None:
+    clock, limiter = FakeClock(10_000), RateLimiter(RateLimits())
+    throttled(limiter, clock)
+    clock.sleep(290)
+    assert calls_until(clock, limiter, 20) <= 3 * 20 + 3 + 1
+    clock.sleep(300)
+    assert {take(limiter, clock) for _ in range(1000)} == {0}
+
+
+def test_throttled_calls_lower_the_rate_one_after_the_other() -> None:
+    clock, limiter = FakeClock(), RateLimiter(RateLimits())
+    throttled(limiter, clock)
+    for times in range(1, 7):
+        interval = limiter.throttled("PutParameter", REGION, turn(limiter, clock), clock.now(), 0.5)
+        assert interval == pytest.approx(1 / (3 * 0.97 * 0.93**times))
+
+
+def test_where_lower_rates_do_not_help_the_rate_recovers_in_seconds() -> None:
+    """Others call at random moments: a rate that stays low would leave to nobody what they do not use."""
+
+    def calls_after(throttled_calls: int) -> int:
+        clock, limiter = FakeClock(), RateLimiter(RateLimits())
+        for _ in range(throttled_calls):
+            throttled(limiter, clock)
+        return calls_until(clock, limiter, 15)
+
+    assert calls_after(7) < 3 * 15 * 0.67
+    assert calls_after(8) > 3 * 15 * 0.75
 
 
 def test_classes_of_action_and_regions_do_not_wait_for_each_other() -> None:
@@ -85,7 +181,7 @@ def test_a_clock_that_steps_back_costs_and_gains_nothing() -> None:
     assert take(limiter, clock) == 1
 
 
-def test_a_wait_beyond_the_deadline_takes_no_token() -> None:
+def test_a_wait_beyond_the_deadline_takes_no_turn() -> None:
     limiter, clock = RateLimiter(RateLimits(writes=1)), FakeClock()
     take(limiter, clock)
     for _ in range(10):
@@ -93,41 +189,56 @@ def test_a_wait_beyond_the_deadline_takes_no_token() -> None:
     assert take(limiter, clock) == 1
 
 
-def test_throttling_slows_a_little_each_time_and_the_rate_recovers() -> None:
-    clock, limiter = FakeClock(), RateLimiter(RateLimits(writes=4))
-    for times in range(1, 8):
-        assert limiter.throttled("PutParameter", REGION, 0.5) == pytest.approx(1 / (4 * 0.9**times))
-    slow = calls_until(clock, limiter, 2)
-    assert 4 <= slow <= 6
-    clock.sleep(20)
-    assert 40 <= calls_until(clock, limiter, 10) <= 45
+def test_after_the_deadline_there_are_no_turns() -> None:
+    limiter, clock = RateLimiter(RateLimits()), FakeClock()
+    assert limiter.take("PutParameter", REGION, clock.now(), within=0) is None
 
 
-@pytest.mark.parametrize(("chance", "wait"), [(0, 0.5), (0.5, 1), (1, 1.5)])
-def test_a_throttled_call_is_retried_at_a_random_time_about_one_call_later(chance: float, wait: float) -> None:
-    clock, limiter = FakeClock(), RateLimiter(RateLimits(writes=4))
-    apart = limiter.throttled("PutParameter", REGION, chance)
-    assert take(limiter, clock) == pytest.approx(wait * apart)
+@pytest.mark.parametrize(("chance", "part"), [(0, 0.5), (0.5, 1), (1, 1.5)])
+def test_after_a_throttled_call_there_is_none_for_a_random_time(chance: float, part: float) -> None:
+    """A quota recovers meanwhile. Where calls are slow or fast, it is as long as one takes, or eight."""
+    clock, limiter = FakeClock(), RateLimiter(RateLimits())
+    assert throttled(limiter, clock, chance=chance) == pytest.approx(part * 0.75)
+    assert throttled(limiter, clock, "GetParameters", chance) == pytest.approx(part * 8 / (40 * 0.97))
+    slow = RateLimiter(RateLimits(writes=0.5))
+    assert throttled(slow, clock, chance=chance) == pytest.approx(part / (0.5 * 0.93))
+
+
+@pytest.mark.parametrize("chance", [0, 0.5, 1])
+def test_a_call_of_a_rate_that_was_found_is_made_up_to_half_an_interval_after_its_turn(chance: float) -> None:
+    clock, limiter = FakeClock(), RateLimiter(RateLimits(tags=10))
+    throttled(limiter, clock)
+    turns = [limiter.take("PutParameter", REGION, clock.now(), math.inf, each) for each in (0, chance)]
+    sooner, later = (each.wait for each in turns if each)
+    assert later - sooner == pytest.approx((1 + chance / 2) / (3 * 0.97))
+    limited = [limiter.take("AddTagsToResource", REGION, clock.now(), math.inf, chance) for _ in range(10)]
+    assert [each.wait for each in limited if each][:5] == [0] * 5
 
 
 def test_throttling_again_and_again_never_stops_it() -> None:
     clock, limiter = FakeClock(), RateLimiter(RateLimits(writes=16))
     for _ in range(99):
-        limiter.throttled("PutParameter", REGION, 0.5)
-    assert take(limiter, clock) <= 60
+        wait = throttled(limiter, clock)
+    assert wait <= 60
 
 
-def test_rates_come_from_the_environment() -> None:
+def test_limits_come_from_the_environment() -> None:
     assert RateLimits.from_environment({}) == RateLimits()
     found = RateLimits.from_environment({"STRONGREF_WRITES_PER_SECOND": "10", "STRONGREF_TAGS_PER_SECOND": ""})
     assert found == RateLimits(writes=10)
+    assert RateLimits.from_environment({"STRONGREF_WRITES_PER_SECOND": "0"}) == RateLimits()
 
 
-@pytest.mark.parametrize("text", ["fast", "0", "-1", "nan", "inf"])
-def test_a_bad_rate_names_its_variable(text: str) -> None:
+@pytest.mark.parametrize("text", ["fast", "-1", "nan", "inf"])
+def test_a_bad_limit_names_its_variable(text: str) -> None:
     with pytest.raises(BadRequestError, match="STRONGREF_DELETES_PER_SECOND must be a number") as raised:
         RateLimits.from_environment({"STRONGREF_DELETES_PER_SECOND": text})
     assert repr(text) in str(raised.value)
+
+
+def test_a_share_is_one_of_the_limit_or_of_the_first_rate() -> None:
+    share = RateLimits(writes=10).share(0.5)
+    assert (share.writes, share.tags, share.deletes) == (5, 5, 2.5)
 
 
 @pytest.mark.parametrize("code", [*THROTTLED, "TooManyUpdates", "InternalServerError"])
@@ -145,13 +256,14 @@ def test_any_server_fault_is_retried() -> None:
 def test_throttling_slows_the_calls_that_follow(code: str) -> None:
     def spent(*errors: Exception) -> float:
         clock = FakeClock()
-        calls = caller(clock, jitter=1, writes=100)
+        calls = caller(clock, jitter=1)
         calls.call("PutParameter", failing(*errors))
         for _ in range(100):
             calls.call("PutParameter", failing())
         return sum(clock.slept)
 
-    assert spent(*[client_error(code)] * 5) > 1.5 * spent()
+    assert spent() == 0
+    assert 30 < spent(client_error(code)) < 40
 
 
 @pytest.mark.parametrize("code", THROTTLED)
@@ -161,9 +273,62 @@ def test_a_call_that_is_throttled_again_and_again_waits_longer_each_time(code: s
         caller(clock, jitter=1).call("PutParameter", failing(*[client_error(code)] * times))
         return sum(clock.slept)
 
-    assert spent(5) < 5
-    assert spent(8) - spent(7) > 2 * (spent(7) - spent(6)) * 0.9
-    assert spent(60) - spent(59) < 20 + 16 / 3
+    assert spent(5) <= 5 * (0.75 * 1.5 + 0.5 / 2)
+    assert spent(9) - spent(8) > 1.4 * (spent(8) - spent(7))
+    assert spent(60) - spent(59) < 20 + 16 / 3 * 1.5
+
+
+def test_calls_that_wait_side_by_side_all_rest_after_one_was_throttled() -> None:
+    """Turns that were given before would come too soon."""
+    time, limiter = VirtualTime(), RateLimiter(RateLimits())
+    made: list[float] = []
+    throttled_at: list[float] = []
+
+    def call() -> None:
+        made.append(time.seconds)
+        if not throttled_at and time.seconds > 2:
+            throttled_at.append(time.seconds)
+            raise client_error("ThrottlingException")
+
+    def calls() -> None:
+        clock = VirtualClock.lasting(time, 100)
+        for _ in range(4):
+            RetryingCaller(REGION, limiter, clock, lambda: 0.5).call("PutParameter", call)
+
+    now = VirtualClock.lasting(time, 100).now()
+    first = limiter.take("PutParameter", REGION, now, 100)
+    assert first is not None
+    limiter.throttled("PutParameter", REGION, first, now, 0.5)
+    time.run(*[calls] * 10)
+    assert [each for each in made if throttled_at[0] < each < throttled_at[0] + 0.75] == []
+    assert min(later - sooner for sooner, later in pairwise(made)) > 0.3
+
+
+def test_a_region_has_so_many_calls_in_flight_and_no_more() -> None:
+    """Whoever makes them: real threads, of which none goes on before as many as may have begun."""
+    limiter, begun, may_end = RateLimiter(RateLimits()), threading.Semaphore(0), threading.Event()
+    running: list[int] = []
+
+    def call() -> None:
+        running.append(1)
+        begun.release()
+        may_end.wait(60)
+
+    def calls() -> None:
+        RetryingCaller(REGION, limiter, SystemClock(600)).call("GetParameters", call)
+
+    threads = [threading.Thread(target=calls, daemon=True) for _ in range(3 * IN_FLIGHT)]
+    for thread in threads:
+        thread.start()
+    for _ in range(IN_FLIGHT):
+        assert begun.acquire(timeout=60)
+    assert not limiter.in_flight(REGION).acquire(blocking=False)
+    assert len(running) == IN_FLIGHT
+    assert limiter.in_flight("us-east-1").acquire(blocking=False)
+    may_end.set()
+    for thread in threads:
+        thread.join(60)
+    assert len(running) == 3 * IN_FLIGHT
 
 
 def test_pauses_double_up_to_a_limit_and_are_jittered_in_full() -> None:

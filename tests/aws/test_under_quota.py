@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.aws.parameter_store import SsmStore
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits, Turn
 from strongref.contract.continuation import MAX_INVOCATIONS, MIN_SECONDS_LEFT, SERVICE_TIMEOUT, Continuation
 from strongref.contract.event import Event, RequestType
 from strongref.errors import UnfinishedError
@@ -49,7 +49,7 @@ class Account:
     def __init__(self, others: float = 0.0, seed: int = 1, **rates: float) -> None:
         self.time = VirtualTime()
         self.quotas = Quotas(others=others, seed=seed, **rates)
-        self.rates = RateLimits(**{"writes" if name == "puts" else name: rate for name, rate in rates.items()})
+        self.limits = RateLimits()
         self.admitted: Counter[str] = Counter()
         self.throttled: list[tuple[str, float]] = []
         self.invocations = 0
@@ -89,9 +89,11 @@ class Account:
     def send(self, event: Event, seed: int, seconds: float) -> Response:
         """Have a function of its own carry an event out, as in an invocation of fifteen minutes."""
         chance = random.Random(seed).random  # noqa: S311 (jitter)
-        limiter = RateLimiter(self.rates)
+        limiter = RateLimiter(self.limits)
         ports = Ports(
-            stores=lambda region, clock: SsmStore(self.ssm(region).as_client(), region, limiter, clock, chance),
+            stores=lambda region, clock: SsmStore(
+                self.ssm(region).as_client(), region, limiter, clock, chance, side_by_side=self.time.side_by_side
+            ),
             stacks=_Stacks(),
             patience=Patience(120, 2, chance),
             token=lambda: f"token{seed}",
@@ -144,13 +146,88 @@ def quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-@pytest.mark.parametrize("others", [0.0, 0.5])
-def test_a_thousand_exports_and_imports_take_hardly_longer_than_the_quota_makes_them(others: float) -> None:
+@pytest.mark.parametrize(("others", "most"), [(0.0, 1.05), (0.5, 1.10)])
+def test_a_thousand_exports_and_imports_take_hardly_longer_than_the_quota_makes_them(
+    others: float, most: float
+) -> None:
     account = Account(others)
     exported = account.measured(export(1000))
-    assert exported <= 1.10 * account.quotas.least_seconds({"PutParameter": 1000})
+    assert exported <= most * account.quotas.least_seconds({"PutParameter": 1000})
     imported = account.measured(take())
-    assert imported <= 1.10 * account.quotas.least_seconds({"AddTagsToResource": 1000})
+    assert imported <= most * account.quotas.least_seconds({"AddTagsToResource": 1000})
+
+
+def test_without_a_quota_a_hundred_exports_and_imports_take_the_time_of_some_thirty_calls() -> None:
+    """Nothing is paced before AWS throttles a call, and ten calls are in flight: alone they would take 111 and 126."""
+    account = Account(reads=1e6, puts=1e6, tags=1e6, deletes=1e6)
+    assert account.measured(export(100)) <= 25 * LATENCY
+    assert account.measured(take()) <= 20 * LATENCY
+    assert account.throttled == []
+
+
+def test_an_account_with_higher_quotas_gains_by_them() -> None:
+    account = Account(puts=10.0)
+    assert account.measured(export(1000)) < 200 < Quotas().least_seconds({"PutParameter": 1000})
+
+
+def test_limits_that_are_set_hold_whatever_the_quota_is() -> None:
+    account = Account(reads=1e6, puts=1e6, tags=1e6, deletes=1e6)
+    account.limits = RateLimits(writes=5, tags=20)
+    assert account.measured(export(100)) > 100 / 5 - 1
+    assert account.measured(take()) > 100 / 20 - 1
+
+
+class Neighbor:
+    """Somebody else in the account, who makes the same calls at a steady pace and does not repeat them."""
+
+    def __init__(self, account: Account, action: str, rate: float, seed: int) -> None:
+        self.made = self.throttled = 0
+        self._account = account
+        self._action = action
+        self._rate = rate
+        self._seed = seed
+
+    def beside(self, event: Event) -> None:
+        """Make calls until an event has been carried out."""
+        done = []
+
+        def work() -> None:
+            self._account.carry_out(event, seed=self._seed)
+            done.append(True)
+
+        self._account.time.run(work, partial(self._call, done))
+
+    def _call(self, done: list[bool]) -> None:
+        time, chance = self._account.time, random.Random(self._seed)  # noqa: S311 (when it begins)
+        time.sleep(chance.random() / self._rate)
+        while not done:
+            self.made += 1
+            self.throttled += not self._account.quotas.admit(self._action, ACCOUNT, REGION, time.seconds)
+            time.sleep(1 / self._rate)
+
+
+@pytest.mark.parametrize("part", [0.1, 1 / 3])
+@pytest.mark.parametrize("count", [30, 100, 1000])
+def test_who_shares_a_quota_is_seldom_throttled(count: int, part: float) -> None:
+    """It keeps what it needs, a part of the quota. Of ours, which take all of it otherwise, none fails."""
+    neighbors = [Neighbor(Account(), "PutParameter", part * Quotas().puts, seed) for seed in range(1, 7)]
+    for neighbor in neighbors:
+        neighbor.beside(export(count))
+    made, throttled = (sum(getattr(each, name) for each in neighbors) for name in ("made", "throttled"))
+    assert made > 6 * count * part
+    assert throttled < 0.13 * made
+
+
+def test_without_caution_who_shares_a_quota_is_throttled_much_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    def throttled() -> int:
+        neighbors = [Neighbor(Account(), "PutParameter", Quotas().puts / 3, seed) for seed in range(1, 7)]
+        for neighbor in neighbors:
+            neighbor.beside(export(100))
+        return sum(each.throttled for each in neighbors)
+
+    cautious = throttled()
+    monkeypatch.setattr("strongref.aws.retry_and_rate_limit._LONGEST_SERIES", -1)
+    assert throttled() > 3 * cautious
 
 
 @pytest.mark.parametrize("others", [0.0, 0.5, 0.8])
@@ -232,7 +309,8 @@ def test_without_a_limiter_a_quota_half_taken_is_asked_in_vain_most_of_the_time(
     """The guard taken out: calls at once, whatever was throttled."""
     paced, hurried = Account(0.5), Account(0.5)
     paced.measured(export(100))
-    monkeypatch.setattr(RateLimiter, "take", lambda *_: 0.0)
+    monkeypatch.setattr(RateLimiter, "take", lambda *_: Turn(0.0, 0))
+    monkeypatch.setattr(RateLimiter, "is_valid", lambda *_: True)
     hurried.measured(export(100))
     assert len(paced.throttled) < 0.8 * sum(paced.admitted.values())
     assert len(hurried.throttled) > 1.5 * sum(hurried.admitted.values())

@@ -15,7 +15,7 @@ from aws_cdk import aws_s3 as s3
 from cdk8s_plus_31 import k8s
 from moto import mock_aws
 
-from strongref.aws.retry_and_rate_limit import RateLimiter
+from strongref.aws.retry_and_rate_limit import RateLimiter, Turn
 from strongref_cdk8s import AwsCdkResolver, TokenResolver
 from strongref_cdk8s.dry_run import AppRun
 from strongref_cdk8s.errors import OutputNotDefinedError, in_program_terms
@@ -473,9 +473,9 @@ def test_a_construct_is_no_value(stack: cdk.Stack, bucket: s3.Bucket, asked: lis
 class Counting(RateLimiter):
     calls: list[str] = []  # noqa: RUF012 (one for all, emptied by the test)
 
-    def take(self, action: str, region: str, now: datetime, within: float) -> float | None:
+    def take(self, action: str, region: str, now: datetime, within: float, chance: float = 0.0) -> Turn | None:
         self.calls.append(f"{action} {region}")
-        return super().take(action, region, now, within)
+        return super().take(action, region, now, within, chance)
 
 
 @pytest.fixture

@@ -393,6 +393,13 @@ def test_a_thousand_tokens_of_twenty_stacks_take_twenty_calls(
 def test_only_calls_that_are_made_are_counted() -> None:
     limiter = CountingLimiter(RateLimits(stacks=1))
     clock = FakeClock()
-    assert limiter.take("DescribeStacks", EU, clock.now(), 10) == 0
+    taken = limiter.take("DescribeStacks", EU, clock.now(), 10)
+    assert taken is not None
+    assert taken.wait == 0
     assert limiter.take("DescribeStacks", EU, clock.now(), 0) is None
+    assert limiter.calls == 1
+    later = limiter.take("DescribeStacks", EU, clock.now(), 10)
+    assert later is not None
+    limiter.throttled("DescribeStacks", EU, taken, clock.now(), 0.5)
+    assert not limiter.is_valid("DescribeStacks", EU, later)
     assert limiter.calls == 1

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from strongref.aws.retry_and_rate_limit import RateLimits
+from strongref.aws.retry_and_rate_limit import FIRST_RATES
 from strongref.errors import NoSuchResourceError
 from strongref.lookup import arn_search, errors, overrides, reader
 from strongref.lookup.errors import AmbiguousError
@@ -46,7 +46,7 @@ def test_every_type_with_a_rule_of_its_own_is_reported() -> None:
     [
         f"up to {['', 'one', 'two', 'three', 'four', 'five'][reader.LIST_ATTEMPTS]} times",
         f"at most {arn_search.MAX_READS} of them",
-        f"{['', '', '', '', '', 'five'][int(RateLimits().resources)]} a second (`STRONGREF_RESOURCES_PER_SECOND`)",
+        f"{['', '', '', '', '', 'five'][int(FIRST_RATES.resources)]} a second to begin with",
     ],
 )
 def test_the_numbers_are_the_codes(reported: str) -> None:

@@ -20,7 +20,7 @@ from botocore import xform_name
 from botocore.session import get_session
 
 from strongref import errors
-from strongref.aws.retry_and_rate_limit import RateLimits
+from strongref.aws.retry_and_rate_limit import FIRST_RATES, RateLimits
 from strongref.contract import response as answer_module
 from strongref.contract.requests import IMPORT_TYPE
 from strongref.errors import BadRequestError, StrongRefError
@@ -98,17 +98,18 @@ def allowed_by(refused: Callable[[], StrongRefError]) -> set[str]:
     return set(re.split(", | and ", error.problem.partition("must be one of ")[2]))
 
 
-def test_the_documented_rates_are_the_defaults_and_the_templates() -> None:
+def test_the_documented_rates_are_the_first_ones_and_the_template_sets_no_limit() -> None:
     documented = rows("docs/operations.md", "Rates")
     assert {variable.strip("`"): float(rate) for _, variable, rate, _ in documented} == {
-        f"STRONGREF_{field.name.upper()}_PER_SECOND": getattr(RateLimits(), field.name) for field in fields(RateLimits)
+        f"STRONGREF_{field.name.upper()}_PER_SECOND": getattr(FIRST_RATES, field.name) for field in fields(RateLimits)
     }
     template = load((ROOT / "template.yaml").read_text())
     variables = template["Globals"]["Function"]["Environment"]["Variables"]
-    for parameter, variable, rate, _ in documented:
+    for parameter, variable, *_ in documented:
         if parameter:
             assert variables[variable.strip("`")] == {"Ref": parameter.strip("`")}
-            assert template["Parameters"][parameter.strip("`")]["Default"] == float(rate)
+            given = template["Parameters"][parameter.strip("`")]
+            assert given["Default"] == given["MinValue"] == RateLimits().reads == 0
 
 
 def test_the_documented_parameters_are_the_installations() -> None:

@@ -13,7 +13,7 @@ from strongref.protocol import fences as fencing
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
-from tests.support.explorer.cases import BY_LABEL, LARGE, SMALL, Case, params
+from tests.support.explorer.cases import BY_LABEL, LARGE, PAIRS, SMALL, Case, params
 from tests.support.explorer.cast import C, E, I, gone, there
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("quiet")
 
 
-@pytest.mark.parametrize("case", [*params(SMALL), *params(LARGE, pytest.mark.exhaustive)])
+@pytest.mark.parametrize("case", [*params(SMALL), *params(PAIRS), *params(LARGE, pytest.mark.exhaustive)])
 def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
     case: Case, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -45,9 +45,11 @@ def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
         (fencing.OwnFence, "others", lambda *_: None, "there: 2 exporters x import"),
         (ClaimAttempt, "_is_unchanged", lambda *_: True, "there: cleanup x 2 imports"),
         (RecordedExports, "says", lambda *_: True, "gone: change; E and I may crash"),
-        (TagInspector, "inspect", lambda *_: {}, "there: drop x import"),
+        (TagInspector, "said", lambda *_: {}, "there: drop x import"),
+        (ClaimAttempt, "_check_fences", lambda *_: None, "pair, there: change x import"),
+        (TagInspector, "said", lambda *_: {}, "pair, there: drop x import"),
     ],
-    ids=["fence", "giving way", "second read", "record", "claims"],
+    ids=["fence", "giving way", "second read", "record", "claims", "fence, two values", "claims of two values"],
 )
 def test_without_any_one_part_of_the_protocol_a_reference_is_lost_or_torn(
     monkeypatch: pytest.MonkeyPatch, owner: type, part: str, without: object, label: str

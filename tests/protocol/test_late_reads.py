@@ -25,6 +25,7 @@ from strongref.protocol.fences import CLOCK_SKEW_SECONDS, FENCE_SECONDS, OwnFenc
 from strongref.protocol.lag import MARGIN, MAX_LAG, ReadLag
 from strongref.protocol.plan import Create, ExportPlan
 from strongref.protocol.planner import ExportIdentity
+from strongref.protocol.side_by_side import Work, carry_out, in_turn
 from tests.support.builders import SCOPE
 from tests.support.explorer.cases import (
     BY_LABEL,
@@ -32,6 +33,7 @@ from tests.support.explorer.cases import (
     DROPPED_BY_A_CREATE,
     LATE_LARGE,
     LATE_LARGEST,
+    LATE_PAIRS,
     LATE_SMALL,
     Case,
     params,
@@ -49,6 +51,7 @@ pytestmark = pytest.mark.usefixtures("quiet")
 
 CASES = [
     *params(LATE_SMALL),
+    *params(LATE_PAIRS, pytest.mark.exhaustive),
     *params(LATE_LARGE, pytest.mark.exhaustive),
     *params(LATE_LARGEST, pytest.mark.largest),
 ]
@@ -118,6 +121,7 @@ class AppearingStore:
     """A store in which a parameter of somebody's has just appeared: its tags are not read yet."""
 
     region = "us-east-1"
+    side_by_side = staticmethod(in_turn)
 
     def __init__(self) -> None:
         self.written: list[str] = []
@@ -150,9 +154,9 @@ def test_what_appears_where_a_value_is_to_go_is_read_after_a_wait(*, waits: bool
     clock.on_sleep = store.wait
     export = ExportIdentity(PRODUCER, "Exports")
     executor = PlanExecutor(cast("Store", store), export, clock, ReadLag(2.0 if waits else 0.0))
-    work = executor.execute(ExportPlan(SCOPE, (Create(Key("K"), Value(ParameterType.STRING, "v"), export.tags),)))
+    steps = executor.execute(ExportPlan(SCOPE, (Create(Key("K"), Value(ParameterType.STRING, "v"), export.tags),)))
     with pytest.raises(ForeignParameterError) if waits else nullcontext():
-        list(work)
+        carry_out([Work(cast("Store", store), steps)])
     assert store.written == ([] if waits else [NAME])
 
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import boto3
 import pytest
 from moto import mock_aws
 
 from strongref.aws.clients import Clients
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import Event, RequestType
 from strongref.errors import ExportsInUseError
+from strongref.protocol.side_by_side import in_turn
+from strongref.runtime import wiring
 from strongref.runtime.wiring import EVENT_BUS, CustomResourceFunction, exporter, importer, janitor, lookup
 from tests.support.fake_ssm import FakeClock
 from tests.support.notices import check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 STACK = "arn:aws:cloudformation:eu-west-1:123456789012:stack/network/1"
 ELSEWHERE = "arn:aws:cloudformation:eu-west-1:210987654321:stack/web/1"
@@ -64,6 +67,45 @@ def test_an_export_an_import_and_their_deletion_over_moto() -> None:
     export(event(RequestType.DELETE, "Exports", EXPORT, made.physical_id), FakeClock())
     for region in ("us-east-1", "eu-west-1"):
         assert boto3.client("ssm", region).describe_parameters()["Parameters"] == []
+
+
+def test_exporter_and_importer_make_calls_side_by_side_and_within_the_limits_that_are_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits: list[RateLimits] = []
+    most: list[int] = []
+
+    def limiter(given: RateLimits) -> RateLimiter:
+        limits.append(given)
+        return RateLimiter(given)
+
+    def side_by_side(queues: Sequence[Sequence[Callable[[], Any]]]) -> list[list[Any]]:
+        most.append(max(map(len, queues), default=0))
+        return in_turn(queues)
+
+    monkeypatch.setattr(wiring, "RateLimiter", limiter)
+    monkeypatch.setattr(wiring, "in_threads", side_by_side)
+    exporter().handle(event(RequestType.CREATE, "Exports", EXPORT), FakeClock())
+    assert max(most) == 2
+    most.clear()
+    importer().handle(
+        event(RequestType.CREATE, "Imports", {"From": {"Stack": "network"}, "Consumer": "web"}), FakeClock()
+    )
+    assert max(most) == 2
+    assert limits == [RateLimits(writes=1000)] * 2
+
+
+def test_the_janitor_keeps_to_half_and_makes_one_call_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[RateLimits] = []
+
+    def limiter(given: RateLimits) -> RateLimiter:
+        limits.append(given)
+        return RateLimiter(given)
+
+    monkeypatch.setattr(wiring, "RateLimiter", limiter)
+    ports = janitor().janitor("123456789012", "eu-west-1", FakeClock()).ports
+    assert (limits[0].writes, limits[0].tags) == (500, 5)  # of the limit that is set, and of the first rate
+    assert ports.stores("eu-west-1", FakeClock()).side_by_side is in_turn
 
 
 class Events:

@@ -11,13 +11,16 @@ import threading
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from strongref.aws.in_threads import Batch
 from tests.support.fake_ssm import EPOCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -48,6 +51,31 @@ class VirtualTime:
         if self._failures:
             raise self._failures[0]
 
+    def side_by_side(self, queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
+        """As `in_threads`, for a caller."""
+        batch = Batch(queues)
+        if workers := batch.workers():
+            self._together(workers)
+        return batch.results()
+
+    def _together(self, workers: Sequence[Callable[[], None]]) -> None:
+        """Let workers run side by side with all others, and the caller when the last one has ended."""
+        caller, working = threading.Semaphore(0), len(workers)
+
+        def work(worker: Callable[[], None], turn: threading.Semaphore) -> None:
+            nonlocal working
+            turn.acquire()
+            worker()
+            working -= 1
+            if not working:
+                self._queue(0.0, caller)
+            self._wake_next()
+
+        for worker in workers:
+            threading.Thread(target=work, args=[worker, self._queue(0.0)], daemon=True).start()
+        self._wake_next()
+        caller.acquire()
+
     def sleep(self, seconds: float) -> None:
         """Let so much time pass, and others run meanwhile."""
         turn = self._queue(max(seconds, 0.0))
@@ -63,8 +91,8 @@ class VirtualTime:
         self._ended.release()
         self._wake_next()
 
-    def _queue(self, seconds: float) -> threading.Semaphore:
-        turn = threading.Semaphore(0)
+    def _queue(self, seconds: float, turn: threading.Semaphore | None = None) -> threading.Semaphore:
+        turn = turn or threading.Semaphore(0)
         heapq.heappush(self._sleepers, (self.seconds + seconds, next(self._order), turn))
         return turn
 

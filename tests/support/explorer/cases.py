@@ -9,11 +9,14 @@ import pytest
 
 from tests.support.cloudformation.stacks import CLEANUP, DELETING, ROLLBACK, UPDATING
 from tests.support.explorer.cast import (
+    PAIR,
     PRODUCER,
     C,
     E,
     I,
     L,
+    both_gone,
+    both_there,
     changes,
     claimed,
     drop,
@@ -196,4 +199,20 @@ HELD = [
 ]
 """An Export names a CloudFormation export, which imports hold, and its producer leaves."""
 
-BY_LABEL = {case.label: case for case in SMALL + LARGE + HELD}
+PAIRS = [
+    Case("pair, there: change x import", [E("v2", update=True, keys=PAIR), I("I", keys=PAIR)], both_there),
+    Case("pair, there: drop x import", [E("drop", update=True, keys=PAIR), I("I", keys=PAIR)], both_there),
+    Case("pair, there: one dropped x import", [E("v1", update=True), I("I", keys=PAIR)], both_there),
+    Case("pair, gone: import", [I("I", keys=PAIR)], both_gone),
+    Case("pair, gone: change x import", [E("v2", update=True, keys=PAIR), I("I", keys=PAIR)], both_gone),
+    Case("pair, nothing: create x import", [E("v1", keys=PAIR), I("I", keys=PAIR)], nothing),
+    Case("pair, there: cleanup x import", [C(), I("I", keys=PAIR)], both_there),
+    Case("pair, there: import, released", [E("drop", keys=PAIR), I("I", releases=True, keys=PAIR)], both_there),
+    Case("pair, there: drop x import; one may crash", [E("drop", keys=PAIR), I("I", keys=PAIR)], both_there, "EI", 1),
+    Case("pair, gone: change x import; both may crash", [E("v2", keys=PAIR), I("I", keys=PAIR)], both_gone, "EI"),
+]
+"""Steps of several calls that do not depend on each other: in both orders, and with others in flight when one fails."""
+
+LATE_PAIRS = [case for case in PAIRS if case.label in {"pair, nothing: create x import", "pair, there: drop x import"}]
+
+BY_LABEL = {case.label: case for case in SMALL + LARGE + HELD + PAIRS}

@@ -17,6 +17,8 @@ from tests.support.explorer.session import exporter, importer
 from tests.support.explorer.world import REGION, DirectSession
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from strongref.contract.event import Event
     from strongref.contract.response import Response
     from tests.support.explorer.session import Session
@@ -25,11 +27,15 @@ if TYPE_CHECKING:
 KEY = Key("K")
 HOLD = "network-Exports"
 VALUE_NAME = SCOPE.value(KEY)
-IMPORT: dict[str, object] = {
-    "From": {"Stack": "network", "Region": "eu-west-1"},
-    "Names": [KEY],
-    "Consumer": "web",
-}
+PAIR = (KEY, Key("L"))
+"""Two values: what is done to both does not depend on each other, and may happen in any order."""
+
+
+def _imports(keys: Sequence[Key]) -> dict[str, object]:
+    return {"From": {"Stack": "network", "Region": "eu-west-1"}, "Names": [*keys], "Consumer": "web"}
+
+
+IMPORT = _imports([KEY])
 
 
 def producer(number: int) -> str:
@@ -49,21 +55,22 @@ def event(kind: RequestType, arn: str, logical_id: str, properties: dict[str, ob
     return ResourceRequest(kind, arn, logical_id, properties, physical_id).event(f"{logical_id}-{kind.value}")
 
 
-def _exports(value: str) -> dict[str, object]:
-    return {"Region": REGION, "Consumer": "web", "Values": {} if value == "drop" else {KEY: value}}
+def _exports(value: str, keys: Sequence[Key] = (KEY,)) -> dict[str, object]:
+    return {"Region": REGION, "Consumer": "web", "Values": {} if value == "drop" else dict.fromkeys(keys, value)}
 
 
-def wanting(value: str, *, instead_of: str = "", of: str = PRODUCER) -> Event:
+def wanting(value: str, *, instead_of: str = "", of: str = PRODUCER, keys: Sequence[Key] = (KEY,)) -> Event:
     """An Export's Create, or the Update of one that published something else; `drop` stands for no value."""
     if not instead_of:
-        return event(RequestType.CREATE, of, "Exports", _exports(value))
-    update = ResourceRequest(RequestType.UPDATE, of, "Exports", _exports(value), "x", _exports(instead_of))
+        return event(RequestType.CREATE, of, "Exports", _exports(value, keys))
+    old = _exports(instead_of, keys)
+    update = ResourceRequest(RequestType.UPDATE, of, "Exports", _exports(value, keys), "x", old)
     return update.event(f"to-{value}")
 
 
-def E(*wanted: str, name: str = "E", update: bool = False) -> Actor:  # noqa: N802
+def E(*wanted: str, name: str = "E", update: bool = False, keys: Sequence[Key] = (KEY,)) -> Actor:  # noqa: N802
     """An exporter that wants one value after the other."""
-    events = [wanting(value, instead_of="drop" if update else "") for value in wanted]
+    events = [wanting(value, instead_of="drop" if update else "", keys=keys) for value in wanted]
     return Actor(name, PRODUCER, exporter, events, status=UPDATING, fences=True)
 
 
@@ -87,11 +94,13 @@ def zombie(name: str, before: str, after: str) -> Actor:
     return Actor(name, FORMER, exporter, [wanting(after, instead_of=before, of=FORMER)], status="", fences=True)
 
 
-def I(name: str, *, releases: bool = False, undone: bool = False) -> Actor:  # noqa: E743, N802
+def I(  # noqa: E743, N802
+    name: str, *, releases: bool = False, undone: bool = False, keys: Sequence[Key] = (KEY,)
+) -> Actor:
     """An importer; `releases`: its import is deleted again; `undone`: if it dies, its stack may be rolled back."""
-    arn = stack(name)
-    events = [event(RequestType.CREATE, arn, "Imports", IMPORT)]
-    deletion = event(RequestType.DELETE, arn, "Imports", IMPORT, generation(arn))
+    arn, imported = stack(name), _imports(keys)
+    events = [event(RequestType.CREATE, arn, "Imports", imported)]
+    deletion = event(RequestType.DELETE, arn, "Imports", imported, generation(arn, keys))
     if releases:
         events.append(deletion)
     return Actor(name, arn, importer, events, stays=not releases, undo=deletion if undone else None)
@@ -120,10 +129,10 @@ def L(status: str, *, at_once: bool = True) -> Actor:  # noqa: N802
     return Actor("L", PRODUCER, leave, [deletion], status=UPDATING, fences=True)
 
 
-def generation(arn: str) -> str:
+def generation(arn: str, keys: Sequence[Key] = (KEY,)) -> str:
     """The physical ID of an import in a stack."""
     parsed = StackArn.parse(arn)
-    return imports.physical_id(parsed, "Imports", ImportRequest.parse(IMPORT, parsed))
+    return imports.physical_id(parsed, "Imports", ImportRequest.parse(_imports(keys), parsed))
 
 
 def C(*, strong: bool = False) -> Actor:  # noqa: N802
@@ -150,6 +159,18 @@ def nothing(world: World) -> None:
 def there(world: World) -> None:
     """The value is there, and nobody imports it."""
     exporter(DirectSession(world), wanting("v1"))
+
+
+def both_there(world: World) -> None:
+    """Two values are there, and nobody imports them."""
+    exporter(DirectSession(world), wanting("v1", keys=PAIR))
+
+
+def both_gone(world: World) -> None:
+    """The parameters were cleaned up; the record exists."""
+    both_there(world)
+    for key in PAIR:
+        world.ssm.delete_parameter(Name=SCOPE.value(key))
 
 
 def held(world: World) -> None:

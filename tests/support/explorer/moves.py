@@ -1,4 +1,4 @@
-"""What one actor may do next in one world: make its call, wait or not, die, start again, hand over."""
+"""What one actor may do next in one world: make its call, choose an order, wait or not, die, start again, hand over."""
 
 from __future__ import annotations
 
@@ -96,6 +96,11 @@ class Moves:
                 Move(world, self.nodes.restart(i, place), None, "waits"),
                 self._ending(i, Move(world, self.nodes.answer(i, place, "over", False), None, "is out of patience")),
             ]
+        elif node.operation[0] == "order":
+            moves = [
+                self._ending(i, Move(world, self.nodes.answer(i, place, chosen, chosen), None, "chooses"))
+                for chosen in (False, True)
+            ]
         elif node.operation[0] == "tick":
             moves = []  # only time answers it
         else:
@@ -108,10 +113,10 @@ class Moves:
     def free(self, world: int, place: int, moves: list[Move]) -> bool:
         """Whether an actor's next operation may be done at once, before anything that the others do.
 
-        It may if it changes nothing that anyone sees, and nobody can change its answer: so the choice whether to go on
-        waiting, and the lookup of a stack that can neither be deleted nor come to rest any more. Anything that the
-        others do first could as well be done next. A death or a handover right before it is equal to one right after
-        it, if there is an after.
+        It may if it changes nothing that anyone sees, and nobody can change its answer: so the choices of an order and
+        whether to go on waiting, and the lookup of a stack that can neither be deleted nor come to rest any more.
+        Anything that the others do first could as well be done next. A death or a handover right before it is equal to
+        one right after it, if there is an after.
         """
         operation = self.nodes[place].operation
         if not self.reduced or operation is None:
@@ -126,9 +131,9 @@ class Moves:
                 return False
             if any(asked == (arn.split("/")[1] if call == "by_name" else arn) for arn in changing):
                 return False
-        elif kind != "pause":
+        elif kind not in ("pause", "order"):
             return False
-        own, others = (moves[:2], moves[2:]) if kind == "pause" else (moves[:1], moves[1:])
+        own, others = (moves[:1], moves[1:]) if kind == "stack" else (moves[:2], moves[2:])
         return not others or not any(move.node & ENDED for move in own)
 
     def tick(self, world: int, places: Sequence[int]) -> tuple[int, list[int]] | None:

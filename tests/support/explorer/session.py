@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from unittest.mock import patch
 
 from botocore.exceptions import ClientError
@@ -36,7 +36,10 @@ SLOW = timedelta(seconds=FENCE_SECONDS / 2 + 1)
 _PLENTY = 600.0
 
 Operation = tuple[str, str, str]
-"""What an actor does next: its kind (`ssm`, `stack`, `status`, `answer`, `pause`, `tick`), the call, the request."""
+"""What an actor does next: its kind (`ssm`, `stack`, `status`, `answer`, `pause`, `order`, `tick`), the call, the
+request."""
+
+T = TypeVar("T")
 
 
 class Suspended(BaseException):
@@ -119,7 +122,26 @@ class Session:
     # what the use cases are wired to
     def stores(self, region: str, clock: Clock) -> SsmStore:
         limiter = RateLimiter(RateLimits(1e9, 1e9, 1e9, 1e9, 1e9))
-        return SsmStore(_Client(self), region, limiter, clock, jitter=lambda: 0.0)  # type: ignore[arg-type]
+        client: Any = _Client(self)
+        return SsmStore(client, region, limiter, clock, jitter=lambda: 0.0, side_by_side=self.side_by_side)
+
+    def side_by_side(self, queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
+        """Calls that do not depend on each other, in both orders; after a failure, others may be in flight or not."""
+        calls = [(at, queue, call) for queue, each in enumerate(queues) for at, call in enumerate(each)]
+        if len(calls) > 1 and self.ask(("order", "turned round", ""), lambda _world: False):
+            calls.reverse()
+        results: list[dict[int, T]] = [{} for _ in queues]
+        failures: dict[tuple[int, int], Exception] = {}
+        for at, queue, call in calls:
+            if failures and not self.ask(("order", "in flight", ""), lambda _world: False):
+                break
+            try:
+                results[queue][at] = call()
+            except Exception as error:  # noqa: BLE001 (raised below)
+                failures[at, queue] = error
+        if failures:
+            raise failures[min(failures)]
+        return [[found[at] for at in range(len(queue))] for found, queue in zip(results, queues, strict=True)]
 
     def token(self) -> str:
         return self.name

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
+    from strongref.protocol.ports import SideBySide
     from tests.support.faults.fake_time import FakeTime
 
 HANDLERS = Path(__file__).resolve().parents[3] / "handlers"
@@ -75,14 +76,18 @@ class Delivery:
 class Functions:
     """The environment of the functions."""
 
-    def __init__(self, time: FakeTime, clients: Mapping[str, Callable[[str], object]]) -> None:
+    def __init__(
+        self, time: FakeTime, clients: Mapping[str, Callable[[str], object]], side_by_side: SideBySide
+    ) -> None:
         """Make it.
 
         Args:
             time: passes for the functions as well.
             clients: the client of a region, by the name of the method of `strongref.aws.clients.Clients` that gives it.
+            side_by_side: makes calls that do not depend on each other, in one thread.
         """
         self._time = time
+        self._side_by_side = side_by_side
         self._clients = clients
         self._wire = Wire(time)
         self._printed = io.StringIO()
@@ -102,6 +107,7 @@ class Functions:
         with ExitStack() as patches:
             patches.enter_context(self._time.installed())
             patches.enter_context(patch.object(strongref.runtime.wiring, "Clients", self._fake_clients))
+            patches.enter_context(patch.object(strongref.runtime.wiring, "in_threads", self._side_by_side))
             patches.enter_context(patch.object(urllib3, "PoolManager", partial(_Http, self)))
             patches.enter_context(patch.object(secrets, "token_hex", _token))
             patches.enter_context(patch.object(sys, "stdout", self._printed))

@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 from strongref.contract.names import CLAIM_TAG
 from strongref.protocol.lag import VARIABLE
+from tests.support import orders
 from tests.support.faults.checks import DeliveryChecks
 from tests.support.faults.fault_types import ANSWER, FAULTS, Fault
 from tests.support.faults.scenario import FOREIGN, Foreign
@@ -20,6 +21,7 @@ from tests.support.invariants import leftovers, stored
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from strongref.protocol.ports import SideBySide
     from tests.support.faults.functions import Delivery
     from tests.support.faults.scenario import Scenario
     from tests.support.faults.state import AccountState
@@ -199,9 +201,9 @@ class Trial:
 
 
 @contextmanager
-def trial(scenario: Scenario, lag: float = 0.0) -> Iterator[Trial]:
+def trial(scenario: Scenario, lag: float = 0.0, side_by_side: SideBySide = orders.in_flight) -> Iterator[Trial]:
     """A scenario, ready to be tried as long as this lasts; with reads that lag by up to so many seconds."""
-    world = World(scenario.seconds, lag)
+    world = World(scenario.seconds, lag, side_by_side)
     environment = {VARIABLE: str(lag), **scenario.environment}
     with patch.dict(os.environ, environment), world.functions.installed():
         yield Trial(scenario, world)

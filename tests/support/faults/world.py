@@ -17,6 +17,7 @@ from strongref.contract.requests import ImportRequest
 from strongref.contract.response import Response
 from strongref.errors import StrongRefError
 from strongref.protocol.imports import PHYSICAL_ID_PREFIX, physical_id
+from tests.support import orders
 from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.client import CloudFormationClient
 from tests.support.cloudformation.operations import CloudFormation
@@ -32,6 +33,7 @@ from tests.support.late_reads import Lateness, LateSsm, LateStacks, Past, PastSt
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from strongref.protocol.ports import SideBySide
     from tests.support.fake_ssm import Slot, Snapshot
 
 SECRET = "zz-"
@@ -77,12 +79,13 @@ class World(CloudFormation):
         deliveries: of the requests that CloudFormation sent.
     """
 
-    def __init__(self, seconds: float = SECONDS, lag: float = 0.0) -> None:
+    def __init__(self, seconds: float = SECONDS, lag: float = 0.0, side_by_side: SideBySide = orders.in_flight) -> None:
         """Make an empty one.
 
         Args:
             seconds: how long its functions may run.
             lag: by how many seconds reads may lag.
+            side_by_side: as for `Functions`.
         """
         super().__init__()
         self.time = FakeTime()
@@ -100,6 +103,7 @@ class World(CloudFormation):
                 "cloudformation": lambda region: CloudFormationClient(region, self),
                 "functions": lambda _region: self.functions,
             },
+            side_by_side,
         )
         self._seconds = seconds
         self._signed: dict[str, str] = {}  # when each request was sent

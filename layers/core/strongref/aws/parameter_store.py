@@ -25,6 +25,7 @@ from strongref.errors import (
     UndecryptableError,
 )
 from strongref.protocol.ports import BATCH
+from strongref.protocol.side_by_side import at_once, in_turn
 from strongref.text import some
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from mypy_boto3_ssm.type_defs import ParameterTypeDef, PutParameterResultTypeDef
 
     from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.protocol.ports import SideBySide
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")
@@ -78,37 +80,45 @@ class SsmStore:
     denied: type[AccessDeniedError] = AccessDeniedError  # what a denied call raises: whose permissions to check
     kms_key: str = ""  # as in `Stores`
     untiered: set[str] = field(default_factory=set)  # as in `Stores`
+    side_by_side: SideBySide = in_turn
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
-        for batch in _batches(names):
-            try:
-                found |= self._get(batch)
-            except StoreError as error:
-                if error.code not in _KEY_CODES:
-                    raise
-                # One key that cannot be used fails the whole call. Without decryption, all can be read.
-                found |= self._decrypted_one_by_one(self._get(batch, decrypted=False))
+        for some_found in at_once(self, [partial(self._get, batch) for batch in _batches(names)]):
+            found |= some_found
         return found
 
-    def _get(self, names: list[str], *, decrypted: bool = True) -> dict[str, Parameter]:
+    def _get(self, batch: list[str]) -> dict[str, Parameter]:
+        try:
+            return self._get_at_once(batch)
+        except StoreError as error:
+            if error.code not in _KEY_CODES:
+                raise
+        # One key that cannot be used fails the whole call. Without decryption, all can be read.
+        return self._decrypted_one_by_one(self._get_at_once(batch, decrypted=False))
+
+    def _get_at_once(self, names: list[str], *, decrypted: bool = True) -> dict[str, Parameter]:
         get, target = self.client.get_parameters, some(names, most=1)
         response = self._call("GetParameters", target, get, Names=names, WithDecryption=decrypted)
         return _by_name(response["Parameters"])
 
     def _decrypted_one_by_one(self, encrypted: Mapping[str, Parameter]) -> dict[str, Parameter]:
         """The same parameters, decrypted; those that cannot be are `locked`. What has gone is left out."""
-        found = dict(encrypted)
-        for name in [name for name, each in encrypted.items() if each.is_secure]:
-            known = found.pop(name)
-            try:
-                found |= self._get([name])
-            except StoreError as error:
-                if error.code not in _KEY_CODES:
-                    raise
-                locked = UndecryptableError("GetParameters", error.code, name, self.region)
-                found[name] = replace(known, text="", locked=locked)
+        secure = [name for name, each in encrypted.items() if each.is_secure]
+        found = {name: each for name, each in encrypted.items() if not each.is_secure}
+        for some_found in at_once(self, [partial(self._decrypted, encrypted[name]) for name in secure]):
+            found |= some_found
         return found
+
+    def _decrypted(self, encrypted: Parameter) -> dict[str, Parameter]:
+        name = encrypted.name
+        try:
+            return self._get_at_once([name])
+        except StoreError as error:
+            if error.code not in _KEY_CODES:
+                raise
+            locked = UndecryptableError("GetParameters", error.code, name, self.region)
+            return {name: replace(encrypted, text="", locked=locked)}
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
         try:
@@ -135,8 +145,10 @@ class SsmStore:
         return self._put(name, kind, text, Overwrite=True)
 
     def delete(self, names: Iterable[str]) -> None:
-        for batch in _batches(names):
-            self._call("DeleteParameters", some(batch, most=1), self.client.delete_parameters, Names=batch)
+        at_once(self, [partial(self._delete, batch) for batch in _batches(names)])
+
+    def _delete(self, batch: list[str]) -> None:
+        self._call("DeleteParameters", some(batch, most=1), self.client.delete_parameters, Names=batch)
 
     def tags(self, name: str) -> dict[str, str] | None:
         response = self._call_tags("ListTagsForResource", name, self.client.list_tags_for_resource)
@@ -205,6 +217,7 @@ class Stores:
     # ID or alias of the KMS key that encrypts secure values; empty for the account's default key
     kms_key: str = field(default="", kw_only=True)
     untiered: set[str] = field(default_factory=set, kw_only=True)  # the regions that turned out to support no tiers
+    side_by_side: SideBySide = field(default=in_turn, kw_only=True)
 
     def __call__(self, region: str, clock: Clock) -> SsmStore:
         """The store of a region.
@@ -225,6 +238,7 @@ class Stores:
                 denied=self.denied,
                 kms_key=self.kms_key,
                 untiered=self.untiered,
+                side_by_side=self.side_by_side,
             )
         raise StoreError("Use", code, "Parameter Store", region)
 

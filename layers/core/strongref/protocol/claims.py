@@ -12,6 +12,7 @@ A failed attempt does not remove its claims: another invocation for the same eve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.names import SHARED, ExportScope, Key, claim_tag
@@ -31,6 +32,7 @@ from strongref.errors import (
 from strongref.log import logger
 from strongref.protocol.fences import live_fence
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.side_by_side import at_once
 from strongref.text import attribute_name
 
 if TYPE_CHECKING:
@@ -136,8 +138,7 @@ class ClaimAttempt:
         found |= self._put_back([key for key in keys if self.scope.value(key) not in found], recorded)
         if any(self._value(key, found) != values[key] for key in keys):
             raise self._changing()
-        for key in keys:
-            self._claim(key)
+        at_once(self.store, [partial(self._claim, key) for key in keys if key not in self._skip])
         self._check_fences()
         if not self._is_unchanged(found):
             raise self._changing()
@@ -254,7 +255,8 @@ class ClaimAttempt:
             return
         self._has_read_tags = True
         stored = [key for key in keys if self.scope.value(key) in found]
-        tags = {key: self.store.tags(self.scope.value(key)) or {} for key in stored}
+        read = at_once(self.store, [partial(self.store.tags, self.scope.value(key)) for key in stored])
+        tags = {key: found or {} for key, found in zip(stored, read, strict=True)}
         claimed = frozenset(key for key, each in tags.items() if self.claimant.tag.items() <= each.items())
         full = [key for key, each in tags.items() if key not in claimed and len(each) >= TAG_LIMIT]
         if full:
@@ -267,19 +269,20 @@ class ClaimAttempt:
         They are created with the claim on them, against cleanups. That is not enough to hold them: by the time they are
         read, they may have been deleted and created again. So they are claimed like all others afterwards.
         """
-        for key in keys:
-            name, value = self.scope.value(key), recorded.values[key]
-            self.claims = True
-            try:
-                self.store.create(name, value.type, value.text, recorded.tags(key) | self.claimant.tag)
-            except AlreadyExistsError:
-                raise self._changing() from None
-            logger.warning("A missing value was put back", extra={"parameter": name})
+        values = recorded.values
+        at_once(self.store, [partial(self._create, key, values[key], recorded.tags(key)) for key in keys])
         return self.store.get([self.scope.value(key) for key in keys])
 
+    def _create(self, key: Key, value: Value, tags: Mapping[str, str]) -> None:
+        name = self.scope.value(key)
+        self.claims = True
+        try:
+            self.store.create(name, value.type, value.text, {**tags, **self.claimant.tag})
+        except AlreadyExistsError:
+            raise self._changing() from None
+        logger.warning("A missing value was put back", extra={"parameter": name})
+
     def _claim(self, key: Key) -> None:
-        if key in self._skip:
-            return
         self.claims = True
         try:
             exists = self.store.tag(self.scope.value(key), self.claimant.tag)

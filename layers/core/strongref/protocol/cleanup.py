@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope, consumer_prefix
@@ -13,6 +14,7 @@ from strongref.log import logger
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.side_by_side import at_once
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -39,7 +41,9 @@ class ClaimRelease:
         Such values are left from an Export that was withdrawn while they were claimed.
         """
         store = self._store
-        claimed = [key for key in self._claimed(store, scope, names) if store.untag(scope.value(key), [self.claim])]
+        keys = self._claimed(store, scope, names)
+        there = at_once(store, [partial(store.untag, scope.value(key), [self.claim]) for key in keys])
+        claimed = [key for key, is_there in zip(keys, there, strict=True) if is_there]
         recorded = RecordedExports.read(store, scope).values
         withdrawn = [key for key in claimed if key not in recorded]
         if withdrawn:
@@ -60,7 +64,8 @@ class ClaimRelease:
         """
         store, released = self._store, []
         for scope, keys in self._keys_below("/strongref/exports").items():
-            claimed = [key for key in keys if self.claim in (store.tags(scope.value(key)) or {})]
+            tags = at_once(store, [partial(store.tags, scope.value(key)) for key in keys])
+            claimed = [key for key, found in zip(keys, tags, strict=True) if self.claim in (found or {})]
             if claimed:
                 self.release(scope, claimed)
                 released.append(scope)
@@ -106,8 +111,8 @@ class ClaimRelease:
                     self._delete_behind_fences({scope: keys[scope]}, unless_recorded=unless_recorded)
                 return
             logger.warning("Exports were not cleaned up", extra={"scope": scopes[0].values, "error": str(error)})
-            for key in keys[scopes[0]]:
-                self._store.untag(scopes[0].value(key), [self.claim])
+            store = self._store
+            at_once(store, [partial(store.untag, scopes[0].value(key), [self.claim]) for key in keys[scopes[0]]])
 
     def _delete(self, fenced: FencedStore, scope: ExportScope, keys: list[Key]) -> None:
         store, inspector = fenced.store, TagInspector(self.ports.stacks)
@@ -115,9 +120,8 @@ class ClaimRelease:
         inspector.confirm_stale([found], fenced.clock, self.ports.lag)
         ours = {key: tags for key, tags in found.items() if tags.producer is not None}
         claimed = [key for key, tags in ours.items() if tags.claims.keys() - {self.claim}]
-        for key in claimed:
-            if self.claim in {**ours[key].claims, **ours[key].stale}:
-                store.untag(scope.value(key), [self.claim])
+        own = [key for key in claimed if self.claim in {**ours[key].claims, **ours[key].stale}]
+        at_once(store, [partial(store.untag, scope.value(key), [self.claim]) for key in own])
         deleted = [key for key in ours if key not in claimed]
         store.delete([scope.value(key) for key in deleted])
         counts = {"deleted": len(deleted), "kept": len(keys) - len(deleted)}

@@ -1,8 +1,11 @@
-"""Carries out export plans: one AWS call after the other, no decisions."""
+"""Carries out export plans: what they say, step by step, no decisions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from strongref.contract.record import encode, part_name
@@ -26,7 +29,7 @@ from strongref.protocol.ports import BATCH
 from strongref.protocol.recreation import PatientWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import Record
@@ -39,14 +42,9 @@ if TYPE_CHECKING:
 OTHER_TYPE = "HierarchyTypeMismatchException"
 """The code of an overwrite that would change a parameter's type (AWS: PutParameter)."""
 
-_ENDED = object()
-
-
-def side_by_side(works: Iterable[Iterator[None]]) -> None:
-    """Carry out several works, one step of each in turn: each region has quotas of its own, so they wait together."""
-    going = list(works)
-    while going:
-        going = [work for work in going if next(work, _ENDED) is not _ENDED]
+Call = Callable[[], object]
+Step = Sequence[Call]
+"""Calls that do not depend on each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,39 +57,49 @@ class PlanExecutor:
     lag: ReadLag
     recorded: Callable[[], None] = lambda: None  # is called as soon as the Export's new record is there
 
-    def execute(self, plan: ExportPlan) -> Iterator[None]:
-        """Carry out a plan, one call in each step.
+    def execute(self, plan: ExportPlan) -> Iterator[Step]:
+        """The steps of a plan. Instructions of a kind that follow each other are one: each has values of its own.
 
         Raises:
-            ForeignParameterError: another stack's parameter appeared where a value is to go.
+            ForeignParameterError: another stack's parameter appeared where a value is to go; raised by a step's call.
         """
         report(self.store.region, plan)
-        for position, instruction in enumerate(plan.instructions):
-            until_recorded = 0 if position else _calls_until_recorded(instruction)
-            for call, _ in enumerate(self._execute(plan.scope, instruction), start=1):
-                if call == until_recorded:
-                    self.recorded()
-                yield
+        for number, (_, group) in enumerate(groupby(plan.instructions, type)):
+            for position, instruction in enumerate(instructions := list(group)):
+                if not isinstance(instruction, WriteRecord):
+                    yield [partial(self._execute, plan.scope, each) for each in instructions]
+                    break
+                is_first = number == position == 0
+                yield from self._write_record(plan.scope, instruction, _steps_until_recorded(instruction) * is_first)
 
-    def create(self, plan: ExportPlan) -> Iterator[None]:
-        """Carry out a plan that only creates, one call in each step, and touch nothing that exists.
+    def create(self, plan: ExportPlan) -> Iterator[Step]:
+        """The steps of a plan that only creates; they touch nothing that exists.
 
         Raises:
-            NotAtOnceError: something of it exists.
+            NotAtOnceError: something of it exists; raised by a step's call.
         """
         report(self.store.region, plan)
-        for name, value, tags in _created(plan):
-            try:
-                self.store.create(name, value.type, value.text, tags)
-            except AlreadyExistsError:
-                raise NotAtOnceError from None
-            yield
+        for step in _created(plan):
+            yield [partial(self._create_first, *each) for each in step]
 
-    def _execute(self, scope: ExportScope, instruction: Instruction) -> Iterator[None]:
+    def _create_first(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
+        try:
+            self.store.create(name, value.type, value.text, tags)
+        except AlreadyExistsError:
+            raise NotAtOnceError from None
+
+    def _write_record(self, scope: ExportScope, instruction: WriteRecord, until_recorded: int) -> Iterator[Step]:
+        """The steps of an instruction; the last call of one of them, by its number from 1, records the change."""
+        steps = write_record(self.store, scope, instruction.logical_id, instruction.record, instruction.used)
+        for number, step in enumerate(steps, start=1):
+            yield [*step[:-1], partial(self._record, step[-1])] if number == until_recorded else step
+
+    def _record(self, call: Call) -> None:
+        call()
+        self.recorded()
+
+    def _execute(self, scope: ExportScope, instruction: Instruction) -> None:
         match instruction:
-            case WriteRecord(logical_id, record, used):
-                yield from write_record(self.store, scope, logical_id, record, used)
-                return
             case CloseRecord(logical_id, record, used):
                 self._close_record(scope, logical_id, record, used)
             case Create(key, value, tags):
@@ -107,7 +115,6 @@ class PlanExecutor:
                 self.store.untag(scope.value(key), claims)
             case Delete(keys):
                 self.store.delete([scope.value(key) for key in keys])
-        yield
 
     def _create(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
         """Create a parameter, or correct the one that appeared since the scope was read."""
@@ -146,40 +153,42 @@ class PlanExecutor:
             self.store.delete([part_name(scope.records, logical_id, 0)])
 
 
-def _calls_until_recorded(first: Instruction) -> int:
-    """After how many calls of a plan's first instruction the new record is there; 0 if it writes none."""
-    if not isinstance(first, WriteRecord):
-        return 0
-    return len(encode(first.record, first.used)) if first.record else 1
+def _steps_until_recorded(first: WriteRecord) -> int:
+    """After how many steps of a plan's first instruction the new record is there."""
+    return 2 if first.record and len(encode(first.record, first.used)) > 1 else 1
 
 
-def _created(plan: ExportPlan) -> Iterator[tuple[str, Value, Mapping[str, str]]]:
-    """The parameters of a plan that only creates: names, values and tags, in its order."""
-    for instruction in plan.instructions:
-        match instruction:
-            case Create(key, value, tags):
-                yield plan.scope.value(key), value, tags
-            case WriteRecord(logical_id, record, used) if record:
-                for part in encode(record, used):
-                    yield part.name(plan.scope.records, logical_id), Value(part.kind, part.text), {}
+def _created(plan: ExportPlan) -> Iterator[list[tuple[str, Value, Mapping[str, str]]]]:
+    """The parameters of a plan that only creates: names, values and tags, in steps."""
+    yield [
+        (plan.scope.value(each.key), each.value, each.tags) for each in plan.instructions if isinstance(each, Create)
+    ]
+    for each in plan.instructions:
+        if isinstance(each, WriteRecord) and each.record:
+            *tails, head = encode(each.record, each.used)
+            for parts in (tails, [head]):
+                yield [
+                    (part.name(plan.scope.records, each.logical_id), Value(part.kind, part.text), {}) for part in parts
+                ]
 
 
 def write_record(
     store: Store, scope: ExportScope, logical_id: str, record: Record | None, used: frozenset[int]
-) -> Iterator[None]:
-    """Replace a record at once, one call in each step: its tails first, then its head; then the old tails go.
+) -> Iterator[Step]:
+    """The steps that replace a record at once: its tails first, then its head; then the old tails go.
 
     Without a new one, the record is deleted. The parts that it has now have the numbers `used`.
     """
     parts = encode(record, used) if record else []
-    for part in parts:
-        store.overwrite(part.name(scope.records, logical_id), part.kind, part.text)
-        yield
+    for step in (parts[:-1], parts[-1:]):
+        if step:
+            yield [
+                partial(store.overwrite, part.name(scope.records, logical_id), part.kind, part.text) for part in step
+            ]
     left = sorted(used - {part.number for part in parts})
     names = [part_name(scope.records, logical_id, number) for number in left]
     for at in range(0, len(names), BATCH):
-        store.delete(names[at : at + BATCH])
-        yield
+        yield [partial(store.delete, names[at : at + BATCH])]
 
 
 def report(region: str, plan: ExportPlan) -> None:

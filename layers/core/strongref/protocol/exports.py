@@ -26,7 +26,7 @@ from strongref.errors import (
     UnfinishedError,
     UnreadableRecordError,
 )
-from strongref.protocol.executor import PlanExecutor, side_by_side
+from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.export_notices import notices_of_overrides, notices_of_refusal
 from strongref.protocol.fences import FencedStore, FenceHolder, behind_fences
@@ -36,6 +36,7 @@ from strongref.protocol.phases import Phase, claim_policy, phase_of
 from strongref.protocol.plan import refusal_of
 from strongref.protocol.planner import ExportIdentity, StoredExports, is_up_to_date
 from strongref.protocol.recreation import Recreation
+from strongref.protocol.side_by_side import Work, carry_out
 from strongref.protocol.snapshot import Destination, Snapshot, read_behind_fences, read_scope, recorded_scopes
 from strongref.protocol.verification import is_in_use
 from strongref.text import stack_text
@@ -375,8 +376,8 @@ class ExportAttempt:
         ]
         try:
             for publishes in (True, False):
-                side_by_side(
-                    executor.create(plan) if at_once else executor.execute(plan)
+                carry_out(
+                    Work(executor.store, executor.create(plan) if at_once else executor.execute(plan))
                     for executor, at, plan in works
                     if bool(at.destination.wanted) is publishes
                 )

@@ -10,6 +10,7 @@ deletes the fence. What only creates values waits for nothing, see `behind_fence
 
 from __future__ import annotations
 
+import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -184,6 +185,7 @@ class FenceLease(OnClock):
     ends: datetime  # until when calls may begin, if the fences are not renewed
     began: datetime  # when the last of them was created, at the latest
     has_written: bool = False  # whether a call was made behind the fences that may change what others read
+    _renewing: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def begin(cls, fences: Sequence[OwnFence], clock: Clock, reserve: float) -> FenceLease:
@@ -197,11 +199,20 @@ class FenceLease(OnClock):
         return min(self._left, self._stands)
 
     def before_call(self, action: str) -> None:
-        """Renew the fences if half of their time is over."""
+        """Renew the fences if half of their time is over. One of the calls side by side does; the others go on."""
         self.has_written = self.has_written or not action.startswith(_READING)
-        if 0 < self._stands < min(FENCE_SECONDS / 2, self._left):
-            # The renewal itself may not begin after the fences have ended: by then others may take them for expired.
-            self._put_up(Until(self.clock, self.ends))
+        if self._is_due and self._renewing.acquire(blocking=False):
+            try:
+                if self._is_due:
+                    # The renewal itself may not begin after the fences have ended: by then others may take them for
+                    # expired.
+                    self._put_up(Until(self.clock, self.ends))
+            finally:
+                self._renewing.release()
+
+    @property
+    def _is_due(self) -> bool:
+        return 0 < self._stands < min(FENCE_SECONDS / 2, self._left)
 
     def wait_before_reading(self, lag: ReadLag) -> None:
         """Wait until reads show everything that a function did that may not see the fences.
@@ -231,8 +242,7 @@ class FenceLease(OnClock):
 
     def _put_up(self, clock: Clock) -> None:
         ends = clock.now() + timedelta(seconds=FENCE_SECONDS)
-        for fence in self.fences:
-            fence.put_up(ends, clock)
+        _with_each(self.fences, clock, lambda own, given: own.put_up(ends, given))
         self.ends = ends
 
 
@@ -283,8 +293,7 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
             raise
         finally:
             if put_away is not OwnFence.take_away or _wait_after_writing(lease, clock, lag):
-                for own in fences:
-                    put_away(own, clock)
+                _with_each(fences, clock, put_away)
         if not waiting.pause(partial(ports.waits, sites[0][1], other)):
             raise waiting.over(busy(other) if busy else ChangingError(str(sites[0][1].producer), str(other)))
 
@@ -294,7 +303,8 @@ def _first_look(fences: Sequence[OwnFence], clock: Clock) -> tuple[Fence | None,
 
     None of those is taken over yet: others may not see the fences that were just put up.
     """
-    other = next((fence for own in fences if (fence := own.others(clock, at_first=True))), None)
+    others = _with_each(fences, clock, partial(OwnFence.others, at_first=True))
+    other = next(filter(None, others), None)
     continues = any(own.taken_over for own in fences)
     for own in fences:
         own.taken_over, own.scan = [], TagScan(own.holder.work)
@@ -304,7 +314,14 @@ def _first_look(fences: Sequence[OwnFence], clock: Clock) -> tuple[Fence | None,
 def _settled_look(fences: Sequence[OwnFence], lease: FenceLease, lag: ReadLag) -> Fence | None:
     """Another holder's fence, once every function sees these."""
     lease.wait_before_reading(lag)
-    return next((fence for own in fences if (fence := own.others(lease.clock))), None)
+    return next(filter(None, _with_each(fences, lease.clock, OwnFence.others)), None)
+
+
+def _with_each(fences: Sequence[OwnFence], clock: Clock, act: Callable[[OwnFence, Clock], T]) -> list[T]:
+    """Do something with every fence, all at the same time: each region has quotas of its own."""
+    first = fences[0]
+    run = first.ports.stores(first.region, clock).side_by_side
+    return [done for (done,) in run([[partial(act, own, clock)] for own in fences])]
 
 
 def _wait_after_writing(lease: FenceLease | None, clock: Clock, lag: ReadLag) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import (
@@ -17,10 +18,11 @@ from strongref.contract.names import (
 )
 from strongref.errors import OTHER_ACCOUNT, StackLookupError, StrongRefError, UnfinishedError
 from strongref.protocol.planner import Owner, ValueTags, split_tags
+from strongref.protocol.side_by_side import at_once
 from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from strongref.contract.names import Key
     from strongref.protocol.lag import ReadLag
@@ -43,7 +45,11 @@ class TagInspector:
 
     def inspect(self, store: Store, scope: ExportScope, keys: Iterable[Key], stack: str) -> dict[Key, ValueTags]:
         """What the tags of these values say, as seen from a stack; a value that has gone is left out."""
-        return self._read(store, scope, keys, lambda producer: self._owner(producer, stack))
+        return self.said(_read_tags(store, scope, keys), stack)
+
+    def said(self, tags: Mapping[Key, Mapping[str, str] | None], stack: str) -> dict[Key, ValueTags]:
+        """The same of tags that were read; None stands for a value that has gone."""
+        return self._said(tags, lambda producer: self._owner(producer, stack))
 
     def unclaimed(self, stack: str, owners: Collection[str] = frozenset()) -> ValueTags:
         """What the tags of a value of this stack say if nobody claims it."""
@@ -51,11 +57,12 @@ class TagInspector:
 
     def claims_on(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """The same as `inspect`, for a caller that owns nothing."""
-        return self._read(store, scope, keys, lambda _: Owner.FOREIGN)
+        return self._said(_read_tags(store, scope, keys), lambda _: Owner.FOREIGN)
 
     def survey(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """The same, as seen from nobody: a value is ours if it belongs to the stack whose scope this is."""
-        return self._read(store, scope, keys, lambda producer: self._owner_in(producer, scope.producer, self.may_exist))
+        tags = _read_tags(store, scope, keys)
+        return self._said(tags, lambda producer: self._owner_in(producer, scope.producer, self.may_exist))
 
     def survey_all(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """The same for a caller that leaves alone what cannot be read: it is noted in `unread`.
@@ -129,17 +136,12 @@ class TagInspector:
         """Whether this inspector found that a stack of that ARN does not exist."""
         return stack in self._infos and self._infos[stack] is None
 
-    def _read(
-        self, store: Store, scope: ExportScope, keys: Iterable[Key], owner: Callable[[str | None], Owner]
+    def _said(
+        self, tags: Mapping[Key, Mapping[str, str] | None], owner: Callable[[str | None], Owner]
     ) -> dict[Key, ValueTags]:
-        found = {}
-        for key in keys:
-            tags = store.tags(scope.value(key))
-            if tags is not None:
-                found[key] = self._value_tags(tags, owner)
-        return found
+        return {key: self._value_tags(each, owner) for key, each in tags.items() if each is not None}
 
-    def _value_tags(self, tags: dict[str, str], owner: Callable[[str | None], Owner]) -> ValueTags:
+    def _value_tags(self, tags: Mapping[str, str], owner: Callable[[str | None], Owner]) -> ValueTags:
         producer, owners, claims = split_tags(tags)
         stale = {tag: importer for tag, importer in claims.items() if is_stale(tag, self._claim(tag, importer))}
         live = {tag: importer for tag, importer in claims.items() if tag not in stale}
@@ -194,3 +196,9 @@ class TagInspector:
             self.unasked[importer] = error
             return None
         return ClaimingStack(exists=True, at_rest=True, claims=claims, updated=info.updated)
+
+
+def _read_tags(store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, dict[str, str] | None]:
+    """The tags of values; None for one that has gone."""
+    keys = list(keys)
+    return dict(zip(keys, at_once(store, [partial(store.tags, scope.value(key)) for key in keys]), strict=True))

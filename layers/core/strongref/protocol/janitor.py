@@ -17,13 +17,14 @@ from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
 from strongref.errors import AlreadyExistsError, ChangingError
 from strongref.log import logger
-from strongref.protocol.executor import side_by_side, write_record
+from strongref.protocol.executor import write_record
 from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_holds import HoldTender, add_claims, log_failure, tolerated
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.side_by_side import Work, carry_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -168,7 +169,8 @@ class Janitor:
         message = "Something could not be repaired"
         for logical_id, record in repairs.records.items():
             with tolerated(self.failed, failed, message, part_name(scope.records, logical_id, 0)):
-                side_by_side([write_record(store, scope, logical_id, record, seen.records[logical_id].numbers)])
+                numbers = seen.records[logical_id].numbers
+                carry_out([Work(store, write_record(store, scope, logical_id, record, numbers))])
         for key, stale in repairs.untag.items():
             with tolerated(self.failed, failed, message, scope.value(key)):
                 store.untag(scope.value(key), stale)

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strongref.protocol.lag import ReadLag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from strongref.contract.fence import Fence
@@ -22,8 +22,22 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock, Patience
 
 
+T = TypeVar("T")
+
 BATCH = 10
 """Names per call and parameters per page (AWS: GetParameters, DeleteParameters, GetParametersByPath)."""
+
+
+class SideBySide(Protocol):
+    """Makes calls that do not depend on each other."""
+
+    def __call__(self, queues: Sequence[Sequence[Callable[[], T]]], /) -> list[list[T]]:
+        """The results of the calls, which are one queue for each region.
+
+        Raises:
+            Exception: the first failure, in the order of the calls. Calls in flight are finished; no other one begins.
+        """
+        ...
 
 
 class Store(Protocol):
@@ -34,6 +48,7 @@ class Store(Protocol):
     """
 
     region: str
+    side_by_side: SideBySide  # makes calls that do not depend on each other, of this store and of others
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         """The existing parameters among these names, by name (GetParameters, 10 per call)."""

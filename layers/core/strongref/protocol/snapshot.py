@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope
 from strongref.contract.record import decode, part_name
 from strongref.errors import ForeignParameterError, NewerFormatError, UnreadableRecordError
-from strongref.protocol.executor import side_by_side
 from strongref.protocol.planner import ExportIdentity, StoredExports, ValueTags, keys_to_inspect, plan_export
+from strongref.protocol.side_by_side import PART, Work, carry_out
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from strongref.contract.names import Key
     from strongref.contract.record import RequestStamp
@@ -76,7 +77,7 @@ def read_behind_fences(
         check_secure(stored, destination.wanted)
         inspected = sorted(keys_to_inspect(export, destination.wanted, stored, rewrite))
         snapshots.append(Snapshot(at, destination, stored, inspected))
-    side_by_side(_read_tags(snapshot, export, inspector) for snapshot in snapshots)
+    carry_out(Work(each.fenced.store, _read_tags(each, export, inspector)) for each in snapshots)
     return snapshots
 
 
@@ -140,14 +141,21 @@ def recorded_scopes(store: Store, export: ExportIdentity) -> list[ExportScope]:
     return sorted(scopes)
 
 
-def _read_tags(snapshot: Snapshot, export: ExportIdentity, inspector: TagInspector) -> Iterator[None]:
-    """Read the tags that matter, one key in each step, except what an earlier invocation read behind the same fence."""
-    scan, scope = snapshot.fenced.scan, snapshot.destination.scope
-    for key in snapshot.inspected:
-        if not scan.needs(key):
-            snapshot.tags[key] = inspector.unclaimed(export.stack)
-            continue
-        found = inspector.inspect(snapshot.fenced.store, scope, [key], export.stack)
-        snapshot.tags.update(found)
-        scan.note(key, plain=all(tags == inspector.unclaimed(export.stack, tags.owners) for tags in found.values()))
-        yield
+def _read_tags(
+    snapshot: Snapshot, export: ExportIdentity, inspector: TagInspector
+) -> Iterator[Sequence[Callable[[], object]]]:
+    """The steps that read the tags that matter, except what an earlier invocation read behind the same fence."""
+    scan, scope, store = snapshot.fenced.scan, snapshot.destination.scope, snapshot.fenced.store
+    needed = [key for key in snapshot.inspected if scan.needs(key)]
+    snapshot.tags.update({key: inspector.unclaimed(export.stack) for key in snapshot.inspected if key not in needed})
+    for keys in (needed[at : at + PART] for at in range(0, len(needed), PART)):
+        read: dict[Key, Mapping[str, str] | None] = {}
+        yield [partial(_read_into, read, store, scope, key) for key in keys]
+        for key in keys:
+            found = inspector.said({key: read[key]}, export.stack)
+            snapshot.tags.update(found)
+            scan.note(key, plain=all(tags == inspector.unclaimed(export.stack, tags.owners) for tags in found.values()))
+
+
+def _read_into(read: dict[Key, Mapping[str, str] | None], store: Store, scope: ExportScope, key: Key) -> None:
+    read[key] = store.tags(scope.value(key))

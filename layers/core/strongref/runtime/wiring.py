@@ -10,9 +10,11 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.clients import Clients, dns_suffix
+from strongref.aws.in_threads import in_threads
 from strongref.aws.lambda_functions import LambdaInvoker
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import RequestType
+from strongref.protocol.side_by_side import in_turn
 from strongref.runtime.outbox import Outbox
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from strongref.lookup.finder import Finder
     from strongref.protocol.janitor import Janitor
     from strongref.protocol.lag import ReadLag
-    from strongref.protocol.ports import Ports
+    from strongref.protocol.ports import Ports, SideBySide
     from strongref.protocol.time import Clock
     from strongref.protocol.verification import EventVerifier
 
@@ -96,7 +98,7 @@ def exporter() -> CustomResourceFunction:
     outbox = _outbox(clients)
 
     def handle(event: Event, clock: Clock) -> Response:
-        ports = _ports(clients, limiter, event.stack_arn.account, clock, PATIENCE)
+        ports = _ports(clients, limiter, event.stack_arn.account, clock, PATIENCE, in_threads)
         return Exporter(replace(ports, notify=outbox)).handle(event, clock)
 
     return CustomResourceFunction.of(handle, clients, limiter, outbox)
@@ -110,7 +112,8 @@ def importer() -> CustomResourceFunction:
 
     def handle(event: Event, clock: Clock) -> Response:
         patience = PATIENCE_TO_CREATE_AN_IMPORT if event.request_type is RequestType.CREATE else PATIENCE
-        return Importer(_ports(clients, limiter, event.stack_arn.account, clock, patience)).handle(event, clock)
+        ports = _ports(clients, limiter, event.stack_arn.account, clock, patience, in_threads)
+        return Importer(ports).handle(event, clock)
 
     return CustomResourceFunction.of(handle, clients, limiter)
 
@@ -165,7 +168,14 @@ def _outbox(clients: Clients) -> Outbox:
     return Outbox(EventBus(name, os.environ.get("AWS_REGION", ""), clients.events))
 
 
-def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, patience: Waits) -> Ports:
+def _ports(  # noqa: PLR0913, PLR0917 (what one invocation is made of)
+    clients: Clients,
+    limiter: RateLimiter,
+    account: str,
+    clock: Clock,
+    patience: Waits,
+    side_by_side: SideBySide = in_turn,
+) -> Ports:
     """The ports of one invocation. The clients and the limiter live as long as the function."""
     # Not needed by lookups.
     from strongref.protocol.lag import ReadLag  # noqa: PLC0415
@@ -174,7 +184,7 @@ def _ports(clients: Clients, limiter: RateLimiter, account: str, clock: Clock, p
 
     lag = ReadLag.from_environment()
     return Ports(
-        stores=_stores(clients, limiter),
+        stores=replace(_stores(clients, limiter), side_by_side=side_by_side),
         stacks=_stacks(clients, limiter, account, clock),
         patience=Patience(patience.under(lag), PAUSE, random.random),
         token=partial(secrets.token_hex, 4),

@@ -1,0 +1,73 @@
+"""Calls side by side, in threads: up to `IN_FLIGHT` of each region."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from strongref.aws.retry_and_rate_limit import IN_FLIGHT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+T = TypeVar("T")
+
+
+def in_threads(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
+    """`ports.SideBySide` in threads; one call alone needs none."""
+    batch = Batch(queues)
+    first, *others = batch.workers() or [batch.raise_failure]
+    threads = [threading.Thread(target=worker, daemon=True) for worker in others]
+    for thread in threads:
+        thread.start()
+    first()
+    for thread in threads:
+        thread.join()
+    return batch.results()
+
+
+class Batch(Generic[T]):
+    """Calls that several workers make, each the next one of its region's queue."""
+
+    def __init__(self, queues: Sequence[Sequence[Callable[[], T]]]) -> None:
+        self._queues = queues
+        self._results: dict[tuple[int, int], T] = {}  # by number of the call, and of its queue
+        self._failures: dict[tuple[int, int], Exception] = {}
+        self._stopped = False
+        self._lock = threading.Lock()
+
+    def workers(self) -> list[Callable[[], None]]:
+        """Carry out all calls if they are called at the same time. They raise nothing but what ends the process."""
+        found: list[Callable[[], None]] = []
+        for number, queue in enumerate(self._queues):
+            calls = iter(enumerate(queue))
+            found += [partial(self._work, calls, number)] * min(IN_FLIGHT, len(queue))
+        return found
+
+    def _work(self, calls: Iterator[tuple[int, Callable[[], T]]], queue: int) -> None:
+        try:
+            while following := self._next(calls):
+                at, call = following
+                try:
+                    self._results[at, queue] = call()
+                except Exception as error:  # noqa: BLE001 (raised by `results`)
+                    self._failures[at, queue] = error
+        except BaseException:
+            self._stopped = True
+            raise
+
+    def _next(self, calls: Iterator[tuple[int, Callable[[], T]]]) -> tuple[int, Callable[[], T]] | None:
+        """The next call of a queue, unless one has failed."""
+        with self._lock:
+            return None if self._failures or self._stopped else next(calls, None)
+
+    def raise_failure(self) -> None:
+        """Raise the first failure, in the order of the calls."""
+        if self._failures:
+            raise self._failures[min(self._failures)]
+
+    def results(self) -> list[list[T]]:
+        """What the calls returned."""
+        self.raise_failure()
+        return [[self._results[at, number] for at in range(len(queue))] for number, queue in enumerate(self._queues)]
