@@ -20,7 +20,7 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards peers check demo texts pictures lock clean
+.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards peers check demo texts pictures release lock clean
 .DELETE_ON_ERROR:
 
 # Times are of an idle machine with two cores. The first command also needs about 90 seconds to install its tools.
@@ -40,6 +40,7 @@ help:
 	@echo 'make bench   calls, time, startup and growth; writes docs/performance.md            20 min'
 	@echo 'make texts   writes error texts and commands into the documentation                  10 s'
 	@echo 'make pictures  writes the pictures of the documentation; needs Chromium              10 s'
+	@echo 'make release  the wheel, the sdist, and a folder to install from; see docs/releases.md 15 s'
 	@echo 'make lock    updates requirements/*.txt                                              2 min'
 	@echo 'make clean   deletes everything that the others created'
 
@@ -109,9 +110,14 @@ demo: setup
 texts: setup
 	$(BIN)/python -m tests.support.error_texts
 	$(BIN)/python -m tools.cli_page
+	$(BIN)/python -m tools.version
 
 pictures: setup
 	$(BIN)/python -m tools.pictures
+
+# TAG=v0.2.0 checks that this is what is built; URL=… says where people find the sources.
+release: $(BUILD)/project.installed $(BUILD)/sam.installed
+	@$(BIN)/python -m tools.release --out $(or $(OUT),$(BUILD)/release) $(if $(TAG),--tag $(TAG)) $(if $(URL),--url $(URL))
 
 # The project's own requirements first: the others must agree with those of the layer.
 lock: $(BUILD)/project.installed

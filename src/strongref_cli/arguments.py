@@ -200,6 +200,8 @@ def _install(commands: Commands) -> None:
     uninstall = add_command(commands, "uninstall", "remove the functions from regions, unless stacks use them")
     bucket = "take the buckets PREFIX-REGION, which exist; by default strongref-ACCOUNT-REGION, which it creates"
     install.add_argument("--bucket", metavar="PREFIX", help=bucket)
+    source = "install this release, a folder; by default, what pip has installed"
+    install.add_argument("--from", dest="release", metavar="FOLDER", help=source)
     repeatable(install, "--parameter", "a parameter of the installation; repeatable", metavar="NAME=VALUE")
     repeatable(install, "--tag", "a tag of the stack; repeatable", metavar="NAME=VALUE")
     install.add_argument("--force", action="store_true", help="also install an older version than the present one")

@@ -12,7 +12,7 @@ from strongref.contract.names import ManifestSet, consumer_text
 from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON
 from strongref.text import attribute_name, cut, printable, some
-from strongref_cli.installation import notify, version_problems
+from strongref_cli.installation import kms_keys, notify, version_problems
 from strongref_cli.output import Result, Table, ask, count, progress, show, show_plan
 from strongref_cli.overview import (
     participant_document,
@@ -57,7 +57,7 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     aws = session.aws(None, None)
     with no_log(), progress("Examining") as step:
         account = aws.accounts.own
-        ports = session.ports(account)
+        ports = session.ports(account, kms_keys(session))
         found = _diagnosed(
             session,
             Examination(ports, session.clock, account, OverviewReader(aws, step, leaves_newer=True), step),
@@ -180,7 +180,7 @@ def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
         uses = uses_of(args, session, reader)
     if args.key and not any(each.exports for each in uses):
         raise UsageError(f"{args.stack} imports {args.key}: republish the stack that exports it")
-    ports = session.ports(session.aws(None, None).accounts.own)
+    ports = session.ports(session.aws(None, None).accounts.own, kms_keys(session))
     done = []
     with progress(f"Restoring what {args.stack} exports") as step:
         keys = {value.key for each in uses for value in each.exports} if args.key else None

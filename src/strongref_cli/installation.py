@@ -1,4 +1,4 @@
-"""What other commands need of the installation of a region: its version, and its event bus."""
+"""What other commands need of the installation of a region: its version, its event bus, and its KMS key."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.aws.event_bus import EventBus
+from strongref.aws.parameter_store import default_key
 from strongref.log import logger
 from strongref.runtime.outbox import Outbox
 from strongref_install.calls import RegionCalls
@@ -15,10 +16,11 @@ from strongref_install.finding import find
 from strongref_install.plan import DEFAULT_STACK
 from strongref_install.stacks import RegionStacks
 from strongref_operations.diagnosis import Problem, Severity
+from strongref_toolkit.memo import Memo
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from strongref.contract.notices import Notice
     from strongref_install.plan import Found
@@ -50,16 +52,36 @@ def _differing(found: Sequence[Found]) -> Iterator[Problem]:
 def notify(session: ToolSession, region: str, notice: Notice) -> None:
     """Send a notice to the event bus of a region's installation, if it names one: one try, and no failure."""
     try:
-        stack = _find(session, region).stack
+        bus = _parameter(session, region, "EventBus")
     except AwsCallError as error:
         logger.warning("Notices were not sent", extra={"detail_types": [notice.type.value], "error": str(error)})
         return
-    bus = stack.parameters.get("EventBus", "") if stack else ""
     if bus:
         outbox = Outbox(EventBus(bus, region, session.clients.events))
         outbox(notice)
         outbox.send()
 
 
+def kms_keys(session: ToolSession) -> Callable[[str], str]:
+    """The KMS key of each region, as for `Stores`: what is put back is encrypted as the region's functions would.
+
+    `STRONGREF_KMS_KEY` goes before the installations' keys, for people who may not describe their stacks. The function
+    raises `AwsCallError` if CloudFormation does not describe an installation's stack.
+    """
+    known: Memo[str, str] = Memo()
+    return lambda region: default_key(region) or known.get(region, partial(_parameter, session, region, "KmsKey"))
+
+
+def _parameter(session: ToolSession, region: str, name: str) -> str:
+    """A parameter of a region's installation, whatever its stack is called; empty without one."""
+    found = _find(session, region)
+    stack = found.stack or (_stacks(session, region).find(found.elsewhere) if found.elsewhere else None)
+    return stack.parameters.get(name, "") if stack else ""
+
+
 def _find(session: ToolSession, region: str) -> Found:
-    return find(RegionStacks(RegionCalls(session, region)), DEFAULT_STACK)
+    return find(_stacks(session, region), DEFAULT_STACK)
+
+
+def _stacks(session: ToolSession, region: str) -> RegionStacks:
+    return RegionStacks(RegionCalls(session, region))

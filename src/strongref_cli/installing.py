@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from strongref import __version__
@@ -19,6 +20,7 @@ from strongref_install.errors import InstallError
 from strongref_install.finding import find, leftovers, uses
 from strongref_install.outcomes import BAD, Outcome, Result
 from strongref_install.plan import Found, Wanted, plan_install
+from strongref_install.release import load_release
 from strongref_install.removal import (
     WITHOUT_FUNCTIONS,
     Leftovers,
@@ -79,7 +81,7 @@ class _Run:
 
 
 def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
-    suite = load_suite()
+    suite = load_release(Path(args.release)) if args.release else load_suite()
     known = tuple(parameter_names(suite.template))
     parameters, tags = pairs("--parameter", args.parameter), pairs("--tag", args.tag)
     for name in parameters:

@@ -12,6 +12,7 @@ from strongref.contract.names import ManifestSet, is_level
 from strongref.contract.properties import parse_label
 from strongref.errors import BadRequestError
 from strongref_cli.arguments import CLAIM, HOLD
+from strongref_cli.installation import kms_keys
 from strongref_cli.output import count, progress, put_out
 from strongref_manifests.errors import InputError, ManifestError
 from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetClaims
@@ -139,7 +140,9 @@ def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSes
     except BadRequestError as error:
         raise UsageError(str(error)) from None
     account = session.accounts(region, None).own
-    return ManifestSetClaims(session.ports(account), session.clock, region, ManifestSet(account, name))
+    return ManifestSetClaims(
+        session.ports(account, kms_keys(session)), session.clock, region, ManifestSet(account, name)
+    )
 
 
 def claiming(paths: ManifestPaths) -> AbstractContextManager[object]:

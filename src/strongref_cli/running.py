@@ -12,7 +12,7 @@ from strongref.errors import BadEndpointError, ServiceError, StackLookupError, S
 from strongref.text import printable
 from strongref_cli.arguments import parser
 from strongref_cli.output import discard
-from strongref_install.errors import AwsCallError
+from strongref_install.errors import AwsCallError, BadReleaseError
 from strongref_manifests.errors import InputError
 from strongref_toolkit.errors import FetchFailedError, NoWayInError, UnknownCallerError, UsageError
 from strongref_toolkit.extras import missing_dependency
@@ -36,7 +36,7 @@ _OF_AWS = (
     StackLookupError,
     UnknownCallerError,
 )
-_OF_USER = (InputError, UsageError)
+_OF_USER = (BadReleaseError, InputError, UsageError)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

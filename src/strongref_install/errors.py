@@ -46,3 +46,11 @@ class IncompleteSuiteError(InstallError):
     part: str  # a file or a distribution, as in `crhelper`
     problem: str
     sentence = "{part} {problem}"
+
+
+class BadReleaseError(InstallError):
+    """What `--from` names is no release, or not as it was released."""
+
+    folder: str
+    problem: str
+    sentence = "{folder} {problem}"

@@ -7,11 +7,12 @@ installed next to it. docs/decisions/0028 says why.
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import strongref
@@ -56,13 +57,28 @@ class Archive:
 
 
 @dataclass(frozen=True)
+class ZippedArchive:
+    """The same, from a release: the zip file is finished."""
+
+    path: str
+    key: str
+    zipped: bytes = field(repr=False)
+
+    def content(self) -> bytes:
+        """The zip file."""
+        return self.zipped
+
+
+@dataclass(frozen=True)
 class Suite:
     """One version of the suite, ready to be installed."""
 
     version: str
     template: str = field(repr=False)  # with local paths
-    archives: tuple[Archive, ...]
+    archives: tuple[Archive | ZippedArchive, ...]
     notes: tuple[str, ...] = ()  # what the person who installs it should know
+    has_bytecode: bool = False  # whether the layer has bytecode
+    untested: tuple[str, ...] = ()  # those notes that say what else in the layer was not tested
 
     def template_for(self, uri: Callable[[str], str]) -> str:
         """The template of a region; `uri` makes the S3 URI of a key in its bucket."""
@@ -70,7 +86,7 @@ class Suite:
 
 
 def load_suite() -> Suite:
-    """The suite of this version.
+    """The suite of this version; `release` has another way to load one.
 
     Raises:
         IncompleteSuiteError: a part of it is missing, or does not run in Lambda.
@@ -84,12 +100,13 @@ def load_suite() -> Suite:
         Archive(path, _layer(distributions), bytecode) if path == LAYER else Archive(path, _handler(path))
         for path in local_paths(template)
     )
-    notes = _notes({_normal(each.name): each.version for each in distributions}, tested)
+    untested = _notes({_normal(each.name): each.version for each in distributions}, tested)
+    notes = list(untested)
     if not bytecode:
         notes.append(
             f"Cold starts are slower than they could be: run this command with Python {python} to add bytecode."
         )
-    return Suite(strongref.__version__, template, tuple(archives), tuple(notes))
+    return Suite(strongref.__version__, template, tuple(archives), tuple(notes), bytecode, tuple(untested))
 
 
 def _notes(installed: Mapping[str, str], tested: Mapping[str, str]) -> list[str]:
@@ -158,7 +175,8 @@ def _normal(name: str) -> str:
 def _files(found: Distribution) -> dict[str, bytes]:
     """The files of a distribution, without scripts, bytecode, and what only the machine's installer needs."""
     files = {}
-    for path in found.files or ():
+    # `Distribution.files` leaves out what is missing, from Python 3.12 on.
+    for path in [PurePosixPath(row[0]) for row in csv.reader((found.read_text("RECORD") or "").split("\n")) if row]:
         in_metadata = path.parts[0].endswith(".dist-info")
         if path.parts[0] in ("..", "/") or path.suffix == ".pyc" or (in_metadata and path.name in _OF_ONE_MACHINE):
             continue

@@ -16,7 +16,7 @@ from boto3.session import Session
 from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.in_threads import in_threads
-from strongref.aws.parameter_store import Stores, kms_key
+from strongref.aws.parameter_store import Stores, default_key
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.errors import CallerDeniedError
 from strongref.protocol.lag import ReadLag
@@ -28,6 +28,8 @@ from strongref_toolkit.errors import UsageError
 from strongref_toolkit.log import log_to_stderr
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from strongref.protocol.time import Clock
 
 FENCE_WAIT = 120.0
@@ -62,16 +64,15 @@ class ToolSession(NamedTuple):
             Clients(Session(profile_name=profile)), RateLimiter(RateLimits.from_environment()), SystemClock(_HOUR)
         )
 
-    def ports(self, account: str = "") -> Ports:
+    def ports(self, account: str = "", kms_key: Callable[[str], str] = default_key) -> Ports:
         """The ports of the export protocol.
 
         Args:
             account: the account whose stacks may be described; none by default.
+            kms_key: as for `Stores`; by default the one that the environment names.
         """
         return Ports(
-            stores=Stores(
-                self.clients.ssm, self.limiter, CallerDeniedError, kms_key=kms_key(), side_by_side=in_threads
-            ),
+            stores=Stores(self.clients.ssm, self.limiter, CallerDeniedError, kms_key=kms_key, side_by_side=in_threads),
             stacks=CloudFormationStacks(self.clients.cloudformation, self.limiter, self.clock, account=account),
             patience=Patience(FENCE_WAIT, _PAUSE, random.random),
             token=partial(secrets.token_hex, 4),

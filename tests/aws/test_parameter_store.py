@@ -17,7 +17,7 @@ from botocore.exceptions import (
 from moto import mock_aws
 
 from strongref.aws.clients import CONNECT_SECONDS, READ_SECONDS, Clients
-from strongref.aws.parameter_store import KMS_KEY, SsmStore, Stores, kms_key
+from strongref.aws.parameter_store import KMS_KEY, SsmStore, Stores
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.fence import IN_FLIGHT
 from strongref.contract.values import ParameterType
@@ -147,10 +147,13 @@ class Calls:
 
 
 @pytest.mark.parametrize("key", ["", "alias/strongref"])
-def test_secure_values_are_encrypted_with_the_installations_key_and_others_with_none(key: str) -> None:
+def test_secure_values_are_encrypted_with_the_installations_key_and_others_with_none(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KMS_KEY, key)
     calls = Calls()
     client = FakeSsm(before_call=calls).as_client()
-    stores = Stores(lambda _: client, RateLimiter(UNHURRIED), kms_key=kms_key({KMS_KEY: key} if key else {}))
+    stores = Stores(lambda _: client, RateLimiter(UNHURRIED))
     store = stores(REGION, FakeClock())
     store.create("/app/s", ParameterType.SECURE, SECRET, {})
     store.overwrite("/app/s", ParameterType.SECURE, SECRET)

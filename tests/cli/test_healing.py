@@ -17,7 +17,7 @@ from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
 from strongref.aws.event_bus import EventBus
-from strongref.aws.parameter_store import SsmStore
+from strongref.aws.parameter_store import KMS_KEY, SsmStore
 from strongref.contract.fence import Fence
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, ExportScope, ManifestSet
 from strongref.contract.notices import Notice, NoticeType
@@ -498,6 +498,47 @@ class TestRepublish:
         account.ssm(US).delete_parameter(Name=f"/strongref/exports/site/{HOME}/{US}/certificate/Arn")
         _, out, _ = run("republish", "certificate", "--region", US)
         assert [line.split() for line in out.splitlines()[1:-1]] == [[US, "Arn", "site", "site"]]
+
+    @pytest.mark.parametrize("stack", ["strongref", "of-another-name"])
+    def test_a_secret_is_restored_under_the_key_of_the_regions_installation(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+        stack: str,
+    ) -> None:
+        parameters = {"KmsKey": "alias/own", "EventBus": ""}
+        account.stack(stack, US, exported="strongref-exporter", parameters=parameters)
+        account.export("vault", EU, US, Values={"Password": SECRET}, SecureKeys=["Password"])
+        name = f"{NETWORK.replace('network', 'vault')}/Password"
+
+        def key() -> str:
+            account.ssm(US).delete_parameter(Name=name)
+            assert run("republish", "vault", "--region", EU)[0] == 0
+            filters = [{"Key": "Name", "Values": [name]}]
+            (found,) = account.ssm(US).describe_parameters(ParameterFilters=filters)["Parameters"]
+            return str(found["KeyId"])
+
+        assert key() == "alias/own"
+        monkeypatch.setenv(KMS_KEY, "alias/given")
+        assert key() == "alias/given"
+
+    def test_without_a_word_on_the_key_no_secret_is_restored(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        def denied(*_: object) -> None:
+            raise AwsCallError("DescribeStacks", US, "AccessDenied")
+
+        account.export("vault", EU, US, Values={"Password": SECRET}, SecureKeys=["Password"])
+        name = f"{NETWORK.replace('network', 'vault')}/Password"
+        account.ssm(US).delete_parameter(Name=name)
+        monkeypatch.setattr(installation, "_find", denied)
+        status, out, err = run("republish", "vault", "--region", EU)
+        assert (status, out, err) == (3, "", "strongref: DescribeStacks in us-east-1 failed: AccessDenied.\n")
+        assert name not in account.everything(US)
 
     def test_what_a_stack_imports_is_not_its_own_to_restore(self, run: Run) -> None:
         status, _, err = run("republish", "shop", "--key", "VpcId", "--region", US)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -19,8 +20,10 @@ from strongref_install.plan import PROTECTION
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EMPTY, EU, US, export, exporting, imported, importing, stack
 from tests.e2e.test_upgrade import install_old_version, stored
-from tests.support.documents import ROOT, blocks
+from tests.support.documents import ROOT, blocks, load
+from tests.support.emulator import sam
 from tests.support.emulator.sam import APPLICATION, QUICK
+from tools.release import build
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -226,6 +229,86 @@ def _removed(installer: User) -> None:
     purged = installer.expect(0, "uninstall", *BOTH, "--purge", "--yes")
     assert purged.regions == dict.fromkeys((US, EU), "not installed")
     assert buckets(aws) == set()
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a release of these sources."""
+    return build(ROOT, tmp_path_factory.mktemp("release"))
+
+
+def test_a_release_is_installed_from_its_folder(
+    emulator: Emulator, program: str, release: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    installer = user(emulator, "232323232323", program, tmp_path / "empty")
+    aws, command = installer.aws, ("install", *BOTH, "--from", str(release))
+    before = calls(aws)
+    assert installer.expect(0, *command, "--dry-run").regions == dict.fromkeys((US, EU), "would install")
+    assert only_reads(made(aws, before))
+    assert (buckets(aws), aws.status(APPLICATION, US), aws.status(APPLICATION, EU)) == (set(), None, None)
+
+    assert installer.expect(0, *command, *FAST).regions == dict.fromkeys((US, EU), "installed")
+    code = {path.relative_to(release / "bucket").as_posix() for path in (release / "bucket").rglob("*.zip")}
+    for region in (US, EU):
+        assert {key for key in objects(aws, region) if key.endswith(".zip")} == code
+    _used(aws)
+    assert installer.expect(0, *command).regions == dict.fromkeys((US, EU), "up to date")
+    # What pip has installed here is the same, so it is not installed once more.
+    assert installer.expect(0, "install", *BOTH).regions == dict.fromkeys((US, EU), "up to date")
+
+    changed = tmp_path / "changed"
+    shutil.copytree(release, changed)
+    (changed / min(f"bucket/{key}" for key in code)).write_bytes(b"other code")
+    before = calls(aws)
+    refused = installer.run("install", *BOTH, "--from", str(changed))
+    assert (refused.status, made(aws, before)) == (2, Counter())
+    assert "has another checksum than released. Download the release again." in refused.err
+    assert list((tmp_path / "empty").iterdir()) == []
+
+
+def test_the_template_for_stack_sets_is_deployed_from_buckets_by_region(emulator: Emulator, release: Path) -> None:
+    aws = Aws(emulator, "262626262626")
+    template = (release / "stackset.json").read_bytes()
+    for region in (US, EU):
+        s3, bucket = aws.client("s3", region), f"acme-{aws.account}-{region}"
+        where = {} if region == US else {"CreateBucketConfiguration": {"LocationConstraint": region}}
+        s3.create_bucket(Bucket=bucket, **where)
+        for path in (release / "bucket").rglob("*.zip"):
+            s3.put_object(Bucket=bucket, Key=path.relative_to(release / "bucket").as_posix(), Body=path.read_bytes())
+        s3.put_object(Bucket=bucket, Key="strongref/stackset.json", Body=template)
+        given = {**QUICK, "BucketPrefix": f"acme-{aws.account}"}
+        aws.client("cloudformation", region).create_stack(
+            StackName="StackSet-strongref-1",
+            TemplateURL=f"{emulator.url}/{bucket}/strongref/stackset.json",
+            Parameters=[{"ParameterKey": name, "ParameterValue": value} for name, value in given.items()],
+            Capabilities=["CAPABILITY_IAM"],  # and no other: there is no transform
+        )
+    for region in (US, EU):
+        aws.wait("StackSet-strongref-1", region, "CREATE_COMPLETE")
+    _used(aws)
+
+
+def test_the_template_for_the_application_repository_is_packaged(
+    emulator: Emulator, release: Path, tmp_path: Path
+) -> None:
+    aws = Aws(emulator, "272727272727")
+    aws.client("s3", US).create_bucket(Bucket="acme-sources")
+    packaged = tmp_path / "packaged.yaml"
+    template = str(release / "serverless-repo.yaml")
+    options = ["--s3-bucket", "acme-sources", "--output-template-file", str(packaged)]
+    sam._sam(emulator.env(aws.account, US), tmp_path, "package", "--template-file", template, *options)
+    found = load(packaged.read_text())
+    about = found["Metadata"]["AWS::ServerlessRepo::Application"]
+    bucket = "https://s3.us-east-1.amazonaws.com/acme-sources/"
+    for name, file in (("LicenseUrl", "LICENSE"), ("ReadmeUrl", "README.md")):
+        key = about[name].split("/acme-sources/")[1]
+        assert (
+            aws.client("s3", US).get_object(Bucket="acme-sources", Key=key)["Body"].read()
+            == (release / file).read_bytes()
+        ), (about[name], bucket)
+    code = [each["Properties"].get("CodeUri") for each in found["Resources"].values()]
+    assert all(each.startswith("s3://acme-sources/") for each in code if each)
 
 
 def test_users_are_found_whichever_way_they_found_the_service_token(

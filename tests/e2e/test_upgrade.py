@@ -81,12 +81,19 @@ def live(*, other: bool = False) -> list[tuple[str, str, Template]]:
     ]
 
 
-def install_old_version(aws: Aws, folder: Path) -> None:
+def install_old_version(aws: Aws, folder: Path) -> Path:
+    """Install the old version; its built template, with which it can be installed again."""
     sources = old_version(folder)
     folder = folder / "old"
     folder.mkdir()
+    built = sam.build(folder, sources)
+    deploy_old_version(aws, built)
+    return built
+
+
+def deploy_old_version(aws: Aws, built: Path) -> None:
     overrides = {name: value for name, value in sam.QUICK.items() if name != "ReadLag"}  # it had none
-    sam.deploy_everywhere(aws.emulator, sam.build(folder, sources), overrides=overrides, account=aws.account)
+    sam.deploy_everywhere(aws.emulator, built, overrides=overrides, account=aws.account)
 
 
 def begin_an_update(aws: Aws) -> None:

@@ -117,7 +117,7 @@ def test_an_older_version_is_installed_only_by_force() -> None:
     newer = there(version="0.10.0")
     plan = planned(newer)
     assert plan.action is Action.REFUSE
-    assert "Version 0.10.0 is installed, and this command would install 0.2.0." in plan.reason
+    assert "Version 0.10.0 is installed, and this would install 0.2.0." in plan.reason
     assert planned(newer, wanting(force=True)).action is Action.UPDATE
 
 

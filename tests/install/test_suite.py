@@ -23,6 +23,7 @@ LOCK = dict(re.findall(r"(?m)^([a-z0-9-]+)==(\S+)", (ROOT / LAYER / "requirement
 
 def archive(path: str) -> Archive:
     (found,) = [each for each in load_suite().archives if each.path == path]
+    assert isinstance(found, Archive)
     return found
 
 

@@ -65,6 +65,11 @@ _EXPECTED = (AlreadyExistsError, NotFoundError)
 """Errors that are an answer: they are part of the protocol."""
 
 
+def default_key(_region: str) -> str:
+    """The KMS key that the environment names, as for `Stores`."""
+    return os.environ.get(KMS_KEY, "")
+
+
 @dataclass(eq=False, slots=True)
 class SsmStore:
     """`ports.Store` in AWS.
@@ -78,7 +83,7 @@ class SsmStore:
     clock: Clock
     jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
     denied: type[AccessDeniedError] = AccessDeniedError  # what a denied call raises: whose permissions to check
-    kms_key: str = ""  # as in `Stores`
+    kms_key: Callable[[str], str] = default_key  # as in `Stores`
     untiered: set[str] = field(default_factory=set)  # as in `Stores`
     side_by_side: SideBySide = in_turn
 
@@ -163,8 +168,8 @@ class SsmStore:
         return self._call_tags("RemoveTagsFromResource", name, remove, TagKeys=list(keys)) is not None
 
     def _put(self, name: str, kind: ParameterType, text: str, **how: Any) -> int:  # noqa: ANN401 (as botocore)
-        if self.kms_key and kind is ParameterType.SECURE:
-            how["KeyId"] = self.kms_key
+        if kind is ParameterType.SECURE and (key := self.kms_key(self.region)):
+            how["KeyId"] = key
         request = {"Name": name, "Type": kind.value, "Value": text, **how}
         put = partial(self._call, "PutParameter", name, self.client.put_parameter, **request)
         if self.region in self.untiered:
@@ -214,8 +219,8 @@ class Stores:
     client_in: Callable[[str], SSMClient]  # the client of a region, as from `clients.Clients.ssm`
     limiter: RateLimiter  # shared by all callers of the process
     denied: type[AccessDeniedError] = AccessDeniedError  # as in `SsmStore`
-    # ID or alias of the KMS key that encrypts secure values; empty for the account's default key
-    kms_key: str = field(default="", kw_only=True)
+    # ID or alias of the KMS key that encrypts a region's secure values; empty for the account's default key
+    kms_key: Callable[[str], str] = field(default=default_key, kw_only=True)
     untiered: set[str] = field(default_factory=set, kw_only=True)  # the regions that turned out to support no tiers
     side_by_side: SideBySide = field(default=in_turn, kw_only=True)
 
@@ -241,11 +246,6 @@ class Stores:
                 side_by_side=self.side_by_side,
             )
         raise StoreError("Use", code, "Parameter Store", region)
-
-
-def kms_key(environment: Mapping[str, str] = os.environ) -> str:
-    """The KMS key of this installation, as for `Stores`."""
-    return environment.get(KMS_KEY, "")
 
 
 def _batches(names: Iterable[str]) -> Iterator[list[str]]:

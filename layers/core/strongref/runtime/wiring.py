@@ -195,9 +195,9 @@ def _ports(  # noqa: PLR0913, PLR0917 (what one invocation is made of)
 @cache
 def _stores(clients: Clients, limiter: RateLimiter) -> Stores:
     """The Parameter Stores of a function. What they learn about regions is kept from one invocation to the next."""
-    from strongref.aws.parameter_store import Stores, kms_key  # noqa: PLC0415 (not needed by lookups)
+    from strongref.aws.parameter_store import Stores  # noqa: PLC0415 (not needed by lookups)
 
-    return Stores(clients.ssm, limiter, kms_key=kms_key())
+    return Stores(clients.ssm, limiter)
 
 
 def _stacks(clients: Clients, limiter: RateLimiter, account: str, clock: Clock) -> CloudFormationStacks:

@@ -1,0 +1,63 @@
+"""Writes everything that is in a release's folder. Only `tools.release` runs it, in a copy of the sources."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from strongref_install.packaging import zip_bytes
+from strongref_install.release import CHECKSUMS, checksums, released
+from strongref_install.suite import load_suite
+from tools.release_sbom import sbom
+from tools.release_templates import serverless_repository, stack_set
+
+SOURCE = Path(__file__).resolve().parents[1]
+
+
+def write(folder: Path, url: str) -> None:
+    """Fill a release's folder, and write its zip file next to it."""
+    suite = load_suite()
+    if suite.untested:
+        sys.exit("make release: " + " ".join(suite.untested) + " Install what requirements/dev.txt has.")
+    files = released(suite)
+    files |= _distributions(folder)
+    made = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC)
+    (wheel,) = [name for name in files if name.endswith(".whl")]
+    layer = next(each for each in suite.archives if each.path == "layers/core")
+    files["sbom.cdx.json"] = sbom(suite.version, made, layer.content(), {wheel: files[wheel]})
+    files["stackset.json"] = stack_set(suite)
+    files["serverless-repo.yaml"] = serverless_repository(files["template.yaml"].decode(), suite.version, url).encode()
+    for name in ("README.md", "LICENSE"):
+        files[name] = (SOURCE / name).read_bytes()
+    files[CHECKSUMS] = checksums(files)
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    (folder.parent / f"{folder.name}.zip").write_bytes(
+        zip_bytes({f"{folder.name}/{name}": content for name, content in files.items()})
+    )
+    for note in suite.notes:
+        sys.stderr.write(f"make release: {note}\n")
+
+
+def _distributions(folder: Path) -> dict[str, bytes]:
+    """The wheel and the sdist, checked as a package index does."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-t", "wheel", "-d", str(folder)]
+    _run(command)
+    paths = sorted([*folder.glob("*.whl"), *folder.glob("*.tar.gz")])
+    _run([sys.executable, "-m", "twine", "check", "--strict", *map(str, paths)])
+    return {path.name: path.read_bytes() for path in paths}
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        sys.exit(f"make release: {command[2]} failed:\n{done.stdout}{done.stderr}")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]), sys.argv[2])
