@@ -13,7 +13,7 @@ from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON
 from strongref.text import attribute_name, cut, printable, some
 from strongref_cli.installation import kms_keys, notify, version_problems
-from strongref_cli.output import Result, Table, ask, count, progress, show, show_plan
+from strongref_cli.output import Result, TextTable, ask, count, progress, show, show_plan
 from strongref_cli.overview import (
     participant_document,
     participant_text,
@@ -93,7 +93,7 @@ def _status(found: Diagnosis) -> int:
 
 
 class WaitNotice:
-    """`ports.Waits` for people: on a terminal in the line that shows the progress, elsewhere a line for each wait."""
+    """`ports.OnWait` for people: on a terminal in the line that shows the progress, elsewhere a line for each wait."""
 
     def __init__(self, step: Callable[[str], None]) -> None:
         self._step = step
@@ -159,7 +159,7 @@ def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
         "repaired": [_problem_document(each) for each in repaired],
         "unread": unread_document(found.unread),
     }
-    return Result([Table(columns, rows, notes=[*notes, summary])], document)
+    return Result([TextTable(columns, rows, notes=[*notes, summary])], document)
 
 
 def _problem_document(problem: Problem) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread]) ->
         ],
         "unread": unread_document(unread),
     }
-    return Result([Table(("REGION", "KEY", "CONSUMER", "DEPLOY AGAIN"), rows, notes=notes)], document)
+    return Result([TextTable(("REGION", "KEY", "CONSUMER", "DEPLOY AGAIN"), rows, notes=notes)], document)
 
 
 def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
@@ -290,7 +290,7 @@ def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.N
         if live
         else f"{who.name} is gone, or has no such import: nothing uses this claim."
     )
-    table = Table(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
+    table = TextTable(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
     document = {"claims": [_claim_document(each) for each in claimed], "risk": risk}
     return Result([table], document)
 
@@ -316,4 +316,4 @@ def _released(done: Sequence[Release]) -> Result:
             for each in done
         ]
     }
-    return Result([Table(notes=notes)], document)
+    return Result([TextTable(notes=notes)], document)

@@ -65,7 +65,7 @@ NOT_EXAMINED = "not-examined"
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RegionFailure:
     """Something that could not be examined or repaired."""
 
     region: str
@@ -160,7 +160,7 @@ def fences(region: str, found: Mapping[str, Fence], now: datetime) -> Iterator[P
             yield Problem(region, "in-progress", Severity.NOTE, _protected(name), step, (), name)
 
 
-def with_failures(problems: Iterable[Problem], failures: Sequence[Failure], kind: str) -> list[Problem]:
+def with_failures(problems: Iterable[Problem], failures: Sequence[RegionFailure], kind: str) -> list[Problem]:
     """The problems with the reasons why they could not be repaired.
 
     Args:
@@ -182,7 +182,7 @@ def with_failures(problems: Iterable[Problem], failures: Sequence[Failure], kind
     ]
 
 
-def _about(failure: Failure) -> str:
+def _about(failure: RegionFailure) -> str:
     """What a failure is about, for people: of names, those of parameters say the most."""
     return _protected(failure.about[0]) if failure.about else failure.region
 

@@ -15,8 +15,8 @@ from strongref.protocol.janitor import Janitor
 from strongref.protocol.time import OnClock
 from strongref_operations.diagnosis import (
     NOT_EXAMINED,
-    Failure,
     Problem,
+    RegionFailure,
     Severity,
     fences,
     in_progress,
@@ -89,7 +89,7 @@ class _Found:
     """What the janitor of a region has found, and could not do."""
 
     problems: list[Problem] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[RegionFailure] = field(default_factory=list)
     values: int = 0  # that were examined
 
 
@@ -150,7 +150,7 @@ class Examination:
         found = {name: Fence.decode(each) for name, each in everything.items() if name.startswith(FENCES)}
         yield from fences(stored.region, found, self.clock.now())
 
-    def heal(self, regions: Sequence[str]) -> tuple[list[Problem], list[Failure]]:
+    def heal(self, regions: Sequence[str]) -> tuple[list[Problem], list[RegionFailure]]:
         """Repair what is safe to repair in these regions, and return what was repaired, except fences, and what failed.
 
         Ctrl-C ends it like an error, except that the fences are taken away first, if that takes no longer than
@@ -164,7 +164,7 @@ class Examination:
                 self._look(region, clock, found, repairs=True)
             except StrongRefError as error:
                 if error not in [each.error for each in found.failures]:
-                    found.failures.append(Failure(region, error))
+                    found.failures.append(RegionFailure(region, error))
             return found
 
         healed = in_threads([partial(heal_in, region) for region in regions], clock.interrupt)
@@ -185,7 +185,7 @@ class Examination:
 
         def note(_message: str, error: StrongRefError, /, **about: str) -> None:
             if not isinstance(error, HoldMissingError):  # The finding itself says so.
-                found.failures.append(Failure(region, error, tuple(about.values())))
+                found.failures.append(RegionFailure(region, error, tuple(about.values())))
 
         for done in Janitor(self.ports, region, self.account, repairs, note).tend(clock):
             self.progress(f"{region}, {done.mark[0].removeprefix(EXPORTS)}")

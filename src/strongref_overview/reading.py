@@ -21,7 +21,7 @@ from strongref.errors import NewerFormatError, StrongRefError
 from strongref.protocol.exports import physical_id
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
-from strongref_overview.exports import ExistingStack, Home, StoredRegion, StoredValue, exported_values
+from strongref_overview.exports import ExistingStack, ProducerRegion, StoredRegion, StoredValue, exported_values
 from strongref_overview.graph import Unread
 from strongref_toolkit.memo import Memo
 from strongref_toolkit.threads import in_threads
@@ -60,7 +60,7 @@ class OverviewReader:
         self._progress = progress
         self._leaves_newer = leaves_newer
         self._regions: Memo[str, StoredRegion] = Memo()
-        self._homes: Memo[str, Home] = Memo()
+        self._homes: Memo[str, ProducerRegion] = Memo()
         self._failed: dict[str, StrongRefError] = {}  # by region
 
     @property
@@ -151,13 +151,13 @@ class OverviewReader:
         values = _values(records, written, *self._checked(region, records, dates, tags))
         return StoredRegion(account, region, records, values, self._stacks(region, home.stacks, values), index)
 
-    def _home(self, region: str) -> Home:
+    def _home(self, region: str) -> ProducerRegion:
         """What is known about the producers of a region."""
 
-        def read() -> Home:
+        def read() -> ProducerRegion:
             parts: list[Callable[[], Any]] = [partial(self._existing, region), partial(self._under, region, HOLDS)]
             stacks, holds = in_threads(parts)
-            return Home(stacks, held_exports(holds))
+            return ProducerRegion(stacks, held_exports(holds))
 
         return self._homes.get(region, read)
 

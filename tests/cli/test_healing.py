@@ -45,7 +45,7 @@ from tests.support.commands import SECRET
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
-    from strongref_operations.diagnosis import Failure, Problem
+    from strongref_operations.diagnosis import Problem, RegionFailure
     from tests.support.commands import Run
     from tests.support.overview import Account
 
@@ -312,7 +312,7 @@ class TestDoctor:
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
         found = Examination.heal
 
-        def late(examination: Examination, regions: list[str]) -> tuple[list[Problem], list[Failure]]:
+        def late(examination: Examination, regions: list[str]) -> tuple[list[Problem], list[RegionFailure]]:
             put_up_fence(account, "Exports.1", by="Exports of stack network", until="2099-01-01T00:00:00+00:00")
             return found(examination, regions)
 

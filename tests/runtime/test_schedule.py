@@ -100,7 +100,7 @@ def test_an_invocation_that_gets_nothing_done_a_second_time_leaves_the_next_part
     event: dict[str, Any] = {}
     for turn, skips in ((2, None), (3, True), (4, True)):
         ScheduledFunction(Rounds(JanitorProgress(("", ""), 0, ()), error=OUT_OF_TIME).made, other)(event, FakeContext())
-        event = other.invoked[-1][1]
+        event = dict(other.invoked[-1][1])
         assert event[CONTINUATION_FIELD].get("Skip") is skips
         assert event[CONTINUATION_FIELD]["Turn"] == turn
     rounds = Rounds(JanitorProgress(("a", "A"), 0, ()), error=OUT_OF_TIME)
