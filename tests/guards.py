@@ -467,7 +467,7 @@ GUARDS = (
     Guard(
         name="the expected owner of a bucket",
         file="src/strongref_install/bucket.py",
-        function="Bucket._call",
+        function="CodeBucket._call",
         find='{"Bucket": self.name, "ExpectedBucketOwner": self.account, **request}',
         instead='{"Bucket": self.name, **request}',
         tests=("tests/install/test_bucket.py",),
