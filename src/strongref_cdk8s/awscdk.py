@@ -9,7 +9,7 @@ from strongref_cdk8s.cdk_outputs import AppOutputs, TokenReader
 from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError, shown_tree
 from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_marked, is_of_library, split_at
 from strongref_manifests.leftovers import leftover
-from strongref_toolkit.intrinsics import Unknown, evaluate, intrinsic, text
+from strongref_toolkit.intrinsics import Undetermined, evaluate, intrinsic, text
 from strongref_toolkit.json_values import number, texts_in
 from strongref_toolkit.memo import Memo
 from strongref_toolkit.session import ToolSession
@@ -89,7 +89,7 @@ class AwsCdkResolver(CloudResolver):
         try:
             if intrinsic(tree):
                 return self._outputs.value(tree)
-        except Unknown:
+        except Undetermined:
             pass
         raise NotWhole
 
@@ -101,7 +101,7 @@ class AwsCdkResolver(CloudResolver):
                 raise LeftOverError(*found)
         try:
             result = evaluate(tree, self._outputs)
-        except Unknown:
+        except Undetermined:
             raise OutputNotDefinedError(
                 self._shown(tree), is_list=isinstance(value, list), needs_app=self._outputs.needs_app(tree)
             ) from None

@@ -18,7 +18,7 @@ from strongref_manifests.sources.attributes import REF, StackAttributes
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.tokens import CFN_ATTR, Token
 from strongref_toolkit.cdk_trees import TreeTokenResolver
-from strongref_toolkit.intrinsics import IMPORT, REFERENCE, Unknown, intrinsic, is_of_its_stack, references, text
+from strongref_toolkit.intrinsics import IMPORT, REFERENCE, Undetermined, intrinsic, is_of_its_stack, references, text
 from strongref_toolkit.jsii_objects import same
 from strongref_toolkit.memo import Memo
 
@@ -60,7 +60,7 @@ class TokenReader(TreeTokenResolver):
             return self.tree(value, self._scope)
         except RuntimeError as error:
             problem = str(error)
-        except Unknown:
+        except Undetermined:
             problem = "CloudFormation cannot join it as text"
         raise UnreadableTokenError(shown_tokens(value), problem)
 
@@ -225,7 +225,7 @@ class AppOutputs:
     def _attribute(self, tree: Tree) -> Json:
         function = intrinsic(tree)
         if not self._attributes or not function or function[0] != REFERENCE:
-            raise Unknown
+            raise Undetermined
         (found,) = references(tree)
         name, region, account = _deployed(aws_cdk.Stack.of(self._reader.references[found].target))
         match self.as_in_its_stack(tree):
@@ -234,7 +234,7 @@ class AppOutputs:
             case {"Fn::GetAtt": [str(logical_id), str(attribute)]}:
                 pass
             case _:
-                raise Unknown
+                raise Undetermined
         return self._stack_attributes.fetch(Token(CFN_ATTR, f"{name}.{logical_id}.{attribute}", region, account))
 
     @cached_property

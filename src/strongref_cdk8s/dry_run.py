@@ -42,7 +42,7 @@ class FieldPath(NamedTuple):
         return f"{cut(self.construct, 300)}, {cut(steps.removeprefix('.'), 300)}"
 
 
-class Participant(ABC):
+class DryRunParticipant(ABC):
     """A resolver of an app."""
 
     @abstractmethod
@@ -58,7 +58,7 @@ class Participant(ABC):
 class AppRun:
     """The dry runs of one app."""
 
-    resolvers: list[Participant] = field(default_factory=list)  # the app's
+    resolvers: list[DryRunParticipant] = field(default_factory=list)  # the app's
     is_dry: bool = False  # whether a dry run is under way, which collects failures
     checked: set[str] = field(default_factory=set)  # the paths of the objects that the last dry run has resolved
     problems: dict[FieldPath, list[str]] = field(default_factory=dict)  # the failures of the dry run, by location
@@ -70,7 +70,7 @@ class AppRun:
     _of_others: Exception | None = None
 
     @classmethod
-    def of(cls, obj: Any, resolver: Participant, question: str | None) -> AppRun:  # noqa: ANN401 (a cdk8s.ApiObject)
+    def of(cls, obj: Any, resolver: DryRunParticipant, question: str | None) -> AppRun:  # noqa: ANN401 (a cdk8s.ApiObject)
         """The run of an API object's app; the resolver takes part in it from now on.
 
         An object that the last dry run has not seen, or that is asked about again, means that the app is written again.

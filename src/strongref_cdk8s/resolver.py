@@ -10,7 +10,7 @@ import cdk8s
 import jsii
 
 from strongref.errors import StrongRefError
-from strongref_cdk8s.dry_run import AppRun, FieldPath, Participant
+from strongref_cdk8s.dry_run import AppRun, DryRunParticipant, FieldPath
 from strongref_cdk8s.errors import ConstructGivenError
 from strongref_cdk8s.pieces import Piece, text_of, with_values
 from strongref_manifests.errors import SeveralError, TokenInKeyError
@@ -35,7 +35,7 @@ class NotWhole(Exception):  # noqa: N818 (it is an answer)
 
 
 @jsii.implements(cdk8s.IResolver)
-class CloudResolver(Participant):
+class CloudResolver(DryRunParticipant):
     """Resolves tokens of one kind, for one app and one run of its program; each value is fetched once.
 
     cdk8s asks from the outside in: about a map first, then about its values. It asks again about each replacement

@@ -12,7 +12,7 @@ from strongref_check.errors import NoSuchStackError
 from strongref_check.expansion import expand
 from strongref_check.parameters import new_names
 from strongref_check.prediction import predict
-from strongref_check.report import Finding, StackReport, Verdict
+from strongref_check.report import StackFinding, StackReport, Verdict
 from strongref_check.version import StackVersion
 from strongref_manifests.sources.nested import NESTED_STACK
 
@@ -52,7 +52,7 @@ class StackCheck:
             text = (
                 f"The template has {some(expanded.left)}, which only CloudFormation carries out: create a change set."
             )
-            return StackReport(name, self.reader.region, findings=(Finding(Verdict.UNKNOWN, text),))
+            return StackReport(name, self.reader.region, findings=(StackFinding(Verdict.UNKNOWN, text),))
         comparison = Comparison(stack.version, StackVersion.of(expanded.template, names))
         return self._predicted(stack, comparison, self._operation(stack, comparison, {}))
 
@@ -123,11 +123,11 @@ class StackCheck:
         findings, nested = [*report.findings, *self._not_installed(comparison), *_in_progress(stack)], []
         if stack.status in _STUCK:
             text = f"Stack {stack.arn.name} is {stack.status}, and CloudFormation does not update it: "
-            findings.append(Finding(Verdict.REFUSED, f"{text}{_STUCK[stack.status]} first."))
+            findings.append(StackFinding(Verdict.REFUSED, f"{text}{_STUCK[stack.status]} first."))
         if not stack.status:
             text = f"Stack {stack.arn.name} does not exist in {stack.arn.region}: this creates it. "
             text += "If it should exist, check the name, the region and the account."
-            findings.append(Finding(Verdict.ACCEPTED, text))
+            findings.append(StackFinding(Verdict.ACCEPTED, text))
         changing = [
             each
             for each in comparison.new.of_type(NESTED_STACK)
@@ -135,7 +135,7 @@ class StackCheck:
         ]
         if unknown := [each for each in changing if self._is_exporting(stack.nested[each])]:
             text = f"{some(unknown)} with exports may change: create a change set that includes nested stacks."
-            findings.append(Finding(Verdict.UNKNOWN, text))
+            findings.append(StackFinding(Verdict.UNKNOWN, text))
         for logical_id, arn in stack.nested.items():
             below = self.reader.stack(arn)
             if below and comparison.leaves(logical_id):
@@ -143,7 +143,7 @@ class StackCheck:
                 findings += _removed(logical_id, deleted)
                 nested.append(replace(deleted, in_cleanup=True))
         if any(map(self._is_exporting, stack.nested.values())):
-            findings.append(Finding(Verdict.ACCEPTED, _ROOT))
+            findings.append(StackFinding(Verdict.ACCEPTED, _ROOT))
         return replace(report, findings=tuple(findings), nested=tuple(nested))
 
     def _deletion(self, stack: DeployedStack, going: frozenset[str]) -> StackReport:
@@ -156,10 +156,10 @@ class StackCheck:
         nested = tuple(self._deletion(each, going) for each in below if each)
         findings = [*report.findings, *_in_progress(stack)]
         if any(each.verdict in (Verdict.REFUSED, Verdict.LOST) for each in nested):
-            findings.append(Finding(Verdict.LOST, _ROOT))
+            findings.append(StackFinding(Verdict.LOST, _ROOT))
         return replace(report, findings=tuple(findings), nested=nested)
 
-    def _not_installed(self, comparison: Comparison) -> Iterator[Finding]:
+    def _not_installed(self, comparison: Comparison) -> Iterator[StackFinding]:
         """New Exports whose service token no stack of the region exports."""
         if comparison.changes is not None:
             return  # CloudFormation has looked it up.
@@ -171,7 +171,7 @@ class StackCheck:
             if not self.reader.has_export(token):
                 region, who = self.reader.region, some(exports)
                 text = f"No stack in {region} exports {token}, which the ServiceToken of {who} imports. "
-                yield Finding(Verdict.REFUSED, f"{text}Install strongref in {region} first.")
+                yield StackFinding(Verdict.REFUSED, f"{text}Install strongref in {region} first.")
 
     def _existing(self, name: str) -> DeployedStack:
         if stack := self.reader.stack(name):
@@ -200,26 +200,26 @@ def _nested(stack: DeployedStack, *, deleted: bool) -> list[str]:
     return [arn for name, arn in stack.nested.items() if name not in kept]
 
 
-def _in_progress(stack: DeployedStack) -> Iterator[Finding]:
+def _in_progress(stack: DeployedStack) -> Iterator[StackFinding]:
     """An operation that is running changes what this one finds."""
     if stack.status.endswith("_IN_PROGRESS") and stack.version:
         text = f"Stack {stack.arn.name} is {stack.status}. Check again when that has ended."
-        yield Finding(Verdict.UNKNOWN, text)
+        yield StackFinding(Verdict.UNKNOWN, text)
 
 
-def _removed(logical_id: str, deleted: StackReport) -> Iterator[Finding]:
+def _removed(logical_id: str, deleted: StackReport) -> Iterator[StackFinding]:
     """What it means for a nested stack to be deleted in the cleanup, if its deletion is not simply accepted."""
     if deleted.verdict is Verdict.ACCEPTED:
         return
     text = f"Nested stack {logical_id} is removed in the cleanup, where nothing can be refused: "
     held = any(each.verdict is Verdict.REFUSED for each in deleted.findings)
     if held:
-        yield Finding(
+        yield StackFinding(
             Verdict.ACCEPTED, f"{text}since its exports are in use, it stays as it is, outside of this stack."
         )
     else:
         verdict = Verdict.UNKNOWN if deleted.verdict is Verdict.UNKNOWN else Verdict.LOST
-        yield Finding(verdict, f"{text}it may lose resources before its Exports refuse, and stays with the rest.")
+        yield StackFinding(verdict, f"{text}it may lose resources before its Exports refuse, and stays with the rest.")
 
 
 _STUCK = {

@@ -15,7 +15,7 @@ from strongref_manifests.sources.nested import NESTED_STACK
 
 if TYPE_CHECKING:
     from strongref_check.unknown import Evaluated, Source
-    from strongref_check.version import ExportedOutput, Resource, StackVersion
+    from strongref_check.version import ExportedOutput, StackVersion, TemplateResource
 
 
 _READING = (IMPORT_TYPE, "Custom::ResourceLookup")
@@ -161,7 +161,7 @@ class Comparison:
         return False
 
     @staticmethod
-    def _resource(version: StackVersion | None, logical_id: str) -> Resource | None:
+    def _resource(version: StackVersion | None, logical_id: str) -> TemplateResource | None:
         found = version.resources.get(logical_id) if version else None
         return found if found and found.present else None
 

@@ -12,7 +12,7 @@ from strongref.protocol.phases import Phase
 from strongref.text import some
 from strongref_check.comparison import Comparison
 from strongref_check.holds import deletion_refused, left_behind, unprotected
-from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, Verdict, unclear
+from strongref_check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, Verdict, unclear
 from strongref_check.simulation import Simulation
 from strongref_check.stored import unclear_place
 from strongref_manifests.sources.nested import NESTED_STACK
@@ -46,10 +46,10 @@ def predict_deletion(
                 f"CloudFormation deletes {some(gone)} before or while {some(refusing)} refuses: {some(refusing)} "
                 "cannot protect what it does not refer to. Add Hold to have CloudFormation refuse at once."
             )
-            findings.append(Finding(Verdict.LOST, text))
+            findings.append(StackFinding(Verdict.LOST, text))
     for each in version.exports:
         findings += unprotected(each, stored)
-    findings += [Finding(Verdict.LOST, text) for text in left_behind(version.exports, stored)]
+    findings += [StackFinding(Verdict.LOST, text) for text in left_behind(version.exports, stored)]
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 
 

@@ -16,7 +16,7 @@ class CheckError(StrongRefError):
     counted = ErrorMetric.REJECTED
 
 
-class LoopError(CheckError):
+class UnexpandableLoopError(CheckError):
     """CloudFormation's transform would refuse the loop."""
 
     loop: str  # the loop's key, as in `Fn::ForEach::Buckets`

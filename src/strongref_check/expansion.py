@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.macro.errors import TooDeepError
 from strongref.macro.template import DEPTH_LIMIT, FOR_EACH, MACRO, too_deep
 from strongref.macro.transform import Settings, plan
-from strongref_check.errors import LoopError
+from strongref_check.errors import UnexpandableLoopError
 from strongref_check.evaluation import Evaluation
 from strongref_check.unknown import SourceKind, sources_of, text_of
 from strongref_manifests.text.template_edits import parameters
@@ -69,7 +69,7 @@ def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:
         return Expanded(template, left)
     loop = next((str(path[-1]) for path, _ in found if str(path[-1:][0]).startswith(FOR_EACH)), "")
     if loop and LANGUAGE_EXTENSIONS not in declared:
-        raise LoopError(loop, f"the template has no Transform: {LANGUAGE_EXTENSIONS}. Add it")
+        raise UnexpandableLoopError(loop, f"the template has no Transform: {LANGUAGE_EXTENSIONS}. Add it")
     if MACRO in declared:
         template = plan(template, Settings.parse(parameters(template))).apply(template)
     if LANGUAGE_EXTENSIONS in declared:
@@ -123,14 +123,16 @@ class _Loops:
             case [str(variable), collection, Mapping() as body]:
                 pass
             case _:
-                raise LoopError(key, "it must be a list of an identifier, a collection and a map")
+                raise UnexpandableLoopError(key, "it must be a list of an identifier, a collection and a map")
         if _is_in_plain_text(variable, body):
             raise _UnknownLoopError(key)
         found: dict[str, Node] = {}
         for item in self._items(key, self._expanded(collection, variables)):
             self._copies += 1
             if self._copies > _MOST_COPIES:
-                raise LoopError(key, f"it would make more than {_MOST_COPIES:,} copies. Shorten its collection")
+                raise UnexpandableLoopError(
+                    key, f"it would make more than {_MOST_COPIES:,} copies. Shorten its collection"
+                )
             inner = {**variables, variable: item}
             for name, below in body.items():
                 copied = _replaced(str(name), inner)
@@ -144,7 +146,7 @@ class _Loops:
         if sources and not any(each.kind is SourceKind.INVALID for each in sources):
             raise _UnknownLoopError(key)
         if not isinstance(found, list) or not all(isinstance(each, str | int | float) for each in found):
-            raise LoopError(
+            raise UnexpandableLoopError(
                 key, "its collection must be a list of texts: written out, or of a parameter or a mapping. Correct it"
             )
         return [text_of(each) for each in found]

@@ -8,7 +8,7 @@ from strongref.contract.holds import HOLD_STACK, HoldParameter
 from strongref.contract.names import BadArnError, StackArn
 from strongref.text import some, stack_text
 from strongref_check.comparison import Stays
-from strongref_check.report import Finding, Verdict
+from strongref_check.report import StackFinding, Verdict
 from strongref_check.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from strongref_check.version import StackVersion
 
 
-def outputs_refused(simulation: Simulation, changing: Collection[str]) -> Iterator[Finding]:
+def outputs_refused(simulation: Simulation, changing: Collection[str]) -> Iterator[StackFinding]:
     """The CloudFormation exports in use that the new template removes or changes.
 
     Args:
@@ -37,13 +37,13 @@ def outputs_refused(simulation: Simulation, changing: Collection[str]) -> Iterat
             stays, what = _value_stays(name, simulation), "change"
         if stays is Stays.UNKNOWN:
             text = f"CloudFormation refuses the update if export {name} is {what}d: it {in_use}."
-            yield Finding(Verdict.UNKNOWN, text)
+            yield StackFinding(Verdict.UNKNOWN, text)
         elif stays is Stays.NO and _is_used_by_others(name, stored, [*changing, str(simulation.stack)]):
             text = f"CloudFormation refuses to {what} export {name}: it {in_use}. Nothing is changed then."
-            yield Finding(Verdict.REFUSED, f"{text} {_way_out(name, stored)}")
+            yield StackFinding(Verdict.REFUSED, f"{text} {_way_out(name, stored)}")
         elif stays is Stays.NO:
             text = f"unknown: only stacks that are updated with it use export {name}. CloudFormation refuses to {what} "
-            yield Finding(Verdict.UNKNOWN, f"{text}it unless they are first: it {in_use}.")
+            yield StackFinding(Verdict.UNKNOWN, f"{text}it unless they are first: it {in_use}.")
 
 
 def _value_stays(name: str, simulation: Simulation) -> Stays:
@@ -64,7 +64,7 @@ def _way_out(name: str, stored: StoredStack) -> str:
     return f"Remove the property Hold first, and deploy the importers with another Revision of their Imports. {last}."
 
 
-def deletion_refused(version: StackVersion, stored: StoredStack, going: Collection[str]) -> Iterator[Finding]:
+def deletion_refused(version: StackVersion, stored: StoredStack, going: Collection[str]) -> Iterator[StackFinding]:
     """Why CloudFormation refuses to delete the stack before anything is touched.
 
     It does not if all that use its exports are stacks that are deleted with it, and before it.
@@ -74,10 +74,10 @@ def deletion_refused(version: StackVersion, stored: StoredStack, going: Collecti
             continue
         if _is_used_by_others(name, stored, going):
             text = f"CloudFormation refuses to remove export {name}: it {in_use}. Nothing is deleted."
-            yield Finding(Verdict.REFUSED, text)
+            yield StackFinding(Verdict.REFUSED, text)
         else:
             text = f"unknown: only stacks that are deleted with it use export {name}. Refused if they are not first: "
-            yield Finding(Verdict.UNKNOWN, f"{text}it {in_use}.")
+            yield StackFinding(Verdict.UNKNOWN, f"{text}it {in_use}.")
 
 
 def _is_used_by_others(name: str, stored: StoredStack, stacks: Collection[str]) -> bool:
@@ -87,17 +87,17 @@ def _is_used_by_others(name: str, stored: StoredStack, stacks: Collection[str]) 
     return held or not names.issuperset(stored.users.get(name, ()))
 
 
-def hold_missing(comparison: Comparison, logical_id: str, hold: str) -> Iterator[Finding]:
+def hold_missing(comparison: Comparison, logical_id: str, hold: str) -> Iterator[StackFinding]:
     """Whether the export that an Export names in `Hold` is in the new template."""
     if hold and hold not in comparison.outputs and not comparison.has_unnamed_outputs:
-        yield Finding(
+        yield StackFinding(
             Verdict.UNKNOWN,
             f"{logical_id} has Hold: {hold}, and no output exports that name: imports will be refused. Add the output "
             f"{{Value: !GetAtt {logical_id}.Hold, Export: {{Name: {hold}}}}}.",
         )
 
 
-def unprotected(logical_id: str, stored: StoredStack) -> Iterator[Finding]:
+def unprotected(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:
     """The importers whose claims have no hold although the Export has one."""
     hold = stored.hold(logical_id)
     held = stored.holds.get(hold, ())
@@ -115,7 +115,7 @@ def unprotected(logical_id: str, stored: StoredStack) -> Iterator[Finding]:
         text = (
             f"{logical_id} has Hold, but {who} {has} not protected by it. Deploy with another Revision of the Import."
         )
-        yield Finding(Verdict.ACCEPTED, text)
+        yield StackFinding(Verdict.ACCEPTED, text)
 
 
 def left_behind(exports: Collection[str], stored: StoredStack) -> Iterator[str]:

@@ -9,7 +9,15 @@ from strongref.protocol.phases import Phase
 from strongref.text import attribute_name, some, stack_text
 from strongref_check.comparison import Stays, because, origins
 from strongref_check.holds import hold_missing, left_behind, outputs_refused, unprotected
-from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, ValueChange, Verdict, unclear
+from strongref_check.report import (
+    ChangeKind,
+    ExportPrediction,
+    StackFinding,
+    StackReport,
+    ValueChange,
+    Verdict,
+    unclear,
+)
 from strongref_check.simulation import Simulation
 from strongref_check.stored import unclear_place
 
@@ -43,13 +51,13 @@ def predict(
     findings = [*outputs_refused(simulation, changing)]
     if comparison.changes is None and comparison.new.invalid:
         text = f"{some(comparison.new.invalid, 5)}: CloudFormation refuses that, unless it knows a function that check "
-        findings.append(Finding(Verdict.UNKNOWN, f"{text}does not know. Correct it, or create a change set."))
+        findings.append(StackFinding(Verdict.UNKNOWN, f"{text}does not know. Correct it, or create a change set."))
     for each in new:
         findings += hold_missing(comparison, each, str(simulation.wanted[each].best.get("Hold", "")))
         findings += _propagated(simulation, each, [run[each] for run in runs if each in run])
     for each in dict.fromkeys([*old, *new]):
         findings += [*unprotected(each, stored), *_missing(each, stored)]
-    findings += [Finding(Verdict.ACCEPTED, text) for text in left_behind({*old, *new}, stored)]
+    findings += [StackFinding(Verdict.ACCEPTED, text) for text in left_behind({*old, *new}, stored)]
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 
 
@@ -194,7 +202,7 @@ def _removed(simulation: Simulation, logical_id: str, runs: Sequence[Mapping[str
     return ExportPrediction(logical_id, Verdict.LOST, reasons, changes)
 
 
-def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> Iterator[StackFinding]:
     """The imported values that an Export may change, as it says `OnChange: propagate`."""
     importers: dict[Key, set[str]] = {}
     for place in (each for outcome in outcomes if not outcome.refusal for each in outcome.places):
@@ -206,17 +214,17 @@ def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outc
         text = f"{attribute_name(key)} {changes}: {who} {keep} the old value until deployed with another Revision"
         if gone := _deleted(simulation, _former(simulation, logical_id, key)):
             text += f"; {some(gone)} {'is' if len(gone) == 1 else 'are'} deleted in the cleanup"
-        yield Finding(Verdict.ACCEPTED, f"{text}.")
+        yield StackFinding(Verdict.ACCEPTED, f"{text}.")
 
 
-def _missing(logical_id: str, stored: StoredStack) -> Iterator[Finding]:
+def _missing(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:
     """The values that an Export has published and that somebody has deleted: their claims were deleted with them."""
     for at in stored.locations(logical_id):
         exports = stored.at(logical_id, at).exports
         if missing := [attribute_name(key) for key in exports.recorded if key not in exports.stored]:
             are, their = ("is", "its") if len(missing) == 1 else ("are", "their")
             text = f"{some(missing)} {are} missing in {at.region}; {their} claims are lost: deploy the Imports with "
-            yield Finding(Verdict.ACCEPTED, f"{text}another Revision.")
+            yield StackFinding(Verdict.ACCEPTED, f"{text}another Revision.")
 
 
 def _gone(simulation: Simulation, logical_id: str) -> Iterator[str]:

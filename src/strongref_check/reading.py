@@ -164,7 +164,7 @@ class StackReader:
         index = {
             index_of(parameter)[1]: entry
             for parameter, found in own.under(f"{INDEX}/{name}", decrypted=False).items()
-            if (entry := IndexEntry.decode(found.text)) and entry.stack == str(stack.arn)
+            if (entry := IndexEntry.decode(found)) and entry.stack == str(stack.arn)
         }
         scopes = {
             (logical_id, at): self._scope(ExportIdentity(str(stack.arn), logical_id), at)

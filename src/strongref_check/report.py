@@ -78,7 +78,7 @@ def unclear(logical_id: str, property_name: str) -> ExportPrediction:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class StackFinding:
     """Something about the stack as a whole."""
 
     verdict: Verdict  # ACCEPTED for what is only worth knowing
@@ -92,7 +92,7 @@ class StackReport:
     stack: str  # its name
     region: str
     exports: tuple[ExportPrediction, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[StackFinding, ...] = ()
     nested: tuple[StackReport, ...] = ()
     # whether it is about a nested stack that CloudFormation deletes in the cleanup, where a refusal stops nothing: what
     # that means is a finding of the stack above

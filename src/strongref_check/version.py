@@ -24,7 +24,7 @@ _SUFFIXES = {"aws-cn": "amazonaws.com.cn"}
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class TemplateResource:
     """A resource of a template."""
 
     type: str
@@ -53,7 +53,7 @@ class ExportedOutput:
 
 @dataclass(frozen=True)
 class StackVersion:
-    resources: Mapping[str, Resource]
+    resources: Mapping[str, TemplateResource]
     outputs: Mapping[str, ExportedOutput]  # by the name of the CloudFormation export
     unnamed: tuple[ExportedOutput, ...] = ()  # those whose names are unknown
 
@@ -153,7 +153,7 @@ def pseudo_parameters(stack: StackArn, *, exists: bool, topics: list[str] | None
     }
 
 
-def _resource(given: Mapping[str, Node], evaluation: Evaluation, resources: Mapping[str, Node]) -> Resource:
+def _resource(given: Mapping[str, Node], evaluation: Evaluation, resources: Mapping[str, Node]) -> TemplateResource:
     everything = {key: evaluation.value(below) for key, below in given.items()}
     relevant = {key: each for key, each in everything.items() if key in _RELEVANT}
     depends = given.get("DependsOn")
@@ -161,7 +161,7 @@ def _resource(given: Mapping[str, Node], evaluation: Evaluation, resources: Mapp
     sources = sources_of(list(relevant.values()))
     used = resources_in(sources_of(everything))
     used |= {each for each in (depends if isinstance(depends, list) else [depends]) if isinstance(each, str)}
-    return Resource(
+    return TemplateResource(
         type=str(given.get("Type")),
         exists=exists,
         properties=relevant.get("Properties", {}),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strongref.text import os_problem
-from strongref_cli.output import Table, as_markdown, as_text, put_out
+from strongref_cli.output import TextTable, as_markdown, as_text, put_out
 from strongref_cli.overview import as_of_text, participant_text
 from strongref_cli.reading import reading, status
 from strongref_overview.building import graph_of
@@ -68,10 +68,10 @@ def _read(args: argparse.Namespace, session: ToolSession) -> Graph:
     return graph_of(values, as_of, reader.unread)
 
 
-def _order_table(order: Order, graph: Graph, done: str) -> Table:
+def _order_table(order: Order, graph: Graph, done: str) -> TextTable:
     rows = [(str(number), participant_text(each)) for number, wave in enumerate(order.waves, start=1) for each in wave]
     notes = [f"Stacks of a wave can be {done} side by side. {as_of_text(graph.as_of)}"]
     for cycle in order.cycles:
         chain = " -> ".join(participant_text(each) for each in cycle.chain)
         notes.append(f"Cycle: {chain}. None of these can be {done} first: take one of the imports out.")
-    return Table(("WAVE", "STACK"), rows, notes=notes if rows else ["Nothing is exported or imported."])
+    return TextTable(("WAVE", "STACK"), rows, notes=notes if rows else ["Nothing is exported or imported."])

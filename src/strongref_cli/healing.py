@@ -8,12 +8,12 @@ from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import consumer_text
+from strongref.contract.names import ManifestSet, consumer_text
 from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON
 from strongref.text import attribute_name, cut, printable, some
 from strongref_cli.installation import kms_keys, notify, version_problems
-from strongref_cli.output import Result, Table, ask, count, progress, show, show_plan
+from strongref_cli.output import Result, TextTable, ask, count, progress, show, show_plan
 from strongref_cli.overview import (
     participant_document,
     participant_text,
@@ -22,6 +22,7 @@ from strongref_cli.overview import (
     time_text,
 )
 from strongref_cli.reading import name_unread, reading, status, unread_document, uses_of
+from strongref_manifests.manifest_set import ClaimLedger
 from strongref_operations.diagnosis import DEAD_FENCE, Severity, with_failures
 from strongref_operations.examination import Diagnosis, Examination
 from strongref_operations.releasing import by_import, claims_of, claims_on, release
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from strongref.contract.fence import Fence
     from strongref.contract.names import ExportScope
     from strongref.contract.releases import Release
+    from strongref.protocol.ports import Ports
+    from strongref.protocol.time import Clock
     from strongref_operations.diagnosis import Problem
     from strongref_operations.releasing import ClaimedValue
     from strongref_operations.republishing import Restored
@@ -56,7 +59,9 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
         account = aws.accounts.own
         ports = session.ports(account, kms_keys(session))
         found = _diagnosed(
-            session, Examination(ports, session.clock, account, OverviewReader(aws, step), step), regions
+            session,
+            Examination(ports, session.clock, account, OverviewReader(aws, step, leaves_newer=True), step),
+            regions,
         )
     name_unread(found.unread)
     healable = sorted({each.region for each in found.problems if each.severity is Severity.HEALABLE})
@@ -67,7 +72,7 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     ask("Repair what --fix can?", yes=args.yes)
     with no_log(), progress("Repairing") as step:
         ports = replace(ports, waits=WaitNotice(step))
-        examination = Examination(ports, session.clock, account, OverviewReader(aws, step), step)
+        examination = Examination(ports, session.clock, account, OverviewReader(aws, step, leaves_newer=True), step)
         repaired, failures = examination.heal(healable)
     with no_log(), progress("Examining again"):
         left = _diagnosed(session, examination, regions)
@@ -88,7 +93,7 @@ def _status(found: Diagnosis) -> int:
 
 
 class WaitNotice:
-    """`ports.Waits` for people: on a terminal in the line that shows the progress, elsewhere a line for each wait."""
+    """`ports.OnWait` for people: on a terminal in the line that shows the progress, elsewhere a line for each wait."""
 
     def __init__(self, step: Callable[[str], None]) -> None:
         self._step = step
@@ -154,7 +159,7 @@ def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
         "repaired": [_problem_document(each) for each in repaired],
         "unread": unread_document(found.unread),
     }
-    return Result([Table(columns, rows, notes=[*notes, summary])], document)
+    return Result([TextTable(columns, rows, notes=[*notes, summary])], document)
 
 
 def _problem_document(problem: Problem) -> dict[str, Any]:
@@ -215,7 +220,7 @@ def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread]) ->
         ],
         "unread": unread_document(unread),
     }
-    return Result([Table(("REGION", "KEY", "CONSUMER", "DEPLOY AGAIN"), rows, notes=notes)], document)
+    return Result([TextTable(("REGION", "KEY", "CONSUMER", "DEPLOY AGAIN"), rows, notes=notes)], document)
 
 
 def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
@@ -237,7 +242,7 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
         importers = {participant_of(each.claim.importer).name for each in there}
         raise no_such_importer(args.consumer, args.stack, args.key, sorted(importers))
     who = participant_of(claimed[0].claim.importer)
-    if who.kind == "manifests":
+    if any(_is_listed(ports, session.clock, each) for each in claimed):
         raise UsageError(f"{who.name} is a set of manifests: strongref resolve --unclaim {who.name} releases it")
     if args.dry_run:
         show(_plan_of(claimed, who, args), args.output)
@@ -253,6 +258,15 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
             notify(session, values[0].region, notice)
     show(_released(done), args.output)
     return status(reader.unread)
+
+
+def _is_listed(ports: Ports, clock: Clock, value: ClaimedValue) -> bool:
+    """Whether a set of manifests lists a claim as its own, so that its next run releases or needs it."""
+    manifests = ManifestSet.parse(value.claim.importer)
+    if manifests is None:
+        return False
+    listed = ClaimLedger(ports.stores(value.region, clock), manifests.ledger, ports.token).read()
+    return value.scope.value(value.key) in listed
 
 
 def _imported(each: ClaimedValue) -> ImportedValue:
@@ -276,7 +290,7 @@ def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.N
         if live
         else f"{who.name} is gone, or has no such import: nothing uses this claim."
     )
-    table = Table(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
+    table = TextTable(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
     document = {"claims": [_claim_document(each) for each in claimed], "risk": risk}
     return Result([table], document)
 
@@ -302,4 +316,4 @@ def _released(done: Sequence[Release]) -> Result:
             for each in done
         ]
     }
-    return Result([Table(notes=notes)], document)
+    return Result([TextTable(notes=notes)], document)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from strongref.text import some
-from strongref_cli.output import Result, Table
+from strongref_cli.output import Result, TextTable
 from strongref_install.comparison import INSTALLED, NOT_INSTALLED, UNKNOWN, differences, problems, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from strongref_install.comparison import Difference
-    from strongref_install.outcomes import Outcome
+    from strongref_install.outcomes import RegionOutcome
     from strongref_install.plan import Found
 
 FUNCTIONS_EVENT_BUS = "EventBus"
 """The parameter of the installation that names the bus for its events, if that version has it."""
 
 
-def outcome_report(outcomes: Sequence[Outcome], version: str, notes: Sequence[str], *, dry_run: bool) -> Result:
+def outcome_report(outcomes: Sequence[RegionOutcome], version: str, notes: Sequence[str], *, dry_run: bool) -> Result:
     """What `install` or `uninstall` did in each region; `version` is that of the command."""
     rows = []
     for each in outcomes:
@@ -31,10 +31,12 @@ def outcome_report(outcomes: Sequence[Outcome], version: str, notes: Sequence[st
         for each in outcomes
     ]
     data = {"version": version, "dryRun": dry_run, "regions": regions, "notes": list(notes)}
-    return Result([Table(("REGION", "RESULT", "DETAILS"), rows, notes=notes)], data)
+    return Result([TextTable(("REGION", "RESULT", "DETAILS"), rows, notes=notes)], data)
 
 
-def status_report(regions: Sequence[Found], failed: Sequence[Outcome], version: str, *, everywhere: bool) -> Result:
+def status_report(
+    regions: Sequence[Found], failed: Sequence[RegionOutcome], version: str, *, everywhere: bool
+) -> Result:
     """What is installed where.
 
     Args:
@@ -55,7 +57,7 @@ def status_report(regions: Sequence[Found], failed: Sequence[Outcome], version: 
         "differences": [{"what": each.what, "values": dict(each.values)} for each in different],
     }
     columns = ("REGION", "STACK", "VERSION", "PROTECTED", "MACRO", "EVENT BUS")
-    return Result([Table(columns, [_status_row(each) for each in shown], notes=notes)], data)
+    return Result([TextTable(columns, [_status_row(each) for each in shown], notes=notes)], data)
 
 
 def _status_row(found: Found) -> tuple[str, ...]:

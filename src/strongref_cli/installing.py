@@ -14,17 +14,17 @@ from strongref_cli.install_reports import outcome_report, status_report
 from strongref_cli.options import pairs
 from strongref_cli.output import ask, progress, show
 from strongref_install.apply import dry_run, install, remove
-from strongref_install.bucket import Bucket, bucket_name
+from strongref_install.bucket import CodeBucket, bucket_name
 from strongref_install.calls import RegionCalls
 from strongref_install.errors import InstallError
 from strongref_install.finding import find, leftovers, uses
-from strongref_install.outcomes import BAD, Outcome, Result
+from strongref_install.outcomes import BAD, RegionOutcome, RegionResult
 from strongref_install.plan import Found, Wanted, plan_install
 from strongref_install.release import load_release
 from strongref_install.removal import (
     WITHOUT_FUNCTIONS,
     Leftovers,
-    Removal,
+    PlannedRemoval,
     all_or_nothing,
     leftover_texts,
     plan_removal,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_WITH_CODE = (Result.INSTALLED, Result.UPDATED, Result.WOULD_INSTALL, Result.WOULD_UPDATE)
+_WITH_CODE = (RegionResult.INSTALLED, RegionResult.UPDATED, RegionResult.WOULD_INSTALL, RegionResult.WOULD_UPDATE)
 """Results that are about this command's version of the code."""
 
 
@@ -53,7 +53,7 @@ class _Region(NamedTuple):
 
     name: str
     stacks: RegionStacks
-    bucket: Bucket
+    bucket: CodeBucket
     step: Callable[[str], None]  # shows what is done now
 
     def show(self, what: str) -> None:
@@ -76,7 +76,7 @@ class _Run:
 
     def _region(self, name: str, step: Callable[[str], None]) -> _Region:
         calls = RegionCalls(self.session, name)
-        bucket = Bucket(calls, self.account, bucket_name(self.account, name, self.prefix), is_ours=not self.prefix)
+        bucket = CodeBucket(calls, self.account, bucket_name(self.account, name, self.prefix), is_ours=not self.prefix)
         return _Region(name, RegionStacks(calls), bucket, step)
 
 
@@ -89,7 +89,7 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
     wanted = Wanted(args.stack, suite.version, known, parameters, tags, args.force)
     run = _Run(args, session)
 
-    def in_region(region: _Region) -> Outcome:
+    def in_region(region: _Region) -> RegionOutcome:
         try:
             found = find(region.stacks, run.stack, with_template=True)
             plan = plan_install(found, wanted, suite.template_for(region.bucket.uri))
@@ -97,7 +97,7 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
                 return dry_run(plan)
             return install(plan, suite, region.stacks, region.bucket, region.show)
         except InstallError as error:
-            return Outcome(region.name, Result.FAILED, details=(str(error),))
+            return RegionOutcome(region.name, RegionResult.FAILED, details=(str(error),))
 
     outcomes = run.everywhere("Installing", in_region)
     notes = suite.notes if any(each.result in _WITH_CODE for each in outcomes) else ()
@@ -112,22 +112,22 @@ def _check_known(name: str, known: Sequence[str]) -> None:
         raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
 
 
-def _exit_status(outcomes: Iterable[Outcome]) -> int:
+def _exit_status(outcomes: Iterable[RegionOutcome]) -> int:
     return int(any(each.result in BAD for each in outcomes))
 
 
 def show_status(args: argparse.Namespace, session: ToolSession) -> int:
     run = _Run(args, session)
 
-    def in_region(region: _Region) -> Found | Outcome:
+    def in_region(region: _Region) -> Found | RegionOutcome:
         try:
             return find(region.stacks, run.stack)
         except InstallError as error:
-            return Outcome(region.name, Result.FAILED, details=(str(error),))
+            return RegionOutcome(region.name, RegionResult.FAILED, details=(str(error),))
 
     results = run.everywhere("Reading", in_region)
     found = [each for each in results if isinstance(each, Found)]
-    failed = [each for each in results if isinstance(each, Outcome)]
+    failed = [each for each in results if isinstance(each, RegionOutcome)]
     report = status_report(found, failed, __version__, everywhere=not args.all_regions)
     show(report, args.output)
     return int(not report.document["healthy"])
@@ -151,7 +151,7 @@ def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
     return _exit_status(outcomes)
 
 
-def _examined(region: _Region, run: _Run) -> Removal:
+def _examined(region: _Region, run: _Run) -> PlannedRemoval:
     """What removing a region's installation would do; nothing is changed."""
     try:
         found = find(region.stacks, run.stack)
@@ -159,24 +159,24 @@ def _examined(region: _Region, run: _Run) -> Removal:
         users = uses(region.stacks, run.stack) if in_use else []
         store = run.session.ports().stores(region.name, run.session.clock)
         arn, protected = (found.stack.arn, found.stack.protected) if found.stack else ("", False)
-        return Removal(plan_removal(found, users), leftovers(region.bucket, store), arn, protected)
+        return PlannedRemoval(plan_removal(found, users), leftovers(region.bucket, store), arn, protected)
     except StrongRefError as error:
-        return Removal(Outcome(region.name, Result.FAILED, details=(str(error),)), Leftovers())
+        return PlannedRemoval(RegionOutcome(region.name, RegionResult.FAILED, details=(str(error),)), Leftovers())
 
 
-def _removed(region: _Region, removal: Removal, *, purge: bool) -> Outcome:
+def _removed(region: _Region, removal: PlannedRemoval, *, purge: bool) -> RegionOutcome:
     outcome = removal.outcome
     try:
         if removal.arn:
             remove(region.stacks, removal.arn, region.show, protected=removal.protected)
-            outcome = Outcome(region.name, Result.REMOVED, outcome.before)
+            outcome = RegionOutcome(region.name, RegionResult.REMOVED, outcome.before)
         if purge and removal.leftovers.bucket:
             region.show("deleting code")
             gone = region.bucket.purge()
             text = (
                 "bucket deleted" if gone else f"the bucket {region.bucket.name} stays; strongref's objects are deleted"
             )
-            outcome = Outcome(region.name, outcome.result, outcome.before, (*outcome.details, text))
+            outcome = RegionOutcome(region.name, outcome.result, outcome.before, (*outcome.details, text))
     except InstallError as error:
-        return Outcome(region.name, Result.FAILED, outcome.before, (str(error),))
+        return RegionOutcome(region.name, RegionResult.FAILED, outcome.before, (str(error),))
     return outcome

@@ -14,7 +14,7 @@ from strongref.lookup.finder import Finder
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import SEPARATOR
 from strongref_cli.options import pairs
-from strongref_cli.output import Result, Table, progress, put_out, show
+from strongref_cli.output import Result, TextTable, progress, put_out, show
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.session import one_region
 
@@ -54,9 +54,9 @@ def look_up(args: argparse.Namespace, session: ToolSession) -> int:
         lines = map(_text, attributes.values()) if attributes else (identifier,)
         put_out("".join(f"{line}\n" for line in lines).encode())
         return 0
-    tables = [Table(("TYPE", "IDENTIFIER"), [(query.type_name, identifier)])]
+    tables = [TextTable(("TYPE", "IDENTIFIER"), [(query.type_name, identifier)])]
     if attributes:
-        tables.append(Table(("ATTRIBUTE", "VALUE"), [(name, _text(value)) for name, value in attributes.items()]))
+        tables.append(TextTable(("ATTRIBUTE", "VALUE"), [(name, _text(value)) for name, value in attributes.items()]))
     document = {"type": query.type_name, "identifier": identifier, "attributes": attributes}
     show(Result(tables, document), args.output)
     return 0

@@ -15,7 +15,7 @@ from strongref.contract.names import consumer_text
 from strongref.errors import StrongRefError
 from strongref.text import some
 from strongref_cli.object_types import INDENT, printable_tree, resolve_type, write_object
-from strongref_cli.output import Result, Table, count, progress, put_out, show
+from strongref_cli.output import Result, TextTable, count, progress, put_out, show
 from strongref_cli.reading import name_unread, status, unread_document
 from strongref_objects.base.errors import BadChannelError, ContextFileError, NotInContextError, SecretPartsError
 from strongref_objects.base.values import Collector
@@ -93,13 +93,13 @@ def list_objects(asked: argparse.Namespace, session: ToolSession) -> int:
     return status(unread)
 
 
-def _object_tables(found: Sequence[tuple[str, StoredObject]], regions: Sequence[str]) -> Iterator[Table]:
+def _object_tables(found: Sequence[tuple[str, StoredObject]], regions: Sequence[str]) -> Iterator[TextTable]:
     rows: list[Sequence[str]] = []
     for region, each in found:
         first, *more = each.keys
         rows += [(region, each.name, first, each.origin), *(("", "", key, "") for key in more)]
     objects = count(len(found), "object") if found else "No objects"
-    yield Table(("REGION", "OBJECT", "KEY", "FROM"), rows, notes=[f"{objects} in {some(regions, 5)}."])
+    yield TextTable(("REGION", "OBJECT", "KEY", "FROM"), rows, notes=[f"{objects} in {some(regions, 5)}."])
 
 
 def _check_names(asked: argparse.Namespace, session: ToolSession, regions: Sequence[str]) -> None:
@@ -178,7 +178,7 @@ def show_context(asked: argparse.Namespace) -> int:
     rows = [(key.region, key.account, key.channel, key.name, key.of) for key in keys]
     notes = [f"{count(len(keys), 'value', 'removed from' if removed else 'in')} {file}."]
     document = {"file": file, "removed": removed, "values": [_context_document(key) for key in keys]}
-    show(Result([Table(("REGION", "ACCOUNT", "CHANNEL", "NAME", "OF"), rows, notes=notes)], document), asked.output)
+    show(Result([TextTable(("REGION", "ACCOUNT", "CHANNEL", "NAME", "OF"), rows, notes=notes)], document), asked.output)
     return 0
 
 

@@ -28,7 +28,7 @@ _LATE = ("deploy again", "outdated", "restored", "withdrawn", "no hold yet", "un
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """Rows with the same columns. A title and notes are lines of their own."""
 
     columns: Sequence[str] = ()
@@ -41,7 +41,7 @@ class Table:
 class Result:
     """What a command has found: for people, and the same for programs."""
 
-    tables: Iterable[Table]  # may be made only when they are shown, which is at most once
+    tables: Iterable[TextTable]  # may be made only when they are shown, which is at most once
     document: Mapping[str, Any]  # JSON
 
 
@@ -66,7 +66,7 @@ def show_plan(result: Result, output: str, *, yes: bool) -> None:
         sys.stderr.write("\n".join(map(as_text, result.tables)))
 
 
-def as_text(table: Table) -> str:
+def as_text(table: TextTable) -> str:
     """A table with aligned columns: bold and as wide as the terminal, or plain and unwrapped.
 
     On a terminal that is too narrow for its words, it is shown row by row.
@@ -124,7 +124,7 @@ def wrapped(text: str) -> str:
     return "".join(f"{each}\n" for line in text.splitlines() for each in wrapped_lines(line, width))
 
 
-def as_markdown(table: Table) -> str:
+def as_markdown(table: TextTable) -> str:
     """A table for a comment or a page."""
     lines = [f"### {_escaped(table.title)}\n"] if table.title else []
     if table.rows:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.contract.names import SHARED, Producer, consumer_text
 from strongref.text import attribute_name, some
 from strongref_cli.arguments import STATES
-from strongref_cli.output import Result, Table, count, show
+from strongref_cli.output import Result, TextTable, count, show
 from strongref_cli.reading import reading, status, unread_document, uses_of
 from strongref_overview.errors import no_such_filter
 from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
@@ -67,7 +67,7 @@ def _states(value: ExportedValue) -> set[str]:
     return {value.state.value, *imports, *held, *uses}
 
 
-def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime) -> Iterator[Table]:
+def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime) -> Iterator[TextTable]:
     rows = [
         (
             value.region,
@@ -81,7 +81,7 @@ def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime)
         for value in values
     ]
     columns = ("REGION", "PRODUCER", "KEY", "CONSUMER", "STATE", "AGE", "IMPORTED BY")
-    yield Table(columns, rows, notes=[f"{summary}. {as_of_text(as_of)}"])
+    yield TextTable(columns, rows, notes=[f"{summary}. {as_of_text(as_of)}"])
 
 
 def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argparse.Namespace) -> str:
@@ -134,11 +134,11 @@ def show_who(args: argparse.Namespace, session: ToolSession) -> int:
         "stacks": [_uses_document(each) for each in uses],
         "unread": unread_document(reader.unread),
     }
-    show(Result(chain(tables, [Table(notes=[as_of_text(as_of)])]), document), args.output)
+    show(Result(chain(tables, [TextTable(notes=[as_of_text(as_of)])]), document), args.output)
     return status(reader.unread)
 
 
-def _who_tables(uses: Uses) -> list[Table]:
+def _who_tables(uses: Uses) -> list[TextTable]:
     who = uses.participant
     exports = [
         (
@@ -161,10 +161,10 @@ def _who_tables(uses: Uses) -> list[Table]:
     ]
     name = participant_text(who)
     if not (exports or imports):
-        return [Table(notes=[f"{name} exports and imports nothing"])]
+        return [TextTable(notes=[f"{name} exports and imports nothing"])]
     tables = [
-        Table(("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY"), exports, title=f"{name} exports"),
-        Table(("KEY", "FROM", "STATE", "HOLD"), imports, title=f"{name} imports"),
+        TextTable(("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY"), exports, title=f"{name} exports"),
+        TextTable(("KEY", "FROM", "STATE", "HOLD"), imports, title=f"{name} imports"),
     ]
     return [each for each in tables if each.rows]
 

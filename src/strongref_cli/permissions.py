@@ -108,6 +108,8 @@ def _importer(facts: TemplateFacts) -> list[_Statement]:
         _Statement("Values", ("ssm:GetParameters", *_CHANGE, *_TAG), claimed),
         _Statement("PathsAndRecords", ("ssm:GetParametersByPath",), listed),
         _Statement("Fences", ("ssm:GetParametersByPath", *_CHANGE), [*fences, own_fences]),
+        # If a KMS key cannot be used: each SecureString alone.
+        _Statement("OneByOne", ("ssm:GetParameters",), listed),
         # When the stack is deleted: everything left below its prefix, unless another stack claims it.
         _Statement("CleanUp", _CLEAN_UP, facts.below(region, consumer_prefix(stack))),
         _Statement("Producers", ("cloudformation:DescribeStacks",), producers),
@@ -144,6 +146,8 @@ def _exporter(facts: TemplateFacts) -> list[_Statement]:
         ),
         _Statement("Stacks", _READ_STACKS, [*claiming, *producing]),
         _events(facts),
+        # If a KMS key cannot be used: each SecureString alone.
+        _Statement("OneByOne", ("ssm:GetParameters",), [*everywhere("values"), *everywhere("records")]),
         # When a Delete or an Update cannot be parsed: where its records are.
         _Statement(
             "AllRecords",

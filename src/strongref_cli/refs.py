@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 
-from strongref_cli.output import Result, Table, put_out, show
+from strongref_cli.output import Result, TextTable, put_out, show
 from strongref_refs.crds import fragments
 from strongref_refs.rbac import cluster_role
 from strongref_refs.wiring import generators
@@ -32,7 +32,7 @@ _HEAD = ("KIND", "FIELD", "REFERENCE", "REFERS TO", "GROUP", "PATH", "")
 def list_fields(asked: argparse.Namespace) -> int:
     found = [(kind, field) for given in _generators(asked) for kind in given.kinds for field in kind.fields]
     rows = [(*_row(kind, field), field.why_not and f"refused: {field.why_not}") for kind, field in found]
-    show(Result([Table(_HEAD, rows)], {"fields": [_document(*each) for each in found]}), asked.output)
+    show(Result([TextTable(_HEAD, rows)], {"fields": [_document(*each) for each in found]}), asked.output)
     return 0
 
 

@@ -51,7 +51,7 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
     given, unread_too = read_manifests(others) if others else ([], [])
     unread += unread_too
     objects, namespace = _objects(asked, manifests, given)
-    run = _Run(manifests, kinds, objects, stacks.values, namespace)
+    run = _Resolution(manifests, kinds, objects, stacks.values, namespace)
     with progress("Resolving references"):
         attempt = run.attempt()
     if asked.conditions:
@@ -111,7 +111,7 @@ class _Attempt:
     failures: list[str] = field(default_factory=list)  # all other problems
 
 
-class _Run(NamedTuple):
+class _Resolution(NamedTuple):
     manifests: Sequence[Manifest]
     kinds: Sequence[Kind]
     objects: ObjectSource

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
 from strongref_install.errors import AwsCallError, DeploymentFailedError, InstallError
-from strongref_install.outcomes import Outcome, Result
+from strongref_install.outcomes import RegionOutcome, RegionResult
 from strongref_install.packaging import content_hash, object_key
 from strongref_install.plan import Action
 from strongref_install.stacks import has_no_changes
@@ -15,9 +15,9 @@ from strongref_install.stacks import has_no_changes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from strongref_install.bucket import Bucket
+    from strongref_install.bucket import CodeBucket
     from strongref_install.plan import FoundStack, InstallPlan
-    from strongref_install.stacks import ChangeSet, RegionStacks
+    from strongref_install.stacks import CreatedChangeSet, RegionStacks
     from strongref_install.suite import Suite
 
 Show: TypeAlias = "Callable[[str], None]"
@@ -27,22 +27,22 @@ POLL_SECONDS = 2.0
 _LAGGING_POLLS = 5
 
 
-def preview(plan: InstallPlan) -> Outcome | None:
+def preview(plan: InstallPlan) -> RegionOutcome | None:
     """The outcome of a plan that changes nothing; None if there is something to do."""
     if plan.action is Action.REFUSE:
-        return Outcome(plan.region, Result.REFUSED, plan.before, (plan.reason,))
+        return RegionOutcome(plan.region, RegionResult.REFUSED, plan.before, (plan.reason,))
     if plan.action is Action.NOTHING:
-        return Outcome(plan.region, Result.UP_TO_DATE, plan.before)
+        return RegionOutcome(plan.region, RegionResult.UP_TO_DATE, plan.before)
     return None
 
 
-def dry_run(plan: InstallPlan) -> Outcome:
+def dry_run(plan: InstallPlan) -> RegionOutcome:
     """The outcome that a plan would have."""
-    result = Result.WOULD_INSTALL if plan.action is Action.CREATE else Result.WOULD_UPDATE
-    return preview(plan) or Outcome(plan.region, result, plan.before, plan.changes)
+    result = RegionResult.WOULD_INSTALL if plan.action is Action.CREATE else RegionResult.WOULD_UPDATE
+    return preview(plan) or RegionOutcome(plan.region, result, plan.before, plan.changes)
 
 
-def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: Bucket, show: Show) -> Outcome:
+def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: CodeBucket, show: Show) -> RegionOutcome:
     """Carry out a plan.
 
     Raises:
@@ -50,31 +50,31 @@ def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: Bucke
     """
     if outcome := preview(plan):
         return outcome
-    done = Result.UPDATED if plan.action is Action.PROTECT else _deploy(plan, suite, stacks, bucket, show)
+    done = RegionResult.UPDATED if plan.action is Action.PROTECT else _deploy(plan, suite, stacks, bucket, show)
     if not plan.protected:
         show("turning on termination protection")
         stacks.protect(plan.stack, on=True)
-    if done is Result.UP_TO_DATE:
-        return Outcome(plan.region, done, plan.before)
-    return Outcome(plan.region, done, plan.before, plan.changes)
+    if done is RegionResult.UP_TO_DATE:
+        return RegionOutcome(plan.region, done, plan.before)
+    return RegionOutcome(plan.region, done, plan.before, plan.changes)
 
 
-def _deploy(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: Bucket, show: Show) -> Result:
+def _deploy(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: CodeBucket, show: Show) -> RegionResult:
     new = plan.action is Action.CREATE
     show("uploading code")
     url = upload(suite, bucket)
     show("creating a change set")
     change_set = stacks.create_change_set(plan, f"strongref-{uuid4().hex}", url)
     if not _has_changes(stacks, change_set, plan.stack if new else ""):
-        return Result.UP_TO_DATE
+        return RegionResult.UP_TO_DATE
     stacks.execute(change_set)
     operation = "CREATE" if new else "UPDATE"
     show(f"{'creating' if new else 'updating'} the stack")
     _finish(stacks, change_set.stack, operation, lambda stack: new or stack.updated != plan.updated)
-    return Result.INSTALLED if new else Result.UPDATED
+    return RegionResult.INSTALLED if new else RegionResult.UPDATED
 
 
-def upload(suite: Suite, bucket: Bucket) -> str:
+def upload(suite: Suite, bucket: CodeBucket) -> str:
     """Put into the bucket what it lacks of the suite; returns the template's URL."""
     template = suite.template_for(bucket.uri).encode()
     key = object_key("template", content_hash({"template.yaml": template}), "yaml")
@@ -88,7 +88,7 @@ def upload(suite: Suite, bucket: Bucket) -> str:
     return bucket.url(key)
 
 
-def _has_changes(stacks: RegionStacks, change_set: ChangeSet, new: str) -> bool:
+def _has_changes(stacks: RegionStacks, change_set: CreatedChangeSet, new: str) -> bool:
     """Wait for a change set. If it cannot be executed, it is deleted, with the empty stack `new` that it made."""
     while True:
         status, reason = stacks.change_set(change_set)

@@ -40,7 +40,7 @@ def bucket_name(account: str, region: str, prefix: str | None = None) -> str:
 
 
 @dataclass(frozen=True)
-class Bucket:
+class CodeBucket:
     """Methods raise `AwsCallError`."""
 
     calls: RegionCalls

@@ -11,7 +11,7 @@ from strongref_install.usage import importing, use_of
 
 if TYPE_CHECKING:
     from strongref.protocol.ports import Store
-    from strongref_install.bucket import Bucket
+    from strongref_install.bucket import CodeBucket
     from strongref_install.stacks import RegionStacks
     from strongref_install.usage import Use
 
@@ -42,7 +42,7 @@ def uses(stacks: RegionStacks, installation: str) -> list[Use]:
 _ALL, _OF_THE_STACK = "/strongref", "/strongref/service-tokens/"
 
 
-def leftovers(bucket: Bucket, store: Store) -> Leftovers:
+def leftovers(bucket: CodeBucket, store: Store) -> Leftovers:
     """What is in a region and stays when the stack is deleted."""
     try:
         there = bucket.exists()

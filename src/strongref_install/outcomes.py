@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Result(StrEnum):
+class RegionResult(StrEnum):
     """How it ended in one region, as the commands show it."""
 
     INSTALLED = "installed"
@@ -23,15 +23,15 @@ class Result(StrEnum):
     UNTOUCHED = "not touched"  # since another region's removal was refused
 
 
-BAD = (Result.IN_USE, Result.REFUSED, Result.FAILED)
+BAD = (RegionResult.IN_USE, RegionResult.REFUSED, RegionResult.FAILED)
 """Results that make a command exit with 1."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RegionOutcome:
     """What happened in one region, or would happen."""
 
     region: str
-    result: Result
+    result: RegionResult
     before: str | None = None  # the version that was there
     details: tuple[str, ...] = ()  # changes, reasons, uses; one short line each

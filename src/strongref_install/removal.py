@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref_install.outcomes import BAD, Outcome, Result
+from strongref_install.outcomes import BAD, RegionOutcome, RegionResult
 from strongref_install.plan import IN_REVIEW
 
 if TYPE_CHECKING:
@@ -28,40 +28,42 @@ class Leftovers:
 
 
 @dataclass(frozen=True, slots=True)
-class Removal:
+class PlannedRemoval:
     """What removing the installation of a region does, or why it is refused."""
 
-    outcome: Outcome
+    outcome: RegionOutcome
     leftovers: Leftovers
     arn: str = ""  # the stack to delete; empty if there is none
     protected: bool = False  # whether it has termination protection
 
 
-def plan_removal(found: Found, uses: Sequence[Use]) -> Outcome:
+def plan_removal(found: Found, uses: Sequence[Use]) -> RegionOutcome:
     """Decide for one region, given the stacks that need its installation."""
     stack = found.stack
     if not stack:
         hint = f"strongref is installed as stack {found.elsewhere}. Give --stack {found.elsewhere} to remove it."
-        return Outcome(
+        return RegionOutcome(
             found.region,
-            Result.REFUSED if found.elsewhere else Result.NOT_INSTALLED,
+            RegionResult.REFUSED if found.elsewhere else RegionResult.NOT_INSTALLED,
             details=(hint,) if found.elsewhere else (),
         )
     if uses:
-        return Outcome(found.region, Result.IN_USE, stack.version, tuple(str(each) for each in uses))
+        return RegionOutcome(found.region, RegionResult.IN_USE, stack.version, tuple(str(each) for each in uses))
     if stack.status.endswith("_IN_PROGRESS") and stack.status not in WITHOUT_FUNCTIONS:
         reason = f"The stack is in {stack.status}. Wait until CloudFormation has finished, then try again."
-        return Outcome(found.region, Result.REFUSED, stack.version, (reason,))
-    return Outcome(found.region, Result.WOULD_REMOVE, stack.version)
+        return RegionOutcome(found.region, RegionResult.REFUSED, stack.version, (reason,))
+    return RegionOutcome(found.region, RegionResult.WOULD_REMOVE, stack.version)
 
 
-def all_or_nothing(outcomes: Iterable[Outcome]) -> tuple[list[Outcome], bool]:
+def all_or_nothing(outcomes: Iterable[RegionOutcome]) -> tuple[list[RegionOutcome], bool]:
     """The outcomes if nothing is removed because one region refuses; and whether one does."""
     given = list(outcomes)
     if not any(each.result in BAD for each in given):
         return given, False
     return [
-        Outcome(each.region, Result.UNTOUCHED, each.before) if each.result is Result.WOULD_REMOVE else each
+        RegionOutcome(each.region, RegionResult.UNTOUCHED, each.before)
+        if each.result is RegionResult.WOULD_REMOVE
+        else each
         for each in given
     ], True
 

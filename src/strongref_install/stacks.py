@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from strongref_install.errors import AwsCallError
 from strongref_install.plan import VERSION_OUTPUT, Action, FoundStack
-from strongref_install.usage import Resource
+from strongref_install.usage import ListedResource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +29,7 @@ _NO_CHANGES = ("No updates are to be performed", "didn't contain changes")
 """In the reasons of change sets without changes. There is no code for it."""
 
 
-class ChangeSet(NamedTuple):
+class CreatedChangeSet(NamedTuple):
     """A change set, and its stack: IAM asks for permissions on the stack."""
 
     arn: str
@@ -92,10 +92,10 @@ class RegionStacks:
         pages = self._pages("ListStacks", "list_stacks", StackStatusFilter=existing)
         return {each["StackName"]: each["StackId"] for page in pages for each in page["StackSummaries"]}
 
-    def resources(self, arn: str) -> list[Resource]:
+    def resources(self, arn: str) -> list[ListedResource]:
         """The resources of a stack; none if it does not exist any more."""
         return [
-            Resource(
+            ListedResource(
                 each["LogicalResourceId"],
                 each["ResourceType"],
                 each["ResourceStatus"],
@@ -110,7 +110,7 @@ class RegionStacks:
         found = self._existing("GetTemplateSummary", "get_template_summary", StackName=arn)
         return list(found.get("DeclaredTransforms", [])) if found else []
 
-    def create_change_set(self, plan: InstallPlan, name: str, url: str) -> ChangeSet:
+    def create_change_set(self, plan: InstallPlan, name: str, url: str) -> CreatedChangeSet:
         """Begin to create a change set.
 
         A stack whose creation fails is deleted.
@@ -133,17 +133,17 @@ class RegionStacks:
             Tags=[{"Key": key, "Value": value} for key, value in plan.tags.items()],
             **({"OnStackFailure": "DELETE"} if new else {}),
         )
-        return ChangeSet(created["Id"], created["StackId"])
+        return CreatedChangeSet(created["Id"], created["StackId"])
 
-    def change_set(self, which: ChangeSet) -> tuple[str, str]:
+    def change_set(self, which: CreatedChangeSet) -> tuple[str, str]:
         """The status of a change set, and the reason for it."""
         found = self._call("DescribeChangeSet", "describe_change_set", **which.request())
         return found["Status"], found.get("StatusReason", "")
 
-    def execute(self, which: ChangeSet) -> None:
+    def execute(self, which: CreatedChangeSet) -> None:
         self._call("ExecuteChangeSet", "execute_change_set", **which.request())
 
-    def delete_change_set(self, which: ChangeSet) -> None:
+    def delete_change_set(self, which: CreatedChangeSet) -> None:
         self._call("DeleteChangeSet", "delete_change_set", **which.request())
 
     def delete(self, stack: str) -> None:

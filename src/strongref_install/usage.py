@@ -23,7 +23,7 @@ MACRO = "StrongRef"
 _GONE = "DELETE_COMPLETE"
 
 
-class Resource(NamedTuple):
+class ListedResource(NamedTuple):
     """A resource of a stack, as CloudFormation lists it."""
 
     logical_id: str
@@ -43,14 +43,14 @@ class Use:
         return f"{self.stack}: {some(self.reasons, 5)}"
 
 
-def is_served(resource: Resource) -> bool:
+def is_served(resource: ListedResource) -> bool:
     """Whether one of the functions has made a resource, or is making it."""
     by_id = resource.physical_id.startswith(PHYSICAL_IDS)
     return resource.status != _GONE and (by_id or resource.type in TYPES)
 
 
 def use_of(
-    stack: str, resources: Iterable[Resource], imports: Collection[str], transforms: Collection[str]
+    stack: str, resources: Iterable[ListedResource], imports: Collection[str], transforms: Collection[str]
 ) -> Use | None:
     """What a stack needs the suite for; None if for nothing.
 

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from strongref.contract.format import check_format
 from strongref.contract.names import ExportScope, claim_tag
 from strongref.contract.values import ParameterType
 from strongref.errors import ErrorMetric, StrongRefError
@@ -241,8 +242,9 @@ class ManifestSetClaims:
 def _read(name: str, text: str) -> list[str]:
     try:
         names = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         names = None
+    check_format(name, names)
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
         raise UnreadableLedgerError(name)
     return names

@@ -131,7 +131,7 @@ class ManifestSetHolds:
         found: dict[str, dict[str, str]] = {}
         for scope, keys in used.items():
             if scope.producer.account == self.manifests.account:
-                holds = RecordedExports.read(self.store, scope).holds(keys)
+                holds = RecordedExports.read(self.store, scope).readable().holds(keys)
                 if holds:
                     found.setdefault(scope.producer.region, {}).update(holds)
         return found

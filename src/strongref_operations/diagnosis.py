@@ -61,10 +61,11 @@ class Problem:
 
 
 DEAD_FENCE = "dead-fence"
+NOT_EXAMINED = "not-examined"
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RegionFailure:
     """Something that could not be examined or repaired."""
 
     region: str
@@ -109,6 +110,12 @@ _MEANINGS: Mapping[FindingType, _Meaning] = {
     FindingType.STALE_HOLD: _Meaning("stale-hold", "--fix deletes it"),
     FindingType.INDEX: _Meaning("index", "--fix corrects it"),
     FindingType.UNREADABLE: _Meaning("unreadable-record", "deploy the producer with another Revision of its Export"),
+    FindingType.UNDECRYPTABLE: _Meaning("undecryptable", "restore the access to its KMS key"),
+    FindingType.NEWER: _Meaning("newer-format", "upgrade strongref in this region"),
+    FindingType.UNKNOWN_CLAIM: _Meaning(
+        "unknown-claim", "nobody can check whether its import exists; if not, strongref release takes it off"
+    ),
+    FindingType.UNKNOWN: _Meaning(NOT_EXAMINED, "it could not be examined"),
 }
 
 
@@ -120,9 +127,8 @@ def problem_of(region: str, finding: Finding) -> Problem:
     if finding.kind is FindingType.RESTORED:
         severity = Severity.ACTION  # The janitor cannot know who imported it. A person may.
     stacks = tuple(sorted({participant_of(each) for each in finding.stacks}))
-    return Problem(
-        region, meaning.kind, severity, _subject(finding.parameter), meaning.next_step, stacks, finding.parameter
-    )
+    step = f"{meaning.next_step}: {finding.why}" if finding.why else meaning.next_step
+    return Problem(region, meaning.kind, severity, _subject(finding.parameter), step, stacks, finding.parameter)
 
 
 def in_progress(region: str, path: str) -> Problem:
@@ -140,7 +146,7 @@ def fences(region: str, found: Mapping[str, Fence], now: datetime) -> Iterator[P
         now: the time (UTC).
     """
     for name, fence in found.items():
-        if fence.finished:
+        if fence.finished or fence.newer:  # The janitor finds those of a later format.
             continue
         held = f"held by {cut(fence.held_by, 200)} until {fence.expires_at:%Y-%m-%d %H:%M:%S} UTC"
         if not fence.is_live(now):
@@ -154,7 +160,7 @@ def fences(region: str, found: Mapping[str, Fence], now: datetime) -> Iterator[P
             yield Problem(region, "in-progress", Severity.NOTE, _protected(name), step, (), name)
 
 
-def with_failures(problems: Iterable[Problem], failures: Sequence[Failure], kind: str) -> list[Problem]:
+def with_failures(problems: Iterable[Problem], failures: Sequence[RegionFailure], kind: str) -> list[Problem]:
     """The problems with the reasons why they could not be repaired.
 
     Args:
@@ -176,7 +182,7 @@ def with_failures(problems: Iterable[Problem], failures: Sequence[Failure], kind
     ]
 
 
-def _about(failure: Failure) -> str:
+def _about(failure: RegionFailure) -> str:
     """What a failure is about, for people: of names, those of parameters say the most."""
     return _protected(failure.about[0]) if failure.about else failure.region
 

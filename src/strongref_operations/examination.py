@@ -14,8 +14,9 @@ from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.time import OnClock
 from strongref_operations.diagnosis import (
-    Failure,
+    NOT_EXAMINED,
     Problem,
+    RegionFailure,
     Severity,
     fences,
     in_progress,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from strongref_overview.reading import OverviewReader
 
 
-FENCES = "/strongref/fences/"
+EXPORTS, FENCES = "/strongref/exports/", "/strongref/fences/"
 
 
 @dataclass(slots=True)
@@ -88,7 +89,8 @@ class _Found:
     """What the janitor of a region has found, and could not do."""
 
     problems: list[Problem] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[RegionFailure] = field(default_factory=list)
+    values: int = 0  # that were examined
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ class Examination:
             or (each.region, each.subject) not in changing
         ]
         failures = [failure for found in janitors for failure in found.failures if failure.called_in not in unread]
-        found = _in_order(with_failures(problems, failures, "not-examined"))
+        found = _in_order(with_failures(problems, failures, NOT_EXAMINED))
         return Diagnosis(tuple(read), tuple(found), tuple(unread[region] for region in sorted(unread)))
 
     def _stored(self, stored: StoredRegion) -> Iterator[Problem]:
@@ -148,7 +150,7 @@ class Examination:
         found = {name: Fence.decode(each) for name, each in everything.items() if name.startswith(FENCES)}
         yield from fences(stored.region, found, self.clock.now())
 
-    def heal(self, regions: Sequence[str]) -> tuple[list[Problem], list[Failure]]:
+    def heal(self, regions: Sequence[str]) -> tuple[list[Problem], list[RegionFailure]]:
         """Repair what is safe to repair in these regions, and return what was repaired, except fences, and what failed.
 
         Ctrl-C ends it like an error, except that the fences are taken away first, if that takes no longer than
@@ -162,7 +164,7 @@ class Examination:
                 self._look(region, clock, found, repairs=True)
             except StrongRefError as error:
                 if error not in [each.error for each in found.failures]:
-                    found.failures.append(Failure(region, error))
+                    found.failures.append(RegionFailure(region, error))
             return found
 
         healed = in_threads([partial(heal_in, region) for region in regions], clock.interrupt)
@@ -175,23 +177,30 @@ class Examination:
             self._look(region, self.clock, found, repairs=False)
         except StrongRefError as error:
             return error
-        return found
+        unseen = [each for each in found.failures if each.about and each.about[0].startswith(EXPORTS)]
+        return unseen[0].error if unseen and not found.values else found
 
     def _look(self, region: str, clock: Clock, found: _Found, *, repairs: bool) -> None:
         """Have the janitor look after a region, and add what it finds, as far as it comes."""
 
         def note(_message: str, error: StrongRefError, /, **about: str) -> None:
             if not isinstance(error, HoldMissingError):  # The finding itself says so.
-                found.failures.append(Failure(region, error, tuple(about.values())))
+                found.failures.append(RegionFailure(region, error, tuple(about.values())))
 
         for done in Janitor(self.ports, region, self.account, repairs, note).tend(clock):
-            self.progress(f"{region}, {done.mark[0].removeprefix('/strongref/exports/')}")
+            self.progress(f"{region}, {done.mark[0].removeprefix(EXPORTS)}")
+            found.values += done.values
             if done.busy and not repairs:
                 found.problems.append(in_progress(region, done.mark[0]))
                 continue
             # Fences are shown with their text, which the janitor does not return.
             settled = [each for each in done.settled if each.kind is not FindingType.DEAD_FENCE]
-            found.problems += [problem_of(region, each) for each in settled]
+            noted = {str(each.error) for each in found.failures}
+            found.problems += [
+                problem_of(region, each)
+                for each in settled
+                if each.kind is not FindingType.UNKNOWN or each.why not in noted
+            ]
 
 
 def _in_order(problems: Iterable[Problem]) -> list[Problem]:

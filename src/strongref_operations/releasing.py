@@ -92,10 +92,12 @@ def release(ports: Ports, clock: Clock, values: list[ClaimedValue], by: str, rea
         reason: why, at most `releases.MAX_REASON` characters.
 
     Raises:
+        NewerFormatError: a later version of strongref wrote a record of the values. Nothing was released.
         StrongRefError: a call failed. Running it again completes it.
     """
     region, scope, claim = values[0].region, values[0].scope, values[0].claim
     store, at = ports.stores(region, clock), clock.now().replace(microsecond=0)
+    RecordedExports.read(store, scope).readable()  # Without what it says, no claim or hold can be judged.
     traces = [
         Release(scope.producer.stack, each.key, scope.consumer, claim.importer, claim.tag, by, at, reason)
         for each in values

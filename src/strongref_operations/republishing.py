@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.holds import HOLDS, HoldParameter
 from strongref.contract.names import RESTORED, SHARED
-from strongref.errors import AlreadyExistsError, StillChangingError
+from strongref.errors import StillChangingError
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.recreation import PatientWriter
 from strongref_overview.graph import Participant
 
 if TYPE_CHECKING:
@@ -40,26 +41,25 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
 
     Raises:
         StillChangingError: another deployment is changing the scope, and does not finish in time.
+        NewerFormatError: a later version of strongref wrote a record of the scope.
+        RecentlyDeletedError: Parameter Store does not accept the name of a deleted value again yet.
         StrongRefError: Parameter Store failed.
     """
     holder = FenceHolder("republish", "strongref republish")
 
     def look(store: Store) -> tuple[RecordedExports, list[Key]]:
-        published, stored = RecordedExports.read(store, scope), store.under(scope.values, decrypted=False)
+        published, stored = RecordedExports.read(store, scope).readable(), store.under(scope.values, decrypted=False)
         lost = [key for key in sorted(published.values) if scope.value(key) not in stored]
         return published, [key for key in lost if keys is None or key in keys]
 
     def work(fenced: FencedStore) -> tuple[RecordedExports, list[Key]]:
         published, lost = look(fenced.store)
-        return published, [key for key in lost if create(fenced.store, key, published)]
+        return published, [key for key in lost if create(fenced, key, published)]
 
-    def create(store: Store, key: Key, published: RecordedExports) -> bool:
-        value = published.values[key]
-        try:
-            store.create(scope.value(key), value.type, value.text, published.tags(key) | RESTORED)
-        except AlreadyExistsError:  # An import has restored it, with its claim.
-            return False
-        return True
+    def create(fenced: FencedStore, key: Key, published: RecordedExports) -> bool:
+        writer, tags = PatientWriter(fenced.store, fenced.clock, ports.lag), published.tags(key) | RESTORED
+        found = writer.create(scope.value(key), published.values[key], tags)
+        return found is None  # Otherwise an import has restored it, with its claim.
 
     _, lost = look(ports.stores(region, clock))
     if not lost:

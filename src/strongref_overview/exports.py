@@ -155,14 +155,14 @@ class ExportedValue:
         return sorted({each.importer for each in self.claims if each.state is state})
 
 
-class Home(NamedTuple):
+class ProducerRegion(NamedTuple):
     """What the region of a producer says about it."""
 
     stacks: Mapping[str, ExistingStack]  # by ARN
     held: Mapping[str, frozenset[str]]  # the names of the CloudFormation exports that are held, by hold stack's hash
 
 
-Homes: TypeAlias = "Mapping[str, Home]"
+Homes: TypeAlias = "Mapping[str, ProducerRegion]"
 """By region. What cannot be read is not in it."""
 
 
@@ -186,7 +186,9 @@ def exported_values(stored: StoredRegion, homes: Homes) -> Iterator[ExportedValu
             )
 
 
-def _state(owners: Collection[Record], there: StoredValue | None, home: Home | None, *, torn: bool) -> ExportState:
+def _state(
+    owners: Collection[Record], there: StoredValue | None, home: ProducerRegion | None, *, torn: bool
+) -> ExportState:
     if there and PRODUCER_TAG not in there.tags:
         return ExportState.FOREIGN
     if not owners:
@@ -204,7 +206,7 @@ def _claims(
     scope: ExportScope,
     value: StoredValue | None,
     holds: Mapping[str, str] | None,
-    home: Home | None,
+    home: ProducerRegion | None,
 ) -> Iterator[Claim]:
     for tag, importer in value.tags.items() if value else ():
         if value and tag.startswith(CLAIM_TAG):
@@ -236,7 +238,7 @@ def _protection(  # noqa: PLR0913, PLR0917
     importer: str,
     tag: str,
     holds: Mapping[str, str] | None,
-    home: Home | None,
+    home: ProducerRegion | None,
 ) -> Protection:
     """Whether a claim has its hold, given the holds that the value's records name; None if they are not known."""
     producer = scope.producer

@@ -17,11 +17,11 @@ from strongref.contract.holds import HOLDS, held_exports
 from strongref.contract.index import INDEX, IndexEntry, index_name
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, StackArn, claim_tag
 from strongref.contract.record import decode
-from strongref.errors import StrongRefError
+from strongref.errors import NewerFormatError, StrongRefError
 from strongref.protocol.exports import physical_id
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
-from strongref_overview.exports import ExistingStack, Home, StoredRegion, StoredValue, exported_values
+from strongref_overview.exports import ExistingStack, ProducerRegion, StoredRegion, StoredValue, exported_values
 from strongref_overview.graph import Unread
 from strongref_toolkit.memo import Memo
 from strongref_toolkit.threads import in_threads
@@ -49,13 +49,18 @@ class OverviewReader:
     Args:
         aws: what calls go through.
         progress: called with each region before it is read.
+        leaves_newer: whether what a later version of strongref wrote is left out, for a caller that reports it anyway;
+            otherwise its region cannot be read.
     """
 
-    def __init__(self, aws: Aws, progress: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self, aws: Aws, progress: Callable[[str], None] = lambda _: None, *, leaves_newer: bool = False
+    ) -> None:
         self._aws = aws
         self._progress = progress
+        self._leaves_newer = leaves_newer
         self._regions: Memo[str, StoredRegion] = Memo()
-        self._homes: Memo[str, Home] = Memo()
+        self._homes: Memo[str, ProducerRegion] = Memo()
         self._failed: dict[str, StrongRefError] = {}  # by region
 
     @property
@@ -146,13 +151,13 @@ class OverviewReader:
         values = _values(records, written, *self._checked(region, records, dates, tags))
         return StoredRegion(account, region, records, values, self._stacks(region, home.stacks, values), index)
 
-    def _home(self, region: str) -> Home:
+    def _home(self, region: str) -> ProducerRegion:
         """What is known about the producers of a region."""
 
-        def read() -> Home:
+        def read() -> ProducerRegion:
             parts: list[Callable[[], Any]] = [partial(self._existing, region), partial(self._under, region, HOLDS)]
             stacks, holds = in_threads(parts)
-            return Home(stacks, held_exports(holds))
+            return ProducerRegion(stacks, held_exports(holds))
 
         return self._homes.get(region, read)
 
@@ -168,6 +173,8 @@ class OverviewReader:
         for scope in [scope for scope, found in records.items() if found.torn]:  # It may have been written just now.
             parts[scope] = self._under(region, scope.records)
             records[scope] = RecordedExports.of(decode(scope.records, parts[scope]))
+        left = {scope for scope, each in records.items() if each.is_newer and self._leaves_newer}
+        records = {scope: each if scope in left else each.readable() for scope, each in records.items()}
         return records, {scope: _written(scope.records, found) for scope, found in parts.items()}
 
     def _dates(self, region: str) -> dict[str, datetime]:
@@ -207,8 +214,17 @@ class OverviewReader:
         return there, {**tags, **{name: found for name, found in exact.items() if found is not None}}
 
     def _index(self, region: str) -> dict[str, IndexEntry]:
-        found = {name: IndexEntry.decode(each.text) for name, each in self._under(region, INDEX).items()}
-        return {name: entry for name, entry in found.items() if entry}
+        found = {}
+        for name, each in self._under(region, INDEX).items():
+            try:
+                entry = IndexEntry.decode(each)
+            except NewerFormatError:
+                if not self._leaves_newer:
+                    raise
+                continue
+            if entry:
+                found[name] = entry
+        return found
 
     def _existing(self, region: str) -> dict[str, ExistingStack]:
         """Each stack of the region by ARN, without its imports."""

@@ -25,7 +25,7 @@ REFERENCE = "Fn::StrongRef"
 JOIN, SPLIT, SELECT, IMPORT = "Fn::Join", "Fn::Split", "Fn::Select", "Fn::ImportValue"
 
 
-class Unknown(Exception):  # noqa: N818 (it is an answer)
+class Undetermined(Exception):  # noqa: N818 (it is an answer)
     """The value of a tree cannot be determined."""
 
 
@@ -117,7 +117,7 @@ def evaluate(tree: Tree, known: TreeValues) -> Json:
         return [evaluate(item, known) for item in tree] if isinstance(tree, list) else tree
     try:
         return known.value(tree)
-    except Unknown:
+    except Undetermined:
         if function[0] not in (JOIN, SPLIT, SELECT):
             raise
     first, second = _pair(function[1])
@@ -144,7 +144,7 @@ def _parts(tree: Tree) -> Sequence[Tree] | None:
 
 def _split(value: Json, separator: Json) -> list[Json]:
     if not separator:
-        raise Unknown
+        raise Undetermined
     return list(_text(value).split(_text(separator)))
 
 
@@ -157,13 +157,13 @@ def _below(tree: Tree) -> Iterator[Tree]:
 
 def _pair(argument: Json) -> tuple[Json, Json]:
     if not isinstance(argument, list) or len(argument) != 2:  # noqa: PLR2004 (a pair)
-        raise Unknown
+        raise Undetermined
     return argument[0], argument[1]
 
 
 def _list(value: Json) -> list[Json]:
     if not isinstance(value, list):
-        raise Unknown
+        raise Undetermined
     return value
 
 
@@ -172,4 +172,4 @@ def _text(value: Json) -> str:
         return value
     if isinstance(value, bool | int | float):
         return json.dumps(value)
-    raise Unknown
+    raise Undetermined

@@ -49,6 +49,7 @@ class PublishedExports:
         self._patience = patience
         self._sensitive = sensitive
         self._published: Memo[ExportScope, Mapping[Key, Value]] = Memo()
+        self._recorded: dict[ExportScope, RecordedExports] = {}
 
     @property
     def uses(self) -> frozenset[Use]:
@@ -82,9 +83,12 @@ class PublishedExports:
             NotExportedError: the stack exports nothing of that name to this consumer.
             SecureValueError: it is a secret, and secrets may not be read.
             ChangingError: it is being written, for longer than patience lasts.
-            StoreError: Parameter Store failed.
+            NewerFormatError: a later version of strongref wrote it.
+            StoreError: Parameter Store failed, or it cannot be decrypted.
         """
         scope, values = ExportScope(self.consumer, producer), self.values(producer)
+        if (recorded := self._recorded.get(scope)) and scope not in self._claimed:
+            recorded.check_secure(self._store, scope, [name])
         keys = [Key(name)] if name in values else select([name], values)[name]
         if not keys:
             raise self._missing(scope, name, values)
@@ -98,8 +102,9 @@ class PublishedExports:
     def _read(self, scope: ExportScope) -> Mapping[Key, Value]:
         waiting = self._patience.begin(self._clock)
         while True:
-            published = RecordedExports.read(self._store, scope)
+            published = RecordedExports.read(self._store, scope).readable()
             if not published.torn:
+                self._recorded[scope] = published
                 return published.values
             if not waiting.pause():
                 raise waiting.over(ChangingError(str(scope.producer), "another deployment"))

@@ -263,7 +263,7 @@ def test_errors_become_ours_by_code_and_keep_no_text(error: Exception, expected:
 
 
 def test_an_error_about_many_names_one_and_counts_the_rest() -> None:
-    store = store_over(FakeSsm(before_call=Calls(client_error("AccessDeniedException"))).as_client())
+    store = store_over(FakeSsm(before_call=Calls(*[client_error("AccessDeniedException")] * 2)).as_client())
     with pytest.raises(AccessDeniedError, match=r"GetParameters of /app/0 and 9 more in us-east-1 was denied"):
         store.get([f"/app/{number}" for number in range(12)])
 

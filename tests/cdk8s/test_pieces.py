@@ -14,7 +14,7 @@ from strongref_cdk8s.pieces import Piece, text_of, with_values
 from strongref_toolkit.errors import SelectError
 from strongref_toolkit.intrinsics import (
     REFERENCE,
-    Unknown,
+    Undetermined,
     evaluate,
     is_of_its_stack,
     joined,
@@ -126,7 +126,7 @@ class Outputs:
         try:
             return self.known[json.dumps(tree)]
         except KeyError:
-            raise Unknown from None
+            raise Undetermined from None
 
 
 KNOWN = Outputs([(A, "x,y"), (B, "arn:b"), ({"Fn::Join": ["", [A, B]]}, "both"), (ref("0:a/N"), 5), (ref("l"), ["p"])])
@@ -171,7 +171,7 @@ def test_a_tree_comes_to_what_its_parts_do(tree: Tree, expected: Json) -> None:
     ],
 )
 def test_what_has_no_known_value_is_unknown(tree: Tree) -> None:
-    with pytest.raises(Unknown):
+    with pytest.raises(Undetermined):
         evaluate(tree, KNOWN)
 
 

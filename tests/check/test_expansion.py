@@ -8,7 +8,7 @@ import pytest
 
 from strongref.contract.requests import EXPORT_TYPE
 from strongref.macro.errors import TooDeepError, TransformFailedError
-from strongref_check.errors import LoopError
+from strongref_check.errors import UnexpandableLoopError
 from strongref_check.expansion import expand
 from strongref_check.unknown import SourceKind, unknown_of
 from strongref_check.version import StackVersion
@@ -64,7 +64,7 @@ WRONG_COLLECTIONS = (
     ],
 )
 def test_a_loop_that_cannot_be_unrolled_is_an_error(loop: object, problem: str) -> None:
-    with pytest.raises(LoopError, match=problem):
+    with pytest.raises(UnexpandableLoopError, match=problem):
         resources({"Fn::ForEach::Loop": loop})
 
 
@@ -95,7 +95,7 @@ def test_the_key_of_a_loop_is_shown_as_it_is_written() -> None:
         if left:
             assert expand(given, names).left == ("Fn::ForEach::In${X}",)
         else:
-            with pytest.raises(LoopError, match=r"^Fn::ForEach::In\$\{X\} cannot"):
+            with pytest.raises(UnexpandableLoopError, match=r"^Fn::ForEach::In\$\{X\} cannot"):
                 expand(given, names)
 
 
@@ -103,7 +103,7 @@ def test_a_loop_of_loops_ends() -> None:
     body: Any = {"B": {}}
     for level in range(5):
         body = {f"Fn::ForEach::L{level}": [f"X{level}", [str(each) for each in range(10)], body]}
-    with pytest.raises(LoopError, match="it would make more than 10,000 copies"):
+    with pytest.raises(UnexpandableLoopError, match="it would make more than 10,000 copies"):
         resources(body)
 
 
@@ -126,7 +126,9 @@ def test_other_transforms_are_left_to_cloudformation() -> None:
 
 
 def test_a_loop_without_its_transform_is_an_error() -> None:
-    with pytest.raises(LoopError, match="Fn::ForEach::A cannot be expanded: the template has no Transform: AWS::Lang"):
+    with pytest.raises(
+        UnexpandableLoopError, match="Fn::ForEach::A cannot be expanded: the template has no Transform: AWS::Lang"
+    ):
         expand({"Resources": {"Fn::ForEach::A": ["X", ["1"], {"B${X}": {}}]}}, {})
 
 

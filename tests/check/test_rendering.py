@@ -6,7 +6,7 @@ import json
 
 from strongref.contract.names import Key
 from strongref_check.rendering import as_json, as_markdown, as_table
-from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, ValueChange, Verdict
+from strongref_check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, ValueChange, Verdict
 from tests.support.builders import WEB
 
 CHANGES = (
@@ -14,12 +14,12 @@ CHANGES = (
     ValueChange(ChangeKind.UNKNOWN, Key("B"), "us-east-1", "_shared", (), "Bucket may be replaced"),
     ValueChange(ChangeKind.UNCHANGED, Key("C"), "us-east-1", "web"),
 )
-NESTED = StackReport("below", "eu-west-1", findings=(Finding(Verdict.LOST, "a < b | c"),))
+NESTED = StackReport("below", "eu-west-1", findings=(StackFinding(Verdict.LOST, "a < b | c"),))
 REPORT = StackReport(
     "network",
     "eu-west-1",
     (ExportPrediction("Exports", Verdict.REFUSED, ("Refused.",), CHANGES), ExportPrediction("More", Verdict.ACCEPTED)),
-    (Finding(Verdict.ACCEPTED, "Worth knowing."),),
+    (StackFinding(Verdict.ACCEPTED, "Worth knowing."),),
     (NESTED,),
 )
 

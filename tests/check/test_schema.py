@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from strongref.contract.names import SHARED, Key
 from strongref_check.rendering import as_json
-from strongref_check.report import ChangeKind, ExportPrediction, Finding, StackReport, ValueChange, Verdict
+from strongref_check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, ValueChange, Verdict
 from tests.support.builders import WEB
 from tests.support.schemas import SCHEMAS, validate
 
@@ -32,7 +32,7 @@ CHANGES = st.builds(
     ValueChange, st.sampled_from(ChangeKind), KEYS, NAMES, CONSUMERS, several(st.sampled_from([WEB, "x"])), TEXTS
 )
 EXPORTS = st.builds(ExportPrediction, NAMES, VERDICTS, several(TEXTS), several(CHANGES))
-FINDINGS = several(st.builds(Finding, VERDICTS, TEXTS))
+FINDINGS = several(st.builds(StackFinding, VERDICTS, TEXTS))
 REPORTS = st.recursive(
     st.builds(StackReport, NAMES, NAMES, several(EXPORTS), FINDINGS, in_cleanup=st.booleans()),
     lambda below: st.builds(StackReport, NAMES, NAMES, several(EXPORTS), FINDINGS, several(below), st.booleans()),
@@ -55,7 +55,7 @@ def _documents() -> list[dict[str, Any]]:
     """Reports that are wrong, each at one level."""
     change = ValueChange(ChangeKind.ADDED, Key("A"), "us-east-1", "web")
     exports = (ExportPrediction("Exports", Verdict.ACCEPTED, (), (change,)),)
-    report = StackReport("network", "eu-west-1", exports, (Finding(Verdict.ACCEPTED, "x"),))
+    report = StackReport("network", "eu-west-1", exports, (StackFinding(Verdict.ACCEPTED, "x"),))
     report = StackReport("root", "eu-west-1", nested=(report,))
     documents = [json.loads(as_json(report)) for _ in range(6)]
     nested = [each["nested"][0] for each in documents]

@@ -26,7 +26,7 @@ from strongref.errors import BadEndpointError, ChangingError, StackLookupError, 
 from strongref_cli import output, running
 from strongref_cli.arguments import parser
 from strongref_cli.options import FORMATS
-from strongref_cli.output import Result, Table
+from strongref_cli.output import Result, TextTable
 from strongref_toolkit.errors import UnknownCallerError, UsageError
 from strongref_toolkit.session import default_region
 from tests.support.commands import COMMANDS, arguments_of, parser_of
@@ -454,18 +454,18 @@ def test_the_log_is_lines_on_standard_error() -> None:
     assert (done.stdout, done.stderr) == ("result\n", "strongref: said (scope: a)\n")
 
 
-TABLE = Table(("KEY", "BY"), [("A|b", "`web`"), ("Longer", "[x](y) <x>")], title="Title", notes=["A note."])
+TABLE = TextTable(("KEY", "BY"), [("A|b", "`web`"), ("Longer", "[x](y) <x>")], title="Title", notes=["A note."])
 
 
 def test_a_table_is_aligned_and_not_wrapped_in_a_pipe() -> None:
     text = output.as_text(TABLE)
     assert text == "Title\nKEY     BY\nA|b     `web`\nLonger  [x](y) <x>\nA note.\n"
-    long = output.as_text(Table(("KEY",), [("x" * 5000,)]))
+    long = output.as_text(TextTable(("KEY",), [("x" * 5000,)]))
     assert long.splitlines()[1] == "x" * 5000
 
 
 def test_what_is_in_a_table_is_no_markup() -> None:
-    assert output.as_text(Table(("KEY",), [("[bold]x[/]",)], notes=["[red]y"])).splitlines() == [
+    assert output.as_text(TextTable(("KEY",), [("[bold]x[/]",)], notes=["[red]y"])).splitlines() == [
         "KEY",
         "[bold]x[/]",
         "[red]y",
@@ -491,13 +491,13 @@ def test_a_narrow_terminal_gets_all_columns(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.setenv("TERM", "xterm")
     names = [f"COL{number}" for number in range(7)]
-    text = output.as_text(Table(names, [[f"text{number}" for number in range(7)]]))
+    text = output.as_text(TextTable(names, [[f"text{number}" for number in range(7)]]))
     for number in range(7):
         assert (f"COL{number}" in text, f"text{number}" in text) == (True, True)
 
 
 def test_what_would_control_a_terminal_is_shown_as_unprintable() -> None:
-    odd = Table(("KEY",), [("a\x1b[2Jb\udcff",)], title="\x07", notes=["\x9b"])
+    odd = TextTable(("KEY",), [("a\x1b[2Jb\udcff",)], title="\x07", notes=["\x9b"])
     for text in (output.as_text(odd), output.as_markdown(odd)):
         assert text.replace("\n", "").isprintable()
         text.encode()
@@ -515,7 +515,7 @@ def test_a_terminal_gets_styles_unless_no_color_is_set(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("NO_COLOR", no_color)
-    text = output.as_text(Table(("STATE",), [("missing",)], title="Title"))
+    text = output.as_text(TextTable(("STATE",), [("missing",)], title="Title"))
     assert "\x1b[1m" in text  # bold is no color
     assert ("\x1b[31m" in text) == styled
 

@@ -45,7 +45,7 @@ from tests.support.commands import SECRET
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
-    from strongref_operations.diagnosis import Failure, Problem
+    from strongref_operations.diagnosis import Problem, RegionFailure
     from tests.support.commands import Run
     from tests.support.overview import Account
 
@@ -136,6 +136,40 @@ class TestDoctor:
             ("foreign", "action", "Mine of network for all"),
             ("restored", "action", "Alb.Arn of network for all"),
         ]
+
+    def test_claims_by_hand_and_later_formats_are_shown(self, run: Run, account: Account) -> None:  # noqa: F811
+        ssm = account.ssm(US)
+        far = "arn:aws:cloudformation:us-east-1:999999999999:stack/far/1"
+        for key, claim in (("VpcId", "somebody"), ("Alb/Arn", far)):
+            tags = [{"Key": f"{CLAIM_TAG}0123456789abcdef", "Value": claim}]
+            ssm.add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/{key}", Tags=tags)
+        index = "/strongref/index/other/Exports"
+        ssm.put_parameter(Name=index, Value='{"format": 2, "writer": "9.8.7"}', Type="String")
+        assert findings(run) == [
+            ("newer-format", "action", index),
+            ("unknown-claim", "action", "Alb.Arn of network for all"),
+            ("stale-claim", "healable", "VpcId of network for all"),
+        ]
+        _, out, _ = run("doctor", "--region", US)
+        assert "upgrade strongref in this region: /strongref/index/other/Exports has format 2, written by" in out
+        assert "nobody can check whether its import exists; if not, strongref release takes it off" in out
+
+    @pytest.mark.parametrize("command", ["list", "who network", "graph", "order", "republish network"])
+    @pytest.mark.parametrize("what", ["record", "index entry"])
+    def test_other_commands_refuse_a_later_format(
+        self,
+        run: Run,
+        account: Account,  # noqa: F811
+        command: str,
+        what: str,
+    ) -> None:
+        head = NETWORK.replace("/exports/", "/records/") + "/Exports"
+        name = head if what == "record" else "/strongref/index/other/Exports"
+        newer = '{"format": 2, "writer": "9.8.7"}'
+        account.ssm(US).put_parameter(Name=name, Value=newer, Type="String", Overwrite=True)
+        status, _, err = run(*command.split(), "--region", US, "--region", EU)
+        assert status in (1, 3)
+        assert f"{name} has format 2, written by strongref 9.8.7" in err
 
     def test_what_is_being_changed_is_not_judged(self, run: Run, account: Account) -> None:  # noqa: F811
         account.ssm(US).put_parameter(Name=f"{NETWORK}/VpcId", Value="half", Type="String", Overwrite=True)
@@ -278,7 +312,7 @@ class TestDoctor:
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
         found = Examination.heal
 
-        def late(examination: Examination, regions: list[str]) -> tuple[list[Problem], list[Failure]]:
+        def late(examination: Examination, regions: list[str]) -> tuple[list[Problem], list[RegionFailure]]:
             put_up_fence(account, "Exports.1", by="Exports of stack network", until="2099-01-01T00:00:00+00:00")
             return found(examination, regions)
 
@@ -774,6 +808,20 @@ class TestRelease:
         assert run(*arguments)[0] == 0
         assert account.claims(US, f"{NETWORK}/VpcId") == [account.stack("shop", US)]
 
+    def test_a_claim_of_manifests_is_released_if_no_set_lists_it(self, run: Run, account: Account) -> None:  # noqa: F811
+        manifests = ManifestSet(HOME, "ghost")
+        value = f"{NETWORK}/VpcId"
+        tags = [{"Key": key, "Value": text} for key, text in manifests.claim.items()]
+        account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=value, Tags=tags)
+        page = f"{manifests.ledger}/page"
+        account.ssm(US).put_parameter(Name=page, Value=json.dumps([value]), Type="String")
+        arguments = ("release", "network", "VpcId", "--consumer", "ghost", "--region", US, "--reason", "x", "--yes")
+        status, _, err = run(*arguments)
+        assert (status, "strongref resolve --unclaim ghost releases it" in err) == (2, True)
+        account.ssm(US).put_parameter(Name=page, Value=json.dumps([]), Type="String", Overwrite=True)
+        assert run(*arguments)[0] == 0
+        assert account.claims(US, value) == [account.stack("shop", US)]
+
     def test_the_claims_of_an_import_are_released_together(
         self,
         run: Run,
@@ -838,6 +886,8 @@ class TestRelease:
     def test_a_stack_is_told_from_manifests_of_the_same_name(self, run: Run, account: Account) -> None:  # noqa: F811
         tags = [{"Key": f"{CLAIM_TAG}0123456789abcdef", "Value": str(ManifestSet(HOME, "shop"))}]
         account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/VpcId", Tags=tags)
+        page = f"{ManifestSet(HOME, 'shop').ledger}/page"
+        account.ssm(US).put_parameter(Name=page, Value=json.dumps([f"{NETWORK}/VpcId"]), Type="String")
         status, _, err = run(*RELEASE, "--reason", "x", "--yes")
         assert status == 2
         assert "named shop import this: give --consumer stack:shop or --consumer manifests:shop\n" in err

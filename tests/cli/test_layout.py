@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from strongref_cli import output
 from strongref_cli.layout import GAP, column_widths, records, wrapped_lines
-from strongref_cli.output import Table
+from strongref_cli.output import TextTable
 
 HEAD = ("REGION", "KEY", "IMPORTED BY")
 ROWS = [("us-east-1", "Alb.SecurityGroup.Id", "shop, web and site (no hold yet)"), ("", "Arn", "")]
-TABLE = Table(
+TABLE = TextTable(
     HEAD, ROWS, title="A title of the table", notes=["2 exports in us-east-1. As of 2026-01-31 12:00:00 UTC."]
 )
 

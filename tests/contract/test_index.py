@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.contract.index import IndexEntry, Place, index_name, index_of
+from strongref.contract.values import Parameter, ParameterType
 from tests.support.builders import NETWORK
 
 NAMES = st.text("abcXYZ-_019", min_size=1, max_size=8)
@@ -15,9 +16,13 @@ ENTRIES = st.builds(
 )
 
 
+def stored(text: str) -> Parameter:
+    return Parameter(index_name("network", "Exports"), ParameterType.STRING, text)
+
+
 @given(ENTRIES)
 def test_an_entry_is_read_as_it_was_written(entry: IndexEntry) -> None:
-    assert IndexEntry.decode(entry.encode()) == entry
+    assert IndexEntry.decode(stored(entry.encode())) == entry
 
 
 def test_an_entry_names_the_hold_and_every_place() -> None:
@@ -29,7 +34,7 @@ def test_an_entry_names_the_hold_and_every_place() -> None:
 
 @pytest.mark.parametrize("text", ["", "x", "[]", "{}", '{"stack":"s"}', '{"stack":"s","places":[]}', '{"places":{}}'])
 def test_what_strongref_did_not_write_is_no_entry(text: str) -> None:
-    assert IndexEntry.decode(text) is None
+    assert IndexEntry.decode(stored(text)) is None
 
 
 def test_the_name_says_which_export_it_is() -> None:

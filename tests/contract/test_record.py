@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from strongref import __version__
 from strongref.contract.names import Key
 from strongref.contract.record import PART_BYTES, Record, RecordPart, StoredRecord, decode, encode, part_name
 from strongref.contract.values import MAX_BYTES, Parameter, ParameterType, Value
@@ -50,7 +51,9 @@ def large(filler: str = "x") -> Record:
 def test_a_small_record_is_one_parameter() -> None:
     assert encode(record(CertArn="arn:x", SubnetIds=items("a", "b")), NOTHING) == [
         RecordPart(
-            0, ParameterType.STRING, f'{{"stack":"{NETWORK}","values":{{"CertArn":"arn:x","SubnetIds":["a","b"]}}}}'
+            0,
+            ParameterType.STRING,
+            f'{{"stack":"{NETWORK}","writer":"{__version__}","values":{{"CertArn":"arn:x","SubnetIds":["a","b"]}}}}',
         )
     ]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from strongref_cli.arguments import parser
 from strongref_install.bucket import bucket_name
-from strongref_install.outcomes import BAD, Result
+from strongref_install.outcomes import BAD, RegionResult
 from strongref_toolkit import regions
 from tests.support.commands import arguments_of, commands_of
 from tests.support.documents import ROOT, blocks, rows
@@ -125,4 +125,4 @@ def test_the_documented_results_are_those_that_there_are() -> None:
     assert sentence
     good, _, bad = sentence[1].partition("exit status 1:")
     assert set(re.findall("`([^`]+)`", bad)) == {each.value for each in BAD}
-    assert set(re.findall("`([^`]+)`", good)) == {each.value for each in Result} - {each.value for each in BAD}
+    assert set(re.findall("`([^`]+)`", good)) == {each.value for each in RegionResult} - {each.value for each in BAD}

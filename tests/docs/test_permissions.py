@@ -247,6 +247,28 @@ class WatchedResources:
         self.see(action, f"arn:aws:cloudformation:{self.region}:{ACCOUNT}:resource/*")
 
 
+def live_without_a_key(cloud: Watched) -> None:
+    """Secret values are exported next to others, and their KMS key cannot be used for a while."""
+
+    def exports(**more: Any) -> dict[str, Any]:  # noqa: ANN401
+        return {"Region": [US, EU], "Consumer": "locked", "Values": {"P": "1", "Q": "1"}, "SecureKeys": ["P"], **more}
+
+    cloud.deploy("vault", EU, {"Exports": exports()})
+    for region in (US, EU):
+        cloud.ssm(region).lock()
+    more = exports(Values={"R": "1"}, SecureKeys=[])
+    cloud.deploy("vault", EU, {"Exports": exports(), "More": more})
+    cloud.deploy(
+        "site", US, {"Imports": {"From": {"Stack": "vault", "Region": EU}, "Names": ["Q"], "Consumer": "locked"}}
+    )
+    for region in (US, EU):
+        assert FindingType.UNDECRYPTABLE in {finding.kind for finding in cloud.tend(region)}
+    for region in (US, EU):
+        cloud.ssm(region).locked = {}
+    cloud.delete("site", US)
+    cloud.delete("vault", EU)
+
+
 @cache
 def story() -> frozenset[Call]:
     """The calls of an installation's life: every branch of the functions that calls something of its own."""
@@ -292,6 +314,7 @@ def story() -> frozenset[Call]:
     cloud.deploy("other", EU, {"Exports": exports("A")})
     cloud.vanish("other", EU)
     assert {finding.kind for finding in cloud.tend(US)} == {FindingType.IMPORTED_ORPHAN, FindingType.ORPHAN}
+    live_without_a_key(cloud)
     for producer, consumer in ((EU, US), (US, EU)):
         live_with_holds(cloud, producer, consumer)
     topic = {"TypeName": "AWS::SNS::Topic"}

@@ -16,7 +16,7 @@ import pytest
 import strongref_cli as cli
 from strongref_check.checking import StackCheck
 from strongref_check.reading import StackReader
-from strongref_check.report import ChangeKind, Finding, StackReport, Verdict
+from strongref_check.report import ChangeKind, StackFinding, StackReport, Verdict
 from strongref_toolkit.session import ToolSession
 from tests.e2e.agreement import compare, compare_values
 from tests.e2e.templates import EMPTY, EU, US, Template, export, held, stack, topic
@@ -199,7 +199,7 @@ def test_an_import_that_is_older_than_the_hold_is_reported(imported: World) -> N
 def test_a_wrong_prediction_fails_its_scenario(world: World) -> None:
     world.publish({"A": "1"}, "CREATE_COMPLETE")
     compare(last(world), world.aws, world.producer, EU)
-    wrong = replace(last(world), findings=(Finding(Verdict.REFUSED, "It is refused."),))
+    wrong = replace(last(world), findings=(StackFinding(Verdict.REFUSED, "It is refused."),))
     with pytest.raises(AssertionError, match="was predicted as"):
         compare(wrong, world.aws, world.producer, EU)
     (export_of,) = last(world).exports

@@ -16,7 +16,7 @@ from strongref_install.apply import dry_run, install, remove, upload
 from strongref_install.calls import RegionCalls
 from strongref_install.errors import AwsCallError, DeploymentFailedError
 from strongref_install.finding import find, uses
-from strongref_install.outcomes import Result
+from strongref_install.outcomes import RegionResult
 from strongref_install.plan import PROTECTION, Action, FoundStack, InstallPlan
 from strongref_install.stacks import RegionStacks
 from strongref_install.suite import Archive, Suite
@@ -105,7 +105,7 @@ def done(plan: InstallPlan, client: CloudFormation, bucket: FakeBucket | None = 
 
 def test_a_new_stack_is_created_and_deleted_if_that_fails() -> None:
     client = ready(describe_stacks=[described("REVIEW_IN_PROGRESS"), described("CREATE_COMPLETE")])
-    assert done(CREATE, client).result is Result.INSTALLED
+    assert done(CREATE, client).result is RegionResult.INSTALLED
     (request,) = client.requests["create_change_set"]
     assert request["ChangeSetType"] == "CREATE"
     assert request["OnStackFailure"] == "DELETE"
@@ -133,7 +133,7 @@ def test_whatever_is_installed_is_protected_afterward() -> None:
 def test_protection_alone_needs_no_change_set() -> None:
     client, bucket = ready(), FakeBucket()
     outcome = done(InstallPlan(EU, "strongref", Action.PROTECT, changes=(PROTECTION,)), client, bucket)
-    assert (outcome.result, outcome.details) == (Result.UPDATED, (PROTECTION,))
+    assert (outcome.result, outcome.details) == (RegionResult.UPDATED, (PROTECTION,))
     assert client.requests == {"update_termination_protection": ON}
     assert bucket.calls == {}
 
@@ -149,7 +149,7 @@ def test_an_update_keeps_values_and_waits_for_the_end_of_its_own_operation() -> 
     late = [described("UPDATE_COMPLETE", updated=BEFORE), described("UPDATE_IN_PROGRESS", updated=AFTER)]
     cleanup = described("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", updated=AFTER)
     client = ready(describe_stacks=[*late, cleanup, described("UPDATE_COMPLETE", updated=AFTER)])
-    assert done(UPDATE, client).result is Result.UPDATED
+    assert done(UPDATE, client).result is RegionResult.UPDATED
     (request,) = client.requests["create_change_set"]
     assert request["ChangeSetType"] == "UPDATE"
     assert "OnStackFailure" not in request
@@ -159,7 +159,7 @@ def test_an_update_keeps_values_and_waits_for_the_end_of_its_own_operation() -> 
 
 def test_an_operation_that_is_never_seen_is_not_waited_for_forever() -> None:
     client = ready(describe_stacks=[described("UPDATE_COMPLETE", updated=BEFORE)])
-    assert done(UPDATE, client).result is Result.UPDATED
+    assert done(UPDATE, client).result is RegionResult.UPDATED
     assert len(client.requests["describe_stacks"]) == 6
 
 
@@ -169,7 +169,7 @@ def test_an_operation_that_is_never_seen_is_not_waited_for_forever() -> None:
 )
 def test_nothing_to_change_is_success_and_leaves_no_change_set(reason: str) -> None:
     client = ready(describe_change_set=[{"Status": "CREATE_PENDING"}, {"Status": "FAILED", "StatusReason": reason}])
-    assert done(UPDATE, client).result is Result.UP_TO_DATE
+    assert done(UPDATE, client).result is RegionResult.UP_TO_DATE
     assert client.requests["delete_change_set"] == [{"ChangeSetName": "cs", "StackName": ARN}]
     assert not client.requests["execute_change_set"]
     assert not client.requests["delete_stack"]
@@ -292,14 +292,14 @@ def test_what_the_bucket_has_is_not_uploaded_again() -> None:
 @pytest.mark.parametrize(
     ("plan", "result"),
     [
-        (CREATE, Result.WOULD_INSTALL),
-        (UPDATE, Result.WOULD_UPDATE),
-        (InstallPlan(EU, "strongref", Action.PROTECT), Result.WOULD_UPDATE),
-        (InstallPlan(EU, "strongref", Action.NOTHING), Result.UP_TO_DATE),
-        (InstallPlan(EU, "strongref", Action.REFUSE, "because"), Result.REFUSED),
+        (CREATE, RegionResult.WOULD_INSTALL),
+        (UPDATE, RegionResult.WOULD_UPDATE),
+        (InstallPlan(EU, "strongref", Action.PROTECT), RegionResult.WOULD_UPDATE),
+        (InstallPlan(EU, "strongref", Action.NOTHING), RegionResult.UP_TO_DATE),
+        (InstallPlan(EU, "strongref", Action.REFUSE, "because"), RegionResult.REFUSED),
     ],
 )
-def test_a_dry_run_is_the_plan_and_what_needs_nothing_calls_nothing(plan: InstallPlan, result: Result) -> None:
+def test_a_dry_run_is_the_plan_and_what_needs_nothing_calls_nothing(plan: InstallPlan, result: RegionResult) -> None:
     assert dry_run(plan).result is result
     if plan.action in (Action.NOTHING, Action.REFUSE):
         client = CloudFormation()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
-from strongref_install.bucket import Bucket, bucket_name
+from strongref_install.bucket import CodeBucket, bucket_name
 from strongref_install.calls import RegionCalls
 from strongref_install.errors import AwsCallError, ForeignBucketError, MissingBucketError
 from strongref_toolkit.session import ToolSession
@@ -25,9 +25,9 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     yield from in_moto(monkeypatch)
 
 
-def bucket(clients: Watched, region: str = EU, *, prefix: str | None = None) -> Bucket:
+def bucket(clients: Watched, region: str = EU, *, prefix: str | None = None) -> CodeBucket:
     calls = RegionCalls(ToolSession(clients, RateLimiter(RateLimits()), FakeClock()), region)
-    return Bucket(calls, OWN, bucket_name(OWN, region, prefix), is_ours=not prefix)
+    return CodeBucket(calls, OWN, bucket_name(OWN, region, prefix), is_ours=not prefix)
 
 
 def test_names_are_of_the_account_or_of_a_given_prefix() -> None:

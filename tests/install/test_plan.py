@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from strongref_install.outcomes import Outcome, Result
+from strongref_install.outcomes import RegionOutcome, RegionResult
 from strongref_install.plan import (
     IN_REVIEW,
     NEVER_WORKED,
@@ -147,39 +147,43 @@ WEB = Use("web", ("Custom::CrossRegionImport (Imports)",))
 
 def test_an_installation_that_is_used_stays_and_its_users_are_named() -> None:
     outcome = plan_removal(Found(EU, THERE), [WEB, Use("shop", ("uses the macro StrongRef",))])
-    assert outcome.result is Result.IN_USE
+    assert outcome.result is RegionResult.IN_USE
     assert outcome.details == ("web: Custom::CrossRegionImport (Imports)", "shop: uses the macro StrongRef")
 
 
 @pytest.mark.parametrize(
     ("found", "result", "text"),
     [
-        (Found(EU, None), Result.NOT_INSTALLED, ""),
-        (Found(EU, None, "platform"), Result.REFUSED, "Give --stack platform"),
-        (Found(EU, THERE), Result.WOULD_REMOVE, ""),
-        (Found(EU, there(status="ROLLBACK_COMPLETE")), Result.WOULD_REMOVE, ""),
-        (Found(EU, there(status=IN_REVIEW)), Result.WOULD_REMOVE, ""),
-        (Found(EU, there(status="DELETE_FAILED")), Result.WOULD_REMOVE, ""),
-        (Found(EU, there(status="UPDATE_IN_PROGRESS")), Result.REFUSED, "Wait until CloudFormation has finished"),
-        (Found(EU, there(protected=False)), Result.WOULD_REMOVE, ""),
+        (Found(EU, None), RegionResult.NOT_INSTALLED, ""),
+        (Found(EU, None, "platform"), RegionResult.REFUSED, "Give --stack platform"),
+        (Found(EU, THERE), RegionResult.WOULD_REMOVE, ""),
+        (Found(EU, there(status="ROLLBACK_COMPLETE")), RegionResult.WOULD_REMOVE, ""),
+        (Found(EU, there(status=IN_REVIEW)), RegionResult.WOULD_REMOVE, ""),
+        (Found(EU, there(status="DELETE_FAILED")), RegionResult.WOULD_REMOVE, ""),
+        (Found(EU, there(status="UPDATE_IN_PROGRESS")), RegionResult.REFUSED, "Wait until CloudFormation has finished"),
+        (Found(EU, there(protected=False)), RegionResult.WOULD_REMOVE, ""),
     ],
 )
-def test_what_is_not_used_may_go_if_cloudformation_lets_it(found: Found, result: Result, text: str) -> None:
+def test_what_is_not_used_may_go_if_cloudformation_lets_it(found: Found, result: RegionResult, text: str) -> None:
     outcome = plan_removal(found, [])
     assert outcome.result is result
     assert text in "".join(outcome.details)
 
 
-@pytest.mark.parametrize("bad", [Result.IN_USE, Result.REFUSED, Result.FAILED])
-def test_nothing_is_removed_while_one_region_refuses(bad: Result) -> None:
-    given = [Outcome("a", Result.WOULD_REMOVE), Outcome("b", bad), Outcome("c", Result.NOT_INSTALLED)]
+@pytest.mark.parametrize("bad", [RegionResult.IN_USE, RegionResult.REFUSED, RegionResult.FAILED])
+def test_nothing_is_removed_while_one_region_refuses(bad: RegionResult) -> None:
+    given = [
+        RegionOutcome("a", RegionResult.WOULD_REMOVE),
+        RegionOutcome("b", bad),
+        RegionOutcome("c", RegionResult.NOT_INSTALLED),
+    ]
     outcomes, refused = all_or_nothing(given)
     assert refused
-    assert [each.result for each in outcomes] == [Result.UNTOUCHED, bad, Result.NOT_INSTALLED]
+    assert [each.result for each in outcomes] == [RegionResult.UNTOUCHED, bad, RegionResult.NOT_INSTALLED]
 
 
 def test_without_a_refusal_all_outcomes_stay() -> None:
-    given = [Outcome("a", Result.WOULD_REMOVE), Outcome("c", Result.NOT_INSTALLED)]
+    given = [RegionOutcome("a", RegionResult.WOULD_REMOVE), RegionOutcome("c", RegionResult.NOT_INSTALLED)]
     assert all_or_nothing(given) == (given, False)
 
 

@@ -7,7 +7,7 @@ import pytest
 from strongref_cli.install_reports import outcome_report, status_report
 from strongref_cli.output import as_text
 from strongref_install.comparison import Difference, differences, problems
-from strongref_install.outcomes import Outcome, Result
+from strongref_install.outcomes import RegionOutcome, RegionResult
 from strongref_install.plan import Found, FoundStack
 from tests.support.schemas import validate
 
@@ -57,7 +57,7 @@ def test_no_installation_and_one_of_another_name_are_problems() -> None:
 
 def test_the_status_as_a_table() -> None:
     regions = [found(EU, ReadLag="2"), found(US, ReadLag="0", Macro="false", EventBus="ops"), Found(AP, None)]
-    failed = [Outcome("x-1", Result.FAILED, details=("DescribeStacks failed.",))]
+    failed = [RegionOutcome("x-1", RegionResult.FAILED, details=("DescribeStacks failed.",))]
     (table,) = status_report(regions, failed, "0.2.0", everywhere=True).tables
     assert as_text(table) == (
         "REGION      STACK            VERSION  PROTECTED  MACRO  EVENT BUS\n"
@@ -106,8 +106,8 @@ def test_the_status_for_programs() -> None:
 
 
 OUTCOMES = [
-    Outcome(EU, Result.UPDATED, "0.1.0", ("version 0.1.0 → 0.2.0", "ReadLag 2 → 0")),
-    Outcome(US, Result.FAILED, None, ("a | b",)),
+    RegionOutcome(EU, RegionResult.UPDATED, "0.1.0", ("version 0.1.0 → 0.2.0", "ReadLag 2 → 0")),
+    RegionOutcome(US, RegionResult.FAILED, None, ("a | b",)),
 ]
 
 

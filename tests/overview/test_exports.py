@@ -28,8 +28,8 @@ from strongref_overview.exports import (
     Claim,
     ExistingStack,
     ExportState,
-    Home,
     ImportState,
+    ProducerRegion,
     Protection,
     StoredRegion,
     StoredValue,
@@ -69,12 +69,12 @@ def region(
     return StoredRegion(ACCOUNT, US, records, stored, stacks or {})
 
 
-def homes(held: dict[str, frozenset[str]] | None = None, *stacks: str) -> dict[str, Home]:
+def homes(held: dict[str, frozenset[str]] | None = None, *stacks: str) -> dict[str, ProducerRegion]:
     """The producer's region, where it exists unless other stacks are named."""
-    return {EU: Home(dict.fromkeys(stacks or [NETWORK], ExistingStack(BEFORE)), held or {})}
+    return {EU: ProducerRegion(dict.fromkeys(stacks or [NETWORK], ExistingStack(BEFORE)), held or {})}
 
 
-def state(stored: StoredRegion, found: Mapping[str, Home] | None = None) -> ExportState:
+def state(stored: StoredRegion, found: Mapping[str, ProducerRegion] | None = None) -> ExportState:
     (value,) = exported_values(stored, homes() if found is None else found)
     return value.state
 
@@ -173,7 +173,9 @@ def test_a_claim_is_protected_by_its_own_hold(importer: str) -> None:
 
 
 def test_whether_a_claim_is_held_is_unknown_without_the_producers_region() -> None:
-    (value,) = exported_values(region({TAG: WEB}, hold=HOLD), {US: Home({}, {hold_of(WEB): frozenset({HOLD})})})
+    (value,) = exported_values(
+        region({TAG: WEB}, hold=HOLD), {US: ProducerRegion({}, {hold_of(WEB): frozenset({HOLD})})}
+    )
     assert [each.protection for each in value.claims] == [Protection.UNKNOWN]
 
 

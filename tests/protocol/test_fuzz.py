@@ -34,12 +34,12 @@ HISTORIES = 10
 ROUNDS = 60
 
 
-def play(steps: int, number: int, *, shrink: bool = True, lag: float = 0.0) -> int:
+def play(steps: int, number: int, *, shrink: bool = True, lag: float = 0.0, remembers: bool = False) -> int:
     """Play histories, from one seed on, until so many calls were made; return how many."""
     Machine.steps = 0
     while Machine.steps < steps:
         run_state_machine_as_test(
-            seed(number)(type("Played", (Machine,), {"lag": lag})),
+            seed(number)(type("Played", (Machine,), {"lag": lag, "remembers": remembers})),
             settings=settings(
                 max_examples=HISTORIES,
                 stateful_step_count=ROUNDS,
@@ -53,11 +53,15 @@ def play(steps: int, number: int, *, shrink: bool = True, lag: float = 0.0) -> i
     return Machine.steps
 
 
-@pytest.mark.parametrize("lag", [0.0, DEFAULT_LAG], ids="reads lag by {:g} s".format)
+@pytest.mark.parametrize(
+    ("lag", "remembers"),
+    [(0.0, False), (DEFAULT_LAG, False), (DEFAULT_LAG, True)],
+    ids=["reads lag by 0 s", f"reads lag by {DEFAULT_LAG:g} s", "deleted names are remembered"],
+)
 def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_over(
-    lag: float, capsys: pytest.CaptureFixture[str]
+    *, lag: float, remembers: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    steps = play(STEPS, SEED, lag=lag)
+    steps = play(STEPS, SEED, lag=lag, remembers=remembers)
     with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
         sys.stderr.write(f"\nLong histories: {steps:,} calls, from seed {SEED}, reads lag by {lag:g} seconds\n")
     assert steps >= STEPS

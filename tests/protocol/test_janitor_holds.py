@@ -13,6 +13,7 @@ from strongref.aws.parameter_store import SsmStore
 from strongref.contract.event import RequestType
 from strongref.contract.holds import HOLDS
 from strongref.contract.index import IndexEntry, Place, index_name
+from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import AccessDeniedError, OutOfTimeError
 from strongref.protocol import janitor, janitor_holds
 from strongref.protocol.findings import FindingType
@@ -61,7 +62,11 @@ def tend(cloud: Cloud, region: str = US, after: Checkpoint = ("", ""), *, repair
 
 def index(cloud: Cloud, region: str = EU) -> dict[str, IndexEntry | None]:
     texts = cloud.texts(region)
-    return {name: IndexEntry.decode(text) for name, text in texts.items() if name.startswith("strongref/index/")}
+    return {
+        name: IndexEntry.decode(Parameter(name, ParameterType.STRING, text))
+        for name, text in texts.items()
+        if name.startswith("strongref/index/")
+    }
 
 
 def entry(cloud: Cloud, *places: Place, hold: str = HOLD) -> dict[str, IndexEntry]:

@@ -40,6 +40,7 @@ from tests.support.explorer.cases import (
 )
 from tests.support.explorer.cast import PRODUCER, E, I, changes, nothing, there
 from tests.support.explorer.session import NOW, SLOW
+from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
     from strongref.protocol.ports import Store
@@ -130,7 +131,7 @@ class AppearingStore:
         raise AlreadyExistsError("PutParameter", "ParameterAlreadyExists", NAME, self.region)
 
     def tags(self, _name: str) -> dict[str, str] | None:
-        return {"owner": "somebody"} if self.shows_everything else None
+        return {"owner": "somebody"} if self.shows_everything else {"strongref:producer": PRODUCER}
 
     def overwrite(self, name: str, *_: object) -> int:
         self.written.append(name)
@@ -139,7 +140,7 @@ class AppearingStore:
     def tag(self, *_: object) -> bool:
         return True
 
-    def wait(self) -> None:
+    def wait(self, _slept: float) -> None:
         self.shows_everything = True
 
 
@@ -148,9 +149,11 @@ NAME = SCOPE.value(Key("K"))
 
 @pytest.mark.parametrize("waits", [True, False])
 def test_what_appears_where_a_value_is_to_go_is_read_after_a_wait(*, waits: bool) -> None:
-    store = AppearingStore()
+    """It was deleted and created again: its tags may be those of before."""
+    store, clock = AppearingStore(), FakeClock()
+    clock.on_sleep = store.wait
     export = ExportIdentity(PRODUCER, "Exports")
-    executor = PlanExecutor(cast("Store", store), export, store.wait if waits else lambda: None)
+    executor = PlanExecutor(cast("Store", store), export, clock, ReadLag(2.0 if waits else 0.0))
     steps = executor.execute(ExportPlan(SCOPE, (Create(Key("K"), Value(ParameterType.STRING, "v"), export.tags),)))
     with pytest.raises(ForeignParameterError) if waits else nullcontext():
         carry_out([Work(cast("Store", store), steps)])

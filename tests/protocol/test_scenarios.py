@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -24,6 +25,10 @@ from strongref.errors import (
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError
+from tests.support.half_deleted import SECONDS, Again, RememberingCloud
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 EU, US, AP = "eu-west-1", "us-east-1", "ap-southeast-2"
 
@@ -41,9 +46,16 @@ def name(key: str, consumer: str = "web", stack: str = "network", region: str = 
     return f"{consumer}/{ACCOUNT}/{region}/{stack}/{key}"
 
 
-@pytest.fixture(params=[False, True], ids=["full pages", "empty pages too"])
+CLOUDS: dict[str, Callable[[], Cloud]] = {
+    "full pages": Cloud,
+    "empty pages too": partial(Cloud, empty_pages=True),
+    **{f"deleted names are {again.value}": partial(RememberingCloud, again) for again in (Again.REFUSED, Again.HIDDEN)},
+}
+
+
+@pytest.fixture(params=CLOUDS)
 def cloud(request: pytest.FixtureRequest) -> Cloud:
-    return Cloud(empty_pages=request.param)
+    return CLOUDS[request.param]()
 
 
 @pytest.fixture
@@ -589,6 +601,7 @@ def test_a_claimed_value_changed_by_hand_is_made_right_by_a_revision(claimed: Cl
 
 def test_a_value_created_again_by_hand_is_foreign_even_to_a_revision(claimed: Cloud) -> None:
     claimed.ssm(US).delete_parameter(Name=f"/strongref/exports/{name('B')}")
+    claimed.clock.sleep(SECONDS)
     claimed.ssm(US).put_parameter(Name=f"/strongref/exports/{name('B')}", Type="String", Value="b1")
     with pytest.raises(ForeignParameterError, match="was not made by strongref"):
         claimed.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"}, Revision="2")})

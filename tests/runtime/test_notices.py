@@ -149,7 +149,8 @@ class Janitor:
     def __call__(self, _account: str, _region: str, _clock: Clock) -> Any:  # noqa: ANN401 (a Janitor)
         return self
 
-    def tend(self, _clock: Clock, _after: Checkpoint) -> Iterator[JanitorProgress]:
+    def tend(self, _clock: Clock, _after: Checkpoint, *, skip: bool) -> Iterator[JanitorProgress]:
+        assert not skip
         yield from self.tended
         if self.error:
             raise self.error

@@ -34,14 +34,15 @@ class Rounds:
         self.error = error
         self.after: Checkpoint | None = None
         self.where: tuple[str, str] | None = None
+        self.skips = False
 
     def made(self, account: str, region: str, clock: Clock) -> Any:  # noqa: ANN401 (a Janitor)
         assert clock.remaining() > 0
         self.where = account, region
         return self
 
-    def tend(self, _clock: Clock, after: Checkpoint) -> Iterator[JanitorProgress]:
-        self.after = after
+    def tend(self, _clock: Clock, after: Checkpoint, *, skip: bool) -> Iterator[JanitorProgress]:
+        self.after, self.skips = after, skip
         yield from self.tended
         if self.error:
             raise self.error
@@ -92,6 +93,20 @@ def test_out_of_time_it_continues_from_there_in_another_invocation(capsys: pytes
     second = Rounds()
     ScheduledFunction(second.made, other)(other.invoked[0][1], FakeContext())
     assert second.after == ("a", "A")
+
+
+def test_an_invocation_that_gets_nothing_done_a_second_time_leaves_the_next_part_out() -> None:
+    other = Lambda()
+    event: dict[str, Any] = {}
+    for turn, skips in ((2, None), (3, True), (4, True)):
+        ScheduledFunction(Rounds(JanitorProgress(("", ""), 0, ()), error=OUT_OF_TIME).made, other)(event, FakeContext())
+        event = dict(other.invoked[-1][1])
+        assert event[CONTINUATION_FIELD].get("Skip") is skips
+        assert event[CONTINUATION_FIELD]["Turn"] == turn
+    rounds = Rounds(JanitorProgress(("a", "A"), 0, ()), error=OUT_OF_TIME)
+    ScheduledFunction(rounds.made, other)(event, FakeContext())
+    assert rounds.skips
+    assert other.invoked[-1][1] == {CONTINUATION_FIELD: {"Turn": 5, "After": ["a", "A"]}}
 
 
 def test_too_many_invocations_are_an_error() -> None:

@@ -98,7 +98,7 @@ class Cloud(CloudFormation):
         return self.stack(name, region).resources[logical_id].attributes
 
     def send(self, request: ResourceRequest) -> Response:
-        patience = Patience(20 if request.type == IMPORT else 120, 2, lambda: 0.5)
+        patience = Patience(35 if request.type == IMPORT else 120, 2, lambda: 0.5)
         ports = Ports(self.stores, self, patience, self.token, self.lag, self.notices.append)
         return carry_out(self.event(request), ports, self.clock)
 

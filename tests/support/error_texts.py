@@ -81,6 +81,9 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "in-use-changed": lambda: errors.ExportsInUseError([InUse("CertArn", "changed", (WEB,))]),
     "in-use-retyped": lambda: errors.ExportsInUseError([InUse("Hosts", "given another type", (WEB,))]),
+    "in-use-unknown": lambda: errors.ExportsInUseError(
+        [InUse("CertArn", "changed", (stack_arn("web", US, "222222222222"),))], {stack_arn("web", US, "222222222222")}
+    ),
     "in-use-dropped": lambda: errors.ExportsInUseError(
         [InUse("Alb/Arn", "dropped", (SHOP, WEB)), InUse("SubnetIds", "dropped", (SHOP, WEB))]
     ),
@@ -95,6 +98,9 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
         PRODUCER, f"MoreExports of {PRODUCER}, until 2026-01-31 12:00:00 UTC"
     ),
     "unreadable": lambda: errors.UnreadableRecordError(f"{SCOPE.records}/MoreExports", "MoreExports"),
+    "newer-format": lambda: errors.NewerFormatError(f"{SCOPE.records}/Exports", "2", "2.0.0", "1", "1.4.0"),
+    "undecryptable": lambda: errors.UndecryptableError("GetParameters", "InvalidKeyId", CERT, US),
+    "recently-deleted": lambda: errors.RecentlyDeletedError(CERT, US),
     "unsettled": lambda: errors.UnsettledError(["CertArn"], PRODUCER),
     "no-such-producer": lambda: errors.NoSuchProducerError(PRODUCER),
     "nothing-exported": nothing_exported(),

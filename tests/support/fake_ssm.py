@@ -79,6 +79,7 @@ class FakeSsm:
 
     Attributes:
         before_call: sees each call's action and request before it happens; may raise, to make it fail.
+        locked: the names of SecureStrings whose KMS key cannot be used, with AWS's error code. One fails a whole read.
     """
 
     def __init__(
@@ -107,10 +108,15 @@ class FakeSsm:
         self._empty_pages = empty_pages
         self._slots: dict[str, Slot] = {}
         self._frozen: Snapshot | None = None
+        self.locked: dict[str, str] = {}
 
     def as_client(self) -> SSMClient:
         """Itself, for code that is typed with the real client."""
         return cast("SSMClient", self)
+
+    def lock(self, code: str = "InvalidKeyId") -> None:
+        """Make every SecureString that is there undecryptable."""
+        self.locked = {name: code for name, found in self.parameters().items() if found.kind == "SecureString"}
 
     def snapshot(self) -> Snapshot:
         """The whole state: hashable, and equal for equal states."""
@@ -248,6 +254,8 @@ class FakeSsm:
 
     def _shown(self, name: str, parameter: FakeParameter, request: dict[str, Any]) -> dict[str, Any]:
         hidden = parameter.kind == "SecureString" and not request.get("WithDecryption")
+        if parameter.kind == "SecureString" and not hidden and name in self.locked:
+            raise error(self.locked[name], "The ciphertext refers to a key that is not to be used.", "GetParameters")
         return {
             "Name": name,
             "Type": parameter.kind,

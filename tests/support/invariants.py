@@ -118,7 +118,11 @@ def leftovers(there: Iterable[Name]) -> list[str]:
 
 def unindexed(there: Mapping[Name, FakeParameter]) -> set[str]:
     """The places of records that the index does not name, for people. It may name too much, but never too little."""
-    entries = {name: IndexEntry.decode(found.text) for (_, name), found in there.items() if name.startswith(INDEX)}
+    entries = {
+        name: IndexEntry.decode(Parameter(name, ParameterType.STRING, found.text))
+        for (_, name), found in there.items()
+        if name.startswith(INDEX)
+    }
     missing = set()
     for (region, path), each in records(there).items():
         scope = ExportScope.of("records", f"{path}/x")

@@ -42,6 +42,8 @@ class Lateness:
 
     def kept(self, past: Past[T]) -> Past[T]:
         """What may still be read of it."""
+        if not self.seconds:
+            return ()
         return tuple(each for each in past if each[0] >= self.now() - self.seconds)
 
     def draw(self, current: T, past: Past[T]) -> T:

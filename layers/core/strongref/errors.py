@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, dataclass_transform
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut, filled, some, stack_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 TAG_LIMIT = 50
 """Tags of one parameter (AWS: AddTagsToResource)."""
@@ -133,6 +133,21 @@ class CallerDeniedError(AccessDeniedError):
     )
 
 
+class UndecryptableError(StoreError):
+    """A SecureString that can be read, but not decrypted; the target is the parameter."""
+
+    sentence = (
+        "Parameter {target:500} in {region} cannot be decrypted ({action}: {code}): {_problem}. Restore the access to "
+        "the key, or delete the parameter and deploy its Export with another Revision."
+    )
+
+    @property
+    def _problem(self) -> str:
+        if self.code == "InvalidKeyId":
+            return "its KMS key is disabled, or does not exist anymore"
+        return "its KMS key may not be used (kms:Decrypt)"
+
+
 class OutOfTimeError(StoreError, UnfinishedError):
     """The time in which a call may begin is over: the invocation's, or that of the fence that protects the call."""
 
@@ -242,6 +257,7 @@ class ExportsInUseError(StrongRefError):
 
     counted = ErrorMetric.REFUSED
     in_use: Sequence[InUse]
+    unknown: Collection[str] = ()  # who imports them and cannot be asked about: ARNs of stacks, and other texts
 
     def __str__(self) -> str:
         in_use = _merged(self.in_use)
@@ -260,7 +276,13 @@ class ExportsInUseError(StrongRefError):
             sentences.append(f"{len(hidden)} more cannot be changed or dropped either.")
         changes = all(use.verb == "changed" for use in self.in_use)
         way_out = "Remove that import first, or set OnChange: propagate." if changes else "Remove that import first."
-        return f"{cut(' '.join(sentences), REASON_LIMIT - 100)} {way_out} Nothing was changed."
+        everyone = {importer for use in self.in_use for importer in use.importers}
+        if unknown := sorted(everyone.intersection(self.unknown)):
+            way_out += (
+                f" Whether {cut(some(map(stack_text, unknown), 3), 200)} exists cannot be checked: if not, take the "
+                "claim off with strongref release."
+            )
+        return f"{cut(' '.join(sentences), REASON_LIMIT - 60 - len(way_out))} {way_out} Nothing was changed."
 
 
 class ExportsKeptError(StrongRefError):
@@ -297,6 +319,17 @@ class ForeignParameterError(StrongRefError):
             f"Parameter {which} does not belong to this stack: {owner}. "
             "Delete that parameter, or export under another name. It was not touched."
         )
+
+
+class RecentlyDeletedError(StrongRefError):
+    """Parameter Store knows a name and does not show it, for longer than it takes to forget a deleted parameter."""
+
+    name: str
+    region: str
+    sentence = (
+        "Parameter {name:500} in {region} was deleted a moment ago, and Parameter Store does not accept the name again "
+        "yet. Deploy again in a minute."
+    )
 
 
 class KeysError(StrongRefError):
@@ -341,6 +374,20 @@ class UnreadableRecordError(StrongRefError):
     sentence = (
         "Record {name:500} cannot be read. Deploy {logical_id} with another Revision to write it again; until then "
         "nothing next to it is changed."
+    )
+
+
+class NewerFormatError(StrongRefError):
+    """What is stored has a format that this version does not know."""
+
+    name: str  # of the parameter, or of the hold stack
+    found: str  # the format
+    writer: str  # the version that wrote it
+    known: str  # the latest format that this version knows
+    version: str  # this version
+    sentence = (
+        "{name:500} has format {found:20}, written by strongref {writer:40}. This is strongref {version}, which reads "
+        "up to format {known}. Upgrade the installation in this region first. Nothing was changed."
     )
 
 

@@ -184,11 +184,11 @@ def value_reader(target: Target, synthesis: Synthesis, imports: ImportResources,
         ask = partial(_published, synthesis, at, consumer, producer, path)
         return synthesis.remember(at, ask, is_setting=is_setting)
 
-    holder = ImportHolder(target, synthesis, imports, via)
+    holder = CrossRegionHolder(target, synthesis, imports, via)
     return ValueReader(CHANNEL, look_up, holder, look_up_setting=partial(look_up, is_setting=True))
 
 
-class ImportHolder:
+class CrossRegionHolder:
     """`Holder`: Imports whose attributes nobody uses."""
 
     def __init__(self, target: Target, synthesis: Synthesis, imports: ImportResources, via: CrossRegion) -> None:

@@ -9,8 +9,11 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from botocore.exceptions import ClientError
+
 from strongref.contract.event import RequestType
-from strongref.contract.names import StackArn
+from strongref.contract.names import BadArnError, StackArn
+from strongref.errors import StackLookupError
 from strongref.protocol.ports import ResourceInfo, StackInfo
 from tests.support.builders import stack_arn
 from tests.support.cloudformation.requests import ResourceRequest, resource_type
@@ -293,21 +296,29 @@ class FakeStacks:
         return sorted(each.name for each in living if export in each.imports)
 
     def _take_template(self, stack: FakeStack, new: NewStack) -> bool:
-        """Make what a template has; True if it imports what nobody exports, and nothing is made."""
+        """Make what a template has; True if that fails, and nothing is made: it imports what nobody exports."""
         template = json.loads(new.template)
         properties = [each["Properties"] for each in template["Resources"].values()]
         imports = frozenset(each["Value"]["Fn::ImportValue"] for each in properties)
         living = [each for each in self.stacks.values() if each.status != DELETED and each.region == new.region]
         missing = sorted(name for name in imports if not any(name in each.exports for each in living))
         problems = [self.problem] if self.problem else [f"No export named {name} found" for name in missing]
+        if not problems:
+            try:
+                self.keep_parameters(stack, frozenset(each["Name"] for each in properties))
+            except ClientError:
+                problems = ["A parameter of that name already exists"]
         stack.reasons += problems
         if not problems:
             stack.imports, stack.tags = imports, new.tags
             stack.outputs = {name: each["Value"] for name, each in template["Outputs"].items()}
-            self.keep_parameters(stack, frozenset(each["Name"] for each in properties))
         return bool(problems)
 
     def _look_up(self, arn: str) -> FakeStack | None:
+        try:
+            StackArn.parse(arn)
+        except BadArnError:
+            raise StackLookupError(arn, "any region", "NotAStackArn") from None
         self.lookups += 1
         shown = self.shown(self.stacks[arn]) if arn in self.stacks else None
         return shown if shown and shown.status != DELETED else None

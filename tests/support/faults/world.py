@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -215,13 +216,20 @@ class World(CloudFormation):
         return self.deliveries
 
 
+LEFT = re.compile(r'"finding": ?"Unknown|left for the next run')
+"""What the janitor logs about what it could not look after, or could not put a fence around in time."""
+
+
 def outcome(request: Request, delivery: Delivery) -> str:
-    """`SUCCESS`, `FAILED`, or `NONE` where no answer came, or the janitor was killed."""
+    """`SUCCESS`, `FAILED`, or `NONE` where no answer came, or the janitor was killed.
+
+    A janitor that could not look after something has left that to its next run.
+    """
     if isinstance(request, ResourceRequest):
         return delivery.status
     if delivery.died:
         return "NONE"
-    return "FAILED" if delivery.raised else "SUCCESS"
+    return "FAILED" if delivery.raised or LEFT.search(delivery.printed) else "SUCCESS"
 
 
 def released_claim(request: Request) -> str:

@@ -22,8 +22,8 @@ MOST = 30_000
 class History:
     """A cloud at work, one step at a time, and its story."""
 
-    def __init__(self, lag: float = 0.0) -> None:
-        self.cloud = WatchedCloud(lag)
+    def __init__(self, lag: float = 0.0, *, remembers: bool = False) -> None:
+        self.cloud = WatchedCloud(lag, remembers=remembers)
         self.story: list[str] = []
         self.steps = 0
 

@@ -35,17 +35,19 @@ class Machine(RuleBasedStateMachine):
     Attributes:
         steps: calls made by all histories so far.
         lag: by how many seconds reads may lag.
+        remembers: a deleted name cannot be used again at once.
     """
 
     steps: ClassVar[int] = 0
     lag: ClassVar[float] = 0.0
+    remembers: ClassVar[bool] = False
 
     def __init__(self) -> None:
         super().__init__()
         logging.disable(logging.CRITICAL)
         self.patches = patch.object(*remember_held())
         self.patches.start()
-        self.history = History(self.lag)
+        self.history = History(self.lag, remembers=self.remembers)
         self.cloud = self.history.cloud
 
     # -- operations ----------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from tests.support.cloudformation.requests import SIGNED_FORMAT
 from tests.support.fake_ssm import EPOCH
 from tests.support.fuzz.invocation import Invocation, PendingRequest
 from tests.support.fuzz.scheduler import BEGINS, Scheduler, Task, TaskState
+from tests.support.half_deleted import HalfDeletedSsm
 from tests.support.late_reads import Lateness, LateSsm, LateStacks
 
 if TYPE_CHECKING:
@@ -34,8 +35,13 @@ if TYPE_CHECKING:
 class SteppedCloud(Cloud):
     """The cloud in memory, a step at a time."""
 
-    def __init__(self, lag: float = 0.0) -> None:
-        """Make an empty one, whose reads may lag by so many seconds."""
+    def __init__(self, lag: float = 0.0, *, remembers: bool = False) -> None:
+        """Make an empty one.
+
+        Args:
+            lag: by how many seconds reads may lag.
+            remembers: a deleted name cannot be used again at once, as in `half_deleted`.
+        """
         super().__init__()
         self.scheduler = Scheduler()
         self.lag = ReadLag(lag)
@@ -43,6 +49,8 @@ class SteppedCloud(Cloud):
         if lag:
             self.late_stacks = self.past
             self._new_ssm = partial(LateSsm, lateness=self.past.lateness)
+        if remembers:
+            self._new_ssm = partial(HalfDeletedSsm, lateness=self.past.lateness)
         self.requests: list[PendingRequest] = []
         self.invocations: list[Invocation] = []
         self.operations: dict[tuple[str, str], Task] = {}

@@ -47,8 +47,8 @@ class ImportedValues:
 class WatchedCloud(SteppedCloud):
     """The cloud in memory, and the values that are imported in it, by stack and physical ID."""
 
-    def __init__(self, lag: float = 0.0) -> None:
-        super().__init__(lag)
+    def __init__(self, lag: float = 0.0, *, remembers: bool = False) -> None:
+        super().__init__(lag, remembers=remembers)
         self.imported: dict[tuple[str, str], ImportedValues] = {}
         self.caller: Invocation | None = None
 

@@ -24,7 +24,7 @@ MAX_BYTES = 250_000
 """Bytes of the events of one call; AWS's limit is 256 KB."""
 
 
-class Entry(TypedDict):
+class BusEntry(TypedDict):
     """An event of a call."""
 
     Source: str
@@ -37,7 +37,7 @@ class Entry(TypedDict):
 class EventsClient(Protocol):
     """What is used of boto3's client of EventBridge."""
 
-    def put_events(self, *, Entries: list[Entry]) -> dict[str, Any]: ...  # noqa: N803 (as boto3)
+    def put_events(self, *, Entries: list[BusEntry]) -> dict[str, Any]: ...  # noqa: N803 (as boto3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class EventBus:
         if code:
             raise ServiceError("PutEvents", code, self.name, region)
 
-    def _entry(self, notice: Notice) -> Entry:
+    def _entry(self, notice: Notice) -> BusEntry:
         return {
             "Source": SOURCE,
             "DetailType": notice.type.value,
@@ -81,9 +81,9 @@ class EventBus:
         }
 
 
-def _batches(entries: list[Entry]) -> Iterator[list[Entry]]:
+def _batches(entries: list[BusEntry]) -> Iterator[list[BusEntry]]:
     """The entries in groups that one call takes."""
-    batch: list[Entry] = []
+    batch: list[BusEntry] = []
     for entry in entries:
         if batch and (len(batch) == MAX_ENTRIES or sum(map(_size, [*batch, entry])) > MAX_BYTES):
             yield batch
@@ -93,7 +93,7 @@ def _batches(entries: list[Entry]) -> Iterator[list[Entry]]:
         yield batch
 
 
-def _size(entry: Entry) -> int:
+def _size(entry: BusEntry) -> int:
     """Bytes of an entry (AWS: EventBridge User Guide, PutEvents event entry size)."""
     texts = (entry["Source"], entry["DetailType"], entry["Detail"], *entry["Resources"])
     return sum(len(text.encode()) for text in texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import partial
 from itertools import islice
@@ -22,6 +22,7 @@ from strongref.errors import (
     StoreError,
     ThrottledError,
     TooManyTagsError,
+    UndecryptableError,
 )
 from strongref.protocol.ports import BATCH
 from strongref.protocol.side_by_side import at_once, in_turn
@@ -49,6 +50,9 @@ _INVALID = "ValidationException"
 """The code for a tier that the region does not support, and for other bad requests. There is no code of its own."""
 _STANDARD_BYTES = 4096
 """Of a standard parameter's value (AWS: PutParameter, Value)."""
+_KEY_CODES = ("AccessDeniedException", "InvalidKeyId")
+"""The codes of a read that cannot decrypt: the caller may not use the KMS key, or it is disabled or deleted. The first
+is also that of a read which is not allowed at all."""
 
 _ERRORS: dict[str, type[StoreError]] = {
     "ParameterAlreadyExists": AlreadyExistsError,
@@ -90,12 +94,46 @@ class SsmStore:
         return found
 
     def _get(self, batch: list[str]) -> dict[str, Parameter]:
-        response = self._call(
-            "GetParameters", some(batch, most=1), self.client.get_parameters, Names=batch, WithDecryption=True
-        )
+        try:
+            return self._get_at_once(batch)
+        except StoreError as error:
+            if error.code not in _KEY_CODES:
+                raise
+        # One key that cannot be used fails the whole call. Without decryption, all can be read.
+        return self._decrypted_one_by_one(self._get_at_once(batch, decrypted=False))
+
+    def _get_at_once(self, names: list[str], *, decrypted: bool = True) -> dict[str, Parameter]:
+        get, target = self.client.get_parameters, some(names, most=1)
+        response = self._call("GetParameters", target, get, Names=names, WithDecryption=decrypted)
         return _by_name(response["Parameters"])
 
+    def _decrypted_one_by_one(self, encrypted: Mapping[str, Parameter]) -> dict[str, Parameter]:
+        """The same parameters, decrypted; those that cannot be are `locked`. What has gone is left out."""
+        secure = [name for name, each in encrypted.items() if each.is_secure]
+        found = {name: each for name, each in encrypted.items() if not each.is_secure}
+        for some_found in at_once(self, [partial(self._decrypted, encrypted[name]) for name in secure]):
+            found |= some_found
+        return found
+
+    def _decrypted(self, encrypted: Parameter) -> dict[str, Parameter]:
+        name = encrypted.name
+        try:
+            return self._get_at_once([name])
+        except StoreError as error:
+            if error.code not in _KEY_CODES:
+                raise
+            locked = UndecryptableError("GetParameters", error.code, name, self.region)
+            return {name: replace(encrypted, text="", locked=locked)}
+
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
+        try:
+            return self._under(path, decrypted=decrypted)
+        except StoreError as error:
+            if not decrypted or error.code not in _KEY_CODES:
+                raise
+        return self._decrypted_one_by_one(self._under(path, decrypted=False))
+
+    def _under(self, path: str, *, decrypted: bool) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
         request: dict[str, Any] = {"Path": path, "Recursive": True, "WithDecryption": decrypted, "MaxResults": BATCH}
         while True:

@@ -7,6 +7,10 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from strongref.contract.format import check_format
+from strongref.errors import NewerFormatError
+from strongref.text import cut
+
 if TYPE_CHECKING:
     from strongref.contract.values import Parameter
 
@@ -55,6 +59,7 @@ class Fence:
     unfinished: TagScan | None = None
     finished: bool = False  # the work is done; the fence stands until reads show what was written, and then expires
     readable: bool = True  # whether its text could be read
+    newer: NewerFormatError | None = None  # a later version wrote it: it is respected, and never deleted
 
     def encode(self) -> str:
         stored: dict[str, object] = {"by": self.held_by, "until": self.expires_at.isoformat(timespec="seconds")}
@@ -66,18 +71,25 @@ class Fence:
 
     @classmethod
     def decode(cls, parameter: Parameter) -> Fence:
-        """Read a fence's parameter. One with unreadable text expires `UNREADABLE_LIFETIME` after it was written."""
+        """Read a fence's parameter.
+
+        One with unreadable text, or of a later format, expires `UNREADABLE_LIFETIME` after it was written.
+        """
+        held_by, newer = "an unknown holder", None
         try:
             stored = json.loads(parameter.text)
+            check_format(parameter.name, stored)
             expires_at = datetime.fromisoformat(stored["until"]).astimezone(UTC)
             return cls(str(stored["by"]), expires_at, _tag_scan(stored.get("left")), stored.get("done") is True)
-        except (ValueError, KeyError, TypeError, OverflowError):
+        except NewerFormatError as error:
+            held_by, newer = f"strongref {cut(error.writer, 40)}", error
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             pass
         try:
             written = datetime.fromisoformat(parameter.modified).astimezone(UTC)
         except (ValueError, OverflowError):
             written = datetime.min.replace(tzinfo=UTC)
-        return cls("an unknown holder", written + UNREADABLE_LIFETIME, readable=False)
+        return cls(held_by, written + UNREADABLE_LIFETIME, readable=newer is not None, newer=newer)
 
     def is_live(self, now: datetime) -> bool:
         return now < self.expires_at

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.contract.format import check_format
+
+if TYPE_CHECKING:
+    from strongref.contract.values import Parameter
 
 INDEX = "/strongref/index"
 """The path of all entries, without a slash at its end."""
@@ -38,10 +43,15 @@ class IndexEntry:
         return json.dumps({"stack": self.stack, **hold, "places": places}, separators=(",", ":"))
 
     @classmethod
-    def decode(cls, text: str) -> IndexEntry | None:
-        """Read an entry; None if it was not written by strongref."""
+    def decode(cls, parameter: Parameter) -> IndexEntry | None:
+        """Read an entry; None if it was not written by strongref.
+
+        Raises:
+            NewerFormatError: a later version wrote it.
+        """
         try:
-            given = json.loads(text)
+            given = json.loads(parameter.text)
+            check_format(parameter.name, given)
             places = {
                 Place(account, region, consumer)
                 for account, consumers in given["places"].items()

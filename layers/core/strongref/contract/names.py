@@ -54,6 +54,7 @@ RESTORED = {RESTORED_TAG: "true"}
 _LEVEL = re.compile(r"[A-Za-z0-9_-]+")
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _MANIFESTS = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
+_REGION = re.compile(r"[a-z]+(-[a-z]+)+-[0-9]+")
 _STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
 
 
@@ -213,6 +214,11 @@ class ManifestSet:
         return cls(*found.groups()) if found else None
 
     @property
+    def claim(self) -> dict[str, str]:
+        """The tag of its claims."""
+        return {claim_tag(self.generation): str(self)}
+
+    @property
     def generation(self) -> str:
         """Identifies its claims, as an Import's physical ID does. It never changes: runs on a set are exclusive."""
         return f"strongref-manifests/{self.account}/{self.name}"
@@ -225,3 +231,17 @@ class ManifestSet:
     def scope(self, region: str) -> ExportScope:
         """The scope for the fence of a run that changes the set. Nothing is published there."""
         return ExportScope(MANIFESTS, Producer(self.account, region, self.name))
+
+
+def can_be_claim(tag: str, claimant: str) -> bool:
+    """Whether an import can have made a claim, given the tag's key and value; if not, somebody wrote it by hand.
+
+    An import writes the ARN of its stack, a set of manifests its ID. A later version of strongref may write something
+    else that begins with `strongref:`.
+    """
+    if manifests := ManifestSet.parse(claimant):
+        return manifests.claim == {tag: claimant}
+    try:
+        return bool(_REGION.fullmatch(StackArn.parse(claimant).region))
+    except BadArnError:
+        return claimant.startswith("strongref:")

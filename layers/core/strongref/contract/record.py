@@ -1,9 +1,10 @@
 """Records: what each Export publishes. The record is the truth; the parameters of the values are copies of it. Pure.
 
-A small record is one parameter, its head: `{"stack": …, "last": […], "values": {…}}`. A larger one has its values in
-tails: numbered parameters next to the head, which lists them. Secure values have tails of their own: SecureStrings.
-To change a record, write new tails under numbers that were never used in it, then the head (one call, so the change is
-atomic), then delete the old tails. So a reader finds the old record, or the new one, or that it must read again.
+A small record is one parameter, its head: `{"stack": …, "writer": …, "last": […], "values": {…}}`. A larger one has
+its values in tails: numbered parameters next to the head, which lists them. Secure values have tails of their own:
+SecureStrings. To change a record, write new tails under numbers that were never used in it, then the head (one call, so
+the change is atomic), then delete the old tails. So a reader finds the old record, or the new one, or that it must read
+again.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from strongref import __version__
+from strongref.contract.format import WRITER, check_format
 from strongref.contract.names import Key
 from strongref.contract.values import ParameterType, Value
+from strongref.errors import NewerFormatError, UndecryptableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -82,6 +86,10 @@ class StoredRecord:
     numbers: frozenset[int]  # of all parts found
     # the numbers of parts that no record needs, left by a change or a deletion that crashed
     spare: frozenset[int] = frozenset()
+    # why it can never be put together, if that is known: a later version wrote it, or a part cannot be decrypted
+    why: NewerFormatError | UndecryptableError | None = None
+    # of a record whose secure part cannot be decrypted, everything else
+    plain: Record | None = None
 
 
 def part_name(path: str, logical_id: str, number: int) -> str:
@@ -102,6 +110,7 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
         number += 1
         tails.append(RecordPart(number, ParameterType.SECURE, chunk))
     head: dict[str, object] = {"stack": record.stack} | ({"open": True} if record.open else {})
+    head[WRITER] = __version__
     if record.hold:
         head["hold"] = record.hold
     if record.former_hold:
@@ -121,18 +130,36 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
 
 def decode(path: str, parameters: Mapping[str, Parameter]) -> dict[str, StoredRecord]:
     """The records of a scope by logical ID, from all parameters below its path of records."""
-    texts: dict[str, dict[int, str]] = {}
+    stored: dict[str, dict[int, Parameter]] = {}
     for name, parameter in parameters.items():
         logical_id, dot, number = name.removeprefix(f"{path}/").partition(".")
         if not dot or _NUMBER.fullmatch(number):
-            texts.setdefault(logical_id, {})[int(number or 0)] = parameter.text
-    found = {}
-    for logical_id, parts in texts.items():
-        record = _assemble(parts)
-        torn = 0 in parts and record is None
-        spare = frozenset() if torn else frozenset(parts) - _needed(parts.get(0))
-        found[logical_id] = StoredRecord(record, torn, frozenset(parts), spare)
-    return found
+            stored.setdefault(logical_id, {})[int(number or 0)] = parameter
+    return {logical_id: _decode(parts) for logical_id, parts in stored.items()}
+
+
+def _decode(parts: Mapping[int, Parameter]) -> StoredRecord:
+    numbers, texts = frozenset(parts), {number: part.text for number, part in parts.items()}
+    try:
+        if 0 in parts:
+            _check_format(parts[0])
+    except NewerFormatError as newer:
+        return StoredRecord(None, torn=True, numbers=numbers, why=newer)
+    locked = next((part.locked for part in parts.values() if part.locked), None)
+    record = _assemble(texts)
+    torn = 0 in parts and record is None
+    if torn and locked:
+        return StoredRecord(None, torn, numbers, why=locked, plain=_assemble(texts, plain=True))
+    spare = frozenset() if torn else numbers - _needed(texts.get(0))
+    return StoredRecord(record, torn, numbers, spare)
+
+
+def _check_format(head: Parameter) -> None:
+    try:
+        stored = json.loads(head.text)
+    except (ValueError, RecursionError):
+        return
+    check_format(head.name, stored)
 
 
 def _needed(head: str | None) -> frozenset[int]:
@@ -143,18 +170,21 @@ def _needed(head: str | None) -> frozenset[int]:
     return frozenset([0, *stored.get("parts", ()), *stored.get("secure", ())])
 
 
-def _assemble(parts: Mapping[int, str]) -> Record | None:
+def _assemble(parts: Mapping[int, str], *, plain: bool = False) -> Record | None:
+    """The record of these parts, with or without its secure values; None if a part is missing or unreadable."""
     try:
         head = json.loads(parts[0])
         values: dict[str, object] = head.get("values", {})
         if "parts" in head:
-            plain = "".join(parts[number] for number in head["parts"])
-            if _sum(plain) != head["sum"]:
+            joined = "".join(parts[number] for number in head["parts"])
+            if _sum(joined) != head["sum"]:
                 return None
-            values = json.loads(plain)
+            values = json.loads(joined)
         secure: dict[str, str] = {}
-        if "secure" in head:
+        if "secure" in head and not plain:
             secure = json.loads("".join(parts[number] for number in head["secure"]))
+        if not isinstance(head["stack"], str) or not all(isinstance(text, str) for text in secure.values()):
+            return None
         return Record(
             head["stack"],
             {Key(key): _value_of(given) for key, given in values.items()}
@@ -164,7 +194,7 @@ def _assemble(parts: Mapping[int, str]) -> Record | None:
             last=_stamp(head.get("last")),
             former_hold=str(head.get("formerHold", "")),
         )
-    except (KeyError, ValueError, TypeError, AttributeError):
+    except (KeyError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 

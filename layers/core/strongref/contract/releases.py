@@ -11,7 +11,9 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from strongref.contract.format import check_format
 from strongref.contract.names import CLAIM_TAG, MAX_NAME, Key, arn_prefix_length, short_hash
+from strongref.errors import NewerFormatError
 
 RELEASES = "/strongref/releases"
 """The path of all traces of a region, without a slash at its end."""
@@ -61,15 +63,16 @@ class Release:
 
     @classmethod
     def decode(cls, name: str, text: str) -> Release | None:
-        """Read a trace; None if it was not written by strongref."""
+        """Read a trace; None if it was not written by strongref, or by a later version in another format."""
         try:
             producer, *key, _ = name.removeprefix(f"{RELEASES}/").split("/")
             given = json.loads(text)
+            check_format(name, given)
             at = datetime.fromisoformat(given["at"]).astimezone(UTC)
             consumer, importer, claim, by = (str(given[each]) for each in _TEXTS)
             full = str(given.get("key", "/".join(key)))
             return cls(producer, Key(full), consumer, importer, claim, by, at, str(given["reason"]))
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError, NewerFormatError):
             return None
 
     def is_over(self, now: datetime) -> bool:

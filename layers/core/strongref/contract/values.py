@@ -13,6 +13,8 @@ from strongref.text import NAMES_LIMIT, attribute_name, cut, some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from strongref.errors import UndecryptableError
+
 MAX_BYTES = 8192
 """Of an advanced parameter's value (AWS: PutParameter, Value)."""
 
@@ -30,7 +32,8 @@ class Value:
     """A value to store: its text as SSM keeps it, and the type of its parameter. Never shown."""
 
     type: ParameterType
-    text: str = field(repr=False)
+    text: str = field(repr=False)  # empty only if it cannot be decrypted
+    locked: UndecryptableError | None = field(default=None, compare=False)  # why it cannot
 
     @property
     def is_secure(self) -> bool:
@@ -44,13 +47,14 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter as read, decrypted. `version` and `modified` together name one life and state of it."""
+    """A parameter as read, decrypted if possible. `version` and `modified` together name one life and state of it."""
 
     name: str
     type: ParameterType
     text: str = field(repr=False)
     version: int = 1
     modified: str = ""  # LastModifiedDate, ISO 8601, UTC, with the precision that SSM gives
+    locked: UndecryptableError | None = field(default=None, compare=False)  # why there is no text, if there is none
 
     @property
     def is_secure(self) -> bool:
@@ -58,7 +62,7 @@ class Parameter:
 
     @property
     def value(self) -> Value:
-        return Value(self.type, self.text)
+        return Value(self.type, self.text, self.locked)
 
 
 def parse_values(prop: str, given: object, secure: Iterable[str]) -> dict[Key, Value]:

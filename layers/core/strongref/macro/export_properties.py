@@ -13,7 +13,7 @@ from strongref.contract.values import check_levels, levels, parse_values
 from strongref.errors import BadRequestError
 from strongref.macro.errors import BadPropertyError, MissingKeyError, SameInLoopError, UnknownKeyError, WrongShapeError
 from strongref.macro.references import plain
-from strongref.macro.scan import ImportedValue
+from strongref.macro.scan import ImportPlaceholder
 from strongref.macro.template import SharedProperties, described, is_function, mentions, sampled
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ _RULES: Mapping[str, Callable[[str, Node], object]] = {
 
 def _sample(given: Node) -> Node:
     """A value as the exporter gets it, with some text in place of functions and imported values."""
-    if isinstance(given, ImportedValue) or is_function(given):
+    if isinstance(given, ImportPlaceholder) or is_function(given):
         return "x"
     if isinstance(given, Mapping):
         return {key: _sample(below) for key, below in given.items()}

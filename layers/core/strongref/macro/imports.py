@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from strongref.macro.conditions import When
-    from strongref.macro.scan import ImportedValue
+    from strongref.macro.scan import ImportPlaceholder
     from strongref.macro.template import Node, SharedProperties
 
 VALUE_BYTES = 256
@@ -61,7 +61,9 @@ class MacroImport:
         return {"Type": IMPORT_TYPE, **condition, "Properties": {**own, **properties}}
 
 
-def imports(values: Iterable[ImportedValue], value_bytes: int) -> tuple[list[MacroImport], dict[ImportedValue, str]]:
+def imports(
+    values: Iterable[ImportPlaceholder], value_bytes: int
+) -> tuple[list[MacroImport], dict[ImportPlaceholder, str]]:
     """The Imports that references need, in the order of their use, and the Import that each value comes from.
 
     A value that is always used is imported once; one that is used under conditions, under the weakest of them.

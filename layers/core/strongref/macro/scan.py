@@ -22,7 +22,7 @@ _REFERENCE = "a reference, which is a map with From"
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedValue:
+class ImportPlaceholder:
     """Placeholder for an imported value until its Import is known."""
 
     reference: TemplateReference
@@ -46,7 +46,7 @@ class TemplateScan:
 
     renamings: list[Renaming] = field(default_factory=list)  # of the keys of references
     replacements: list[Replacement] = field(default_factory=list)  # of references, with imported values as placeholders
-    imported: list[ImportedValue] = field(default_factory=list)  # all imported values, including those in exports
+    imported: list[ImportPlaceholder] = field(default_factory=list)  # all imported values, including those in exports
     # of resources, in the order of the template, with imported values as placeholders
     exports: list[ResourceExports] = field(default_factory=list)
     problems: list[TemplateError] = field(default_factory=list)
@@ -183,7 +183,7 @@ class _Scanner(TemplateScan):
         reference, problems = parse(path, node)
         self.problems.extend(problems)
         if reference is not None:
-            value = ImportedValue(reference, around.when)
+            value = ImportPlaceholder(reference, around.when)
             self.imported.append(value)
             self.replacements.append(Replacement(path, value))
 

@@ -22,7 +22,7 @@ from strongref.macro.export_properties import export_parts
 from strongref.macro.exports import exports
 from strongref.macro.holds import hold_outputs, hold_problems
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, imports
-from strongref.macro.scan import ImportedValue, scan
+from strongref.macro.scan import ImportPlaceholder, scan
 from strongref.macro.template import DEPTH_LIMIT, too_deep
 
 if TYPE_CHECKING:
@@ -169,9 +169,9 @@ def _order(template: Template, problem: TemplateError) -> list[int]:
     return order
 
 
-def _filled(node: Node, served: Mapping[ImportedValue, str]) -> Node:
+def _filled(node: Node, served: Mapping[ImportPlaceholder, str]) -> Node:
     """A value with its placeholders replaced."""
-    if isinstance(node, ImportedValue):
+    if isinstance(node, ImportPlaceholder):
         return {"Fn::GetAtt": [served[node], node.reference.name]}
     if isinstance(node, Mapping):
         return {key: _filled(below, served) for key, below in node.items()}

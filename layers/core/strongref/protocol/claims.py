@@ -188,9 +188,10 @@ class ClaimAttempt:
         return self.store.get(list(found)) == found
 
     def _recorded(self) -> RecordedExports:
-        recorded = RecordedExports.read(self.store, self.scope)
+        recorded = RecordedExports.read(self.store, self.scope).readable()
         if recorded.torn:
             raise self._changing()
+        recorded.check_secure(self.store, self.scope, self.names)
         return recorded
 
     def _select(self, recorded: Mapping[Key, Value], kept: Mapping[Key, Value]) -> list[Key]:
@@ -228,7 +229,10 @@ class ClaimAttempt:
 
     def _agreed(self, key: Key, found: Mapping[str, Parameter], recorded: Mapping[Key, Value]) -> Value:
         """The value of a key, where parameter and record agree on it; the record's, where there is no parameter."""
-        if self._value(key, found) not in (None, recorded[key]):
+        value = self._value(key, found)
+        if value not in (None, recorded[key]):
+            if value and value.locked:
+                raise value.locked
             self._check_fences()
             raise _TryAgainError(UnsettledError([key], str(self.scope.producer)))
         return recorded[key]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.record import encode, part_name
 from strongref.contract.values import Value
-from strongref.errors import AlreadyExistsError, ForeignParameterError
+from strongref.errors import AlreadyExistsError, ForeignParameterError, StoreError
 from strongref.log import logger
 from strongref.protocol.lag import NotAtOnceError
 from strongref.protocol.plan import (
@@ -26,15 +26,21 @@ from strongref.protocol.plan import (
 )
 from strongref.protocol.planner import split_tags
 from strongref.protocol.ports import BATCH
+from strongref.protocol.recreation import PatientWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import Record
+    from strongref.protocol.lag import ReadLag
     from strongref.protocol.plan import ExportPlan, Instruction
     from strongref.protocol.planner import ExportIdentity
     from strongref.protocol.ports import Store
+    from strongref.protocol.time import Clock
+
+OTHER_TYPE = "HierarchyTypeMismatchException"
+"""The code of an overwrite that would change a parameter's type (AWS: PutParameter)."""
 
 Call = Callable[[], object]
 Step = Sequence[Call]
@@ -47,7 +53,8 @@ class PlanExecutor:
 
     store: Store  # where; it begins no call after the fence has expired
     export: ExportIdentity  # whose plans
-    settle: Callable[[], None]  # waits until reads show what exists now
+    clock: Clock  # the store's
+    lag: ReadLag
     recorded: Callable[[], None] = lambda: None  # is called as soon as the Export's new record is there
 
     def execute(self, plan: ExportPlan) -> Iterator[Step]:
@@ -111,22 +118,31 @@ class PlanExecutor:
 
     def _create(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
         """Create a parameter, or correct the one that appeared since the scope was read."""
+        found = self._patiently.create(name, value, tags)
+        if found is None:
+            return
+        # This very call, retried after its answer was lost; or an import that put the value back from the old record,
+        # and releases it because our fence exists.
+        producer, _, claims = split_tags(found)
+        if producer != self.export.stack:
+            raise ForeignParameterError({name: producer})
         try:
-            self.store.create(name, value.type, value.text, tags)
-        except AlreadyExistsError:
-            # This very call, retried after its answer was lost; or an import that put the value back from the old
-            # record, and releases it because our fence exists.
-            self.settle()
-            found = self.store.tags(name)
-            producer, _, _ = split_tags(found or {})
-            if found is not None and producer != self.export.stack:
-                raise ForeignParameterError({name: producer}) from None
             self.store.overwrite(name, value.type, value.text)
-            self.store.tag(name, tags)
+        except StoreError as error:
+            if error.code != OTHER_TYPE:
+                raise
+            self.store.delete([name])
+            self._patiently.create(name, value, {**tags, **claims})
+        else:
+            self._patiently.tag(name, tags)
 
     def _overwrite(self, name: str, value: Value) -> None:
         if self.store.overwrite(name, value.type, value.text) == 1:
-            self.store.tag(name, self.export.tags)  # it had just gone, and came back without an owner
+            self._patiently.tag(name, self.export.tags)  # it had just gone, and came back without an owner
+
+    @property
+    def _patiently(self) -> PatientWriter:
+        return PatientWriter(self.store, self.clock, self.lag)
 
     def _close_record(self, scope: ExportScope, logical_id: str, record: Record | None, used: frozenset[int]) -> None:
         """Write the head again, complete now; the other parts are the same."""

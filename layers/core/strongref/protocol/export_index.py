@@ -28,9 +28,9 @@ class ExportIndex:
     hold: str = ""  # the CloudFormation export that the Export names; empty if it names none
 
     def read(self, clock: Clock) -> IndexEntry | None:
-        """The entry; None if there is none of this stack."""
+        """The entry; None if there is none of this stack. Raises `NewerFormatError`."""
         found = self._store(clock).get([self._name]).get(self._name)
-        entry = IndexEntry.decode(found.text) if found else None
+        entry = IndexEntry.decode(found) if found else None
         return entry if entry and entry.stack == self.export.stack else None
 
     def add(
@@ -74,6 +74,7 @@ class ExportIndex:
         left = entry and replace(entry, places=_places(self.export, destinations))
         try:
             if left is None or not (left.places or left.hold):
+                self.read(clock)  # What a later version wrote is not deleted.
                 self._store(clock).delete([self._name])
             elif left != entry:
                 self._write(left, clock)

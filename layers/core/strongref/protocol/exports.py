@@ -24,6 +24,7 @@ from strongref.errors import (
     PartialCreateError,
     StrongRefError,
     UnfinishedError,
+    UnreadableRecordError,
 )
 from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.export_index import ExportIndex
@@ -34,6 +35,7 @@ from strongref.protocol.lag import NotAtOnceError
 from strongref.protocol.phases import Phase, claim_policy, phase_of
 from strongref.protocol.plan import refusal_of
 from strongref.protocol.planner import ExportIdentity, StoredExports, is_up_to_date
+from strongref.protocol.recreation import Recreation
 from strongref.protocol.side_by_side import Work, carry_out
 from strongref.protocol.snapshot import Destination, Snapshot, read_behind_fences, read_scope, recorded_scopes
 from strongref.protocol.verification import is_in_use
@@ -295,7 +297,7 @@ class ExportAttempt:
 
         Since the event came, reads have had the time to show its phase.
         """
-        snapshots = self._read(fenced)
+        snapshots = self._read_completely(fenced)
         phase = self.exporter.phase(self.event)
         plans = self.exporter.plans(self.event, self.wanted, phase, snapshots)
         if refusal := refusal_of(plans):
@@ -331,6 +333,16 @@ class ExportAttempt:
             raise NotAtOnceError from None
         return creating
 
+    def _read_completely(self, fenced: list[FencedStore]) -> list[Snapshot]:
+        """Read again while another Export's record lacks a part: its name may have been deleted a moment before."""
+        waiting = Recreation(fenced[0].clock, self.exporter.ports.lag)
+        while True:
+            try:
+                return self._read(fenced)
+            except UnreadableRecordError:
+                if not waiting.pause():
+                    raise
+
     def _read(self, fenced: list[FencedStore]) -> list[Snapshot]:
         export, inspector = self.wanted.export, TagInspector(self.exporter.ports.stacks)
         found = read_behind_fences(fenced, self.wanted.destinations, export, inspector, self.wanted.rewrite)
@@ -348,7 +360,7 @@ class ExportAttempt:
     ) -> None:
         """Carry the plans out: destinations that are published to before those that are left."""
         self.began = self.began or any(plan.instructions for plan in plans)
-        export, settle, clock = self.wanted.export, self.exporter.ports.lag.settle, snapshots[0].fenced.clock
+        export, lag, clock = self.wanted.export, self.exporter.ports.lag, snapshots[0].fenced.clock
         entry = None
         recorded: list[Planned] = []
         if self.event.request_type is not RequestType.DELETE:
@@ -356,9 +368,7 @@ class ExportAttempt:
             entry = self.index.add(self.wanted.destinations, clock, is_new=at_once, must_not_fail=rolls_back)
         works = [
             (
-                PlanExecutor(
-                    at.fenced.store, export, partial(settle, at.fenced.clock), partial(recorded.append, (at, plan))
-                ),
+                PlanExecutor(at.fenced.store, export, at.fenced.clock, lag, partial(recorded.append, (at, plan))),
                 at,
                 plan,
             )

@@ -81,12 +81,13 @@ def fences_below(store: Store, path: str) -> dict[str, Fence]:
 
 
 def delete_expired(store: Store, fences: Mapping[str, Fence], now: datetime) -> list[str]:
-    """Delete the expired ones among the fences; return their names."""
+    """Delete the expired ones among the fences; return their names. Those of a later format are left."""
     expired = {name: fence for name, fence in fences.items() if not fence.is_live(now)}
-    for name, fence in expired.items():
+    deleted = {name: fence for name, fence in expired.items() if not fence.newer}
+    for name, fence in deleted.items():
         log = logger.debug if fence.finished else logger.warning  # The others' holders died.
         log("An expired fence was deleted", extra={"fence": name, "holder": str(fence)})
-    store.delete(expired)
+    store.delete(deleted)
     return list(expired)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import RESTORED_TAG
 from strongref.contract.record import Record, part_name
+from strongref.errors import NewerFormatError, UndecryptableError
 from strongref.protocol.planner import Owner
 from strongref.protocol.published import RecordedExports
 
@@ -70,13 +71,23 @@ class FindingType(StrEnum):
     """An entry of the index that was missing or wrong."""
     UNREADABLE = "Unreadable"
     """A record that cannot be put together."""
+    UNDECRYPTABLE = "Undecryptable"
+    """A value, or a part of a record, whose KMS key cannot be used."""
+    NEWER = "NewerFormats"
+    """Something that a later version of strongref wrote in a format that this one does not know."""
+    UNKNOWN_CLAIM = "UnknownClaims"
+    """A claim whose stack cannot be asked about, or that no known version makes. It counts."""
+    UNKNOWN = "Unknown"
+    """Something that could not be read, asked about or repaired. It was left alone, and the rest was tended."""
 
     @property
     def resolution(self) -> Resolution:
         match self:
             case FindingType.IMPORTED_ORPHAN | FindingType.DIFFERENT | FindingType.FOREIGN | FindingType.UNREADABLE:
                 return Resolution.REPORTED
-            case FindingType.UNPROTECTED:
+            case FindingType.UNPROTECTED | FindingType.UNDECRYPTABLE | FindingType.NEWER:
+                return Resolution.REPORTED
+            case FindingType.UNKNOWN_CLAIM | FindingType.UNKNOWN:
                 return Resolution.REPORTED
             case FindingType.WITHDRAWN | FindingType.HOLD_PENDING | FindingType.RESTORED:
                 return Resolution.NOTED
@@ -90,6 +101,7 @@ class Finding:
     kind: FindingType  # what it is
     parameter: str  # the name of the parameter that it is about
     stacks: tuple[str, ...] = ()  # the ARNs of the stacks that are concerned
+    why: str = field(default="", compare=False)  # the error that caused it, if one did
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +113,9 @@ class ScopeSnapshot:
     tags: Mapping[Key, ValueTags]  # what the tags of values say; of those whose tags were read
     deleted_stacks: Collection[str]  # the ARNs of stacks, of those that the records name, that no longer exist
     awaited: bool  # the consumer exists, and is not being deleted
+    unread: Mapping[Key, str] = field(default_factory=dict)  # values whose tags cannot be read, and why
+    # by ARN, why stacks that records name cannot be asked about; they are not among the deleted ones
+    unasked: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -120,6 +135,13 @@ class Repairs:
     # keys whose tags are to be read again before anything is done or reported
     suspects: set[Key] = field(default_factory=set)
 
+    def note_failures(self, failed: Collection[Finding]) -> None:
+        """Report what could not be repaired as unknown, and nothing of it as repaired."""
+        names = {each.parameter for each in failed}
+        healed = [each for each in self.findings if each.kind.resolution is Resolution.HEALED]
+        self.findings = [each for each in self.findings if each.parameter not in names or each not in healed]
+        self.findings += failed
+
     @property
     def needed(self) -> bool:
         return bool(self.untag or self.delete or self.records or self.delete_parts or self.put_back)
@@ -129,8 +151,14 @@ def examine(scope: ExportScope, found: ScopeSnapshot) -> Repairs:
     """Find what is wrong in a scope, and decide what to do about it."""
     repairs = Repairs()
     live, orphaned = _examine_records(scope, found, repairs)
+    for key, why in found.unread.items():
+        repairs.findings.append(Finding(FindingType.UNKNOWN, scope.value(key), (), why))
+        repairs.suspects.add(key)
     if any(record.torn for record in found.records.values()):
-        return repairs  # whatever else is here may be in a record that cannot be read
+        for key, tags in found.tags.items():  # whatever else is here may be in a record that cannot be read
+            if tags.owner is not Owner.FOREIGN:
+                _examine_claims(scope, key, tags, repairs)
+        return repairs
     for key, value in found.stored.items():
         if key in found.tags:
             before = len(repairs.findings)
@@ -151,7 +179,11 @@ def _examine_records(
     orphaned: dict[str, Record] = {}
     for logical_id, stored in found.records.items():
         if stored.torn:
-            repairs.findings.append(Finding(FindingType.UNREADABLE, part_name(scope.records, logical_id, 0)))
+            kind, name = _unreadable(stored), part_name(scope.records, logical_id, 0)
+            repairs.findings.append(Finding(kind, name, (), str(stored.why or "")))
+        if stored.record and (why := found.unasked.get(stored.record.stack)):
+            name = part_name(scope.records, logical_id, 0)
+            repairs.findings.append(Finding(FindingType.UNKNOWN, name, (stored.record.stack,), why))
         for number in sorted(stored.spare):
             repairs.delete_parts.append(part_name(scope.records, logical_id, number))
             repairs.findings.append(Finding(FindingType.STRAY, repairs.delete_parts[-1]))
@@ -163,6 +195,27 @@ def _examine_records(
     return live, orphaned
 
 
+def _unreadable(stored: StoredRecord) -> FindingType:
+    match stored.why:
+        case NewerFormatError():
+            return FindingType.NEWER
+        case UndecryptableError():
+            return FindingType.UNDECRYPTABLE
+    return FindingType.UNREADABLE
+
+
+def _examine_claims(scope: ExportScope, key: Key, tags: ValueTags, repairs: Repairs) -> None:
+    """The claims on a value, whoever owns it."""
+    name = scope.value(key)
+    if tags.stale:
+        repairs.untag[key] = tags.stale
+        repairs.suspects.add(key)
+        repairs.findings.append(Finding(FindingType.STALE_CLAIM, name, tuple(sorted(set(tags.stale.values())))))
+    if tags.unknown:
+        repairs.suspects.add(key)
+        repairs.findings.append(Finding(FindingType.UNKNOWN_CLAIM, name, tuple(sorted(set(tags.unknown.values())))))
+
+
 def _examine_value(  # noqa: PLR0913, PLR0917
     scope: ExportScope, key: Key, value: Value, tags: ValueTags, live: Mapping[str, Record], repairs: Repairs
 ) -> None:
@@ -170,9 +223,7 @@ def _examine_value(  # noqa: PLR0913, PLR0917
     if tags.owner is Owner.FOREIGN:
         repairs.findings.append(Finding(FindingType.FOREIGN, name, producer))
         return
-    if tags.stale:
-        repairs.untag[key] = tags.stale
-        repairs.findings.append(Finding(FindingType.STALE_CLAIM, name, tuple(sorted(set(tags.stale.values())))))
+    _examine_claims(scope, key, tags, repairs)
     orphan = tags.owner is Owner.NOBODYS
     if live:
         if tags.restored and tags.claims:
@@ -180,7 +231,9 @@ def _examine_value(  # noqa: PLR0913, PLR0917
             repairs.suspects.add(key)
         elif tags.restored:
             repairs.findings.append(Finding(FindingType.RESTORED, name, producer))
-        if any(record.values[key] != value for record in live.values()):
+        if value.locked:
+            repairs.findings.append(Finding(FindingType.UNDECRYPTABLE, name, tags.importers, str(value.locked)))
+        elif any(record.values[key] != value for record in live.values()):
             repairs.findings.append(Finding(FindingType.DIFFERENT, name, tags.importers))
     elif tags.importers:
         kind = FindingType.IMPORTED_ORPHAN if orphan else FindingType.WITHDRAWN

@@ -12,6 +12,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from strongref.contract.format import check_hold_format
 from strongref.contract.holds import DIGEST, HOLD_TYPE, digest
 from strongref.contract.names import StackArn
 from strongref.errors import (
@@ -28,6 +29,7 @@ from strongref.errors import (
 )
 from strongref.log import logger
 from strongref.protocol.ports import NewStack
+from strongref.protocol.recreation import RECREATION_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Mapping
@@ -40,8 +42,9 @@ if TYPE_CHECKING:
 PAUSE = 2.0
 """Seconds between two looks at a stack that is changing."""
 
-TRIES = 3
-"""How often a hold stack that fails is created again: an export or a parameter of that name may just have gone."""
+TRIES, MOST_TRIES = 3, 15
+"""How often a hold stack that fails is created again: an export may just have gone. A parameter of that name may have,
+too: so it is tried more often until the name can be used again."""
 
 REMOVAL_SECONDS = 60.0
 """How long a Delete waits for its hold stack to be gone, so that the producer can be deleted right after it."""
@@ -124,6 +127,7 @@ class HoldKeeper:
     _made_at: datetime | None = None
     _since: datetime | None = None  # when it began to wait
     _tries: int = 0
+    _first_tried: datetime | None = None
     _has_settled: bool = False
 
     def may_exist(self) -> bool:
@@ -227,6 +231,8 @@ class HoldKeeper:
     def _find(self) -> StackInfo | None:
         found = self.ports.stacks.by_name(self.stack.name, self.stack.producer.region)
         self.began = self.began or found is not None
+        if found:
+            check_hold_format(self.stack.name, found.tags)
         return found
 
     def _advance(self, step: HoldStep, found: StackInfo | None, holds: Mapping[str, str]) -> StrongRefError:
@@ -288,7 +294,9 @@ class HoldKeeper:
 
     def _count_try(self) -> None:
         self._tries += 1
-        if self._tries > TRIES:
+        self._first_tried = self._first_tried or self.clock.now()
+        most = TRIES if self._seconds_since(self._first_tried) > RECREATION_SECONDS else MOST_TRIES
+        if self._tries > most:
             reason = self.ports.stacks.failure(self._made) if self._made else ""
             raise HoldFailedError(self.stack.name, self.stack.producer.region, reason or "See its events.")
 

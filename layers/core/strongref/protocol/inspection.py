@@ -6,8 +6,17 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import RESTORED_TAG, BadArnError, ExportScope, Producer, StackArn, claim_tag
-from strongref.errors import OTHER_ACCOUNT, StackLookupError
+from strongref.contract.names import (
+    RESTORED_TAG,
+    BadArnError,
+    ExportScope,
+    ManifestSet,
+    Producer,
+    StackArn,
+    can_be_claim,
+    claim_tag,
+)
+from strongref.errors import OTHER_ACCOUNT, StackLookupError, StrongRefError, UnfinishedError
 from strongref.protocol.planner import Owner, ValueTags, split_tags
 from strongref.protocol.side_by_side import at_once
 from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
@@ -31,6 +40,8 @@ class TagInspector:
         self._stacks = stacks
         self._infos: dict[str, StackInfo | None] = {}
         self._claiming: dict[str, ClaimingStack | None] = {}
+        self.unasked: dict[str, StackLookupError] = {}  # by ARN, why a stack cannot be asked about
+        self.unread: dict[str, StrongRefError] = {}  # by parameter, why its tags cannot be read
 
     def inspect(self, store: Store, scope: ExportScope, keys: Iterable[Key], stack: str) -> dict[Key, ValueTags]:
         """What the tags of these values say, as seen from a stack; a value that has gone is left out."""
@@ -50,7 +61,28 @@ class TagInspector:
 
     def survey(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """The same, as seen from nobody: a value is ours if it belongs to the stack whose scope this is."""
-        return self._said(_read_tags(store, scope, keys), lambda producer: self._owner_in(producer, scope.producer))
+        tags = _read_tags(store, scope, keys)
+        return self._said(tags, lambda producer: self._owner_in(producer, scope.producer, self.may_exist))
+
+    def survey_all(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
+        """The same for a caller that leaves alone what cannot be read: it is noted in `unread`.
+
+        Raises:
+            StrongRefError: no tags of several values can be read at all.
+        """
+        found: dict[Key, ValueTags] = {}
+        unread: dict[str, StrongRefError] = {}
+        for key in keys:
+            try:
+                found |= self.survey(store, scope, [key])
+            except UnfinishedError:
+                raise
+            except StrongRefError as error:
+                unread[scope.value(key)] = error
+                if len(unread) > 1 and not found:
+                    raise
+        self.unread |= unread
+        return found
 
     def info(self, stack: str) -> StackInfo | None:
         """The stack with this ARN; None if it does not exist."""
@@ -65,6 +97,14 @@ class TagInspector:
         except StackLookupError as error:
             if error.code != OTHER_ACCOUNT:
                 raise
+            return True
+
+    def may_exist(self, stack: str) -> bool:
+        """The same for a caller that leaves alone what it cannot ask about: it is noted in `unasked`."""
+        try:
+            return self.exists(stack)
+        except StackLookupError as error:
+            self.unasked[stack] = error
             return True
 
     def confirm_stale(self, found: Iterable[dict[Key, ValueTags]], clock: Clock, lag: ReadLag) -> None:
@@ -84,10 +124,13 @@ class TagInspector:
                 stale = {
                     tag: importer
                     for tag, importer in each.stale.items()
-                    if is_stale_twice(tag, first._claiming.get(importer), self.claiming_stack(importer))
+                    if is_stale_twice(tag, first._known(tag, importer), self._claim(tag, importer))
                 }
                 live = {tag: importer for tag, importer in each.stale.items() if tag not in stale}
-                tags[key] = replace(each, claims={**each.claims, **live}, stale=stale)
+                unknown = {tag: importer for tag, importer in live.items() if importer in first.unasked}
+                tags[key] = replace(
+                    each, claims={**each.claims, **live}, stale=stale, unknown={**each.unknown, **unknown}
+                )
 
     def found_deleted(self, stack: str) -> bool:
         """Whether this inspector found that a stack of that ARN does not exist."""
@@ -100,9 +143,21 @@ class TagInspector:
 
     def _value_tags(self, tags: Mapping[str, str], owner: Callable[[str | None], Owner]) -> ValueTags:
         producer, owners, claims = split_tags(tags)
-        stale = {tag: importer for tag, importer in claims.items() if is_stale(tag, self.claiming_stack(importer))}
+        stale = {tag: importer for tag, importer in claims.items() if is_stale(tag, self._claim(tag, importer))}
         live = {tag: importer for tag, importer in claims.items() if tag not in stale}
-        return ValueTags(owner(producer), producer, frozenset(owners), live, stale, RESTORED_TAG in tags)
+        unknown = {
+            tag: each for tag, each in live.items() if self._claim(tag, each) is None and not ManifestSet.parse(each)
+        }
+        restored = RESTORED_TAG in tags
+        return ValueTags(owner(producer), producer, frozenset(owners), live, stale, restored, unknown)
+
+    def _claim(self, tag: str, importer: str) -> ClaimingStack | None:
+        """What is known about the stack of a claim; a claim that no import can have made is that of no stack."""
+        return self.claiming_stack(importer) if can_be_claim(tag, importer) else ClaimingStack(exists=False)
+
+    def _known(self, tag: str, importer: str) -> ClaimingStack | None:
+        """The same as far as this inspector has asked."""
+        return self._claiming.get(importer) if can_be_claim(tag, importer) else ClaimingStack(exists=False)
 
     def _owner(self, producer: str | None, stack: str) -> Owner:
         if producer == stack:
@@ -110,14 +165,14 @@ class TagInspector:
         owner = self._owner_in(producer, StackArn.parse(stack).producer)
         return Owner.NOBODYS if owner is Owner.NOBODYS else Owner.FOREIGN
 
-    def _owner_in(self, producer: str | None, scope: Producer) -> Owner:
+    def _owner_in(self, producer: str | None, scope: Producer, exists: Callable[[str], bool] | None = None) -> Owner:
         try:
             stack = StackArn.parse(producer or "")
         except BadArnError:
             return Owner.FOREIGN
         if stack.producer != scope:
             return Owner.FOREIGN
-        return Owner.OURS if self.exists(str(stack)) else Owner.NOBODYS
+        return Owner.OURS if (exists or self.exists)(str(stack)) else Owner.NOBODYS
 
     def claiming_stack(self, importer: str) -> ClaimingStack | None:
         """What is known about a claim's stack; None for what cannot be asked about."""
@@ -130,12 +185,16 @@ class TagInspector:
             StackArn.parse(importer)
         except BadArnError:
             return None
-        if not self.exists(importer):
-            return ClaimingStack(exists=False)
-        info = self._infos.get(importer)
-        if info is None or not info.at_rest:
-            return ClaimingStack(exists=True)
-        claims = frozenset(claim_tag(physical_id) for physical_id in self._stacks.physical_ids(importer))
+        try:
+            info = self.info(importer)
+            if info is None:
+                return ClaimingStack(exists=False)
+            if not info.at_rest:
+                return ClaimingStack(exists=True)
+            claims = frozenset(claim_tag(physical_id) for physical_id in self._stacks.physical_ids(importer))
+        except StackLookupError as error:  # Its claims count.
+            self.unasked[importer] = error
+            return None
         return ClaimingStack(exists=True, at_rest=True, claims=claims, updated=info.updated)
 
 

@@ -6,20 +6,22 @@ It reads without a fence, and puts one up only where something is to be repaired
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from strongref.contract.holds import HOLDS
+from strongref.contract.index import INDEX
 from strongref.contract.names import RESTORED, SHARED, ExportScope
 from strongref.contract.notices import Observation, findings_reported, repairs_made
-from strongref.contract.record import decode
+from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
-from strongref.errors import AlreadyExistsError, ChangingError, StrongRefError, UnfinishedError
+from strongref.errors import AlreadyExistsError, ChangingError
 from strongref.log import logger
 from strongref.protocol.executor import write_record
 from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.janitor_holds import HoldTender, add_claims, log_failure
+from strongref.protocol.janitor_holds import HoldTender, add_claims, log_failure, tolerated
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import Work, carry_out
@@ -39,6 +41,8 @@ HOLDER = FenceHolder("janitor", "the janitor")
 PART = 200
 """Values of a scope that are read before what was found is repaired: a function that runs out of time loses no more
 than that."""
+
+FENCES = "/strongref/fences"
 
 LAST = "~"
 """Sorts after every path and key."""
@@ -80,82 +84,48 @@ class Janitor:
     region: str
     account: str
     repairs: bool = True  # whether it repairs what it finds, or only looks twice
-    failed: Failed = log_failure  # takes what could not be looked after
+    failed: Failed = log_failure  # takes what could not be looked after, in addition to the findings
 
-    def tend(self, clock: Clock, after: Checkpoint = ("", "")) -> Iterator[JanitorProgress]:
+    def tend(self, clock: Clock, after: Checkpoint = ("", ""), *, skip: bool = False) -> Iterator[JanitorProgress]:
         """Look after one part of the store after the other, and yield what was done in each.
 
-        Everything up to the mark `after` is done already. What cannot be repaired in a scope stops no other one.
+        Everything up to the mark `after` is done already. `skip` leaves out the next part, which took an invocation all
+        its time. What cannot be read, asked about or repaired is reported, and stops nothing else.
 
         Raises:
             UnfinishedError: the time ran out.
-            StrongRefError: a call failed; if that was a repair, everything else has been done.
+            StrongRefError: the region's exports, records or fences cannot be listed.
         """
-        failures: list[StrongRefError] = []
-        yield from self._tend(clock, after, failures)
-        if failures:
-            raise failures[0]
-
-    def _tend(self, clock: Clock, after: Checkpoint, failures: list[StrongRefError]) -> Iterator[JanitorProgress]:
-        """The same, but failed repairs are added to `failures`."""
         store = self.ports.stores(self.region, clock)
         yield JanitorProgress(after, 0, tuple(self._expired(store, clock)))
-        inspector = TagInspector(self.ports.stacks)
-        stored = _by_scope("exports", store.under("/strongref/exports"))
-        recorded = _by_scope("records", store.under("/strongref/records"))
-        holds = HoldTender(self.ports, self.region, clock, HOLDER, self.repairs, self.failed)
-        index = IndexTender(self.ports, self.region, self.account, clock, self.repairs, self.failed)
-        for scope in sorted({*stored, *recorded}, key=lambda scope: scope.values):
-            here, there = stored.get(scope, {}), recorded.get(scope, {})
-            claims: dict[Claim, set[Key]] = {}
-            done: list[Key] = []  # by an earlier invocation
-            for keys in _parts(sorted(scope.key(name) for name in here)):
-                mark = (scope.values, keys[-1] if keys else "")
-                if mark <= after:
-                    done += keys
-                    continue
-                seen = self._see(store, scope, here, there, inspector, keys)
-                repairs, busy = self._attend(clock, scope, examine(scope, seen), inspector, failures)
-                yield JanitorProgress(mark, len(keys), tuple(sorted(repairs.findings)), busy=busy)
-                add_claims(claims, seen.tags)
-            if (scope.values, 2 * LAST) > after:
-                living = _of_living_stacks(scope, there, inspector)
-                last = after[1].removeprefix(LAST) if after >= (scope.values, LAST) else ""
-                if missing := tuple(index.add_missing(scope, living.records)):
-                    yield JanitorProgress((scope.values, LAST + last), 0, missing)
-                for tag, found in holds.make_missing(scope, living, claims, done, inspector, last):
-                    yield JanitorProgress((scope.values, LAST + tag), 0, found)
-        made = tuple(holds.confirm())
-        if made:
-            yield JanitorProgress(max(after, (LAST, "")), 0, made)
-        for mark, work in (((LAST, "holds"), holds.delete_stale), ((LAST, "index"), index.correct)):
-            if mark > after:
-                yield JanitorProgress(mark, 0, tuple(work()))
+        visit = _Visit(self, clock, store, after, skip)
+        for scope in visit.scopes():
+            yield from visit.values(scope)
+            yield from visit.holds_and_index(scope)
+        yield from visit.rest()
 
     def _expired(self, store: Store, clock: Clock) -> Iterator[Finding]:
         """The fences whose holder died. A repair deletes all that expired, and old traces of released claims."""
-        fences, now = fences_below(store, "/strongref/fences"), clock.now()
+        fences, now = fences_below(store, FENCES), clock.now()
+        failed: list[Finding] = []
         if self.repairs:
-            delete_expired(store, fences, now)
-            releases = {name: Release.decode(name, each.text) for name, each in store.under(RELEASES).items()}
-            store.delete([name for name, each in releases.items() if each and each.is_over(now)])
+            with tolerated(self.failed, failed, "Expired fences could not be deleted", FENCES):
+                delete_expired(store, fences, now)
+            with tolerated(self.failed, failed, "Old traces could not be deleted", RELEASES):
+                releases = {name: Release.decode(name, each.text) for name, each in store.under(RELEASES).items()}
+                store.delete([name for name, each in releases.items() if each and each.is_over(now)])
+        yield from failed
         for name, fence in fences.items():
-            if not (fence.is_live(now) or fence.finished):
+            if fence.newer:
+                yield Finding(FindingType.NEWER, name, (), str(fence.newer))
+            elif not (fence.is_live(now) or fence.finished or failed):
                 yield Finding(FindingType.DEAD_FENCE, name)
 
-    def _attend(
-        self,
-        clock: Clock,
-        scope: ExportScope,
-        suspicion: Repairs,
-        first: TagInspector,
-        failures: list[StrongRefError],
-    ) -> tuple[Repairs, bool]:
+    def attend(self, clock: Clock, scope: ExportScope, suspicion: Repairs, first: TagInspector) -> tuple[Repairs, bool]:
         """Verify a suspicion, and repair; return whether the scope is being changed, so that repairs have to wait.
 
         What was read before may be minutes old, and a change halfway looks like damage: so everything is read again,
-        behind a fence if something is to be repaired. A repair that fails is added to `failures`: nothing is known of
-        what is left to do.
+        behind a fence if something is to be repaired.
         """
         keys = sorted(suspicion.suspects)
         if suspicion.needed and self.repairs:
@@ -166,12 +136,6 @@ class Janitor:
                 )
             except ChangingError:
                 return suspicion, True
-            except UnfinishedError:
-                raise
-            except StrongRefError as error:
-                failures.append(error)
-                self.failed("Exports could not be repaired", error, path=scope.values, records=scope.records)
-                return Repairs(), False
             return repairs, False
         if not suspicion.findings:
             return suspicion, False
@@ -188,7 +152,10 @@ class Janitor:
         """The second look: a stack is deleted, and a claim stale, if the first look found it so, too."""
         here, there = store.under(scope.values), store.under(scope.records)
         inspector = TagInspector(self.ports.stacks)
-        seen = self._see(store, scope, here, there, inspector, keys)
+        # What the first look could not see is left to the next run, which looks at it twice.
+        inspector.unread |= first.unread
+        inspector.unasked |= first.unasked
+        seen = self.see(store, scope, here, there, inspector, keys)
         tags = dict(seen.tags)
         inspector.agree(first, [tags])
         deleted = frozenset(stack for stack in seen.deleted_stacks if first.found_deleted(stack))
@@ -198,20 +165,28 @@ class Janitor:
     def _heal(self, store: Store, scope: ExportScope, keys: list[Key], first: TagInspector) -> Repairs:
         """Read again, now that nobody can claim or change anything, and repair."""
         seen, repairs = self._look_again(store, scope, keys, first)
+        failed: list[Finding] = []
+        message = "Something could not be repaired"
         for logical_id, record in repairs.records.items():
-            carry_out([Work(store, write_record(store, scope, logical_id, record, seen.records[logical_id].numbers))])
+            with tolerated(self.failed, failed, message, part_name(scope.records, logical_id, 0)):
+                numbers = seen.records[logical_id].numbers
+                carry_out([Work(store, write_record(store, scope, logical_id, record, numbers))])
         for key, stale in repairs.untag.items():
-            store.untag(scope.value(key), stale)
-        store.delete([scope.value(key) for key in repairs.delete])
-        store.delete(repairs.delete_parts)
+            with tolerated(self.failed, failed, message, scope.value(key)):
+                store.untag(scope.value(key), stale)
+        for name in (*(scope.value(key) for key in repairs.delete), *repairs.delete_parts):
+            with tolerated(self.failed, failed, message, name):
+                store.delete([name])
         for key, (value, tags) in repairs.put_back.items():
-            try:
-                store.create(scope.value(key), value.type, value.text, {**tags, **RESTORED})
-            except AlreadyExistsError:
-                logger.info("A missing value was put back by someone else", extra={"parameter": scope.value(key)})
+            with tolerated(self.failed, failed, message, scope.value(key)):
+                try:
+                    store.create(scope.value(key), value.type, value.text, {**tags, **RESTORED})
+                except AlreadyExistsError:
+                    logger.info("A missing value was put back by someone else", extra={"parameter": scope.value(key)})
+        repairs.note_failures(failed)
         return repairs
 
-    def _see(  # noqa: PLR0913, PLR0917
+    def see(  # noqa: PLR0913, PLR0917
         self,
         store: Store,
         scope: ExportScope,
@@ -224,17 +199,115 @@ class Janitor:
         values = {scope.key(name): found.value for name, found in stored.items()}
         records = decode(scope.records, recorded)
         stacks = {found.record.stack for found in records.values() if found.record}
+        deleted = frozenset(stack for stack in stacks if not inspector.may_exist(stack))
+        readable = [key for key in keys if key in values and scope.value(key) not in inspector.unread]
+        tags = inspector.survey_all(store, scope, readable)
+        unread = {key: str(error) for key in keys if (error := inspector.unread.get(scope.value(key)))}
         return ScopeSnapshot(
             records=records,
             stored=values,
-            tags=inspector.survey(store, scope, [key for key in keys if key in values]),
-            deleted_stacks=frozenset(stack for stack in stacks if not inspector.exists(stack)),
+            tags=tags,
+            deleted_stacks=deleted,
             awaited=scope.consumer == SHARED or self._is_there(scope.consumer),
+            unread=unread,
+            unasked={stack: str(error) for stack, error in inspector.unasked.items()},
         )
 
     def _is_there(self, consumer: str) -> bool:
         info = self.ports.stacks.by_name(consumer, self.region)
         return info is not None and not info.being_deleted
+
+
+@dataclass(slots=True)
+class _Visit:
+    """One run of a janitor, from a mark on."""
+
+    janitor: Janitor
+    clock: Clock
+    store: Store
+    after: Checkpoint
+    skip: bool  # whether the next part is left out
+    inspector: TagInspector = field(init=False)
+    _stored: Mapping[ExportScope, Mapping[str, Parameter]] = field(init=False)
+    _recorded: Mapping[ExportScope, Mapping[str, Parameter]] = field(init=False)
+    _holds: HoldTender = field(init=False)
+    _index: IndexTender = field(init=False)
+    _claims: dict[Claim, set[Key]] = field(default_factory=dict)  # of the scope that is being tended
+    _done: list[Key] = field(default_factory=list)  # of its keys, those that an earlier invocation has tended
+
+    def __post_init__(self) -> None:
+        janitor, clock = self.janitor, self.clock
+        self.inspector = TagInspector(janitor.ports.stacks)
+        self._stored = _by_scope("exports", self.store.under("/strongref/exports"))
+        self._recorded = _by_scope("records", self.store.under("/strongref/records"))
+        failed = janitor.failed
+        self._holds = HoldTender(janitor.ports, janitor.region, clock, HOLDER, janitor.repairs, failed)
+        self._index = IndexTender(janitor.ports, janitor.region, janitor.account, clock, janitor.repairs, failed)
+
+    def scopes(self) -> list[ExportScope]:
+        return sorted({*self._stored, *self._recorded}, key=lambda scope: scope.values)
+
+    def values(self, scope: ExportScope) -> Iterator[JanitorProgress]:
+        """Tend to the values and records of a scope, part by part."""
+        here, there = self._stored.get(scope, {}), self._recorded.get(scope, {})
+        self._claims, self._done = {}, []
+        for keys in _parts(sorted(scope.key(name) for name in here)):
+            mark = (scope.values, keys[-1] if keys else "")
+            if mark <= self.after:
+                self._done += keys
+                continue
+            failed: list[Finding] = []
+            repairs, busy = Repairs(), False
+            if not self._is_left_out(scope.values, failed):
+                with tolerated(
+                    self.janitor.failed,
+                    failed,
+                    "Exports could not be looked after",
+                    scope.values,
+                    records=scope.records,
+                ):
+                    seen = self.janitor.see(self.store, scope, here, there, self.inspector, keys)
+                    add_claims(self._claims, seen.tags)
+                    repairs, busy = self.janitor.attend(self.clock, scope, examine(scope, seen), self.inspector)
+            values = 0 if failed else len(keys)
+            yield JanitorProgress(mark, values, (*sorted(repairs.findings), *failed), busy=busy)
+
+    def holds_and_index(self, scope: ExportScope) -> Iterator[JanitorProgress]:
+        """Tend to the holds of a scope's imports, and to the index entries of its Exports."""
+        if (scope.values, 2 * LAST) <= self.after:
+            return
+        failed: list[Finding] = []
+        if self._is_left_out(scope.values, failed):
+            yield JanitorProgress((scope.values, 2 * LAST), 0, tuple(failed))
+            return
+        living = _of_living_stacks(scope, self._recorded.get(scope, {}), self.inspector)
+        last = self.after[1].removeprefix(LAST) if self.after >= (scope.values, LAST) else ""
+        if missing := tuple(self._index.add_missing(scope, living.records)):
+            yield JanitorProgress((scope.values, LAST + last), 0, missing)
+        for tag, found in self._holds.make_missing(scope, living, self._claims, self._done, self.inspector, last):
+            yield JanitorProgress((scope.values, LAST + tag), 0, found)
+
+    def rest(self) -> Iterator[JanitorProgress]:
+        """Confirm the holds that were begun, and tend to the holds and the index of the region."""
+        if made := tuple(self._holds.confirm()):
+            yield JanitorProgress(max(self.after, (LAST, "")), 0, made)
+        works = (("holds", HOLDS, self._holds.delete_stale), ("index", INDEX, self._index.correct))
+        for name, path, work in works:
+            if (LAST, name) <= self.after:
+                continue
+            found: list[Finding] = []
+            if not self._is_left_out(path, found):
+                with tolerated(self.janitor.failed, found, "A part of the store could not be looked after", path):
+                    found += work()
+            yield JanitorProgress((LAST, name), 0, tuple(found))
+
+    def _is_left_out(self, path: str, found: list[Finding]) -> bool:
+        """Whether this is the part that took an invocation all its time; it is left out once, and reported."""
+        if not self.skip:
+            return False
+        self.skip = False
+        found.append(Finding(FindingType.UNKNOWN, path, (), "It takes longer than an invocation of the janitor may."))
+        return True
 
 
 def _parts(keys: list[Key]) -> list[list[Key]]:
@@ -245,10 +318,11 @@ def _parts(keys: list[Key]) -> list[list[Key]]:
 def _of_living_stacks(
     scope: ExportScope, recorded: Mapping[str, Parameter], inspector: TagInspector
 ) -> RecordedExports:
-    """What the records of stacks that exist publish."""
-    found = RecordedExports.of(decode(scope.records, recorded))
-    living = {logical_id: each for logical_id, each in found.records.items() if inspector.exists(each.stack)}
-    return RecordedExports(living, found.torn)
+    """What the records of stacks that exist publish; `torn` if one cannot be read at all."""
+    found = decode(scope.records, recorded)
+    records = {logical_id: record for logical_id, each in found.items() if (record := each.record or each.plain)}
+    living = {logical_id: each for logical_id, each in records.items() if inspector.may_exist(each.stack)}
+    return RecordedExports(living, torn=any(each.torn and not each.plain for each in found.values()))
 
 
 def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportScope, dict[str, Parameter]]:
@@ -277,6 +351,7 @@ def report(region: str, progress: JanitorProgress) -> None:
     for finding in progress.findings:
         kind, resolution = finding.kind.value, finding.kind.resolution
         said = {"finding": kind, "parameter": finding.parameter, "region": region, "stacks": list(finding.stacks)}
+        said |= {"why": finding.why} if finding.why else {}
         if progress.busy:
             logger.info("Found, and left for the next run: the exports are being changed", extra=said)
         elif resolution is Resolution.HEALED:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
+from strongref.contract.format import check_hold_format
 from strongref.contract.holds import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
 from strongref.contract.names import BadArnError, Producer, StackArn, claim_tag
-from strongref.errors import ChangingError, HoldPendingError, StrongRefError, UnfinishedError
+from strongref.errors import ChangingError, HoldPendingError, NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.findings import Finding, FindingType
@@ -65,14 +66,28 @@ def log_failure(message: str, error: StrongRefError, /, **about: str) -> None:
 
 
 @contextmanager
-def tolerated(failed: Failed, message: str, **about: str) -> Iterator[None]:
-    """What cannot be looked after is reported, and stops nothing else. Raises `UnfinishedError` only."""
+def tolerated(
+    failed: Failed, found: list[Finding], message: str, name: str, *stacks: str, **about: str
+) -> Iterator[None]:
+    """What cannot be looked after is reported and found, and stops nothing else. Raises `UnfinishedError` only.
+
+    Args:
+        failed: takes the error.
+        found: gets the finding.
+        message: for the log.
+        name: of the parameter, or the path, that it is about.
+        stacks: the ARNs of the stacks concerned.
+        about: names of what else it is about.
+    """
     try:
         yield
     except UnfinishedError:
         raise
+    except NewerFormatError as error:
+        found.append(Finding(FindingType.NEWER, name, stacks, str(error)))
     except StrongRefError as error:
-        failed(message, error, **about)
+        failed(message, error, parameter=name, **about)
+        found.append(Finding(FindingType.UNKNOWN, name, stacks, str(error)))
 
 
 @dataclass(slots=True)
@@ -119,14 +134,23 @@ class HoldTender:
             if len(unread) > READ_AGAIN:
                 logger.warning("Too many values to look after their holds", extra={"path": scope.values})
                 return
-            add_claims(claims, first.survey(self.ports.stores(self.region, self.clock), scope, unread))
+            failed: list[Finding] = []
+            with tolerated(self.failed, failed, "The holds of imports could not be looked after", scope.values):
+                add_claims(claims, first.survey(self.ports.stores(self.region, self.clock), scope, unread))
+            if failed:
+                yield after, tuple(failed)
+                return
         for claim, keys in sorted(claims.items()):
             keeper = self._keeper(scope, claim, first) if claim[0] > after else None
+            failed = []
             about = {"importer": claim[1], "hold": keeper.stack.name} if keeper else {"importer": claim[1]}
-            with tolerated(self.failed, "The hold of an import could not be looked after", **about):
+            message = "The hold of an import could not be looked after"
+            with tolerated(self.failed, failed, message, scope.values, claim[1], **about):
                 if keeper and self._is_wrong(keeper, recorded, keys):
                     yield claim[0], ()
                     yield claim[0], tuple(self._repaired(keeper, claim, keys, first))
+            if failed:
+                yield claim[0], tuple(failed)
 
     def confirm(self) -> Iterator[Finding]:
         """Wait a little until the holds that were begun are made, and report what became of each."""
@@ -157,18 +181,23 @@ class HoldTender:
         """Delete the hold stacks of this region whose import is gone."""
         first = TagInspector(self.ports.stacks)
         names = set()
+        failed: list[Finding] = []
         for each in filter(None, map(HoldParameter.of, self._parameters(self.region))):
-            with tolerated(self.failed, "A hold could not be looked after", stack=each.label):
+            name = hold_stack_name(each.account, each.label, each.hash)
+            with tolerated(self.failed, failed, "A hold could not be looked after", name, stack=each.label):
                 if not self._has_import(each):
-                    names.add(hold_stack_name(each.account, each.label, each.hash))
+                    names.add(name)
         for name in sorted(names):
-            with tolerated(self.failed, "A hold could not be looked after", hold=name):
+            with tolerated(self.failed, failed, "A hold could not be looked after", name, hold=name):
                 info = self.ports.stacks.by_name(name, self.region)
+                if info:
+                    check_hold_format(name, info.tags)
                 stack = HoldStack.of_tags(info.tags, self.region) if info else None
                 if not (info and stack and info.created) or self.clock.now() - info.created < YOUNG:
                     continue
                 if is_stale(stack.claim, first.claiming_stack(stack.importer)):
                     yield from self._deleted(HoldKeeper(self.ports, self.clock, stack), first)
+        yield from failed
 
     def _keeper(self, scope: ExportScope, claim: Claim, first: TagInspector) -> HoldKeeper | None:
         """What makes the hold for a claim; None if it is no Import's of this account."""
@@ -198,7 +227,7 @@ class HoldTender:
             inspector = TagInspector(self.ports.stacks)
             claims: dict[Claim, set[Key]] = {}
             keys = {stack.scope.key(name) for name in store.under(stack.scope.values, decrypted=False)}
-            recorded = RecordedExports.read(store, stack.scope)
+            recorded = RecordedExports.read(store, stack.scope).readable()
             if recorded.torn:
                 raise ChangingError(str(stack.scope.producer), "another deployment")
             needs_all = keeper.may_exist() or len(recorded.all_holds) > 1

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.index import INDEX, IndexEntry, Place, index_name, index_of
 from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn
 from strongref.contract.values import ParameterType
+from strongref.errors import NewerFormatError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor_holds import log_failure, tolerated
 from strongref.protocol.published import RecordedExports
@@ -39,6 +40,7 @@ class IndexTender:
     repairs: bool = True
     failed: Failed = log_failure  # takes what could not be looked after
     _entries: dict[str, dict[str, IndexEntry]] = field(default_factory=dict)  # by region and parameter name
+    _newer: dict[str, dict[str, NewerFormatError]] = field(default_factory=dict)  # likewise, what is left alone
 
     def add_missing(self, scope: ExportScope, records: Mapping[str, Record]) -> Iterator[Finding]:
         """Add the place of these records, of Exports that exist, to the entries that lack it."""
@@ -47,7 +49,8 @@ class IndexTender:
             return
         for logical_id, record in records.items():
             name = index_name(producer.stack, logical_id)
-            with tolerated(self.failed, NOT_TENDED, parameter=name):
+            failed: list[Finding] = []
+            with tolerated(self.failed, failed, NOT_TENDED, name, record.stack):
                 if _is_complete(self._listed(producer.region).get(name), record, self._place(scope)):
                     continue
                 entry = self._read(producer.region, name)
@@ -58,21 +61,27 @@ class IndexTender:
                 if self.repairs:
                     self._write(producer.region, name, replace(known, places=places, hold=hold))
                 yield Finding(FindingType.INDEX, name, (record.stack,))
+            yield from failed
 
     def correct(self) -> Iterator[Finding]:
         """Remove places without a record, and entries of deleted stacks, after two looks more than a lag apart."""
         suspects = {}
-        for name, entry in self._listed(self.region).items():
-            with tolerated(self.failed, NOT_TENDED, parameter=name):
+        failed: list[Finding] = []
+        entries = self._listed(self.region)
+        for name, error in sorted(self._newer.get(self.region, {}).items()):
+            yield Finding(FindingType.NEWER, name, (), str(error))
+        for name, entry in entries.items():
+            with tolerated(self.failed, failed, NOT_TENDED, name, entry.stack):
                 info, left = self._look(name, entry)
                 if left != entry:
                     suspects[name] = (entry, info)
         if suspects:
             self.ports.lag.settle(self.clock)
         for name, (entry, first) in suspects.items():
-            with tolerated(self.failed, NOT_TENDED, parameter=name):
+            with tolerated(self.failed, failed, NOT_TENDED, name, entry.stack):
                 if self._corrected(name, entry, first):
                     yield Finding(FindingType.INDEX, name, (entry.stack,))
+        yield from failed
 
     def _corrected(self, name: str, entry: IndexEntry, first: StackInfo | None) -> bool:
         """Correct an entry, if the second look agrees with the first."""
@@ -114,13 +123,21 @@ class IndexTender:
         """The index of a region, read once."""
         if region not in self._entries:
             found = self.ports.stores(region, self.clock).under(INDEX)
-            entries = ((name, IndexEntry.decode(each.text)) for name, each in found.items())
-            self._entries[region] = {name: entry for name, entry in entries if entry and _is_of(name, entry)}
+            entries: dict[str, IndexEntry] = {}
+            for name, each in found.items():
+                try:
+                    entry = IndexEntry.decode(each)
+                except NewerFormatError as error:
+                    self._newer.setdefault(region, {})[name] = error
+                    continue
+                if entry and _is_of(name, entry):
+                    entries[name] = entry
+            self._entries[region] = entries
         return self._entries[region]
 
     def _read(self, region: str, name: str) -> IndexEntry | None:
         found = self.ports.stores(region, self.clock).get([name]).get(name)
-        return IndexEntry.decode(found.text) if found else None
+        return IndexEntry.decode(found) if found else None
 
     def _write(self, region: str, name: str, entry: IndexEntry) -> None:
         self.ports.stores(region, self.clock).overwrite(name, ParameterType.STRING, entry.encode())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
+from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse, UndecryptableError
 from strongref.text import some
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Importers = tuple[str, ...]
 """The ARNs of the stacks that claim a value, sorted."""
 
-Refusal = ConflictingExportError | ForeignParameterError | ExportsInUseError
+Refusal = ConflictingExportError | ForeignParameterError | ExportsInUseError | UndecryptableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +170,10 @@ def refusal_of(plans: Sequence[ExportPlan]) -> Refusal | None:
     """Why several plans cannot be carried out; None if they can. Values in use are reported for all plans together."""
     refusals = [refusal for plan in plans for refusal in plan.refusals]
     in_use: list[InUse] = []
+    unknown: set[str] = set()
     for refusal in refusals:
         if not isinstance(refusal, ExportsInUseError):
             return refusal
         in_use.extend(refusal.in_use)
-    return ExportsInUseError(in_use) if in_use else None
+        unknown.update(refusal.unknown)
+    return ExportsInUseError(in_use, unknown) if in_use else None

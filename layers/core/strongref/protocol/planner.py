@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import ExportScope
     from strongref.contract.record import RequestStamp
     from strongref.contract.values import Value
+    from strongref.errors import StrongRefError
     from strongref.protocol.plan import Importers, Instruction, Refusal
 
 
@@ -55,6 +56,8 @@ class ValueTags:
     claims: Mapping[str, str] = field(default_factory=dict)  # live claims: the tag's key, the importing stack's ARN
     stale: Mapping[str, str] = field(default_factory=dict)  # stale claims, likewise
     restored: bool = False  # whether it was put back after it had been deleted, with the claims on it
+    # of the live claims, those of stacks that cannot be asked about, and those that no version known here makes
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def importers(self) -> Importers:
@@ -94,6 +97,8 @@ class StoredExports:
     orphans: Mapping[str, Record] = field(default_factory=dict)
     # the numbers of the parts that the records have, by logical ID
     parts: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    # why the secure values of another Export cannot be read; None if they can. `stored` has no secure values then
+    locked: StrongRefError | None = None
 
     @property
     def recorded(self) -> Mapping[Key, Value]:
@@ -178,7 +183,12 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     is the name of the CloudFormation export that imports hold.
     """
     found = _compare(export, wanted, stored, tags)
-    refusals = (*_conflicts(wanted, stored), *_foreign(scope, wanted, tags), *_in_use(found, policy))
+    refusals = (
+        *_conflicts(wanted, stored),
+        *_foreign(scope, wanted, tags),
+        *_locked(stored, found, policy),
+        *_in_use(found, policy, {each for key in tags.values() for each in key.unknown.values()}),
+    )
     if refusals:
         return ExportPlan(scope, refusals=refusals)
     overwritten = {key: wanted[key] for key in found.changed if key not in found.retyped}
@@ -265,8 +275,17 @@ def _foreign(scope: ExportScope, wanted: Mapping[Key, Value], tags: Mapping[Key,
         yield ForeignParameterError({scope.value(key): producer for key, producer in foreign.items()})
 
 
-def _in_use(found: _Differences, policy: ClaimPolicy) -> Iterator[Refusal]:
-    """What claims forbid. Another type takes a deletion, without the claims for a moment: that is never propagated."""
+def _locked(stored: StoredExports, found: _Differences, policy: ClaimPolicy) -> Iterator[Refusal]:
+    """Imported values that cannot be decrypted, so that nobody knows whether they would change."""
+    if ClaimPolicy.PROPAGATE not in policy:
+        yield from (locked for key in found.claimed_changes if (locked := stored.stored[key].locked))
+
+
+def _in_use(found: _Differences, policy: ClaimPolicy, unknown: Collection[str]) -> Iterator[Refusal]:
+    """What claims forbid, given which of those who claim cannot be asked about.
+
+    Another type takes a deletion, without the claims for a moment: that is never propagated.
+    """
     changes = {} if ClaimPolicy.PROPAGATE in policy else found.claimed_changes
     drops = {} if ClaimPolicy.KEEP in policy else found.claimed_drops
     in_use = [InUse(key, "changed", who) for key, who in changes.items() if key not in found.retyped]
@@ -275,7 +294,7 @@ def _in_use(found: _Differences, policy: ClaimPolicy) -> Iterator[Refusal]:
     ]
     in_use += [InUse(key, "dropped", who) for key, who in drops.items()]
     if in_use:
-        yield ExportsInUseError(in_use)
+        yield ExportsInUseError(in_use, unknown)
 
 
 def _owners(

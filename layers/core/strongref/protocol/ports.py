@@ -43,7 +43,8 @@ class SideBySide(Protocol):
 class Store(Protocol):
     """Parameter Store of one account and region.
 
-    It batches, pages, limits its rate and retries. Every method may raise `StoreError` or one of its subclasses.
+    It batches, pages, limits its rate and retries. Every method may raise `StoreError` or one of its subclasses. A
+    SecureString that cannot be decrypted fails no read: it is `locked`.
     """
 
     region: str
@@ -225,7 +226,7 @@ class Notify(Protocol):
     def __call__(self, notice: Notice, /) -> None: ...
 
 
-class Waits(Protocol):
+class OnWait(Protocol):
     """Is called before each pause in which a change waits for another holder's fence."""
 
     def __call__(self, scope: ExportScope, fence: Fence, seconds: float, /) -> None:
@@ -252,4 +253,4 @@ class Ports:
     token: Callable[[], str]  # returns a unique token, for a fence's name
     lag: ReadLag = field(default_factory=ReadLag)  # how long a read may lag behind a write
     notify: Notify = notify_nobody
-    waits: Waits = wait_silently
+    waits: OnWait = wait_silently

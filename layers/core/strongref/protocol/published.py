@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import PRODUCER_TAG, owner_tag
 from strongref.contract.record import decode
+from strongref.contract.values import select
+from strongref.errors import NewerFormatError, UndecryptableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import Record, StoredRecord
@@ -22,11 +24,42 @@ class RecordedExports:
     """The records of a scope."""
 
     records: Mapping[str, Record] = field(repr=False)  # by the Export's logical ID
-    torn: bool  # whether one of them is being written, or is damaged
+    torn: bool  # whether one of them is being written, is damaged, or can never be read (`why`)
+    why: NewerFormatError | UndecryptableError | None = None
+    # by logical ID, what can be read of records with a secure part that cannot be decrypted
+    plain: Mapping[str, Record] = field(default_factory=dict, repr=False)
 
     @classmethod
     def read(cls, store: Store, scope: ExportScope) -> RecordedExports:
         return cls.of(decode(scope.records, store.under(scope.records)))
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether a later version wrote one of them."""
+        return isinstance(self.why, NewerFormatError)
+
+    def readable(self) -> RecordedExports:
+        """What can be read, for a reader that needs only some of it; then `check_secure`.
+
+        Raises:
+            NewerFormatError: a later version wrote a record.
+        """
+        if self.why and self.is_newer:
+            raise self.why
+        return RecordedExports({**self.records, **self.plain}, self.torn and not self.plain, self.why)
+
+    def check_secure(self, store: Store, scope: ExportScope, names: Collection[str] | None) -> None:
+        """Check that these names, or all, mean nothing that is in a part which cannot be decrypted.
+
+        Raises:
+            UndecryptableError: they may.
+        """
+        if self.why is None:
+            return
+        known, stored = self.values, store.under(scope.values, decrypted=False)
+        hidden = [key for name, each in stored.items() if each.is_secure and (key := scope.key(name)) not in known]
+        if names is None or any(select(names, hidden).values()) or not all(select(names, known).values()):
+            raise self.why
 
     @classmethod
     def of(cls, found: Mapping[str, StoredRecord]) -> RecordedExports:
@@ -34,6 +67,8 @@ class RecordedExports:
         return cls(
             {logical_id: each.record for logical_id, each in found.items() if each.record},
             any(each.torn for each in found.values()),
+            _most_severe(each.why for each in found.values()),
+            {logical_id: each.plain for logical_id, each in found.items() if each.plain},
         )
 
     @property
@@ -63,3 +98,11 @@ class RecordedExports:
         owners = {logical_id: record for logical_id, record in self.records.items() if key in record.values}
         producer = next(iter(owners.values())).stack
         return {PRODUCER_TAG: producer} | {owner_tag(logical_id): logical_id for logical_id in owners}
+
+
+def _most_severe(
+    given: Iterable[NewerFormatError | UndecryptableError | None],
+) -> NewerFormatError | UndecryptableError | None:
+    """Of what is wrong with records, what nothing can be read around."""
+    found = [each for each in given if each]
+    return next((each for each in found if isinstance(each, NewerFormatError)), found[0] if found else None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope
 from strongref.contract.record import decode, part_name
-from strongref.errors import ForeignParameterError, UnreadableRecordError
+from strongref.errors import ForeignParameterError, NewerFormatError, UnreadableRecordError
 from strongref.protocol.planner import ExportIdentity, StoredExports, ValueTags, keys_to_inspect, plan_export
 from strongref.protocol.side_by_side import PART, Work, carry_out
 
@@ -74,10 +74,21 @@ def read_behind_fences(
     snapshots = []
     for at, destination in zip(fenced, destinations, strict=True):
         stored = read_scope(at.store, destination.scope, export, inspector)
+        check_secure(stored, destination.wanted)
         inspected = sorted(keys_to_inspect(export, destination.wanted, stored, rewrite))
         snapshots.append(Snapshot(at, destination, stored, inspected))
     carry_out(Work(each.fenced.store, _read_tags(each, export, inspector)) for each in snapshots)
     return snapshots
+
+
+def check_secure(stored: StoredExports, wanted: Mapping[Key, Value]) -> None:
+    """Check that an Export has no secure values where another Export's cannot be decrypted: they may be the same.
+
+    Raises:
+        UndecryptableError: it has.
+    """
+    if stored.locked and any(value.is_secure for value in (*wanted.values(), *stored.recorded.values())):
+        raise stored.locked
 
 
 def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspector: TagInspector) -> StoredExports:
@@ -85,6 +96,7 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
 
     Raises:
         UnreadableRecordError: the record of another Export cannot be put together.
+        NewerFormatError: a later version of strongref wrote a record.
         ForeignParameterError: this Export's record belongs to another stack of the same name that exists: this one is
             gone, and the event is a late delivery.
     """
@@ -92,12 +104,17 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
     found = decode(scope.records, store.under(scope.records))
     own = found.get(export.logical_id)
     others = {logical_id: each for logical_id, each in found.items() if logical_id != export.logical_id}
-    for logical_id, each in others.items():
-        if each.torn:
-            raise UnreadableRecordError(part_name(scope.records, logical_id, 0), logical_id)
+    for logical_id, each in found.items():
+        if isinstance(each.why, NewerFormatError):
+            raise each.why
+        if each.torn and not each.plain and logical_id != export.logical_id:
+            raise each.why or UnreadableRecordError(part_name(scope.records, logical_id, 0), logical_id)
+    locked = next((each.why for each in others.values() if each.why), None)
+    if locked:  # It may hold any of the secure values.
+        stored = {key: value for key, value in stored.items() if not value.is_secure}
     if own and own.record and own.record.stack != export.stack and inspector.exists(own.record.stack):
         raise ForeignParameterError({part_name(scope.records, export.logical_id, 0): own.record.stack})
-    records = {logical_id: each.record for logical_id, each in others.items() if each.record}
+    records = {logical_id: record for logical_id, each in others.items() if (record := each.record or each.plain)}
     living = {
         logical_id
         for logical_id, record in records.items()
@@ -110,6 +127,7 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
         others={logical_id: record for logical_id, record in records.items() if logical_id in living},
         orphans={logical_id: record for logical_id, record in records.items() if logical_id not in living},
         parts={logical_id: each.numbers for logical_id, each in found.items()},
+        locked=locked,
     )
 
 

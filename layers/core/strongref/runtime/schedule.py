@@ -51,11 +51,12 @@ class ScheduledFunction:
         start_invocation_log(context.aws_request_id)
         function = Arn.of(context.invoked_function_arn)
         clock = SystemClock.of(context)
-        invocation, mark = _continuation_of(raw)
+        invocation, mark, skip = _continuation_of(raw)
+        begin = mark
         counts: Counter[str] = Counter()
         findings: list[Finding] = []
         try:
-            for tended in self.janitor(function.account, function.region, clock).tend(clock, mark):
+            for tended in self.janitor(function.account, function.region, clock).tend(clock, mark, skip=skip):
                 report(function.region, tended)
                 counts += tended.counts()
                 findings += tended.settled
@@ -65,7 +66,9 @@ class ScheduledFunction:
                 raise JanitorUnfinishedError(invocation, error) from None
             log_keys = {"invocation_number": invocation, "reason": str(error)}
             logger.info("Continued in another invocation", extra=log_keys)
-            event = {CONTINUATION_FIELD: {"Turn": invocation + 1, "After": list(mark)}}
+            # What takes a whole invocation stops nothing else: the next one leaves it out.
+            stuck = {"Skip": True} if mark == begin and invocation > 1 else {}
+            event = {CONTINUATION_FIELD: {"Turn": invocation + 1, "After": list(mark), **stuck}}
             self.reinvoke(context.invoked_function_arn, event, error, SystemClock.of(context, WATCHDOG_SECONDS))
         except StrongRefError:
             raise
@@ -79,10 +82,10 @@ class ScheduledFunction:
                 emit_counts({DROPPED: dropped})
 
 
-def _continuation_of(raw: Mapping[str, Any]) -> tuple[int, Checkpoint]:
-    """The number of this invocation, and where the one before it stopped."""
+def _continuation_of(raw: Mapping[str, Any]) -> tuple[int, Checkpoint, bool]:
+    """The number of this invocation, where the one before it stopped, and whether it got nothing done."""
     given = raw.get(CONTINUATION_FIELD)
     if not given:
-        return 1, ("", "")
+        return 1, ("", ""), False
     place, key = given["After"]
-    return int(given["Turn"]), (str(place), str(key))
+    return int(given["Turn"]), (str(place), str(key)), given.get("Skip") is True

@@ -46,8 +46,9 @@ class Waits(NamedTuple):
 PATIENCE = Waits(120.0, 30.0)
 """To wait for others: longer than the fence of a crashed holder exists (`fences.FENCE_SECONDS`)."""
 
-PATIENCE_TO_CREATE_AN_IMPORT = Waits(20.0, 4.0)
-"""A Create that fails loses nothing. An Update waits longer: it may be a rollback, which must not fail."""
+PATIENCE_TO_CREATE_AN_IMPORT = Waits(35.0, 4.0)
+"""A Create that fails loses nothing. But it waits until a value whose name was deleted a moment ago can be put back
+(`recreation.RECREATION_SECONDS`). An Update waits longer: it may be a rollback, which must not fail."""
 
 JANITOR_PATIENCE = Waits(5.0, 4.0)
 """The next run finds again what this one leaves."""
