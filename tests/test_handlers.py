@@ -16,7 +16,10 @@ ROOT = Path(__file__).parents[1]
 BASE = ("", "arns", "errors", "log", "metrics", "text", "contract", "contract.*")
 """Texts, logs, and the data that everything is about."""
 
-CALLS = ("aws", "aws.clients", "aws.lambda_functions", "aws.retry_and_rate_limit", "runtime", "runtime.clock")
+CALLS = (
+    *("aws", "aws.clients", "aws.in_threads", "aws.lambda_functions", "aws.retry_and_rate_limit"),
+    *("protocol", "protocol.side_by_side", "runtime", "runtime.clock"),
+)
 """What a function needs that calls AWS, and itself if its time runs short. Services are loaded with the first event."""
 
 EVENTS = (
@@ -41,16 +44,18 @@ ALLOWED = {
         "protocol.export_index",
         "protocol.export_notices",
         "protocol.exports",
+        "protocol.recreation",
         "protocol.snapshot",
     ),
     "importer": (
         *(*CALLS, *EVENTS, "runtime.wiring", *FENCES),
         *("protocol.claims", "protocol.cleanup", "protocol.hold_stacks", "protocol.imports", "protocol.published"),
+        "protocol.recreation",
     ),
     "janitor": (
         *(*CALLS, "runtime.outbox", "runtime.schedule", "runtime.wiring", *FENCES),
         *("protocol.executor", "protocol.findings", "protocol.hold_stacks", "protocol.janitor"),
-        *("protocol.janitor_holds", "protocol.janitor_index", "protocol.published"),
+        *("protocol.janitor_holds", "protocol.janitor_index", "protocol.published", "protocol.recreation"),
     ),
     "lookup": (
         *(*CALLS, *EVENTS, "protocol.lag", "runtime.wiring"),

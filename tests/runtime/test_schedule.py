@@ -97,7 +97,7 @@ def test_out_of_time_it_continues_from_there_in_another_invocation(capsys: pytes
 
 def test_an_invocation_that_gets_nothing_done_a_second_time_leaves_the_next_part_out() -> None:
     other = Lambda()
-    event: dict[str, Any] = {}
+    event: Mapping[str, Any] = {}
     for turn, skips in ((2, None), (3, True), (4, True)):
         ScheduledFunction(Rounds(JanitorProgress(("", ""), 0, ()), error=OUT_OF_TIME).made, other)(event, FakeContext())
         event = dict(other.invoked[-1][1])

@@ -15,11 +15,11 @@ import os
 import random
 import threading
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
-from botocore.parsers import ResponseParserError
 
 from strongref.errors import OUT_OF_TIME, BadRequestError
 from strongref.log import logger
@@ -360,7 +360,7 @@ class RetryingCaller:
                 break
             try:
                 return function(**request)
-            except (ClientError, BotoCoreError, ResponseParserError) as error:
+            except _failures() as error:
                 failure = _classify(error)
             finally:
                 self.limiter.in_flight(self.region).release()
@@ -402,11 +402,19 @@ class RetryingCaller:
         self.clock.sleep(longest * self.jitter())
 
 
-def _classify(error: ClientError | BotoCoreError | ResponseParserError) -> CallFailedError:
-    """What failed, and how often such a call is tried."""
+@cache
+def _failures() -> tuple[type[Exception], ...]:
+    """What botocore raises if a call fails. Its parsers take long to import, and clients have done that by then."""
+    from botocore.parsers import ResponseParserError  # noqa: PLC0415
+
+    return ClientError, BotoCoreError, ResponseParserError
+
+
+def _classify(error: Exception) -> CallFailedError:
+    """What failed, given one of `_failures`, and how often such a call is tried."""
     if not isinstance(error, ClientError):
         # A response that cannot be read comes from a proxy or from a connection that was cut, and is not AWS's.
-        lost = isinstance(error, (HTTPClientError, UnreachableError, ResponseParserError))
+        lost = isinstance(error, (HTTPClientError, UnreachableError)) or not isinstance(error, BotoCoreError)
         return CallFailedError(type(error).__name__, max_tries=_CONNECTION_TRIES if lost else 1, unknown=lost)
     code = error.response.get("Error", {}).get("Code", "Unknown")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
