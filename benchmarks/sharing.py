@@ -161,9 +161,9 @@ def render(data: Data) -> list[str]:
 
 
 def verdicts(data: Data) -> list[Verdict]:
-    """The neighbor of ours against that of the CDK's handlers which burdens it more."""
+    """The neighbor of ours against that of the CDK's handlers which burden it more, for the same N."""
     shares = {(row["what"], row["n"], row["side"]): row["throttled"] / row["made"] for row in data["rows"]}
-    target = "Nobody fails, and a neighbor is throttled no more than next to the CDK's handlers of the same N"
+    target = "Nothing fails, and the throttled share of a neighbor's calls is at most that next to the CDK's handlers"
     others = [key for key in data["titles"] if key != OURS]
     if not others:
         return [Verdict(target, None, data["without"] or NONE)]

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks import calls, overview, quota
+from benchmarks import calls, latency, overview, quota, sharing
 from benchmarks.__main__ import PAGE, RESULTS
 from benchmarks.document import TABLES, render
 from benchmarks.installing import CDK, ROOT
-from benchmarks.sides import OURS, STRONG
+from benchmarks.sides import NEWEST, OURS, STRONG
 
 _FILES = sorted(RESULTS.glob("*.json"))
 
@@ -98,6 +98,32 @@ def test_a_list_is_met_by_few_calls_in_the_time_of_its_records(made: int, listed
     verdicts = overview.verdicts({"rows": rows})
     assert [verdict.met for verdict in verdicts] == met
     assert [not verdict.why for verdict in verdicts if verdict.target.endswith("takes")] == met[1:2]
+
+
+@pytest.mark.parametrize(
+    ("throttled", "failed", "met"), [(20, 0, True), (21, 0, False), (0, 1, False)], ids=["share", "more", "failed"]
+)
+def test_sharing_is_met_by_a_share_up_to_the_larger_one_next_to_the_cdks_handlers(
+    throttled: int, failed: int, met: bool
+) -> None:
+    sides = {OURS: (100, throttled, failed), STRONG: (10, 0, 1), NEWEST: (10, 2, 1)}
+    rows = [
+        {"side": side, "what": "exports", "n": 10, "made": made, "throttled": count, "failed": failures}
+        for side, (made, count, failures) in sides.items()
+    ]
+    (verdict,) = sharing.verdicts({"titles": dict.fromkeys(sides, ""), "without": "", "rows": rows})
+    assert verdict.met is met
+    assert bool(verdict.misses) is (throttled > 20)
+
+
+@pytest.mark.parametrize(("ours", "met"), [(4.0, True), (4.1, False)])
+def test_latency_is_met_up_to_four_times_the_strong_handlers(ours: float, met: bool) -> None:
+    rows = [
+        {"side": side, "what": what, "n": 100, "seconds": spent}
+        for what in ("exports", "imports")
+        for side, spent in ((OURS, ours), (STRONG, 1.0))
+    ]
+    assert [each.met for each in latency.verdicts({"rows": rows, "without": ""})] == [met, met]
 
 
 def test_a_missed_target_shows_the_reason() -> None:

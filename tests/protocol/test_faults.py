@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.protocol.lag import DEFAULT_LAG
+from strongref.protocol.side_by_side import in_turn
+from tests.support import orders
 from tests.support.faults.exporting import EXPORTING
 from tests.support.faults.fault_types import FAULTS
 from tests.support.faults.importing import IMPORTING
@@ -16,6 +18,7 @@ from tests.support.faults.tending import TENDING
 from tests.support.faults.trial import trial
 
 if TYPE_CHECKING:
+    from strongref.protocol.ports import SideBySide
     from tests.support.faults.fault_types import Fault
     from tests.support.faults.scenario import Scenario
 
@@ -31,6 +34,19 @@ def test_whatever_goes_wrong_nothing_claimed_is_lost_and_the_next_event_makes_it
 ) -> None:
     with trial(scenario) as trying:
         points = trying.points(fault)
+        problems = trying.flaws + [problem for point in points for problem in trying.problems(point)]
+    assert not problems, "\n".join([f"{len(problems)} problems at {len(points)} points", *problems[:10]])
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("side_by_side", [in_turn, orders.turned_round_in_flight])
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+def test_in_another_order_of_what_is_done_side_by_side_nothing_claimed_is_lost_either(
+    scenario: Scenario, side_by_side: SideBySide
+) -> None:
+    """Nor if others are not in flight when one of them fails."""
+    with trial(scenario, side_by_side=side_by_side) as trying:
+        points = trying.all_points()
         problems = trying.flaws + [problem for point in points for problem in trying.problems(point)]
     assert not problems, "\n".join([f"{len(problems)} problems at {len(points)} points", *problems[:10]])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.aws.retry_and_rate_limit import IN_FLIGHT
-from strongref.protocol.side_by_side import in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,11 +28,6 @@ def in_flight(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
     return results
 
 
-def turned_round(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
-    """The last call first."""
-    return [found[::-1] for found in in_turn([queue[::-1] for queue in queues[::-1]])][::-1]
-
-
 def turned_round_in_flight(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
-    """Both: the last call first, and the others are carried out though one fails."""
+    """The same, the last call first."""
     return [found[::-1] for found in in_flight([queue[::-1] for queue in queues[::-1]])][::-1]
