@@ -339,5 +339,7 @@ class HoldTender:
         stack = keeper.stack
         if isinstance(error, ChangingError | HoldPendingError):
             return Finding(FindingType.HOLD_PENDING, stack.name, (stack.importer,))
+        if isinstance(error, NewerFormatError):
+            return Finding(FindingType.NEWER, stack.name, (stack.importer,), str(error))
         self.failed("A hold cannot be made", error, hold=stack.name)
         return Finding(FindingType.UNPROTECTED, stack.name, (stack.importer,))
