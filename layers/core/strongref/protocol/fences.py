@@ -285,17 +285,31 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
             other = other or _settled_look(fences, lease, lag)
             if other is None:
                 return work([FencedStore(ports.stores(own.region, lease), lease, own.scan) for own in fences])
-        except UnfinishedError as error:
+        except BaseException as error:
             if isinstance(error, OutOfTimeError) and lease and lease.expired:
                 continue  # the fences' time is over, not the invocation's: the rest is done behind new ones
-            if holder.until and clock.now() < holder.until:
-                put_away = OwnFence.leave
+            put_away = _put_away_after(error, holder, lease, clock)
             raise
         finally:
             if put_away is not OwnFence.take_away or _wait_after_writing(lease, clock, lag):
                 _with_each(fences, clock, put_away)
         if not waiting.pause(partial(ports.waits, sites[0][1], other)):
             raise waiting.over(busy(other) if busy else ChangingError(str(sites[0][1].producer), str(other)))
+
+
+def _put_away_after(
+    error: BaseException, holder: FenceHolder, lease: FenceLease | None, clock: Clock
+) -> Callable[[OwnFence, Clock], None]:
+    """What is done with the fences after work that did not end."""
+    if isinstance(error, UnfinishedError) and holder.until and clock.now() < holder.until:
+        return OwnFence.leave
+    if not isinstance(error, Exception) and lease and lease.has_written:
+        return _leave_alone  # Calls in flight may still be carried out. The fences expire after them.
+    return OwnFence.take_away
+
+
+def _leave_alone(_own: OwnFence, _clock: Clock) -> None:
+    """Put nothing away: a fence that nobody renews expires."""
 
 
 def _first_look(fences: Sequence[OwnFence], clock: Clock) -> tuple[Fence | None, bool]:
