@@ -142,7 +142,7 @@ def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
     counts = Counter(each.severity for each in problems)
     parts = [
         f"{counts[Severity.HEALABLE]:,} that --fix repairs",
-        f"{counts[Severity.ACTION]:,} that need a person",
+        f"{counts[Severity.ACTION]:,} that {'needs' if counts[Severity.ACTION] == 1 else 'need'} a person",
         f"{counts[Severity.NOTE]:,} to know",
     ]
     where = some(regions, 5)
@@ -283,11 +283,12 @@ def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.N
         )
         for each in claimed
     ]
-    live = any(each.claim.state is not ImportState.GONE for each in claimed)
+    states = {each.claim.state for each in claimed}
+    uses = "still uses" if states - {ImportState.GONE, ImportState.UNKNOWN} else "may still use"
     risk = (
-        f"{who.name} still uses this. Afterward {args.stack} can change or delete it, and nothing is refused. "
+        f"{who.name} {uses} this. Afterward {args.stack} can change or delete it, and nothing is refused. "
         f"{who.name} claims it again when its Import is next updated."
-        if live
+        if states != {ImportState.GONE}
         else f"{who.name} is gone, or has no such import: nothing uses this claim."
     )
     table = TextTable(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
