@@ -93,3 +93,19 @@ def test_what_ends_the_process_does_not_wait_for_the_threads() -> None:
         in_threads([[call] * 50])
     assert waiting == []
     may_end.set()
+
+
+def test_what_ends_the_process_may_come_in_any_thread(capsys: pytest.CaptureFixture[str]) -> None:
+    """As the interruption of a thread that repairs a region."""
+    raised = threading.Event()
+
+    def call() -> None:
+        if threading.current_thread() is threading.main_thread():
+            assert raised.wait(SECONDS)
+            return
+        raised.set()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        in_threads([[call] * 2])
+    assert capsys.readouterr().err == ""

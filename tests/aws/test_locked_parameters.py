@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strongref.errors import AccessDeniedError, StoreError, UndecryptableError
+from strongref.protocol.ports import BATCH
 from tests.aws.test_parameter_store import Calls, client_error, store_over
 from tests.support.fake_ssm import FakeClock, FakeSsm
 
@@ -72,3 +73,16 @@ def test_without_decryption_no_key_is_asked_for(ssm: FakeSsm) -> None:
     ssm.before_call = lambda action, _request: calls.append(action)
     assert store_over(ssm.as_client()).under("/app", decrypted=False).keys() == ssm.parameters().keys()
     assert set(calls) == {"GetParametersByPath"}
+
+
+def test_one_key_that_cannot_be_used_does_not_take_a_call_for_every_secret_of_a_path() -> None:
+    ssm = FakeSsm()
+    for number in range(100):
+        ssm.put_parameter(Name=f"/app/{number:02}", Type="SecureString", Value=SECRET)
+    ssm.locked = {"/app/50": "InvalidKeyId"}
+    calls: list[str] = []
+    ssm.before_call = lambda action, _request: calls.append(action)
+    found = store_over(ssm.as_client()).under("/app")
+    assert [name for name, each in found.items() if each.locked] == ["/app/50"]
+    assert len(found) == 100
+    assert calls.count("GetParameters") == 100 // BATCH + 1 + BATCH

@@ -29,7 +29,7 @@ from strongref_cli.options import FORMATS
 from strongref_cli.output import Result, TextTable
 from strongref_toolkit.errors import UnknownCallerError, UsageError
 from strongref_toolkit.session import default_region
-from tests.support.commands import COMMANDS, arguments_of, parser_of
+from tests.support.commands import COMMANDS, arguments_of, heed_interrupts, parser_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -316,11 +316,6 @@ def test_an_interrupted_command_ends_as_shells_have_it(
 COMMAND = [sys.executable, "-c", "import sys; from strongref_cli import main; sys.exit(main())"]
 
 
-def _heed_interrupts() -> None:
-    """A shell has the commands that it runs in the background ignore them, and these tests may be such a command."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.15, 0.4, 1.0])
 def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent_server: str) -> None:
@@ -335,7 +330,7 @@ def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,
-        preexec_fn=_heed_interrupts,  # noqa: PLW1509 (there is no other thread that matters)
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 (there is no other thread that matters)
     ) as process:
         time.sleep(seconds)  # whatever it does by then
         process.send_signal(signal.SIGINT)

@@ -41,7 +41,7 @@ from strongref_operations.examination import Examination
 from strongref_overview.reading import OverviewReader
 from strongref_toolkit import session
 from tests.overview.conftest import account  # noqa: F401 (a fixture)
-from tests.support.commands import SECRET
+from tests.support.commands import SECRET, heed_interrupts
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -349,6 +349,7 @@ class TestDoctor:
             fenced.append(False)  # It goes on.
 
         monkeypatch.setattr(SsmStore, "create", pressed)
+        heed_interrupts()
         assert run("doctor", "--region", EU, "--region", US, "--fix", "--yes")[::2] == (130, "strongref: interrupted\n")
         assert fenced == [True, True]
         assert [name for region in (EU, US) for name in account.everything(region) if "/fences/" in name] == []

@@ -15,6 +15,7 @@ import pytest
 
 from tests.e2e.templates import EU, US, export, held, imported, stack
 from tests.e2e.world import World
+from tests.support.commands import heed_interrupts
 from tests.support.documents import blocks
 from tests.support.schemas import validate
 
@@ -202,7 +203,12 @@ def test_ctrl_c_ends_a_repair_that_waits(shell: Shell, world: World) -> None:
     text = json.dumps({"by": "another deployment", "until": "2099-01-01T00:00:00+00:00"})
     ssm.put_parameter(Name=f"{fences}Exports.1", Value=text, Type="String")
     with subprocess.Popen(  # noqa: S603
-        command, env=dict(shell.environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env=dict(shell.environment),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 (there is no other thread that matters)
     ) as process:
         assert process.stderr
         waiting = process.stderr.readline()

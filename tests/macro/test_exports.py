@@ -134,7 +134,7 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
         ({"Values": {"A": ["a,b"]}}, "Alb.Exports.Values.A: must have items without commas, got one in item 1"),
         (
             {"Values": {"A": "x"}, "SecureKeys": ["B"]},
-            "Alb.Exports.SecureKeys: must be keys of Values, with / between levels, got B",
+            "Alb.Exports.SecureKeys: must be keys of Values, with dots between levels, got B",
         ),
         (
             {"Values": {"A": ["x"]}, "SecureKeys": ["A"]},

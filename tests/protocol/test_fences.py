@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
@@ -17,14 +17,19 @@ from strongref.errors import ChangingError, InvocationTimeoutError, OutOfTimeErr
 from strongref.protocol.fences import FENCE_SECONDS, FencedStore, FenceHolder, OwnFence, behind_fences
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
+from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.time import Patience
 from strongref.runtime.wiring import PATIENCE
 from tests.support.builders import SCOPE
-from tests.support.fake_ssm import EPOCH, FakeSsm
+from tests.support.fake_ssm import EPOCH, FakeClock, FakeSsm
 from tests.support.virtual_time import VirtualClock, VirtualTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from strongref.protocol.time import Clock
+
+T = TypeVar("T")
 
 REGION = "us-east-1"
 LATENCY = 0.1
@@ -357,3 +362,27 @@ def test_who_waits_is_told_for_whom_and_for_how_long_at_most() -> None:
     assert 29 <= left[0] <= 30
     assert left == sorted(left, reverse=True)
     assert len(left) >= 4
+
+
+def test_the_fences_of_one_region_are_one_queue_however_many_there_are() -> None:
+    """A thread for each would be hundreds, where a consumer of many producers is cleaned."""
+    world, other_region = World(), FakeSsm("eu-west-1")
+    asked: list[list[int]] = []
+    ports = world.ports()
+
+    def side_by_side(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
+        asked.append([len(queue) for queue in queues])
+        return in_turn(queues)
+
+    def stores(region: str, clock: Clock) -> SsmStore:
+        ssm = world.ssm if region == REGION else other_region
+        store = SsmStore(ssm.as_client(), region, RateLimiter(RateLimits()), clock)
+        store.side_by_side = side_by_side
+        return store
+
+    scopes = [replace(SCOPE, consumer=f"web{number}") for number in range(3)]
+    sites = [(region, scope) for scope in scopes for region in (REGION, "eu-west-1")]
+    fenced = behind_fences(replace(ports, stores=stores), FakeClock(), sites, OTHER, lambda found: found)
+    assert [each.store.region for each in fenced] == [region for region, _ in sites]
+    assert max(asked) == [3, 3]
+    assert max(map(len, asked)) == 2

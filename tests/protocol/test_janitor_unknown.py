@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from strongref.aws.parameter_store import SsmStore
+from strongref.contract.holds import HOLDS
 from strongref.contract.index import index_name
 from strongref.contract.names import RESTORED_TAG
 from strongref.contract.releases import RELEASES
@@ -27,6 +28,7 @@ from tests.support.cloud import Cloud
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from strongref.contract.values import Parameter
     from strongref.protocol.janitor import Checkpoint
 
 BASE = f"web/{ACCOUNT}/{EU}/base"
@@ -298,3 +300,23 @@ def test_the_holds_and_the_index_can_be_left_out(cloud: Cloud, path: str, mark: 
     done, error = visit(cloud, mark, skip=True)
     assert error is None
     assert [finding.parameter for each in done for finding in each.findings] == [path]
+
+
+def test_a_region_whose_holds_cannot_be_listed_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    cloud = Cloud()
+    cloud.deploy("network", EU, {"Exports": exports({"X": "x1"})})
+    for number in range(3):
+        cloud.deploy(f"web{number}", US, {"Imports": imports("X", Consumer="web")})
+    asked: list[str] = []
+    real = SsmStore.under
+
+    def under(store: SsmStore, path: str, **how: bool) -> dict[str, Parameter]:
+        if (store.region, path) == (EU, HOLDS):
+            asked.append(path)
+            raise AccessDeniedError("GetParametersByPath", "AccessDeniedException", path, EU)
+        return real(store, path, **how)
+
+    monkeypatch.setattr(SsmStore, "under", under)
+    unknown = [each for each in found(cloud) if each.kind is FindingType.UNKNOWN]
+    assert sorted(each.stacks for each in unknown) == [(cloud.stack(f"web{number}", US).arn,) for number in range(3)]
+    assert asked == [HOLDS]

@@ -9,6 +9,7 @@ import pytest
 
 from strongref.contract.event import RequestType
 from strongref.contract.format import HOLD_FORMAT, HOLD_WRITER
+from strongref.contract.holds import HOLDS
 from strongref.contract.index import index_name
 from strongref.contract.names import ManifestSet, Producer
 from strongref.errors import ChangingError, NewerFormatError, PartialCreateError
@@ -211,6 +212,19 @@ def test_a_hold_stack_is_neither_updated_nor_deleted(held: Cloud) -> None:
     held.clock.sleep(2 * 3600)
     ports = Ports(held.stores, held, Patience(5, 2, lambda: 0.5), held.token)
     findings = [each for tended in Janitor(ports, EU, ACCOUNT).tend(held.clock) for each in tended.findings]
+    assert [(each.kind, each.parameter) for each in findings] == [(FindingType.NEWER, hold.name)]
+    assert hold_stacks(held) == [hold]
+
+
+@pytest.mark.parametrize("repairs", [True, False])
+def test_the_importing_regions_janitor_reports_a_hold_stack(held: Cloud, repairs: bool) -> None:
+    (hold,) = hold_stacks(held)
+    hold.tags = {**hold.tags, HOLD_FORMAT: "2", HOLD_WRITER: "9.8.7"}
+    for parameter in held.parameters_below(EU, HOLDS):
+        held.ssm(EU).delete_parameter(Name=parameter)
+    ports = Ports(held.stores, held, Patience(5, 2, lambda: 0.5), held.token)
+    janitor = Janitor(ports, US, ACCOUNT, repairs)
+    findings = [each for tended in janitor.tend(held.clock) for each in tended.findings]
     assert [(each.kind, each.parameter) for each in findings] == [(FindingType.NEWER, hold.name)]
     assert hold_stacks(held) == [hold]
 

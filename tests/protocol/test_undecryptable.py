@@ -59,6 +59,18 @@ def test_another_export_with_secrets_is_refused_for_they_may_be_the_same(cloud: 
     assert cloud.texts(US) == before
 
 
+@pytest.mark.parametrize("is_imported", [False, True])
+def test_a_plain_value_does_not_take_the_place_of_a_secret(cloud: Cloud, is_imported: bool) -> None:
+    if is_imported:
+        locked, cloud.ssm(US).locked = cloud.ssm(US).locked, {}
+        cloud.deploy("web", US, {"Imports": imports("Db/P")})
+        cloud.ssm(US).locked = locked
+    before = cloud.texts(US)
+    with pytest.raises(UndecryptableError, match=f"Parameter {TAIL}"):
+        network(cloud, {"A": "a1", "B": "b1", "Db": {"P": "plain"}})
+    assert cloud.texts(US) == before
+
+
 def test_other_values_are_imported(cloud: Cloud) -> None:
     cloud.deploy("web", US, {"Imports": imports("A", "User", "Db.Host")})
     assert cloud.get("web", US) == {"A": "a1", "User": "admin", "Db.Host": "db"}

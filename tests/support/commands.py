@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,6 +17,11 @@ Run: TypeAlias = Callable[..., tuple[int, str, str]]
 
 SECRET = "an-export-not-to-be-shown"
 """The value of exports in tests of the command line."""
+
+
+def heed_interrupts() -> None:
+    """Heed Ctrl-C. A shell has commands in the background ignore it, and the tests may be such a command."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def parser_of(*names: str) -> argparse.ArgumentParser:

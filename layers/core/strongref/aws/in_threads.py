@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -18,7 +19,7 @@ def in_threads(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
     """`ports.SideBySide` in threads; one call alone needs none."""
     batch = Batch(queues)
     first, *others = batch.workers() or [batch.raise_failure]
-    threads = [threading.Thread(target=worker, daemon=True) for worker in others]
+    threads = [threading.Thread(target=_quietly, args=[worker], daemon=True) for worker in others]
     for thread in threads:
         thread.start()
     first()
@@ -27,13 +28,19 @@ def in_threads(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
     return batch.results()
 
 
+def _quietly(worker: Callable[[], None]) -> None:
+    """Carry out a worker in a thread of its own; `Batch.results` raises what ends it."""
+    with suppress(BaseException):
+        worker()
+
+
 class Batch(Generic[T]):
     """Calls that several workers make, each the next one of its region's queue."""
 
     def __init__(self, queues: Sequence[Sequence[Callable[[], T]]]) -> None:
         self._queues = queues
         self._results: dict[tuple[int, int], T] = {}  # by number of the call, and of its queue
-        self._failures: dict[tuple[int, int], Exception] = {}
+        self._failures: dict[tuple[int, int], BaseException] = {}
         self._stopped = False
         self._lock = threading.Lock()
 
@@ -51,8 +58,10 @@ class Batch(Generic[T]):
                 at, call = following
                 try:
                     self._results[at, queue] = call()
-                except Exception as error:  # noqa: BLE001 (raised by `results`)
-                    self._failures[at, queue] = error
+                except BaseException as error:
+                    self._failures[at, queue] = error  # raised by `results`
+                    if not isinstance(error, Exception):
+                        raise
         except BaseException:
             self._stopped = True
             raise

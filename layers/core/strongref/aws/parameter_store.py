@@ -131,7 +131,10 @@ class SsmStore:
         except StoreError as error:
             if not decrypted or error.code not in _KEY_CODES:
                 raise
-        return self._decrypted_one_by_one(self._under(path, decrypted=False))
+        # As in `_get`: most of them can be read a batch at a time.
+        encrypted = self._under(path, decrypted=False)
+        plain = {name: each for name, each in encrypted.items() if not each.is_secure}
+        return plain | self.get(name for name in encrypted if name not in plain)
 
     def _under(self, path: str, *, decrypted: bool) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}

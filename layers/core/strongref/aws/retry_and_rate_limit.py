@@ -22,7 +22,6 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
 
 from strongref.errors import OUT_OF_TIME, BadRequestError
-from strongref.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -313,6 +312,8 @@ class CallFailedError(Exception):
 
     def log(self, action: str, region: str) -> None:
         """Log the failure of a call that had to succeed. AWS's text is not logged: it may quote a value."""
+        from strongref.log import logger  # noqa: PLC0415 (programs that only read parameters need no Powertools)
+
         keys = {"action": action, "region": region, "code": self.code, "aws_request_id": self.request_id}
         logger.info("A call to AWS failed", extra=keys)
 

@@ -118,6 +118,7 @@ class ClaimRelease:
         store, inspector = fenced.store, TagInspector(self.ports.stacks)
         found = inspector.claims_on(store, scope, keys)
         inspector.confirm_stale([found], fenced.clock, self.ports.lag)
+        inspector.check_asked()
         ours = {key: tags for key, tags in found.items() if tags.producer is not None}
         claimed = [key for key, tags in ours.items() if tags.claims.keys() - {self.claim}]
         own = [key for key in claimed if self.claim in {**ours[key].claims, **ours[key].stale}]

@@ -318,10 +318,19 @@ def _settled_look(fences: Sequence[OwnFence], lease: FenceLease, lag: ReadLag) -
 
 
 def _with_each(fences: Sequence[OwnFence], clock: Clock, act: Callable[[OwnFence, Clock], T]) -> list[T]:
-    """Do something with every fence, all at the same time: each region has quotas of its own."""
+    """Do something with every fence, side by side in each region: each has quotas of its own."""
     first = fences[0]
+    queues: dict[str, list[int]] = {}
+    for at, own in enumerate(fences):
+        queues.setdefault(own.region, []).append(at)
     run = first.ports.stores(first.region, clock).side_by_side
-    return [done for (done,) in run([[partial(act, own, clock)] for own in fences])]
+    found = run([[partial(act, fences[at], clock) for at in queue] for queue in queues.values()])
+    done = {
+        at: each
+        for queue, results in zip(queues.values(), found, strict=True)
+        for at, each in zip(queue, results, strict=True)
+    }
+    return [done[at] for at in range(len(fences))]
 
 
 def _wait_after_writing(lease: FenceLease | None, clock: Clock, lag: ReadLag) -> bool:

@@ -115,7 +115,21 @@ class TagInspector:
         found = [tags for tags in found if any(each.stale for each in tags.values())]
         if found and lag.seconds:
             lag.settle(clock)
-            TagInspector(self._stacks).agree(self, found)
+            second = TagInspector(self._stacks)
+            second.agree(self, found)
+            self.unasked |= second.unasked
+
+    def check_asked(self) -> None:
+        """Check that every stack could be asked about, for a caller that would leave something behind otherwise.
+
+        Claims of other accounts count without being asked about.
+
+        Raises:
+            StackLookupError: CloudFormation did not say whether a stack exists, or what it has.
+        """
+        for error in self.unasked.values():
+            if error.code != OTHER_ACCOUNT:
+                raise error
 
     def agree(self, first: TagInspector, found: Iterable[dict[Key, ValueTags]]) -> None:
         """Of claims that look stale, leave as stale those that `first` found stale as well; in place."""

@@ -103,6 +103,7 @@ class HoldTender:
     _begun: list[tuple[HoldKeeper, Mapping[str, str]]] = field(default_factory=list)  # and what each is to hold
     _done: list[Finding] = field(default_factory=list)
     _listed: dict[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)  # what is held, by region and hash
+    _unlisted: dict[str, StrongRefError] = field(default_factory=dict)  # why what a region holds cannot be listed
     # the hashes that the imports of a stack may have, by its name and region; None if it may be getting others
     _imports: dict[tuple[str, str], frozenset[str] | None] = field(default_factory=dict)
 
@@ -322,9 +323,15 @@ class HoldTender:
         return sorted(self.ports.stores(region, self.clock).under(HOLDS))
 
     def _held_in(self, region: str) -> Mapping[str, frozenset[str]]:
-        """What the hold stacks of a region hold, by their hash; read once."""
+        """What the hold stacks of a region hold, by their hash; read once, and not again if that fails."""
+        if region in self._unlisted:
+            raise self._unlisted[region]
         if region not in self._listed:
-            self._listed[region] = held_exports(self._parameters(region))
+            try:
+                self._listed[region] = held_exports(self._parameters(region))
+            except StrongRefError as error:
+                self._unlisted[region] = error
+                raise
         return self._listed[region]
 
     def _not_made(self, keeper: HoldKeeper, error: StrongRefError) -> Finding:
@@ -332,5 +339,7 @@ class HoldTender:
         stack = keeper.stack
         if isinstance(error, ChangingError | HoldPendingError):
             return Finding(FindingType.HOLD_PENDING, stack.name, (stack.importer,))
+        if isinstance(error, NewerFormatError):
+            return Finding(FindingType.NEWER, stack.name, (stack.importer,), str(error))
         self.failed("A hold cannot be made", error, hold=stack.name)
         return Finding(FindingType.UNPROTECTED, stack.name, (stack.importer,))

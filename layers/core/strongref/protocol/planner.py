@@ -99,6 +99,7 @@ class StoredExports:
     parts: Mapping[str, frozenset[int]] = field(default_factory=dict)
     # why the secure values of another Export cannot be read; None if they can. `stored` has no secure values then
     locked: StrongRefError | None = None
+    hidden: Collection[Key] = ()  # the keys of those secure values
 
     @property
     def recorded(self) -> Mapping[Key, Value]:

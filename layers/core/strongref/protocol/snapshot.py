@@ -84,10 +84,13 @@ def read_behind_fences(
 def check_secure(stored: StoredExports, wanted: Mapping[Key, Value]) -> None:
     """Check that an Export has no secure values where another Export's cannot be decrypted: they may be the same.
 
+    Nor may it publish anything else under the key of one: that would take the secure value's place.
+
     Raises:
-        UndecryptableError: it has.
+        UndecryptableError: it has, or does.
     """
-    if stored.locked and any(value.is_secure for value in (*wanted.values(), *stored.recorded.values())):
+    has_secure = any(value.is_secure for value in (*wanted.values(), *stored.recorded.values()))
+    if stored.locked and (has_secure or not wanted.keys().isdisjoint(stored.hidden)):
         raise stored.locked
 
 
@@ -110,8 +113,9 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
         if each.torn and not each.plain and logical_id != export.logical_id:
             raise each.why or UnreadableRecordError(part_name(scope.records, logical_id, 0), logical_id)
     locked = next((each.why for each in others.values() if each.why), None)
-    if locked:  # It may hold any of the secure values.
-        stored = {key: value for key, value in stored.items() if not value.is_secure}
+    # It may hold any of the secure values.
+    hidden = frozenset(key for key, value in stored.items() if value.is_secure) if locked else frozenset()
+    stored = {key: value for key, value in stored.items() if key not in hidden}
     if own and own.record and own.record.stack != export.stack and inspector.exists(own.record.stack):
         raise ForeignParameterError({part_name(scope.records, export.logical_id, 0): own.record.stack})
     records = {logical_id: record for logical_id, each in others.items() if (record := each.record or each.plain)}
@@ -128,6 +132,7 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
         orphans={logical_id: record for logical_id, record in records.items() if logical_id not in living},
         parts={logical_id: each.numbers for logical_id, each in found.items()},
         locked=locked,
+        hidden=hidden,
     )
 
 
