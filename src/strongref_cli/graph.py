@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from strongref.text import os_problem
 from strongref_cli.output import TextTable, as_markdown, as_text, put_out
 from strongref_cli.overview import as_of_text, participant_text
-from strongref_cli.reading import reading, status
+from strongref_cli.reading import reading, status, where_read
 from strongref_overview.building import graph_of
 from strongref_overview.formats.dot import as_dot
 from strongref_overview.formats.json_document import graph_as_json, order_as_json
@@ -74,4 +74,8 @@ def _order_table(order: Order, graph: Graph, done: str) -> TextTable:
     for cycle in order.cycles:
         chain = " -> ".join(participant_text(each) for each in cycle.chain)
         notes.append(f"Cycle: {chain}. None of these can be {done} first: take one of the imports out.")
-    return TextTable(("WAVE", "STACK"), rows, notes=notes if rows else ["Nothing is exported or imported."])
+    return TextTable(
+        ("WAVE", "STACK"),
+        rows,
+        notes=notes if rows else [f"Nothing is exported or imported{where_read(graph.unread)}."],
+    )

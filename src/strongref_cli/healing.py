@@ -21,7 +21,7 @@ from strongref_cli.overview import (
     short_text,
     time_text,
 )
-from strongref_cli.reading import name_unread, reading, status, unread_document, uses_of
+from strongref_cli.reading import name_unread, reading, status, unread_document, uses_of, where_read
 from strongref_manifests.manifest_set import ClaimLedger
 from strongref_operations.diagnosis import DEAD_FENCE, Severity, with_failures
 from strongref_operations.examination import Diagnosis, Examination
@@ -142,7 +142,7 @@ def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
     counts = Counter(each.severity for each in problems)
     parts = [
         f"{counts[Severity.HEALABLE]:,} that --fix repairs",
-        f"{counts[Severity.ACTION]:,} that need a person",
+        f"{counts[Severity.ACTION]:,} that {'needs' if counts[Severity.ACTION] == 1 else 'need'} a person",
         f"{counts[Severity.NOTE]:,} to know",
     ]
     where = some(regions, 5)
@@ -206,7 +206,7 @@ def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread]) ->
     ]
     notes = ["Deploy those stacks with another Revision of their Import: their claims were deleted with the values."]
     if not rows:
-        notes = [f"Nothing that {stack} exports was missing."]
+        notes = [f"Nothing that {stack} exports was missing{where_read(unread)}."]
     document = {
         "restored": [
             {
@@ -234,13 +234,13 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     aws = session.aws(None, None)
     with reading(session, f"Looking for {args.stack}") as reader:
         uses = uses_of(args, session, reader)
-    exported = [value for each in uses for value in each.exports]
-    ports = session.ports(aws.accounts.own)
-    there = [each for value in exported if value.changed for each in claims_on(ports, session.clock, value)]
-    claimed = claims_of(there, args.consumer)
-    if not claimed:
-        importers = {participant_of(each.claim.importer).name for each in there}
-        raise no_such_importer(args.consumer, args.stack, args.key, sorted(importers))
+        exported = [value for each in uses for value in each.exports]
+        ports = session.ports(aws.accounts.own)
+        there = [each for value in exported if value.changed for each in claims_on(ports, session.clock, value)]
+        claimed = claims_of(there, args.consumer)
+        if not claimed:
+            importers = {participant_of(each.claim.importer).name for each in there}
+            raise no_such_importer(args.consumer, args.stack, args.key, sorted(importers))
     who = participant_of(claimed[0].claim.importer)
     if any(_is_listed(ports, session.clock, each) for each in claimed):
         raise UsageError(f"{who.name} is a set of manifests: strongref resolve --unclaim {who.name} releases it")
@@ -283,11 +283,12 @@ def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.N
         )
         for each in claimed
     ]
-    live = any(each.claim.state is not ImportState.GONE for each in claimed)
+    states = {each.claim.state for each in claimed}
+    uses = "still uses" if states - {ImportState.GONE, ImportState.UNKNOWN} else "may still use"
     risk = (
-        f"{who.name} still uses this. Afterward {args.stack} can change or delete it, and nothing is refused. "
+        f"{who.name} {uses} this. Afterward {args.stack} can change or delete it, and nothing is refused. "
         f"{who.name} claims it again when its Import is next updated."
-        if live
+        if states != {ImportState.GONE}
         else f"{who.name} is gone, or has no such import: nothing uses this claim."
     )
     table = TextTable(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])

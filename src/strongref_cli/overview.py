@@ -11,7 +11,7 @@ from strongref.contract.names import SHARED, Producer, consumer_text
 from strongref.text import attribute_name, some
 from strongref_cli.arguments import STATES
 from strongref_cli.output import Result, TextTable, count, show
-from strongref_cli.reading import reading, status, unread_document, uses_of
+from strongref_cli.reading import reading, status, unread_document, uses_of, where_read
 from strongref_overview.errors import no_such_filter
 from strongref_overview.exports import ExportState, ImportState, Protection, participant_of
 from strongref_toolkit.regions import chosen_regions
@@ -35,14 +35,14 @@ def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
     with reading(session, "Reading exports") as reader:
         found = reader.regions(chosen)
         values = reader.values(found)
-    regions = [each.region for each in found]
-    for option, given, names_of in _FILTERS:
-        wanted = getattr(args, given)
-        if wanted:
-            known = {name for value in values for name in names_of(value)}
-            values = [value for value in values if wanted in names_of(value)]
-            if not values:
-                raise no_such_filter(option, consumer_text(wanted), regions, sorted(map(consumer_text, known)))
+        regions = [each.region for each in found]
+        for option, given, names_of in _FILTERS:
+            wanted = getattr(args, given)
+            if wanted:
+                known = {name for value in values for name in names_of(value)}
+                values = [value for value in values if wanted in names_of(value)]
+                if not values:
+                    raise no_such_filter(option, consumer_text(wanted), regions, sorted(map(consumer_text, known)))
     if args.state:
         values = [value for value in values if args.state in _states(value)]
     tables = _list_tables(values, _summary(values, regions, args), as_of)
@@ -128,7 +128,7 @@ def show_who(args: argparse.Namespace, session: ToolSession) -> int:
     as_of = session.clock.now()
     with reading(session, f"Looking for {args.stack}") as reader:
         uses = uses_of(args, session, reader)
-    tables = (table for each in uses for table in _who_tables(each))
+    tables = (table for each in uses for table in _who_tables(each, where_read(reader.unread)))
     document = {
         "asOf": time_text(as_of),
         "stacks": [_uses_document(each) for each in uses],
@@ -138,7 +138,7 @@ def show_who(args: argparse.Namespace, session: ToolSession) -> int:
     return status(reader.unread)
 
 
-def _who_tables(uses: Uses) -> list[TextTable]:
+def _who_tables(uses: Uses, where: str) -> list[TextTable]:
     who = uses.participant
     exports = [
         (
@@ -161,7 +161,7 @@ def _who_tables(uses: Uses) -> list[TextTable]:
     ]
     name = participant_text(who)
     if not (exports or imports):
-        return [TextTable(notes=[f"{name} exports and imports nothing"])]
+        return [TextTable(notes=[f"{name} exports and imports nothing{where}"])]
     tables = [
         TextTable(("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY"), exports, title=f"{name} exports"),
         TextTable(("KEY", "FROM", "STATE", "HOLD"), imports, title=f"{name} imports"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.text import printable
 from strongref_cli.output import progress
 from strongref_cli.running import AWS_FAILED
+from strongref_overview.errors import NoSuchNameError, NotFoundWhereReadError
 from strongref_overview.reading import OverviewReader
 from strongref_overview.who import find_uses
 from strongref_toolkit.regions import chosen_regions, enabled_regions
@@ -25,12 +26,20 @@ if TYPE_CHECKING:
 
 @contextmanager
 def reading(session: ToolSession, what: str) -> Iterator[OverviewReader]:
-    """A reader that shows its progress. Afterward, the regions that it could not read are named on standard error."""
+    """A reader that shows its progress. Afterward, the regions that it could not read are named on standard error.
+
+    Raises:
+        NotFoundWhereReadError: a name was not found, and some regions could not be read.
+    """
     reader = None
     try:
         with progress(what) as step:
             reader = OverviewReader(session.aws(None, None), step)
             yield reader
+    except NoSuchNameError as error:
+        if reader and reader.unread:
+            raise NotFoundWhereReadError(str(error), [each.region for each in reader.unread]) from error
+        raise
     finally:
         if reader:
             name_unread(reader.unread)
@@ -49,6 +58,11 @@ def name_unread(unread: Iterable[Unread]) -> None:
 
 def unread_document(unread: Iterable[Unread]) -> list[dict[str, Any]]:
     return [each._asdict() for each in unread]
+
+
+def where_read(unread: Sequence[Unread]) -> str:
+    """What limits a statement that there is nothing, if some regions could not be read."""
+    return " in the regions that were read" if unread else ""
 
 
 def status(unread: Sequence[Unread], otherwise: int = 0) -> int:

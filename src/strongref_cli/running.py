@@ -14,6 +14,7 @@ from strongref_cli.arguments import parser
 from strongref_cli.output import discard
 from strongref_install.errors import AwsCallError, BadReleaseError
 from strongref_manifests.errors import InputError
+from strongref_overview.errors import NotFoundWhereReadError
 from strongref_toolkit.errors import FetchFailedError, NoWayInError, UnknownCallerError, UsageError
 from strongref_toolkit.extras import missing_dependency
 
@@ -31,6 +32,7 @@ _OF_AWS = (
     AwsCallError,
     BadEndpointError,
     FetchFailedError,
+    NotFoundWhereReadError,
     NoWayInError,
     ServiceError,
     StackLookupError,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from strongref.errors import ErrorMetric, StrongRefError
 from strongref.text import cut, some
 from strongref_toolkit.errors import UsageError
 
@@ -14,6 +15,17 @@ if TYPE_CHECKING:
 
 class NoSuchNameError(UsageError):
     """A name that was given does not exist. It is an error, because an empty answer would look like a fact."""
+
+
+class NotFoundWhereReadError(StrongRefError):
+    """A name was not found, but it may exist in a region that could not be read."""
+
+    counted = ErrorMetric.ERRORS
+    problem: str  # what was not found, sentences
+    unread: Sequence[str]  # the regions
+
+    def __str__(self) -> str:
+        return f"{self.problem} It may be in {some(self.unread, 5)}, which could not be read."
 
 
 def no_such_stack(name: str, regions: Sequence[str], known: Sequence[str]) -> NoSuchNameError:

@@ -154,6 +154,11 @@ class TestDoctor:
         assert "upgrade strongref in this region: /strongref/index/other/Exports has format 2, written by" in out
         assert "nobody can check whether its import exists; if not, strongref release takes it off" in out
 
+    def test_one_finding_needs_a_person(self, run: Run, account: Account) -> None:  # noqa: F811
+        account.ssm(US).put_parameter(Name=f"{NETWORK}/VpcId", Value="by hand", Type="String", Overwrite=True)
+        out = run("doctor", "--region", US)[1]
+        assert out.endswith("1 finding in us-east-1: 0 that --fix repairs, 1 that needs a person, 0 to know.\n")
+
     @pytest.mark.parametrize("command", ["list", "who network", "graph", "order", "republish network"])
     @pytest.mark.parametrize("what", ["record", "index entry"])
     def test_other_commands_refuse_a_later_format(
@@ -902,6 +907,14 @@ class TestRelease:
         status, out, _ = run(*arguments, "stack:shop")
         assert (status, "shop still uses this." in out) == (0, True)
         assert account.claims(US, f"{NETWORK}/VpcId") == [str(ManifestSet(HOME, "shop"))]
+
+    def test_whether_a_stack_of_another_account_uses_it_is_not_known(self, run: Run, account: Account) -> None:  # noqa: F811
+        far = "arn:aws:cloudformation:us-east-1:999999999999:stack/far/1"
+        tags = [{"Key": f"{CLAIM_TAG}0123456789abcdef", "Value": far}]
+        account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/Alb/Arn", Tags=tags)
+        named = ("release", "network", "Alb.Arn", "--consumer", "far", "--region", US)
+        status, out, _ = run(*named, "--reason", "x", "--dry-run")
+        assert (status, "far may still use this. Afterward network can change or delete it" in out) == (0, True)
 
     def test_a_hold_stays_where_a_record_that_may_need_it_cannot_be_read(self, run: Run, account: Account) -> None:  # noqa: F811
         holds = account.hold_stacks(EU)

@@ -12,6 +12,7 @@ from strongref_cli.arguments import STATES
 from strongref_cli.overview import age_text
 from strongref_overview.exports import ExportState, ImportState, Protection
 from strongref_overview.reading import OverviewReader
+from tests.cli.test_healing import deny
 from tests.overview.conftest import account  # noqa: F401 (a fixture)
 from tests.support.commands import SECRET
 from tests.support.schemas import validate
@@ -234,6 +235,65 @@ def test_a_region_that_cannot_be_read_is_named(
     assert "AccessDeniedException" in err
     _, out, _ = run(*command)
     assert ("network" in out, "VpcId" in out) == (True, document not in ("who", "order"))
+
+
+@pytest.mark.parametrize(
+    ("command", "nothing"),
+    [
+        (["who", "network", "VpcId"], "network neither exports nor imports 'VpcId'."),
+        (["who", "web", "--region", US], "No stack or set of manifests 'web' in eu-west-1."),
+        (["republish", "network", "--key", "VpcId"], "network neither exports nor imports 'VpcId'."),
+        (
+            ["release", "network", "VpcId", "--consumer", "shop", "--reason", "x", "--yes"],
+            "network neither exports nor imports 'VpcId'.",
+        ),
+        (["list", "--region", US, "--stack", "network"], "Nothing in eu-west-1 matches --stack 'network'."),
+    ],
+)
+def test_a_name_may_be_in_a_region_that_cannot_be_read(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: list[str], nothing: str
+) -> None:
+    deny(monkeypatch, "DescribeParameters")
+    status, out, err = run(*command, "--region", EU)
+    assert (status, out) == (3, "")
+    unread, problem = err.splitlines()
+    assert unread.startswith("strongref: us-east-1 was not read: DescribeParameters")
+    assert problem.startswith(f"strongref: {nothing}")
+    assert problem.endswith(" It may be in us-east-1, which could not be read.")
+
+
+def test_nobody_but_shop_can_be_named_where_a_region_cannot_be_read(
+    run: Run,
+    account: Account,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    account.export("both", EU, EU, Values={"A": SECRET})
+    account.export("both", US, US, Values={"A": SECRET})
+    account.claim("shop", EU, "both", EU, "A", Shared="true")
+    deny(monkeypatch, "DescribeParameters")
+    named = ("release", "both", "A", "--region", EU, "--region", US, "--reason", "x", "--dry-run", "--consumer")
+    status, out, err = run(*named, "site")
+    assert (status, out) == (3, "")
+    assert err.endswith(
+        "site does not import A of both. It is imported by shop. It may be in us-east-1, which could not be read.\n"
+    )
+    assert run(*named, "shop")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("command", "nothing"),
+    [
+        (["who", "network"], "network (eu-west-1, 123456789012) exports and imports nothing"),
+        (["order"], "Nothing is exported or imported"),
+        (["republish", "network"], "Nothing that network exports was missing"),
+    ],
+)
+def test_nothing_is_said_of_what_was_read(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: list[str], nothing: str
+) -> None:
+    deny(monkeypatch, "DescribeParameters")
+    status, out, _ = run(*command, "--region", EU)
+    assert (status, out.splitlines()[0].removesuffix(".")) == (3, f"{nothing} in the regions that were read")
 
 
 def test_if_no_region_can_be_read_the_error_is_reported_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
