@@ -369,8 +369,23 @@ GUARDS = (
         function="_Bucket.slow_down",
         find="chance * _",
         instead="0",
-        tests=("tests/aws/test_under_quota.py", "-k", "together"),
-        must_fail=("test_callers_that_were_throttled_together_do_not_retry_together",),
+        tests=("tests/aws/test_retry_and_rate_limit.py", "-k", "random_time"),
+        must_fail=(
+            "test_after_a_throttled_call_there_is_none_for_a_random_time[0.5",
+            "test_after_a_throttled_call_there_is_none_for_a_random_time[1-",
+        ),
+    ),
+    Guard(
+        name="the randomness that spreads callers at the same pace",
+        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        function="_Bucket.take",
+        find="chance * _1 / _2",
+        instead="0.0",
+        tests=("tests/aws/test_retry_and_rate_limit.py", "-k", "an_interval_after_its_turn"),
+        must_fail=(
+            "test_a_call_of_a_rate_that_was_found_is_made_up_to_an_interval_after_its_turn[0.5",
+            "test_a_call_of_a_rate_that_was_found_is_made_up_to_an_interval_after_its_turn[1]",
+        ),
     ),
     Guard(
         name="the end of a run over a set of manifests when its fence expires",
