@@ -208,8 +208,10 @@ def _claims(
     holds: Mapping[str, str] | None,
     home: ProducerRegion | None,
 ) -> Iterator[Claim]:
-    for tag, importer in value.tags.items() if value else ():
-        if value and tag.startswith(CLAIM_TAG):
+    if value is None:
+        return
+    for tag, importer in value.tags.items():
+        if tag.startswith(CLAIM_TAG):
             state = _import_state(stored, importer, tag, value.published)
             yield Claim(importer, tag, state, _protection(stored, scope, importer, tag, holds, home))
 

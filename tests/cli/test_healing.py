@@ -65,6 +65,12 @@ def run(account: Account, command_line: Run) -> Run:  # noqa: F811
     return command_line
 
 
+def lose_a_value_in_both_regions(account: Account) -> None:  # noqa: F811
+    account.export("certificate", US, EU, Values={"A": "x"})
+    account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
+    account.ssm(EU).delete_parameter(Name=f"/strongref/exports/_shared/{HOME}/{US}/certificate/A")
+
+
 def findings(run: Run, *options: str) -> list[tuple[str, str, str]]:
     status, out, _ = run("doctor", "--region", US, "--output", "json", *options)
     document = json.loads(out)
@@ -289,9 +295,7 @@ class TestDoctor:
         account: Account,  # noqa: F811
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        account.export("certificate", US, EU, Values={"A": "x"})
-        account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
-        account.ssm(EU).delete_parameter(Name=f"/strongref/exports/_shared/{HOME}/{US}/certificate/A")
+        lose_a_value_in_both_regions(account)
         create, failed = SsmStore.create, threading.Event()
 
         def slow(store: SsmStore, name: str, *more: Any) -> None:  # noqa: ANN401
@@ -335,9 +339,7 @@ class TestDoctor:
         account: Account,  # noqa: F811
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        account.export("certificate", US, EU, Values={"A": "x"})
-        account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
-        account.ssm(EU).delete_parameter(Name=f"/strongref/exports/_shared/{HOME}/{US}/certificate/A")
+        lose_a_value_in_both_regions(account)
         both, fenced = threading.Barrier(2), list[bool]()
 
         def pressed(store: SsmStore, *_: object) -> None:
