@@ -1,4 +1,4 @@
-"""Writes `docs/cli.md` from `cli_page_head.md` and the commands' own parsers.
+"""Writes `docs/cli/index.md` from `cli_page_head.md` and the commands' own parsers.
 
 Run it with `make texts`; a test checks that the page is current.
 """
@@ -15,7 +15,7 @@ from strongref_cli.arguments import parser
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/cli.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs/cli/index.md"
 
 _HEAD = Path(__file__).with_name("cli_page_head.md")
 """How the page begins: what all commands have in common."""

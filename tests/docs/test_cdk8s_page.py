@@ -1,4 +1,4 @@
-"""docs/cdk8s.md: its programs are the examples, which are run elsewhere, and its options are the resolvers' own."""
+"""docs/extras/cdk8s.md: its programs are the examples, which are run elsewhere, and its options are the resolvers' own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.support.documents import Block
 
-PAGE = "docs/cdk8s.md"
+PAGE = "docs/extras/cdk8s.md"
 EXAMPLES = sorted((ROOT / "examples/cdk8s").glob("*.py"))
 
 

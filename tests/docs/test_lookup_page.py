@@ -1,4 +1,4 @@
-"""What docs/lookup.md says is so: options, errors, rules, numbers, and how the importer's rules would answer."""
+"""What docs/extras/lookups.md says is so: options, errors, rules, numbers, and how the importer's rules would answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.commands import arguments_of
 from tests.support.documents import ROOT, names_in, rows
 from tests.support.fake_cloudcontrol import FakeCloudControl, finder
 
-PAGE = "docs/lookup.md"
+PAGE = "docs/extras/lookups.md"
 TEXT = (ROOT / PAGE).read_text()
 
 

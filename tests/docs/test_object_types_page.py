@@ -1,4 +1,4 @@
-"""What docs/objects.md says of types, look-ups and the command is so."""
+"""What docs/extras/objects.md says of types, look-ups and the command is so."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from strongref.errors import StrongRefError
     from strongref_objects.types import Declared
 
-PAGE = "docs/objects.md"
+PAGE = "docs/extras/objects.md"
 TEXT = (ROOT / PAGE).read_text()
 LONG = "x" * 3000
 

@@ -1,4 +1,4 @@
-"""What docs/objects.md says is so: its programs run, its tables are the code's, its errors are all there are."""
+"""What docs/extras/objects.md says is so: its programs run, its tables are the code's, its errors are all there are."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from strongref_objects.channels import Channel
     from tests.support.documents import Block
 
-PAGE = "docs/objects.md"
+PAGE = "docs/extras/objects.md"
 TEXT = (ROOT / PAGE).read_text()
 EXAMPLES = sorted((ROOT / "examples/objects").glob("*.py"))
 GROUP = ("Web", "SecurityGroup", "SecurityGroupId")

@@ -30,6 +30,7 @@ from strongref.runtime import custom_resource as resource
 from strongref_cli import permissions
 from strongref_cli.arguments import parser
 from strongref_cli.template_facts import DeploymentTarget
+from tests.e2e.reader import commands as commands_to_run
 from tests.support.builders import ACCOUNT
 from tests.support.documents import PAGES, ROOT, Block, blocks, load, names_in, rows
 from tests.support.error_texts import CASES, US, case_of, refused_export, refused_import, refused_lookup
@@ -49,7 +50,9 @@ def test_every_case_is_shown_somewhere() -> None:
 
 
 def test_every_error_is_explained() -> None:
-    explained = "".join((ROOT / "docs" / page).read_text() for page in ("operations.md", "lookup.md"))
+    explained = "".join(
+        (ROOT / "docs" / page).read_text() for page in ("troubleshooting/index.md", "extras/lookups.md")
+    )
     modules = (errors, answer_module, resource, verification, lookup_errors)
     kinds = {
         name
@@ -73,9 +76,9 @@ def test_every_error_is_explained() -> None:
 @pytest.mark.parametrize(
     ("page", "heading", "refused"),
     [
-        ("docs/exporter.md", "Properties", refused_export(Unknown="")),
-        ("docs/importer.md", "Properties", refused_import(Unknown="")),
-        ("docs/lookup.md", "Properties of a lookup", refused_lookup(Unknown="")),
+        ("docs/export.md", "Properties", refused_export(Unknown="")),
+        ("docs/import.md", "Properties", refused_import(Unknown="")),
+        ("docs/extras/lookups.md", "Properties of a lookup", refused_lookup(Unknown="")),
     ],
 )
 def test_the_documented_properties_are_those_that_are_accepted(
@@ -86,7 +89,7 @@ def test_the_documented_properties_are_those_that_are_accepted(
 
 
 def test_the_documented_keys_of_from_are_those_that_are_accepted() -> None:
-    text = (ROOT / "docs/importer.md").read_text()
+    text = (ROOT / "docs/import.md").read_text()
     table = text[text.index("The keys of `From`:") :].split("\n\n")[1]
     documented = set(re.findall(r"^\| `(\w+)`", table, flags=re.MULTILINE))
     assert documented == allowed_by(refused_import(From={"Unknown": ""}))
@@ -99,7 +102,7 @@ def allowed_by(refused: Callable[[], StrongRefError]) -> set[str]:
 
 
 def test_the_documented_rates_are_the_first_ones_and_the_template_sets_no_limit() -> None:
-    documented = rows("docs/operations.md", "Rates")
+    documented = rows("docs/costs-and-limits.md", "Rates")
     assert {variable.strip("`"): float(rate) for _, variable, rate, _ in documented} == {
         f"STRONGREF_{field.name.upper()}_PER_SECOND": getattr(FIRST_RATES, field.name) for field in fields(RateLimits)
     }
@@ -113,7 +116,7 @@ def test_the_documented_rates_are_the_first_ones_and_the_template_sets_no_limit(
 
 
 def test_the_documented_parameters_are_the_installations() -> None:
-    documented = names_in(rows("docs/operations.md", "Installing in several regions"))
+    documented = names_in(rows("docs/install.md", "Installing in several regions"))
     assert documented == set(load((ROOT / "template.yaml").read_text())["Parameters"])
 
 
@@ -130,7 +133,7 @@ def test_the_documented_parameters_are_the_installations() -> None:
 def test_the_documented_permissions_are_those_of_the_role(role: str, heading: str) -> None:
     documented = {
         (action, branch)
-        for actions, on, _ in rows("docs/permissions.md", heading)
+        for actions, on, _ in rows("docs/security.md", heading)
         for action in re.findall("`([^`]+)`", actions)
         for branch in re.findall("`([^`]+)`", on) or [""]
     }
@@ -151,8 +154,8 @@ def listed(given: object) -> list[object]:
 
 
 def policies() -> list[dict[str, Any]]:
-    """The policies of permissions.md, in their order: for lookups, and for who deploys."""
-    return [json.loads(block.text) for block in blocks("json") if block.page.name == "permissions.md"]
+    """The policies of security.md, in their order: for lookups, and for who deploys."""
+    return [json.loads(block.text) for block in blocks("json") if block.page.name == "security.md"]
 
 
 def test_the_documented_policy_of_who_deploys_is_the_commands() -> None:
@@ -182,7 +185,7 @@ def test_the_documented_policy_allows_what_the_types_handlers_need() -> None:
 
 def test_the_documented_log_messages_are_logged() -> None:
     sources = "".join(path.read_text() for path in ROOT.glob("layers/core/strongref/**/*.py"))
-    for _, message, _ in rows("docs/operations.md", "Logs"):
+    for _, message, _ in rows("docs/events.md", "Logs"):
         assert f'"{message.strip("`")}"' in sources
 
 
@@ -253,6 +256,17 @@ def _aws(arguments: list[str]) -> None:
     known = {f"--{name}" for name in members} | {"--region", "--query"}
     known |= {f"--no-{name}" for name, kind in members.items() if kind == "boolean"}
     assert {option for option in options if option.startswith("--")} <= known
+
+
+def test_each_page_with_commands_has_one_end_to_end_test_that_runs_them() -> None:
+    """See `tests/e2e/reader.py`."""
+    named = [
+        page
+        for module in (ROOT / "tests/e2e").glob("test_documentation_*.py")
+        for page in re.findall(r'"([\w/.-]+\.md)"', module.read_text().partition("PAGES = ")[2].partition("\n\n")[0])
+    ]
+    with_commands = {str(block.page.relative_to(ROOT)) for block in commands_to_run()}
+    assert sorted(named) == sorted(with_commands)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

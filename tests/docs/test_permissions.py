@@ -437,7 +437,7 @@ def test_what_is_allowed_for_all_resources_cannot_be_allowed_for_fewer() -> None
 
 def denial() -> dict[str, Any]:
     """The documented statement that keeps everyone else from writing what strongref stores."""
-    text = (ROOT / "docs/permissions.md").read_text()
+    text = (ROOT / "docs/security.md").read_text()
     section = text.split("## Protect the parameters from everyone else\n", 1)[1]
     policy = json.loads(section.split("```json\n", 1)[1].split("```", 1)[0])
     (statement,) = policy["Statement"]

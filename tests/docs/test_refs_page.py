@@ -1,4 +1,7 @@
-"""What docs/refs.md says of references, options and errors is so. Its commands run in the end-to-end tests."""
+"""What docs/extras/ack-references.md says of references, options and errors is so.
+
+Its commands run in the end-to-end tests.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from tests.support.refs_errors import CASES, GENERATOR
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PAGE = "docs/refs.md"
+PAGE = "docs/extras/ack-references.md"
 TEXT = (ROOT / PAGE).read_text()
 EXAMPLES = ROOT / "examples/refs"
 LONG = "x" * 3000

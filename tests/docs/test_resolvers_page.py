@@ -1,4 +1,4 @@
-"""What docs/resolvers.md says of tokens, options and errors is so. Its commands run in the end-to-end tests."""
+"""What docs/extras/manifests.md says of tokens, options and errors is so. Its commands run in the end-to-end tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.commands import arguments_of
 from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.resolver_errors import CASES
 
-PAGE = "docs/resolvers.md"
+PAGE = "docs/extras/manifests.md"
 TEXT = (ROOT / PAGE).read_text()
 
 
@@ -55,7 +55,7 @@ def test_every_error_of_tokens_and_manifests_is_shown() -> None:
     }
     within_others = {toolkit_errors.ResolveError, errors.SeveralError, errors.StackNotFoundError, errors.NotAStackError}
     elsewhere = {toolkit_errors.UsageError, toolkit_errors.UnknownCallerError, toolkit_errors.SelectError}
-    shown = {type(make()) for make in (*CASES.values(), *CDK8S_CASES.values())}  # docs/cdk8s.md shows Terraform's
+    shown = {type(make()) for make in (*CASES.values(), *CDK8S_CASES.values())}  # The page of cdk8s shows Terraform's
     assert kinds - within_others - elsewhere <= shown
 
 

@@ -145,7 +145,7 @@ def test_the_key_of_secure_values_may_be_used_by_the_functions_that_store_them_t
     }
     documented = {
         (f"{function.strip().title()}Role", {"all": "*", "their own": "own"}[regions]): {*re.findall("`(.+?)`", calls)}
-        for functions, calls, regions, _ in rows("docs/permissions.md", "Secure values")
+        for functions, calls, regions, _ in rows("docs/security.md", "Secure values")
         for function in functions.split(",")
     }
     assert documented == granted
@@ -266,7 +266,7 @@ def test_the_functions_that_send_notices_know_the_bus_and_may_use_it_and_no_othe
 
 def test_the_permission_is_for_that_bus_alone_and_documented() -> None:
     (statement,) = RESOURCES["EventBusPolicy"]["Properties"]["PolicyDocument"]["Statement"]
-    (documented,) = rows("docs/permissions.md", "The event bus")
+    (documented,) = rows("docs/security.md", "The event bus")
     assert documented[0] == f"`{statement['Action']}`"
     named = "arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:event-bus/${EventBus}"
     assert statement["Resource"] == {"Fn::If": ["IsEventBusArn", {"Ref": "EventBus"}, {"Fn::Sub": named}]}
@@ -327,7 +327,7 @@ def test_the_dashboards_widgets_do_not_overlap() -> None:
 
 
 def test_every_metric_of_the_dashboard_and_the_alarms_is_documented() -> None:
-    documented = " ".join(row[0] for row in rows("docs/operations.md", "Alarms"))
+    documented = " ".join(row[0] for row in rows("docs/events.md", "Alarms"))
     for metric in {*ErrorMetric, "Healed", "Unhealed", "HandOvers", "Propagations", DROPPED}:
         assert f"`{metric}`" in documented
 

@@ -155,14 +155,12 @@ def test_an_example_finds_what_the_other_exports(producer: str, where: str, cons
 
 def test_the_prefix_and_the_attributes_are_those_of_the_first_templates() -> None:
     """The pages' first snippets fit together: the import reads what the export publishes."""
-    firsts = [
-        next(block for block in blocks("yaml") if block.page.name == page) for page in ("exporter.md", "importer.md")
-    ]
+    firsts = [next(block for block in blocks("yaml") if block.page.name == page) for page in ("export.md", "import.md")]
     cloud = Cloud()
     exports = cloud.deploy(load(firsts[0].text), NETWORK).attributes["Exports"]
     imports = cloud.deploy(load(firsts[1].text), WEB).attributes["Imports"]
 
-    documented = rows("docs/exporter.md", "Return values")
+    documented = rows("docs/export.md", "Return values")
     assert {name.strip("`") for name, _ in documented} == set(exports)
     assert f"`{exports['Prefix']}`" in documented[0][1]
-    assert names_in(rows("docs/importer.md", "Return values")) == set(imports)
+    assert names_in(rows("docs/import.md", "Return values")) == set(imports)

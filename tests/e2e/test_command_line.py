@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COMMAND = str(Path(sys.executable).with_name("strongref"))
 SECRET = "not-to-be-shown"
 BOTH = ("--region", EU, "--region", US)
-POLICY = next(json.loads(block.text) for block in blocks("json") if block.page.name == "cli.md")
+POLICY = next(json.loads(block.text) for block in blocks("json") if block.page.parent.name == "cli")
 
 
 @dataclass(frozen=True)

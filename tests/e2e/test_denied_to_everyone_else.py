@@ -1,4 +1,4 @@
-"""The policy of permissions.md: only the functions and operators write what strongref stores."""
+"""The policy of security.md: only the functions and operators write what strongref stores."""
 
 from __future__ import annotations
 

@@ -300,7 +300,7 @@ def test_an_answer_that_is_too_large_says_what_to_name(looking: Aws, names: Call
 
 
 def test_the_documented_look_ups_find_what_they_are_about(looking: Aws, names: Callable[[str], str]) -> None:
-    documented = [load(block.text) for block in blocks("yaml") if block.page.name == "lookup.md"]
+    documented = [load(block.text) for block in blocks("yaml") if block.page.name == "lookups.md"]
     found = {name: resource for snippet in documented for name, resource in snippet.items()}
     looking.client("s3", EU).create_bucket(Bucket="photos", CreateBucketConfiguration={"LocationConstraint": EU})
     tags = [{"Key": "team", "Value": "web"}, {"Key": "purpose", "Value": "news"}]

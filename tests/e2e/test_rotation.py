@@ -1,4 +1,4 @@
-"""A secret that is imported is rotated as operations.md says, step by step, with the page's own templates."""
+"""A secret that is imported is rotated as its page says, step by step, with the page's own templates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def step(world: World, name: str) -> Template:
     (text,) = [
         block.text
         for block in blocks("yaml")
-        if (found := STEP.fullmatch(block.above)) and found[1] == name and block.page.name == "operations.md"
+        if (found := STEP.fullmatch(block.above)) and found[1] == name and block.page.name == "rotate-a-secret.md"
     ]
     for stack, own in (("network", world.producer), ("web", world.consumer)):
         text = re.sub(rf"\b{stack}\b", own, text)

@@ -180,7 +180,7 @@ def listed(found: dict[str, Any], lacking: str) -> dict[str, Any]:
 
 
 def test_it_calls_what_the_page_says_and_no_more(account: Account, calls: Counter[tuple[str, str]]) -> None:
-    (documented,) = [calls for commands, calls in rows("docs/cli.md", "Permissions") if "`list`" in commands]
+    (documented,) = [calls for commands, calls in rows("docs/cli/index.md", "Permissions") if "`list`" in commands]
     account.stack("web", US)
     account.export("network", EU, US, Values={"A": SECRET, "B": SECRET}, Hold="network-Exports")
     account.claim("web", US, "network", EU, "A", Shared="true", Strength="weak")

@@ -1,4 +1,4 @@
-"""What docs/cdk8s.md shows of errors: the case that each text belongs to."""
+"""What docs/extras/cdk8s.md shows of errors: the case that each text belongs to."""
 
 from __future__ import annotations
 

@@ -168,16 +168,17 @@ _Loader.add_multi_constructor("!", _function)
 
 
 def _blocks(page: Path) -> Iterator[Block]:
-    above, start = "", 0
+    """A block in a content tab is indented, and so is what stands in it."""
+    above, start, indent = "", 0, ""
     language: str | None = None
     inside: list[str] = []
     for number, line in enumerate(page.read_text().splitlines(), start=1):
-        if language is None and line.startswith("```"):
-            start, language, inside = number, line[3:], []
-        elif line == "```" and language is not None:
+        if language is None and (fence := re.fullmatch(r"( *)```(.*)", line)):
+            start, indent, language, inside = number, fence[1], fence[2], []
+        elif language is not None and line == f"{indent}```":
             yield Block(page, start, language, "\n".join(inside) + "\n", above)
             language = None
         elif language is not None:
-            inside.append(line)
+            inside.append(line.removeprefix(indent))
         else:
-            above = line
+            above = line.strip()

@@ -1,4 +1,4 @@
-"""The errors of objects that are exported and imported, each as docs/objects.md shows it: met as a program meets it."""
+"""The errors of objects that are exported and imported, each as docs/extras/objects.md shows it."""
 
 from __future__ import annotations
 

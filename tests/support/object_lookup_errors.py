@@ -1,4 +1,4 @@
-"""The errors of ready types, look-ups and `strongref objects`, each as docs/objects.md shows it."""
+"""The errors of ready types, look-ups and `strongref objects`, each as docs/extras/objects.md shows it."""
 
 from __future__ import annotations
 

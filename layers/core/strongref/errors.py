@@ -129,7 +129,7 @@ class CallerDeniedError(AccessDeniedError):
 
     sentence = (
         "{action} of {target:500} in {region} was denied ({code}). Check the caller's permissions, permissions "
-        "boundary and service control policies; docs/permissions.md lists what each command needs."
+        "boundary and service control policies; docs/security.md lists what each command needs."
     )
 
 

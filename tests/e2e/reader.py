@@ -1,0 +1,106 @@
+"""A reader of the documentation, who types what its pages tell people to type.
+
+Each `test_documentation_….py` is about some pages: it names them in PAGES, and runs every block of their commands.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.e2e.harness import Aws
+from tests.support.documents import ROOT, blocks
+from tests.support.emulator.control import Emulator, executable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from tests.support.documents import Block
+
+PARTS = ("template.yaml", "samconfig.toml", "handlers", "layers", "examples")
+
+
+def commands() -> list[Block]:
+    """Every block of commands on every page, but those of `make` and `pip`.
+
+    The demo has a test of its own, and the tests are what runs here; `test_install.py` has a wheel installed.
+    """
+    return [block for block in blocks("sh") if not _is_run_elsewhere(block)]
+
+
+def _is_run_elsewhere(block: Block) -> bool:
+    return all(line.startswith(("make ", "pip install ")) for line in block.text.splitlines())
+
+
+class Reader:
+    """Somebody who follows the documentation, with a checkout of the project and an account of their own.
+
+    Attributes:
+        left: the blocks of commands that were not run yet.
+    """
+
+    def __init__(self, aws: Aws, checkout: Path, pages: Collection[str]) -> None:
+        self.aws = aws
+        self.checkout = checkout
+        self.left = [block for block in commands() if str(block.page.relative_to(ROOT)) in pages]
+
+    def run(self, beginning: str, *, fails: bool = False) -> str:
+        """Run the next blocks that begin like this, once on each page; what the last one printed."""
+        ran = [block for block in self.left if block.text.startswith(beginning)]
+        assert ran, f"no block of commands begins with {beginning!r} any more"
+        printed = ""
+        for block in {block.text: block for block in ran}.values():
+            done = self.shell(block.text)
+            assert fails == (done.returncode != 0), f"{block}:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+            printed = done.stdout
+        self.left = [block for block in self.left if block not in ran]
+        return printed
+
+    def shell(self, text: str) -> subprocess.CompletedProcess[str]:
+        """Run a command that no page shows."""
+        tools = Path(executable("STRONGREF_SAM", ".build/venv-sam/bin/sam")).parent
+        environment = {
+            **os.environ,
+            **self.aws.emulator.env(),
+            # Our own Python first: it has the package that programs import.
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(tools), os.environ["PATH"]]),
+            "SAM_CLI_TELEMETRY": "0",
+            "AWS_PAGER": "",
+        }
+        return subprocess.run(  # noqa: S603
+            ["bash", "-euc", text],  # noqa: S607
+            cwd=self.checkout,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def install(self) -> None:
+        """Install strongref in the two regions of the pages, as a page does that is not about it."""
+        done = self.shell("strongref install --region us-east-1 --region eu-west-1")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@contextmanager
+def reading(pages: Collection[str], folder: Path) -> Iterator[Reader]:
+    """A reader of these pages, with an emulator of their own: the stacks have the names that the pages give them.
+
+    At the end, no block of commands may be left that was not run.
+    """
+    checkout = folder / "checkout"
+    for part in PARTS:
+        source = ROOT / part
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        checkout.mkdir(exist_ok=True)
+        copy(source, checkout / part)
+    with Emulator.start(folder / "emulator.log") as emulator:
+        reader = Reader(Aws(emulator), checkout, pages)
+        yield reader
+        assert [str(block) for block in reader.left] == []
