@@ -1,4 +1,4 @@
-"""docs/extras/cdk8s.md: its programs are the examples, which are run elsewhere, and its options are the resolvers' own."""
+"""The page of cdk8s: its programs are the examples, which are run elsewhere, and its options are the resolvers' own."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def test_every_command_is_on_it() -> None:
 
 def test_every_document_has_a_schema_and_the_page_links_it() -> None:
     commands = {" ".join(names): names for names in COMMANDS if "--output" in arguments_of(*names)}
-    assert dict(re.findall(r"\[([a-z ]+)\]\(schemas/([a-z-]+)\.schema\.json\)", page())) == {
+    assert dict(re.findall(r"\[([a-z ]+)\]\(../schemas/([a-z-]+)\.schema\.json\)", page())) == {
         command: "-".join(names) for command, names in commands.items()
     }
     of_others = {"events"}

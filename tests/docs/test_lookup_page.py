@@ -1,4 +1,4 @@
-"""What docs/extras/lookups.md says is so: options, errors, rules, numbers, and how the importer's rules would answer."""
+"""What its page says is so: options, errors, rules, numbers, and how the importer's rules would answer."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ PARTS = ("template.yaml", "samconfig.toml", "handlers", "layers", "examples")
 
 
 def commands() -> list[Block]:
-    """Every block of commands on every page, but those of `make` and `pip`.
+    """Every block of commands on every page, but those of `make`, and those that begin with an installation by pip.
 
     The demo has a test of its own, and the tests are what runs here; `test_install.py` has a wheel installed.
     """
@@ -34,7 +34,7 @@ def commands() -> list[Block]:
 
 
 def _is_run_elsewhere(block: Block) -> bool:
-    return all(line.startswith(("make ", "pip install ")) for line in block.text.splitlines())
+    return block.text.startswith("pip install ") or all(line.startswith("make ") for line in block.text.splitlines())
 
 
 class Reader:

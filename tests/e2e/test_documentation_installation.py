@@ -13,7 +13,7 @@ from tests.support.documents import blocks
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = ("docs/install.md", "docs/releases.md", "docs/security.md", "docs/events.md")
+PAGES = ("docs/install.md", "docs/security.md", "docs/events.md")
 
 pytestmark = pytest.mark.deep
 
