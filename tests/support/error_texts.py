@@ -79,6 +79,9 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "readme-in-use": lambda: errors.ExportsInUseError(
         [InUse("CertificateArn", "changed", (stack_arn("site", "eu-west-1"),))]
     ),
+    "get-started-in-use": lambda: errors.ExportsInUseError(
+        [InUse(name, "changed", (stack_arn("consumer", US),)) for name in ("TopicArn", "TopicName")]
+    ),
     "in-use-changed": lambda: errors.ExportsInUseError([InUse("CertArn", "changed", (WEB,))]),
     "in-use-retyped": lambda: errors.ExportsInUseError([InUse("Hosts", "given another type", (WEB,))]),
     "in-use-unknown": lambda: errors.ExportsInUseError(
