@@ -100,7 +100,7 @@ def test_the_documented_names_are_those_that_are_written() -> None:
 
 def test_the_documented_numbers_are_the_codes() -> None:
     for number, of in (
-        (DATA_BYTES, "more than {:,} bytes can be imported weakly only"),
+        (DATA_BYTES, "more than {:,} bytes only with `weak=True`"),
         (VALUE_BYTES, "`value_bytes` for values of more than {} bytes"),
     ):
         assert of.format(number) in " ".join(TEXT.split())
