@@ -79,7 +79,7 @@ def test_the_documented_permissions_are_those_of_the_types_that_are_read_and_lis
     ):
         schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", type_name).schema
         used |= {action for handler in handlers for action in schema["handlers"][handler]["permissions"]}
-    section = TEXT[TEXT.index("### Permissions of look-ups") : TEXT.index("## Limits")]
+    section = TEXT[TEXT.index("### Permissions of lookups") : TEXT.index("## Limits")]
     assert set(re.findall(r"`(ec2:\w+)`", section)) == used
 
 
