@@ -140,5 +140,5 @@ def test_the_commands_of_the_page_are_right(capsys: pytest.CaptureFixture[str]) 
             paths = [str(ROOT / each) if each.startswith("examples/") else each for each in arguments]
             assert cli.main(paths) == 0
             ran += 1
-    assert ran == 2
+    assert ran == 3
     assert "strongref-Importer-*" in capsys.readouterr().out
