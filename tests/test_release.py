@@ -173,7 +173,10 @@ def test_the_steps_for_a_template_are_about_this_release(built: Path, name: str)
     text = (built / f"{name}.md").read_text()
     assert strongref.__version__ in text
     assert "VERSION" not in text
-    files = set(re.findall(r"[\w.-]+\.(?:json|yaml)", text)) - {f"stackset-{strongref.__version__}.json", "packaged.yaml"}
+    files = set(re.findall(r"[\w.-]+\.(?:json|yaml)", text)) - {
+        f"stackset-{strongref.__version__}.json",
+        "packaged.yaml",
+    }
     assert f"{name}.{'json' if name == 'stackset' else 'yaml'}" in files
     assert [each for each in files if not (built / each).is_file()] == []
 
