@@ -41,7 +41,7 @@ help:
 	@echo 'make bench   calls, time, startup and growth; writes docs/performance.md            20 min'
 	@echo 'make texts   writes error texts and commands into the documentation                  10 s'
 	@echo 'make pictures  writes the pictures of the documentation; needs Chromium              10 s'
-	@echo 'make release  the wheel, the sdist, and a folder to install from; see docs/releases.md 15 s'
+	@echo 'make release  the wheel, the sdist, and a folder to install from; see CONTRIBUTING.md  15 s'
 	@echo 'make lock    updates requirements/*.txt                                              2 min'
 	@echo 'make clean   deletes everything that the others created'
 
