@@ -210,7 +210,7 @@ def test_an_export_moves_to_another_stack(world: World, names: Callable[[str], s
 
 def test_a_value_moves_to_another_export_of_its_stack(world: World) -> None:
     def exports(first: str, second: str) -> Template:
-        values = [dict.fromkeys(keys.split(), {"Ref": "Certificate"}) for keys in (first, second)]
+        values = [{key: {"Ref": "Certificate"} for key in keys.split()} for keys in (first, second)]
         made = [export(each, consumer=world.consumer) for each in values]
         return {"Exports": made[0], "Others": made[1]}
 
