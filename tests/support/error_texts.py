@@ -25,12 +25,9 @@ from strongref.lookup.resource_types import resource_type_of
 from strongref.protocol.verification import EventNotVerifiedError, EventRejectedError
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
 from tests.support.cdk8s_errors import CASES as OF_CDK8S
-from tests.support.cdk_errors import CASES as OF_CDK
 from tests.support.check_errors import CASES as OF_CHECK
 from tests.support.documents import Block, blocks
 from tests.support.macro_errors import CASES as OF_MACRO
-from tests.support.object_errors import CASES as OF_OBJECTS
-from tests.support.object_lookup_errors import CASES as OF_OBJECT_TYPES
 from tests.support.refs_errors import CASES as OF_REFS
 from tests.support.resolver_errors import CASES as OF_RESOLVERS
 
@@ -219,9 +216,6 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     **OF_REFS,
     **OF_MACRO,
     **OF_CHECK,
-    **OF_CDK,
-    **OF_OBJECTS,
-    **OF_OBJECT_TYPES,
 }
 
 
