@@ -20,7 +20,7 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards peers check demo texts pictures release lock clean
+.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards docs peers check demo texts pictures release lock clean
 .DELETE_ON_ERROR:
 
 # Times are of an idle machine with two cores. The first command also needs about 90 seconds to install its tools.
@@ -35,6 +35,7 @@ help:
 	@echo 'make fuzz    long histories of deployments that overlap, crash and repeat            5 min'
 	@echo 'make lint    style, types and templates                                              2 min'
 	@echo 'make guards  removes each safety check from the code and checks that a test fails    8 min'
+	@echo 'make docs    builds the site, and checks its links, its spelling and its prose        20 s'
 	@echo 'make peers FOLDER=…  reads and transforms the files of any checkouts, and reports what is wrong'
 	@echo 'make check   lint, test and guards                                                  14 min'
 	@echo 'make bench   calls, time, startup and growth; writes docs/performance.md            20 min'
@@ -55,6 +56,13 @@ $(BUILD)/%.installed: requirements/%.txt
 	@rm -rf $(BUILD)/venv-$*
 	@$(PYTHON) -m venv $(BUILD)/venv-$*
 	@$(BUILD)/venv-$*/bin/python $(PIP_INSTALL) $(LOCKED) -r $<
+	@touch $@
+
+# The checkers of texts, with the node that is in the site's environment.
+$(BUILD)/prose.installed: $(BUILD)/docs.installed tools/prose/package-lock.json
+	@echo 'installing tools/prose/package-lock.json into $(BUILD)/prose'
+	@rm -rf $(BUILD)/prose && mkdir -p $(BUILD)/prose && cp tools/prose/package.json tools/prose/package-lock.json $(BUILD)/prose
+	@PATH="$(CURDIR)/$(BUILD)/venv-docs/bin:$$PATH" npm ci --prefix $(BUILD)/prose --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@
 
 $(BUILD)/project.installed: $(BUILD)/dev.installed pyproject.toml
@@ -95,6 +103,9 @@ lint: setup
 	$(BIN)/cfn-lint $(TEMPLATES)
 	$(NOWHERE) sam validate --lint
 
+docs: $(BUILD)/prose.installed
+	@$(BUILD)/venv-docs/bin/python -m tools.docs
+
 # Not a part of the tests, since the files are other people's: any folder of checkouts.
 peers: setup
 	$(BIN)/python tools/peers.py $(FOLDER)
@@ -122,8 +133,9 @@ release: $(BUILD)/project.installed $(BUILD)/sam.installed
 # The project's own requirements first: the others must agree with those of the layer.
 lock: $(BUILD)/project.installed
 	$(call compile,layer,layers/core/requirements.txt)
-	$(foreach name,dev emulator sam,$(call compile,$(name),requirements/$(name).txt)$(newline))
-	@$(MAKE) -s setup
+	$(foreach name,dev emulator sam docs,$(call compile,$(name),requirements/$(name).txt)$(newline))
+	@$(MAKE) -s setup $(BUILD)/docs.installed
+	cd tools/prose && PATH="$(CURDIR)/$(BUILD)/venv-docs/bin:$$PATH" npm update --package-lock-only --no-audit --no-fund --omit-lockfile-registry-resolved
 	$(BIN)/python tools/models.py
 	$(BIN)/python tools/identifiers.py
 
