@@ -41,7 +41,7 @@ help:
 	@echo 'make bench   calls, time, startup and growth; writes docs/performance.md            20 min'
 	@echo 'make texts   writes error texts and commands into the documentation                  10 s'
 	@echo 'make pictures  writes the pictures of the documentation; needs Chromium              10 s'
-	@echo 'make release  the wheel, the sdist, and a folder to install from; see docs/releases.md 15 s'
+	@echo 'make release  the wheel, the sdist, and a folder to install from; see CONTRIBUTING.md  15 s'
 	@echo 'make lock    updates requirements/*.txt                                              2 min'
 	@echo 'make clean   deletes everything that the others created'
 
@@ -71,14 +71,14 @@ $(BUILD)/project.installed: $(BUILD)/dev.installed pyproject.toml
 
 # Pure code and fakes only, so the project's own environment is enough.
 quick: $(BUILD)/project.installed
-	$(BIN)/pytest -m 'not (slow or deep or e2e or largest)' -n auto $(QUICK)
+	$(BIN)/pytest -m 'not (slow or deep or e2e or largest or site)' -n auto $(QUICK)
 
 # Every test is in exactly one of test and deep.
 test: unit e2e
 
 # The quick tests must cover the branches of the core.
 unit: setup
-	$(BIN)/pytest -m 'not (deep or e2e or largest)' -n auto --cov --cov-fail-under=95
+	$(BIN)/pytest -m 'not (deep or e2e or largest or site)' -n auto --cov --cov-fail-under=95
 
 # Deployments mostly wait, so more of them run side by side than there are cores.
 e2e: setup
@@ -103,8 +103,9 @@ lint: setup
 	$(BIN)/cfn-lint $(TEMPLATES)
 	$(NOWHERE) sam validate --lint
 
-docs: $(BUILD)/prose.installed
-	@$(BUILD)/venv-docs/bin/python -m tools.docs
+docs: $(BUILD)/prose.installed $(BUILD)/project.installed
+	@$(BIN)/python -m tools.docs
+	$(BIN)/pytest -m site tests/site
 
 # Not a part of the tests, since the files are other people's: any folder of checkouts.
 peers: setup

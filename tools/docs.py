@@ -21,33 +21,43 @@ READ = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md")
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def checks() -> dict[str, list[str]]:
-    """By what it checks, each command."""
-    binaries = BUILD / "prose/node_modules/.bin"
-    rules = ["--config", str(PROSE / ".textlintrc.json"), "--rules-base-directory", str(BUILD / "prose/node_modules")]
+def checks() -> dict[str, tuple[Path, list[str]]]:
+    """By what it checks, each command, and the folder that it runs in."""
+    modules = BUILD / "prose/node_modules"
     return {
-        "site, links and anchors": [str(BUILD / "venv-docs/bin/zensical"), "build", "--clean", "--strict"],
-        "spelling": [
-            str(binaries / "cspell"),
-            *("lint", "--no-progress", "--no-color", "--config", str(PROSE / "cspell.json"), *SPELLED),
-        ],
-        "prose": [str(binaries / "textlint"), "--no-color", "--format", "unix", *rules, *READ],
+        "site, links and anchors": (ROOT, [str(BUILD / "venv-docs/bin/zensical"), "build", "--clean", "--strict"]),
+        "spelling": (
+            ROOT,
+            [
+                str(modules / ".bin/cspell"),
+                *("lint", "--no-progress", "--no-color", "--config", str(PROSE / "cspell.json"), *SPELLED),
+            ],
+        ),
+        # textlint looks for its rules below the folder that it runs in.
+        "prose": (
+            modules.parent,
+            [
+                str(modules / ".bin/textlint"),
+                *("--no-color", "--format", "unix", "--config", str(PROSE / ".textlintrc.json")),
+                *(str(ROOT / each) for each in READ),
+            ],
+        ),
     }
 
 
 def main() -> int:
     """Run every check; 1 if one of them found something."""
     path = os.pathsep.join([str(BUILD / "venv-docs/bin"), os.environ.get("PATH", os.defpath)])
-    failed = []
-    for name, command in checks().items():
+    failed = False
+    for name, (folder, command) in checks().items():
         done = subprocess.run(  # noqa: S603
-            command, cwd=ROOT, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+            command, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
         )
         if done.returncode:
-            failed.append(name)
-            sys.stderr.write(_COLOR.sub("", done.stdout + done.stderr))
-        print(f"{name}: {'FAILED' if done.returncode else 'ok'}", flush=True)
-    return 1 if failed else 0
+            failed = True
+            sys.stderr.write(_COLOR.sub("", done.stdout + done.stderr).replace(f"{ROOT}/", ""))
+        sys.stdout.write(f"{name}: {'FAILED' if done.returncode else 'ok'}\n")
+    return int(failed)
 
 
 if __name__ == "__main__":
