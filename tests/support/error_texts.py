@@ -15,18 +15,13 @@ from typing import TYPE_CHECKING
 from strongref import errors
 from strongref.contract.names import Key
 from strongref.contract.notices import propagated_text
-from strongref.errors import InUse, LookUpDeniedError, StrongRefError
-from strongref.lookup.query import ResourceQuery
+from strongref.errors import InUse, StrongRefError
 from tests.support import function_errors, macro_errors, property_errors
 from tests.support.builders import WEB, stack_arn
 from tests.support.cdk8s_errors import CASES as OF_CDK8S
-from tests.support.cdk_errors import CASES as OF_CDK
 from tests.support.check_errors import CASES as OF_CHECK
 from tests.support.cloudformation.operations import ExportInUseError
 from tests.support.documents import Block, blocks
-from tests.support.object_errors import CASES as OF_OBJECTS
-from tests.support.object_lookup_errors import CASES as OF_OBJECT_TYPES
-from tests.support.property_errors import refusal
 from tests.support.refs_errors import CASES as OF_REFS
 from tests.support.resolver_errors import CASES as OF_RESOLVERS
 
@@ -65,17 +60,10 @@ TOOLS: Mapping[str, Callable[[], StrongRefError]] = {
     "readme-in-use": lambda: errors.ExportsInUseError(
         [InUse("CertificateArn", "changed", (stack_arn("site", "eu-west-1"),))]
     ),
-    "lookup-wanted": lambda: refusal(lambda: ResourceQuery("AWS::S3::Bucket", physical_id="a", name="a").describe()),
-    "lookup-not-allowed": lambda: LookUpDeniedError(
-        "ListResources", "AccessDeniedException", "AWS::SNS::Topic", "eu-west-1"
-    ),
     **OF_RESOLVERS,
     **OF_CDK8S,
     **OF_REFS,
     **OF_CHECK,
-    **OF_CDK,
-    **OF_OBJECTS,
-    **OF_OBJECT_TYPES,
 }
 """What only the tools' own pages show: of the command line and of the packages."""
 
