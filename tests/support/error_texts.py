@@ -26,7 +26,6 @@ from strongref.protocol.verification import EventNotVerifiedError, EventRejected
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
 from tests.support.cdk8s_errors import CASES as OF_CDK8S
 from tests.support.cdk_errors import CASES as OF_CDK
-from tests.support.check_errors import CASES as OF_CHECK
 from tests.support.documents import Block, blocks
 from tests.support.macro_errors import CASES as OF_MACRO
 from tests.support.object_errors import CASES as OF_OBJECTS
@@ -215,7 +214,6 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     **OF_CDK8S,
     **OF_REFS,
     **OF_MACRO,
-    **OF_CHECK,
     **OF_CDK,
     **OF_OBJECTS,
     **OF_OBJECT_TYPES,
