@@ -116,7 +116,7 @@ def test_the_documented_rates_are_the_first_ones_and_the_template_sets_no_limit(
 
 
 def test_the_documented_parameters_are_the_installations() -> None:
-    documented = names_in(rows("docs/install.md", "Installing in several regions"))
+    documented = names_in(rows("docs/install.md", "Parameters"))
     assert documented == set(load((ROOT / "template.yaml").read_text())["Parameters"])
 
 
@@ -284,6 +284,27 @@ def _anchors(page: Path) -> set[str]:
     """Of each heading: in lower case, without punctuation, with a hyphen for each space."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_fence_has_one_word_of_a_language(page: Path) -> None:
+    """Anything else is no fence for the site: the block and the headings after it are gone."""
+    assert re.findall(r"^ *```[^\n]*[^\w\n`][^\n]*$", page.read_text(), flags=re.MULTILINE) == []
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.is_relative_to(ROOT / "docs")], ids=lambda page: page.name
+)
+def test_a_page_of_the_site_links_only_to_the_site(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if not re.match("https?://|#", target):
+            assert (page.parent / target.partition("#")[0]).resolve().is_relative_to(ROOT / "docs"), target
+
+
+def test_the_site_is_short_enough_to_be_read() -> None:
+    words = {page: len(page.read_text().split()) for page in PAGES if page.is_relative_to(ROOT / "docs")}
+    assert {page.name: count for page, count in words.items() if count > 2_000} == {}
+    assert sum(words.values()) < 30_000
 
 
 def test_the_readme_is_short() -> None:

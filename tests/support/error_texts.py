@@ -25,11 +25,8 @@ from strongref.lookup.resource_types import resource_type_of
 from strongref.protocol.verification import EventNotVerifiedError, EventRejectedError
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
 from tests.support.cdk8s_errors import CASES as OF_CDK8S
-from tests.support.cdk_errors import CASES as OF_CDK
 from tests.support.documents import Block, blocks
 from tests.support.macro_errors import CASES as OF_MACRO
-from tests.support.object_errors import CASES as OF_OBJECTS
-from tests.support.object_lookup_errors import CASES as OF_OBJECT_TYPES
 from tests.support.refs_errors import CASES as OF_REFS
 from tests.support.resolver_errors import CASES as OF_RESOLVERS
 
@@ -214,9 +211,6 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     **OF_CDK8S,
     **OF_REFS,
     **OF_MACRO,
-    **OF_CDK,
-    **OF_OBJECTS,
-    **OF_OBJECT_TYPES,
 }
 
 
