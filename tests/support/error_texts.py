@@ -19,7 +19,6 @@ from strongref.errors import InUse, StrongRefError
 from tests.support import function_errors, macro_errors, property_errors
 from tests.support.builders import WEB, stack_arn
 from tests.support.cdk8s_errors import CASES as OF_CDK8S
-from tests.support.check_errors import CASES as OF_CHECK
 from tests.support.cloudformation.operations import ExportInUseError
 from tests.support.documents import Block, blocks
 from tests.support.refs_errors import CASES as OF_REFS
@@ -66,7 +65,6 @@ TOOLS: Mapping[str, Callable[[], StrongRefError]] = {
     **OF_RESOLVERS,
     **OF_CDK8S,
     **OF_REFS,
-    **OF_CHECK,
 }
 """What only the tools' own pages show: of the command line and of the packages."""
 
