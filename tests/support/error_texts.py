@@ -24,15 +24,12 @@ from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import resource_type_of
 from strongref.protocol.verification import EventNotVerifiedError, EventRejectedError
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
-from tests.support.cdk8s_errors import CASES as OF_CDK8S
 from tests.support.cdk_errors import CASES as OF_CDK
 from tests.support.check_errors import CASES as OF_CHECK
 from tests.support.documents import Block, blocks
 from tests.support.macro_errors import CASES as OF_MACRO
 from tests.support.object_errors import CASES as OF_OBJECTS
 from tests.support.object_lookup_errors import CASES as OF_OBJECT_TYPES
-from tests.support.refs_errors import CASES as OF_REFS
-from tests.support.resolver_errors import CASES as OF_RESOLVERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -211,9 +208,6 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "lookup-dynamic-reference": lambda: lookup_errors.DynamicReferenceError("AWS::Lambda::Function", "Description"),
     "too-large-for-standard": lambda: errors.StandardTierError("PutParameter", "ValidationException", CERT, US),
-    **OF_RESOLVERS,
-    **OF_CDK8S,
-    **OF_REFS,
     **OF_MACRO,
     **OF_CHECK,
     **OF_CDK,
