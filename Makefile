@@ -20,7 +20,7 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards peers check demo texts pictures release lock clean
+.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards docs peers check demo texts pictures release lock clean
 .DELETE_ON_ERROR:
 
 # Times are of an idle machine with two cores. The first command also needs about 90 seconds to install its tools.
@@ -35,12 +35,13 @@ help:
 	@echo 'make fuzz    long histories of deployments that overlap, crash and repeat            5 min'
 	@echo 'make lint    style, types and templates                                              2 min'
 	@echo 'make guards  removes each safety check from the code and checks that a test fails    8 min'
+	@echo 'make docs    builds the site, and checks its links, its spelling and its prose        20 s'
 	@echo 'make peers FOLDER=…  reads and transforms the files of any checkouts, and reports what is wrong'
 	@echo 'make check   lint, test and guards                                                  14 min'
 	@echo 'make bench   calls, time, startup and growth; writes docs/performance.md            20 min'
 	@echo 'make texts   writes error texts and commands into the documentation                  10 s'
 	@echo 'make pictures  writes the pictures of the documentation; needs Chromium              10 s'
-	@echo 'make release  the wheel, the sdist, and a folder to install from; see docs/releases.md 15 s'
+	@echo 'make release  the wheel, the sdist, and a folder to install from; see CONTRIBUTING.md  15 s'
 	@echo 'make lock    updates requirements/*.txt                                              2 min'
 	@echo 'make clean   deletes everything that the others created'
 
@@ -57,20 +58,27 @@ $(BUILD)/%.installed: requirements/%.txt
 	@$(BUILD)/venv-$*/bin/python $(PIP_INSTALL) $(LOCKED) -r $<
 	@touch $@
 
+# The checkers of texts, with the node that is in the site's environment.
+$(BUILD)/prose.installed: $(BUILD)/docs.installed tools/prose/package-lock.json
+	@echo 'installing tools/prose/package-lock.json into $(BUILD)/prose'
+	@rm -rf $(BUILD)/prose && mkdir -p $(BUILD)/prose && cp tools/prose/package.json tools/prose/package-lock.json $(BUILD)/prose
+	@PATH="$(CURDIR)/$(BUILD)/venv-docs/bin:$$PATH" npm ci --prefix $(BUILD)/prose --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $@
+
 $(BUILD)/project.installed: $(BUILD)/dev.installed pyproject.toml
 	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Pure code and fakes only, so the project's own environment is enough.
 quick: $(BUILD)/project.installed
-	$(BIN)/pytest -m 'not (slow or deep or e2e or largest)' -n auto $(QUICK)
+	$(BIN)/pytest -m 'not (slow or deep or e2e or largest or site)' -n auto $(QUICK)
 
 # Every test is in exactly one of test and deep.
 test: unit e2e
 
 # The quick tests must cover the branches of the core.
 unit: setup
-	$(BIN)/pytest -m 'not (deep or e2e or largest)' -n auto --cov --cov-fail-under=95
+	$(BIN)/pytest -m 'not (deep or e2e or largest or site)' -n auto --cov --cov-fail-under=95
 
 # Deployments mostly wait, so more of them run side by side than there are cores.
 e2e: setup
@@ -94,6 +102,10 @@ lint: setup
 	$(BIN)/mypy layers/core/strongref $(wildcard src/*) handlers tests benchmarks $(SCRIPTS)
 	$(BIN)/cfn-lint $(TEMPLATES)
 	$(NOWHERE) sam validate --lint
+
+docs: $(BUILD)/prose.installed $(BUILD)/project.installed
+	@$(BIN)/python -m tools.docs
+	$(BIN)/pytest -m site tests/site
 
 # Not a part of the tests, since the files are other people's: any folder of checkouts.
 peers: setup
@@ -122,8 +134,9 @@ release: $(BUILD)/project.installed $(BUILD)/sam.installed
 # The project's own requirements first: the others must agree with those of the layer.
 lock: $(BUILD)/project.installed
 	$(call compile,layer,layers/core/requirements.txt)
-	$(foreach name,dev emulator sam,$(call compile,$(name),requirements/$(name).txt)$(newline))
-	@$(MAKE) -s setup
+	$(foreach name,dev emulator sam docs,$(call compile,$(name),requirements/$(name).txt)$(newline))
+	@$(MAKE) -s setup $(BUILD)/docs.installed
+	cd tools/prose && PATH="$(CURDIR)/$(BUILD)/venv-docs/bin:$$PATH" npm update --package-lock-only --no-audit --no-fund --omit-lockfile-registry-resolved
 	$(BIN)/python tools/models.py
 	$(BIN)/python tools/identifiers.py
 

@@ -34,7 +34,9 @@ NETWORK = "stack network (eu-west-1, 111111111111)"
 WEB_TEXT = "stack web (us-east-1, 111111111111)"
 SHOP_TEXT = "stack shop (us-east-1, 111111111111)"
 CHANGE_WAY_OUT = "Remove that import first, or set OnChange: propagate. Nothing was changed."
+CHANGES_WAY_OUT = CHANGE_WAY_OUT.replace("that import", "those imports")
 DROP_WAY_OUT = "Remove that import first. Nothing was changed."
+DROPS_WAY_OUT = DROP_WAY_OUT.replace("that import", "those imports")
 
 
 def in_use(keys: int, verb: str = "changed", importers: tuple[str, ...] = (WEB,), first: int = 1) -> list[InUse]:
@@ -57,11 +59,11 @@ TEN = "K1, K2, K3, K4, K5, K6, K7, K8, K9"
         ),
         (
             [InUse("CertArn", "changed", (SHOP, WEB))],
-            f"CertArn cannot be changed: it is imported by {SHOP_TEXT} and {WEB_TEXT}. {CHANGE_WAY_OUT}",
+            f"CertArn cannot be changed: it is imported by {SHOP_TEXT} and {WEB_TEXT}. {CHANGES_WAY_OUT}",
         ),
         (
             [InUse("CertArn", "changed", (SHOP,)), InUse("CertArn", "changed", (WEB,))],  # in two regions
-            f"CertArn cannot be changed: it is imported by {SHOP_TEXT} and {WEB_TEXT}. {CHANGE_WAY_OUT}",
+            f"CertArn cannot be changed: it is imported by {SHOP_TEXT} and {WEB_TEXT}. {CHANGES_WAY_OUT}",
         ),
         (in_use(2), f"K1 and K2 cannot be changed: they are imported by {WEB_TEXT}. {CHANGE_WAY_OUT}"),
         (
@@ -78,7 +80,7 @@ TEN = "K1, K2, K3, K4, K5, K6, K7, K8, K9"
             [*in_use(10), *in_use(2, "dropped", (SHOP,), first=11)],
             (
                 f"{TEN} and K10 cannot be changed: they are imported by {WEB_TEXT}. 2 more cannot be changed or "
-                f"dropped either. {DROP_WAY_OUT}"
+                f"dropped either. {DROPS_WAY_OUT}"
             ),
         ),
         (
@@ -92,7 +94,7 @@ TEN = "K1, K2, K3, K4, K5, K6, K7, K8, K9"
             [InUse("A", "changed", tuple(stack_arn(f"s{number}") for number in range(8)))],
             "A cannot be changed: it is imported by "
             + ", ".join(f"stack s{number} (us-east-1, 111111111111)" for number in range(5))
-            + f" and 3 more. {CHANGE_WAY_OUT}",
+            + f" and 3 more. {CHANGES_WAY_OUT}",
         ),
     ],
 )

@@ -36,7 +36,7 @@ def steps(path: Path) -> list[dict[str, Any]]:
 
 
 def test_there_are_the_workflows_that_the_pages_name() -> None:
-    named = set(re.findall(r"`([a-z]+\.yml)`", (ROOT / "docs/releases.md").read_text()))
+    named = set(re.findall(r"`([a-z]+\.yml)`", (ROOT / "CONTRIBUTING.md").read_text()))
     assert named <= {path.name for path in WORKFLOWS}
     assert {path.name for path in WORKFLOWS} >= {"ci.yml", "release.yml"}
 

@@ -168,6 +168,19 @@ def test_the_template_for_stack_sets_is_the_installations(built: Path) -> None:
     assert {name: template["Resources"][name] for name in kept} == kept
 
 
+@pytest.mark.parametrize("name", ["stackset", "serverless-repo"])
+def test_the_steps_for_a_template_are_about_this_release(built: Path, name: str) -> None:
+    text = (built / f"{name}.md").read_text()
+    assert strongref.__version__ in text
+    assert "VERSION" not in text
+    files = set(re.findall(r"[\w.-]+\.(?:json|yaml)", text)) - {
+        f"stackset-{strongref.__version__}.json",
+        "packaged.yaml",
+    }
+    assert f"{name}.{'json' if name == 'stackset' else 'yaml'}" in files
+    assert [each for each in files if not (built / each).is_file()] == []
+
+
 def cfn_lint() -> str:
     return str(Path(sys.executable).with_name("cfn-lint"))
 

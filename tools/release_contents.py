@@ -16,6 +16,9 @@ from tools.release_templates import serverless_repository, stack_set
 
 SOURCE = Path(__file__).resolve().parents[1]
 
+STEPS = {"stackset.md": "release_stackset.md", "serverless-repo.md": "release_serverless_repo.md"}
+"""What to do with the template of that name: the files here that have it."""
+
 
 def write(folder: Path, url: str) -> None:
     """Fill a release's folder, and write its zip file next to it."""
@@ -32,6 +35,7 @@ def write(folder: Path, url: str) -> None:
     files["serverless-repo.yaml"] = serverless_repository(files["template.yaml"].decode(), suite.version, url).encode()
     for name in ("README.md", "LICENSE"):
         files[name] = (SOURCE / name).read_bytes()
+    files |= {name: _steps(source, suite.version) for name, source in STEPS.items()}
     files[CHECKSUMS] = checksums(files)
     for name, content in files.items():
         path = folder / name
@@ -42,6 +46,10 @@ def write(folder: Path, url: str) -> None:
     )
     for note in suite.notes:
         sys.stderr.write(f"make release: {note}\n")
+
+
+def _steps(source: str, version: str) -> bytes:
+    return Path(__file__).with_name(source).read_text("utf-8").replace("VERSION", version).encode()
 
 
 def _distributions(folder: Path) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""What docs/macro.md says is so: its templates, its tables, its numbers and its errors."""
+"""What docs/macro.md says is so: its templates, its tables, its numbers and its commands."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from strongref.macro.transform import Settings, plan
 from strongref_cli.permissions import Principal
 from strongref_manifests.text.template_edits import parameters
 from tests.support.builders import ACCOUNT
-from tests.support.commands import arguments_of
 from tests.support.documents import ROOT, Block, Deployment, blocks, load, names_in, rows
+from tests.support.error_texts import CASES
 
 PAGE = "docs/macro.md"
 TEXT = (ROOT / PAGE).read_text()
@@ -64,7 +64,12 @@ def test_a_template_of_the_page_is_transformed_into_one_whose_exports_and_import
 def test_what_the_site_becomes_is_what_is_shown() -> None:
     (site,) = [block for block in of_page("yaml macro") if "CloudFront" in block.text]
     (shown,) = of_page("yaml")
-    assert transformed(load(site.text))["Resources"] == load(shown.text)
+    (sentence,) = re.findall(r"The reference becomes `DomainName: !GetAtt ([\w.]+)`", TEXT)
+    distribution = load(site.text)["Resources"]["Distribution"]
+    (origin,) = distribution["Properties"]["DistributionConfig"]["Origins"]
+    del origin["DomainNameRef"]
+    origin["DomainName"] = {"Fn::GetAtt": sentence.split(".", 1)}
+    assert transformed(load(site.text))["Resources"] == {"Distribution": distribution} | load(shown.text)
 
 
 def test_the_first_templates_are_those_of_the_examples() -> None:
@@ -103,27 +108,26 @@ def test_an_example_finds_what_the_other_exports() -> None:
 def test_the_documented_keys_of_from_and_of_exports_are_those_that_are_accepted() -> None:
     assert names_in(rows(PAGE, "References")) == set(FROM_KEYS)
     assert names_in(rows(PAGE, "Exports of a resource")) == {AS, *KEYS}
-    reported = TEXT[TEXT.index("Beside `From` there may stand") :].partition(", with the meaning")[0]
+    reported = TEXT[TEXT.index("Next to `From`, a reference accepts") :].partition(", [as in")[0]
     assert set(re.findall("`([A-Z][a-z]+)`", reported)) - {"From"} == set(OPTIONS)
 
 
-def test_the_documented_options_are_the_commands() -> None:
-    assert names_in(rows(PAGE, "Without the macro")) == arguments_of("transform")
-    (row,) = [row for row in rows(PAGE, "Without the macro") if "--iam" in row[0]]
-    assert {each.value for each in Principal} <= set(re.findall("`([a-z-]+)`", row[1]))
+def test_the_documented_policies_are_those_that_the_command_prints() -> None:
+    documented = re.findall("`([a-z][a-z-]+)`", TEXT[TEXT.index("`--iam` prints the policy") :].partition(":\n")[0])
+    assert set(documented) == {each.value for each in Principal}
 
 
-def test_every_error_is_explained() -> None:
-    kinds = {name for name, kind in vars(errors).items() if getattr(kind, "__module__", "") == errors.__name__}
-    roots = {MacroRoot.__name__ for MacroRoot in (errors.MacroError, TemplateError)}
-    classes = {name for name in kinds - roots if isinstance(getattr(errors, name), type)}
-    assert {name for name in classes if issubclass(getattr(errors, name), StrongRefError)} == classes
-    assert {name for name in classes if f"`{name}`" not in TEXT} == set()
+def test_every_error_of_a_template_has_a_text_among_those_that_the_pages_show() -> None:
+    kinds = {kind for kind in vars(errors).values() if getattr(kind, "__module__", "") == errors.__name__}
+    classes = {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, StrongRefError)}
+    of_several = {errors.MacroError, TemplateError, errors.TransformFailedError}  # these have no text of their own
+    assert classes - of_several == {type(case()) for case in CASES.values()} & classes
 
 
 def test_the_numbers_are_the_codes() -> None:
-    assert f"at most {VALUE_BYTES} bytes" in " ".join(TEXT.split())
-    assert f"`ValueBytes` is from 1 to {DATA_BYTES}." in TEXT
+    text = " ".join(TEXT.split())
+    assert f"each value has at most {VALUE_BYTES} bytes" in text
+    assert f"`ValueBytes` is from 1 to {DATA_BYTES}." in text
     counts = [count for count in range(1, 30) if len(split([f"SomeName{number}" for number in range(count)])) == 1]
     assert 11 <= max(counts) <= 13  # "about a dozen"
 

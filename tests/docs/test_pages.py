@@ -116,7 +116,7 @@ def test_the_documented_rates_are_the_first_ones_and_the_template_sets_no_limit(
 
 
 def test_the_documented_parameters_are_the_installations() -> None:
-    documented = names_in(rows("docs/install.md", "Installing in several regions"))
+    documented = names_in(rows("docs/install.md", "Parameters"))
     assert documented == set(load((ROOT / "template.yaml").read_text())["Parameters"])
 
 

@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 
 PAGES = (
     "docs/day-2/delete.md",
+    "docs/day-2/move.md",
     "docs/day-2/refused-change.md",
     "docs/day-2/release-a-claim.md",
     "docs/day-2/repair.md",
+    "docs/day-2/replace.md",
     "docs/day-2/rotate-a-secret.md",
     "docs/day-2/see-who-uses-what.md",
     "docs/janitor.md",
 )
 
-pytestmark = pytest.mark.deep
 
-
+@pytest.mark.deep
 def test_each_command_of_these_pages_does_what_it_says(tmp_path: Path) -> None:
     with reading(PAGES, tmp_path) as reader:
         aws = reader.aws
@@ -35,13 +36,17 @@ def test_each_command_of_these_pages_does_what_it_says(tmp_path: Path) -> None:
         aws.deploy("network", exporting({"CertArn": "arn:x"}, consumer="web"), EU, "CREATE_COMPLETE")
         aws.deploy("web", importing("network", "CertArn"), US, "CREATE_COMPLETE")
         reader.run("strongref list --region us-east-1\nstrongref who network --region eu-west-1")
+        reader.run("strongref who network --region eu-west-1")
         assert "network" in (reader.checkout / "graph.html").read_text()
         assert "web still uses this" in reader.run("strongref release network CertArn")
         assert "strongref:claim:" in reader.run("aws ssm list-tags-for-resource")
         reader.run("aws ssm get-parameters --names")
         reader.run("strongref list --state outdated --region us-east-1")
-        aws.client("ssm", US).delete_parameter(Name=f"/strongref/exports/web/{aws.account}/{EU}/network/CertArn")
+        name = f"/strongref/exports/web/{aws.account}/{EU}/network/CertArn"
+        aws.client("ssm", US).delete_parameter(Name=name)
         assert "missing" in reader.run("strongref doctor --region us-east-1 --region eu-west-1", fails=True)
+        assert "restored" in reader.run("strongref doctor --region us-east-1 --fix --yes", fails=True)
+        aws.client("ssm", US).delete_parameter(Name=name)
         assert "CertArn  web       web" in reader.run("strongref republish network --region us-east-1")
         again = importing("network", "CertArn", Revision="2")
         aws.deploy("web", again, US, "UPDATE_COMPLETE")

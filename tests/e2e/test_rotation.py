@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.e2e.page_steps import page_step
 from tests.e2e.templates import EU, US, Template
 from tests.e2e.test_command_line import Shell
 from tests.e2e.world import World
-from tests.support.documents import blocks, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from tests.e2e.harness import Aws
 
 OLD, NEW = "correct-horse", "battery-staple"
-STEP = re.compile(r"<!-- rotation: (.+) -->")
 NO_ECHO = {"Type": "String", "NoEcho": True, "Default": ""}
 
 
@@ -30,15 +28,9 @@ def world(aws: Aws, names: Callable[[str], str]) -> World:
 
 
 def step(world: World, name: str) -> Template:
-    """The template of a step, with this test's own names of stacks."""
-    (text,) = [
-        block.text
-        for block in blocks("yaml")
-        if (found := STEP.fullmatch(block.above)) and found[1] == name and block.page.name == "rotate-a-secret.md"
-    ]
-    for stack, own in (("network", world.producer), ("web", world.consumer)):
-        text = re.sub(rf"\b{stack}\b", own, text)
-    return {"Parameters": {"DbPassword": NO_ECHO, "DbPassword2": NO_ECHO}, "Resources": load(text)}
+    """The template of a step, with its parameters."""
+    resources = page_step(world, "rotate-a-secret.md", name)
+    return {"Parameters": {"DbPassword": NO_ECHO, "DbPassword2": NO_ECHO}, "Resources": resources}
 
 
 def produce(world: World, template: Template, expect: str | None = None, **secrets: str) -> None:

@@ -1,6 +1,6 @@
 """The way back: this version has written, the old one is installed again, goes on with it all, and is upgraded again.
 
-docs/releases.md says what the old version does not know: holds, and the index.
+docs/releases.md says what to do about holds first. The old version does not know the index, either.
 """
 
 from __future__ import annotations

@@ -285,6 +285,18 @@ def test_a_shared_export_is_hinted_at(cloud: Cloud) -> None:
         cloud.deploy("web", US, {"Imports": imports("A")})
 
 
+def test_a_shared_export_is_hinted_at_where_others_are_for_the_consumer_alone(cloud: Cloud) -> None:
+    both = {"Alone": exports({"A": "a"}), "Shared": {"Region": US, "Values": {"B": "b"}}}
+    cloud.deploy("network", EU, both)
+    with pytest.raises(
+        NoSuchExportError, match=r"not export B to this consumer\..* B to all consumers: .* with Shared"
+    ):
+        cloud.deploy("web", US, {"Imports": imports("A", "B")})
+    from_shared = {"From": {"Stack": "network", "Region": EU}, "Names": ["A"], "Shared": "true"}
+    with pytest.raises(NoSuchExportError, match=r"A to all consumers\..* A to this consumer alone: .* without Shared"):
+        cloud.deploy("web", US, {"Imports": from_shared})
+
+
 def test_a_producer_in_another_account_cannot_be_asked_about(cloud: Cloud) -> None:
     other = {"From": {"Stack": "network", "Region": EU, "Account": "222222222222"}, "Names": ["A"]}
     with pytest.raises(NothingExportedError, match="was not checked"):

@@ -275,8 +275,9 @@ class ExportsInUseError(StrongRefError):
         if hidden and not alike:
             sentences.append(f"{len(hidden)} more cannot be changed or dropped either.")
         changes = all(use.verb == "changed" for use in self.in_use)
-        way_out = "Remove that import first, or set OnChange: propagate." if changes else "Remove that import first."
         everyone = {importer for use in self.in_use for importer in use.importers}
+        way_out = f"Remove {'that import' if len(everyone) == 1 else 'those imports'} first"
+        way_out += ", or set OnChange: propagate." if changes else "."
         if unknown := sorted(everyone.intersection(self.unknown)):
             way_out += (
                 f" Whether {cut(some(map(stack_text, unknown), 3), 200)} exists cannot be checked: if not, take the "
@@ -441,16 +442,26 @@ class NoSuchExportError(StrongRefError):
     missing: Mapping[str, Sequence[str]]  # each name, and the closest ones that there are
     producer: str  # of whom it was asked
     there: Sequence[str]  # what it does export
+    elsewhere: Sequence[
+        str
+    ] = ()  # those of the missing that it exports to the other of the two: shared, or this consumer
+    shared: bool = False  # whether the Import asked for what is shared
 
     def __str__(self) -> str:
         shown = [
             f"{name} (did you mean {' or '.join(close)}?)" if close else name for name, close in self.missing.items()
         ]
-        exported = "" if all(self.missing.values()) else f" It exports {cut(some(self.there, 5), 300)}."
+        exported = "" if all(self.missing.values()) else f" It exports {cut(some(self.there, 5), 200)}."
         return (
             f"{self.producer[0].upper()}{self.producer[1:]} does not export {cut(some(shown), REASON_LIMIT - 600)} to "
-            f"this consumer.{exported} Export it there first, or correct Names."
+            f"{'all consumers' if self.shared else 'this consumer'}.{exported} {self._way_out()}"
         )
+
+    def _way_out(self) -> str:
+        if not self.elsewhere:
+            return "Export it there first, or correct Names."
+        to, correction = ("this consumer alone", "without") if self.shared else ("all consumers", "with")
+        return f"It exports {cut(some(self.elsewhere, 5), 100)} to {to}: import that {correction} Shared: true."
 
 
 class HoldPendingError(StrongRefError):

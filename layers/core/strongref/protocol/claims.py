@@ -297,15 +297,19 @@ class ClaimAttempt:
         known = producer.account == importer.account
         if known and not self.ports.stacks.by_name(producer.stack, producer.region):
             return NoSuchProducerError(str(producer))
+        shared = self.scope.consumer == SHARED
+        elsewhere = RecordedExports.read(
+            self.store, ExportScope(importer.consumer if shared else SHARED, producer)
+        ).values
         if not recorded:
-            shared = self.scope.consumer == SHARED
-            other = ExportScope(importer.consumer if shared else SHARED, producer)
-            elsewhere = bool(RecordedExports.read(self.store, other).values)
             consumer = None if shared else self.scope.consumer
-            return NothingExportedError(str(producer), consumer, self.store.region, known=known, elsewhere=elsewhere)
+            return NothingExportedError(
+                str(producer), consumer, self.store.region, known=known, elsewhere=bool(elsewhere)
+            )
         from difflib import get_close_matches  # noqa: PLC0415 (only this error needs it)
 
         exported = [attribute_name(key) for key in recorded]
         missing = [attribute_name(Key(name)) for name in names]
         close = {name: get_close_matches(name, exported, 2) for name in missing}
-        return NoSuchExportError(close, str(producer), exported)
+        there = [name for name in missing if any(attribute_name(key) == name for key in elsewhere)]
+        return NoSuchExportError(close, str(producer), exported, there, shared)
