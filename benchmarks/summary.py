@@ -29,7 +29,7 @@ call three times, and then fail. The limit is the shortest time that the quota a
 """
 
 _SHARING = """\
-A neighbor in the same account calls at a third of the quota. This share of its calls is throttled during a deployment:
+A neighbor in the same account calls at a third of the quota. AWS throttles this share of its calls during a deployment:
 """
 
 _LATENCY = """\
@@ -37,11 +37,11 @@ One create without throttling, where each call takes 10 ms:
 """
 
 _CALLS = """\
-Calls for 100 values. strongref reads what is stored, because an event can arrive twice and a value can be missing.
+Calls for 100 values. strongref reads the stored data, because an event can arrive twice and a value can be missing.
 """
 
 _WAITS = """\
-Changes [wait](how-it-works.md#reads-may-lag) for reads that lag behind writes, in addition to the time of their calls:
+Changes [wait](how-it-works.md#reads-may-lag) for reads that lag behind writes:
 """
 
 _STARTUP = """\
@@ -50,7 +50,7 @@ From the start of a process to its first response. One boto3 client with one cal
 
 _METHOD = """\
 All sides run on one machine, against a local service with the protocols and limits of Parameter Store and
-CloudFormation. Nothing here was measured on AWS. The CDK's handlers are the files of its npm packages, run by node.
+CloudFormation. No figure here is from AWS. The CDK's handlers are the files of its npm packages, run by node.
 Times are medians, and single runs under quota. `ReadLag` is 0 except in its own table.
 """
 

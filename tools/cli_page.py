@@ -44,8 +44,8 @@ REPEATABLE = "; repeatable"
 _COMMANDS_HEAD = """\
 # Commands
 
-Each command has these arguments in addition to the [common options](index.md#common-options). An argument in brackets
-is optional. `strongref COMMAND --help` shows all.
+Each command has these arguments and the [common options](index.md#common-options). An argument in brackets is
+optional. `strongref COMMAND --help` shows all.
 """
 
 EXAMPLES = {
@@ -155,7 +155,7 @@ def _short(argument: str) -> str:
 
 def _words(names: Sequence[str], every: Collection[str]) -> str:
     if len(names) == len(every):
-        return "All of them"
+        return "Every command"
     *first, last = (f"`{each}`" for each in names)
     return " and ".join(filter(None, (", ".join(first), last)))
 

@@ -142,7 +142,7 @@ def _order(commands: Commands) -> None:
     order = add_command(
         commands,
         "order",
-        "show in which order stacks can be deployed or deleted",
+        "show the order in which to deploy or delete stacks",
         epilog="It begins in the given regions, and follows references to others.",
     )
     order.add_argument("--delete", action="store_true", help="show the order of deletion")
@@ -280,7 +280,7 @@ def _channel(command: argparse.ArgumentParser) -> None:
         "--via",
         choices=("cloudformation", "strongref", "ssm"),
         default="cloudformation",
-        help="the channel; by default cloudformation",
+        help="the channel; by default the first",
     )
     add_account(command)
     add_consumer(command, f"via strongref: only exports for this consumer; {ALL} for shared exports")
