@@ -19,7 +19,7 @@ _INTRODUCTION = """\
 # Performance
 
 How long deployments take, next to the handlers of the CDK's `crossRegionReferences`. The
-[report](../benchmarks/results/report.md) has all tables and targets. `make bench` measures again and writes both.
+report, `benchmarks/results/report.md`, has all tables and targets. `make bench` measures again and writes both.
 """
 
 _QUOTA = """\

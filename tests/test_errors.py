@@ -22,6 +22,7 @@ from strongref.errors import (
     UnsettledError,
 )
 from strongref.macro.errors import TemplateError
+from strongref.protocol.verification import EventRejectedError
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled, some, stack_text
 from tests.support.builders import SHOP, WEB, stack_arn
 from tests.support.error_texts import CASES
@@ -110,7 +111,14 @@ NOT_SHOWN = {
 }
 """Data of a base class that does not matter for these."""
 
-FUNCTIONS = {name: error for name, make in CASES.items() if (error := make()).__module__.startswith("strongref.")}
+CUT = {"bad-long-name"}
+"""Cases about something that is too long to be shown whole."""
+
+FUNCTIONS = {
+    name: error
+    for name, make in CASES.items()
+    if name not in CUT and (error := make()).__module__.startswith("strongref.")
+}
 
 
 @pytest.mark.parametrize("error", FUNCTIONS.values(), ids=FUNCTIONS)
@@ -121,6 +129,36 @@ def test_a_text_is_short_and_shows_what_the_error_carries(error: StrongRefError)
     fields: Iterable[str] = getattr(error, "__dataclass_fields__", ())
     shown = [getattr(error, name) for name in fields if (type(error).__name__, name) not in NOT_SHOWN]
     assert [data for data in shown if isinstance(data, str) and data.casefold() not in text.casefold()] == []
+
+
+OF_COMMANDS = [
+    (
+        errors.CallerDeniedError("PutParameter", "AccessDenied", "/strongref/a", "us-east-1"),
+        "PutParameter of /strongref/a in us-east-1 was denied (AccessDenied). Check the caller's permissions, ",
+        "permissions boundary and service control policies; docs/security.md lists what each command needs.",
+    ),
+    (
+        errors.LookUpDeniedError("ListResources", "AccessDenied", "AWS::SNS::Topic", "eu-west-1"),
+        "ListResources of AWS::SNS::Topic in eu-west-1 was denied (AccessDenied). Check that the caller may call it, ",
+        "and may read such resources: Cloud Control calls their service on its behalf.",
+    ),
+    (
+        errors.StillChangingError("stack network", "MoreExports"),
+        "The exports of stack network are still being changed (by MoreExports). ",
+        "Run the command again when that has finished.",
+    ),
+    (
+        EventRejectedError("CloudFormation does not wait for it"),
+        "The event was rejected: CloudFormation does not wait for it. ",
+        "Nothing was done for it.",
+    ),
+]
+"""Errors that only commands and logs show, each with the two halves of its text."""
+
+
+@pytest.mark.parametrize(("error", "text", "more"), OF_COMMANDS)
+def test_what_only_commands_and_logs_show_is_said_to_the_letter(error: StrongRefError, text: str, more: str) -> None:
+    assert str(error) == text + more
 
 
 def test_every_error_descends_from_one() -> None:

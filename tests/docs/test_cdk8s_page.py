@@ -29,12 +29,12 @@ def programs() -> list[Block]:
     return [block for block in blocks("python") if block.page == ROOT / PAGE]
 
 
-def test_the_program_is_an_example_as_it_is_and_the_page_links_all() -> None:
+def test_the_program_is_an_example_as_it_is_and_the_page_names_all() -> None:
     """`tests/e2e/test_cdk8s.py` runs them."""
     assert len(EXAMPLES) == 2
     assert [block.text for block in programs()].count(EXAMPLES[0].read_text()) == 1
     for example in EXAMPLES:
-        assert f"../examples/cdk8s/{example.name}" in (ROOT / PAGE).read_text()
+        assert f"`examples/cdk8s/{example.name}`" in (ROOT / PAGE).read_text()
 
 
 def test_every_other_line_of_code_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,7 +1,4 @@
-"""What README and docs say is so: properties, permissions, texts, commands, links.
-
-Every ```text block is the text of an error; the comment above it names the case here that makes it.
-"""
+"""What README and docs say is so: properties, permissions, commands, links."""
 
 from __future__ import annotations
 
@@ -19,58 +16,22 @@ import pytest
 from botocore import xform_name
 from botocore.session import get_session
 
-from strongref import errors
 from strongref.aws.retry_and_rate_limit import FIRST_RATES, RateLimits
-from strongref.contract import response as answer_module
 from strongref.contract.requests import IMPORT_TYPE
-from strongref.errors import BadRequestError, StrongRefError
-from strongref.lookup import errors as lookup_errors
-from strongref.protocol import verification
-from strongref.runtime import custom_resource as resource
+from strongref.errors import BadRequestError
 from strongref_cli import permissions
 from strongref_cli.arguments import parser
 from strongref_cli.template_facts import DeploymentTarget
 from tests.e2e.reader import commands as commands_to_run
 from tests.support.builders import ACCOUNT
-from tests.support.documents import PAGES, ROOT, Block, blocks, load, names_in, rows
-from tests.support.error_texts import CASES, US, case_of, refused_export, refused_import, refused_lookup
+from tests.support.documents import PAGES, ROOT, blocks, load, names_in, rows
+from tests.support.property_errors import refused_export, refused_import, refused_lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-
-@pytest.mark.parametrize("block", blocks("text"), ids=str)
-def test_an_error_text_is_what_the_error_says(block: Block) -> None:
-    assert block.text.split() == str(CASES[case_of(block)]()).split()
-
-
-def test_every_case_is_shown_somewhere() -> None:
-    assert {case_of(block) for block in blocks("text")} == set(CASES)
-
-
-def test_every_error_is_explained() -> None:
-    explained = "".join(
-        (ROOT / "docs" / page).read_text() for page in ("troubleshooting/index.md", "extras/lookups.md")
-    )
-    modules = (errors, answer_module, resource, verification, lookup_errors)
-    kinds = {
-        name
-        for module in modules
-        for name, kind in vars(module).items()
-        if isinstance(kind, type) and issubclass(kind, StrongRefError) and kind.__module__ == module.__name__
-    }
-    wrappers = {
-        "StrongRefError",
-        "KeysError",
-        "ServiceError",
-        "PartialCreateError",
-        "PropertiesAskedError",
-        "RejectedLookupError",
-    }  # these have no text of their own
-    assert {
-        name for name in kinds - wrappers if f"`{name}`" not in explained and f"### {name}\n" not in explained
-    } == set()
+    from strongref.errors import StrongRefError
 
 
 @pytest.mark.parametrize(
@@ -127,26 +88,42 @@ def test_the_documented_parameters_are_the_installations() -> None:
         ("ImporterRole", "The importer"),
         ("JanitorRole", "The janitor"),
         ("LookupRole", "The lookup"),
-        ("TransformerRole", "The macro"),
+        ("TransformerRole", ""),
     ],
 )
 def test_the_documented_permissions_are_those_of_the_role(role: str, heading: str) -> None:
+    own = rows("docs/security.md", heading) if heading else []
     documented = {
-        (action, branch)
-        for actions, on, _ in rows("docs/security.md", heading)
+        (action, target, where)
+        for actions, on, _ in [*rows("docs/security.md", "Every function"), *own]
         for action in re.findall("`([^`]+)`", actions)
-        for branch in re.findall("`([^`]+)`", on) or [""]
+        for target, where in documented_targets(on)
     }
     properties = load((ROOT / "template.yaml").read_text())["Resources"][role]["Properties"]
     statements = [each for policy in properties["Policies"] for each in policy["PolicyDocument"]["Statement"]]
     granted = {
-        (action, branch)
+        (action, *target_of(str(resource)))
         for statement in statements
         for action in listed(statement["Action"])
-        for resource_ in listed(statement["Resource"])
-        for branch in re.findall(r"parameter/strongref/(\w+)", str(resource_)) or [""]
+        for resource in listed(statement["Resource"])
     }
-    assert documented == granted
+    wider = {(action, target, "here") for action, target, where in granted if where == "in all regions"}
+    assert documented == granted - wider
+
+
+def documented_targets(on: str) -> Iterator[tuple[str, str]]:
+    """What a cell of the page names, and in which regions: parts have semicolons between them."""
+    for part in on.split(";"):
+        where = "in all regions" if "in all regions" in part else "here"
+        names = re.findall("`([^`]+)`", part) or ["hold stacks" if "hold stacks" in part else ""]
+        yield from ((name, where) for name in names)
+
+
+def target_of(resource: str) -> tuple[str, str]:
+    """What a resource of a policy is on the page, and in which regions."""
+    where = "in all regions" if re.search(r":(ssm|cloudformation):\*:", resource) else "here"
+    branch = re.search(r"parameter/strongref/(\w+)", resource)
+    return branch[1] if branch else "hold stacks" if "stack/strongref-hold-" in resource else "", where
 
 
 def listed(given: object) -> list[object]:
@@ -162,7 +139,7 @@ def test_the_documented_policy_of_who_deploys_is_the_commands() -> None:
     given: dict[str, Any] = {
         "Resources": {"Imports": {"Type": IMPORT_TYPE, "Properties": {"From": {"Stack": "network"}}}}
     }
-    printed = permissions.policy(given, permissions.Principal.DEPLOYER, DeploymentTarget(US, ACCOUNT, "web"))
+    printed = permissions.policy(given, permissions.Principal.DEPLOYER, DeploymentTarget("us-east-1", ACCOUNT, "web"))
     (statement,) = printed["Statement"]
     assert policies()[1] == statement | {"Resource": [statement["Resource"][0].replace("Importer-", "")]}
 
@@ -170,7 +147,7 @@ def test_the_documented_policy_of_who_deploys_is_the_commands() -> None:
 def test_the_documented_policy_allows_what_the_types_handlers_need() -> None:
     """As the resource schemas say that cfn-lint has: topics by any means, buckets by their names."""
     schemas = files("cfnlint.data.schemas")
-    known = json.loads(schemas.joinpath("providers", f"{US}.json").read_text())
+    known = json.loads(schemas.joinpath("providers", "us-east-1.json").read_text())
     policy = policies()[0]
     allowed = [action for statement in policy["Statement"] for action in statement["Action"]]
     used = set()
@@ -284,6 +261,27 @@ def _anchors(page: Path) -> set[str]:
     """Of each heading: in lower case, without punctuation, with a hyphen for each space."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_fence_has_one_word_of_a_language(page: Path) -> None:
+    """Anything else is no fence for the site: the block and the headings after it are gone."""
+    assert re.findall(r"^ *```[^\n]*[^\w\n`][^\n]*$", page.read_text(), flags=re.MULTILINE) == []
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.is_relative_to(ROOT / "docs")], ids=lambda page: page.name
+)
+def test_a_page_of_the_site_links_only_to_the_site(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if not re.match("https?://|#", target):
+            assert (page.parent / target.partition("#")[0]).resolve().is_relative_to(ROOT / "docs"), target
+
+
+def test_the_site_is_short_enough_to_be_read() -> None:
+    words = {page: len(page.read_text().split()) for page in PAGES if page.is_relative_to(ROOT / "docs")}
+    assert {page.name: count for page, count in words.items() if count > 2_000} == {}
+    assert sum(words.values()) < 30_000
 
 
 def test_the_readme_is_short() -> None:

@@ -1,4 +1,4 @@
-"""The errors of templates with references, each as docs/macro.md shows it."""
+"""The errors of templates with references, each as docs/troubleshooting/ shows it."""
 
 from __future__ import annotations
 
@@ -31,6 +31,15 @@ def _of(given: dict[str, Any]) -> Callable[[], StrongRefError]:
     return reported
 
 
+def _of_two() -> StrongRefError:
+    """Two problems of one template."""
+    try:
+        plan(template({"ClusterRef": ref(""), "SubnetsRefs": ref("SubnetIds")}), Settings())
+    except TransformFailedError as error:
+        return error
+    raise AssertionError
+
+
 def _cluster(node: Any) -> Callable[[], StrongRefError]:  # noqa: ANN401
     return _of(template({"ClusterRef": node}))
 
@@ -39,41 +48,94 @@ def _exports(given: Any, **more: Any) -> Callable[[], StrongRefError]:  # noqa: 
     return _of(template(LoadBalancer=resource({}, Exports=given), **more))
 
 
-def _parameter() -> StrongRefError:
-    try:
-        Settings.parse({"ValueBytes": 5000})
-    except MacroError as error:
-        return error
-    raise AssertionError
+def _setting(**given: Any) -> Callable[[], StrongRefError]:  # noqa: ANN401
+    def reported() -> StrongRefError:
+        try:
+            Settings.parse(given)
+        except MacroError as error:
+            return error
+        raise AssertionError
+
+    return reported
+
+
+def _of_many(count: int, made: Callable[[int], Any], **more: Any) -> Callable[[], StrongRefError]:  # noqa: ANN401
+    """The only thing that is wrong with a template of many resources."""
+    return _of(template(**{f"Part{number}": made(number) for number in range(count)}) | more)
+
+
+def _exporting(number: int, **more: Any) -> Any:  # noqa: ANN401
+    return resource({}, Exports={"As": f"Part{number}", **more})
 
 
 _LOOP = {"Service${Name}": resource({"ClusterRef": ref("ClusterArn", {"Ref": "Name"})})}
 
-CASES: Mapping[str, Callable[[], StrongRefError]] = {
+REFERENCES: Mapping[str, Callable[[], StrongRefError]] = {
     "macro-both": _of(template({"LoadBalancers": [{"TargetGroupArn": "x", "TargetGroupArnRef": ref("A")}]})),
     "macro-empty": _cluster(ref("")),
     "macro-missing": _cluster({"From": {"Name": "ClusterArn"}}),
+    "macro-no-from": _cluster({"Stack": "network", "Name": "ClusterArn"}),
     "macro-unknown": _cluster({"From": {"Stack": "a", "Name": "b", "Nmae": "c"}}),
-    "macro-small": _cluster({"from": {"stack": "network", "name": "web"}}),
+    "macro-no-reference": _of(template({"ClusterRef": ref("A"), "OtherRefs": [ref("A"), None]})),
     "macro-list": _cluster([ref("A")]),
     "macro-single": _of(template({"SubnetsRefs": ref("SubnetIds")})),
     "macro-shape": _cluster({"From": "network.ClusterArn"}),
-    "macro-property": _cluster(ref("A", region="Ireland")),
+    "macro-shared-consumer": _cluster(ref("A", Shared=True, Consumer="web")),
     "macro-loop": _of(template(**{"Fn::ForEach::Services": ["Name", ["a"], _LOOP]})),
+}
+
+EXPORTS: Mapping[str, Callable[[], StrongRefError]] = {
     "macro-exports-empty": _exports({"Region": "us-east-1"}),
-    "macro-exports-value": _exports({"Values": {"Hosts": ["a,b"]}}),
+    "macro-exports-shape": _exports("Alb"),
+    "macro-exports-no-values": _exports({"As": "Alb", "Values": {}}),
+    "macro-exports-no-region": _exports({"As": "Alb", "Region": []}),
+    "macro-exports-function": _of(
+        template(
+            LoadBalancer=resource({}, Exports={"Values": {"Fn::GetAtt": ["Alb", "All"]}}),
+            Dashboard=resource({}, Exports={"As": "Dashboard"}),
+        )
+    ),
     "macro-conflict": _of(
         template(
             LoadBalancer=resource({}, Exports={"As": "WebAlb", "Consumer": "web"}),
             Dashboard=resource({}, Exports={"As": "WebAlb", "Consumer": "web"}),
         )
     ),
+    "macro-conditions": _of_many(101, lambda number: _exporting(number) | {"Condition": f"Is{number}"}),
     "macro-turns": _of(
         template(**{"Fn::ForEach::Topics": ["Name", ["a"], {"Topic${Name}": resource({}, Exports={"As": "Topic"})}]})
     ),
+    "macro-hold": _of(
+        template(Exports={"Type": "Custom::CrossRegionExport", "Properties": {"Values": {}, "Hold": "network"}})
+    ),
+}
+
+TEMPLATES: Mapping[str, Callable[[], StrongRefError]] = {
     "macro-taken": _exports({"As": "Alb"}, Exports44136fa3=resource({})),
     "macro-part": _of(template({"Fn::Transform": {"Name": "StrongRef"}})),
     "macro-no-template": _of({}),
     "macro-deep": _cluster(reduce(lambda below, _: {"Deep": below}, range(200), ref("A"))),
-    "macro-parameter": _parameter,
+    "macro-outputs": _of(
+        template(LoadBalancer=resource({}, Exports={"As": "Alb"}))
+        | {"Outputs": {f"Output{number}": {"Value": "x"} for number in range(200)}}
+    ),
+    "macro-resources": _of_many(500, lambda number: resource({"ClusterRef": ref("A")} if number == 0 else {})),
+    "macro-long-id": _of(
+        template(
+            **{"Fn::ForEach::Topics": ["Name", ["a"], {"LongLogicalId" * 19: _exporting(1, Consumer={"Ref": "Name"})}]}
+        )
+    ),
+    "macro-parameter": _setting(ValueBytes=5000),
+    "macro-parameter-hold": _setting(Hold="maybe"),
+    "macro-parameter-unknown": _setting(Holds="true"),
 }
+
+BY_OTHER_NAMES: Mapping[str, Callable[[], StrongRefError]] = {
+    "macro-small": _cluster({"from": {"stack": "network", "name": "web"}}),
+    "macro-property": _cluster(ref("A", region="Ireland")),
+    "macro-exports-value": _exports({"Values": {"Hosts": ["a,b"]}}),
+}
+"""The same words after other names."""
+
+SEVERAL: Mapping[str, Callable[[], StrongRefError]] = {"macro-several": _of_two}
+"""The texts of several problems, one after the other."""
