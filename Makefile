@@ -20,12 +20,13 @@ export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards docs peers check demo texts pictures release lock clean
+.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards docs peers check demo emulator emulator-stop texts pictures release lock clean
 .DELETE_ON_ERROR:
 
 # Times are of an idle machine with two cores. The first command also needs about 90 seconds to install its tools.
 help:
 	@echo 'make demo    deploys the story of a strong reference into a local emulator of AWS   20 s'
+	@echo 'make emulator  starts a local emulator of AWS and says how to use it; make emulator-stop    5 s'
 	@echo 'make quick   tests of the Lambda layer, without node, sam and the emulator          40 s'
 	@echo 'make test    all tests but the deep ones: make unit, then make e2e                   8 min'
 	@echo 'make unit    tests without deployments, and their coverage                           5 min'
@@ -118,6 +119,13 @@ check: lint test guards
 
 demo: setup
 	@$(BIN)/python -m examples.demo
+
+# It runs in the background until make emulator-stop, or make clean.
+emulator: setup
+	@$(BIN)/python -m examples.emulator start $(BUILD)
+
+emulator-stop:
+	@if test -e $(BUILD)/emulator.lock; then $(BIN)/python -m examples.emulator stop $(BUILD); else echo 'No emulator is running.'; fi
 
 texts: setup
 	$(BIN)/python -m tests.support.error_texts

@@ -23,8 +23,8 @@ from strongref_cli import permissions
 from strongref_cli.arguments import parser
 from strongref_cli.template_facts import DeploymentTarget
 from tests.e2e.reader import commands as commands_to_run
-from tests.support.builders import ACCOUNT
-from tests.support.documents import PAGES, ROOT, blocks, load, names_in, rows
+from tests.support.builders import ACCOUNT, stack_arn
+from tests.support.documents import PAGES, ROOT, Deployment, blocks, example, load, names_in, rows
 from tests.support.property_errors import refused_export, refused_import, refused_lookup
 
 if TYPE_CHECKING:
@@ -181,6 +181,8 @@ def test_a_command_exists(where: str, command: str) -> None:
         "aws": _aws,
         "strongref": _strongref,
         "python": _python,
+        "python3": _python,
+        "source": _source,
         "pip": _pip,
         "mkdir": _mkdir,
     }
@@ -189,7 +191,7 @@ def test_a_command_exists(where: str, command: str) -> None:
 
 
 def _make(arguments: list[str]) -> None:
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     assert set(arguments) <= set(targets)
 
 
@@ -210,7 +212,12 @@ def _pip(arguments: list[str]) -> None:
 
 
 def _python(arguments: list[str]) -> None:
-    assert (ROOT / arguments[0]).is_file()
+    assert arguments[:2] == ["-m", "venv"] or (ROOT / arguments[0]).is_file()
+
+
+def _source(arguments: list[str]) -> None:
+    """What the line above it wrote."""
+    assert arguments in ([".venv/bin/activate"], [".build/emulator.env"])
 
 
 def _sam(arguments: list[str]) -> None:
@@ -225,12 +232,17 @@ def _aws(arguments: list[str]) -> None:
             assert (ROOT / argument).is_file()
     if (service, operation) == ("cloudformation", "deploy"):  # the command line's own
         return
+    if operation == "wait":
+        state, *options = options
+        waiters = get_session().get_waiter_model(service)
+        (waiter,) = [name for name in waiters.waiter_names if xform_name(name, "-") == state]
+        operation = xform_name(waiters.get_waiter(waiter).operation, "-")
     model = get_session().get_service_model(service)
     (found,) = [name for name in model.operation_names if xform_name(name, "-") == operation]
     shape = model.operation_model(found).input_shape
     assert shape is not None
     members = {xform_name(name, "-"): member.type_name for name, member in shape.members.items()}
-    known = {f"--{name}" for name in members} | {"--region", "--query"}
+    known = {f"--{name}" for name in members} | {"--region", "--query", "--output"}
     known |= {f"--no-{name}" for name, kind in members.items() if kind == "boolean"}
     assert {option for option in options if option.startswith("--")} <= known
 
@@ -284,8 +296,35 @@ def test_the_site_is_short_enough_to_be_read() -> None:
     assert sum(words.values()) < 30_000
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text().splitlines()) < 260
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [("README.md", 1000), ("docs/index.md", 250), ("docs/get-started.md", 800), ("docs/concepts.md", 750)],
+)
+def test_the_first_pages_are_short(page: str, words: int) -> None:
+    assert len((ROOT / page).read_text().split()) <= words
+
+
+def test_the_badges_of_the_readme_are_true() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    badges = {path.stem: path.read_text() for path in (ROOT / "docs/pictures").glob("badge-*.svg")}
+    assert set(badges) == set(re.findall(r"pictures/(badge-\w+)\.svg", (ROOT / "README.md").read_text()))
+    assert f">{project['license']}<" in badges["badge-license"]
+    assert f">{project['requires-python'].removeprefix('>=')}+<" in badges["badge-python"]
+
+
+def test_the_resources_that_the_readme_shows_are_those_of_the_example() -> None:
+    """Which the end-to-end tests deploy, with the parameters' defaults."""
+    shown = [load(block.text) for block in blocks("yaml") if block.page == ROOT / "README.md"]
+    for name, fragment in zip(("certificate", "site"), shown, strict=True):
+        whole = load(example(f"certificate/{name}"))
+        of_it = {section: {key: whole[section][key] for key in keys} for section, keys in fragment.items()}
+        deployment = Deployment(whole, stack_arn(name, "us-east-1"))
+        assert deployment.sent(fragment) == deployment.sent(of_it)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_picture_has_an_alt_text(page: Path) -> None:
+    assert "![](" not in page.read_text()
 
 
 def test_every_file_that_contributing_names_exists() -> None:

@@ -29,7 +29,7 @@ QUIET = (
 
 
 def executable() -> str | None:
-    return shutil.which("chromium")
+    return shutil.which("chromium") or shutil.which("google-chrome")
 
 
 def is_required() -> bool:

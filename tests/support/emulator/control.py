@@ -93,6 +93,7 @@ class Emulator:
         Raises:
             RuntimeError: it did not come up.
         """
+        _reach_without_proxy()
         folder = Path(tempfile.mkdtemp(prefix="strongref-emulator-"))
         port = _free_port()
         environment = {
@@ -256,6 +257,14 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def _reach_without_proxy() -> None:
+    """Have this process and its children connect to the emulator directly, whatever proxy their environment names."""
+    for name in ("NO_PROXY", "no_proxy"):
+        hosts = os.environ.get(name, "").split(",")
+        if "127.0.0.1" not in hosts:
+            os.environ[name] = ",".join(filter(None, ["127.0.0.1", *hosts]))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -126,8 +126,8 @@ class ExportRequest:
         if account != stack.account:
             raise BadRequestError(
                 "Account",
-                f"must be the stack's own account ({stack.account}), got {account}; exports to other accounts are not "
-                "supported yet. Leave Account out",
+                f"must be the stack's own account ({stack.account}), got {account}: an Export does not write to other "
+                "accounts. Leave Account out",
             )
         request = cls(
             regions=found["Region"] or (stack.region,),
