@@ -57,15 +57,9 @@ TOOLS: Mapping[str, Callable[[], StrongRefError]] = {
     "readme-in-use": lambda: errors.ExportsInUseError(
         [InUse("CertificateArn", "changed", (stack_arn("site", "eu-west-1"),))]
     ),
-<<<<<<< HEAD
-=======
     "get-started-in-use": lambda: errors.ExportsInUseError(
         [InUse(name, "changed", (stack_arn("consumer", "us-east-1"),)) for name in ("TopicArn", "TopicName")]
     ),
-    **OF_RESOLVERS,
-    **OF_CDK8S,
-    **OF_REFS,
->>>>>>> main
     **OF_CHECK,
 }
 """What only the tools' own pages show: of the command line and of the packages."""
