@@ -7,17 +7,18 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from benchmarks import installing
+from benchmarks import document, installing, summary
 from benchmarks.bench import Bench, measure, say
-from benchmarks.document import TABLES, render
+from benchmarks.document import TABLES
 from benchmarks.installing import BUILD, ROOT
 
 RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "performance.md"
+REPORT = RESULTS / "report.md"
 
 
 def main() -> None:
-    """Measure the given tables, and write the results and the page."""
+    """Measure the given tables, and write the results, the page and the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "tables", nargs="*", metavar="TABLE", help=f"one of {', '.join(TABLES)}; by default all of them"
@@ -27,7 +28,9 @@ def main() -> None:
         "--into", type=Path, help="the folder that a quick run writes to", default=BUILD / "bench" / "quick"
     )
     parser.add_argument("--without-cdk", action="store_true", help="omit the CDK's columns")
-    parser.add_argument("--render", action="store_true", help="measure nothing; write the page from the results")
+    parser.add_argument(
+        "--render", action="store_true", help="measure nothing; write the page and the report from the results"
+    )
     given = parser.parse_args()
     unknown = set(given.tables) - set(TABLES)
     if unknown:
@@ -36,8 +39,10 @@ def main() -> None:
     if not given.render:
         run(given.tables or list(TABLES), results, quick=given.quick, with_cdk=not given.without_cdk)
     page = given.into / "performance.md" if given.quick else PAGE
-    page.write_text(render(results), encoding="utf-8")
-    say(f"Wrote {page.name} and {len(list(results.glob('*.json')))} result files.")
+    report = results / REPORT.name
+    page.write_text(summary.render(results), encoding="utf-8")
+    report.write_text(document.render(results), encoding="utf-8")
+    say(f"Wrote {page.name}, {report.name} and {len(list(results.glob('*.json')))} result files.")
 
 
 def run(names: list[str], results: Path, *, quick: bool, with_cdk: bool) -> None:

@@ -1,4 +1,4 @@
-"""docs/performance.md, made from the result files."""
+"""benchmarks/results/report.md: every table with its method and targets, made from the result files."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _WIDTH = 120
 wrap = partial(wrapped, width=_WIDTH, break_on_hyphens=False, break_long_words=False)
 _INTRODUCTION = """
 The cost of strongref, measured next to the custom resources behind the CDK's `crossRegionReferences`. `make bench`
-measures everything again and writes this page; nothing in it is written by hand. The figures as data are in
-[benchmarks/results](../benchmarks/results).
+measures everything again and writes this report and [its summary](../../docs/performance.md). The figures as data are
+in this folder.
 """
 _METHOD = """
 All sides run on the same machine, in the same run, against the same local service: a small server that speaks the
@@ -43,9 +43,9 @@ below 1, ours is cheaper. `ReadLag` is 0 but where a table says otherwise. Nothi
 
 
 def render(folder: Path) -> str:
-    """The page, made from the results in a folder."""
+    """The report, made from the results in a folder."""
     results = {name: found for name in TABLES if (found := load(name, folder))}
-    lines = ["# Performance", "", *_INTRODUCTION.strip().splitlines(), "", "## Targets", ""]
+    lines = ["# All tables of the benchmarks", "", *_INTRODUCTION.strip().splitlines(), "", "## Targets", ""]
     judged = [verdict for name, result in results.items() for verdict in TABLES[name].verdicts(result["data"])]
     lines += [*_verdicts(judged), "", "## Method", "", *_METHOD.strip().splitlines()]
     for name, result in results.items():

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 TITLE = "Waits for reads that lag"
 METHOD = """
-Reads may lag behind writes by up to `ReadLag` seconds, so changes [wait](how-it-works.md#reads-may-lag). The table has
-the seconds that an event waits in addition to the time of its calls, on a clock that only waits move. The Export
-publishes to two regions; it waits once for both. A refused update is followed by its rollback, which waits as long.
+Reads may lag behind writes by up to `ReadLag` seconds, so changes [wait](../../docs/how-it-works.md#reads-may-lag).
+The table has the seconds that an event waits in addition to the time of its calls, on a clock that only waits move.
+The Export publishes to two regions; it waits once for both. A refused update is followed by its rollback, which waits
+as long.
 """
 
 _LAGS = (0.0, 1.0, DEFAULT_LAG, 5.0, MAX_LAG)

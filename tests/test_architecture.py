@@ -42,7 +42,7 @@ TOOLS = {
 }
 TOOLS["strongref_cli"] = set(TOOLS)
 ALLOWED: dict[str, set[str]] = {**LAYER, **{package: used | set(LAYER) for package, used in TOOLS.items()}}
-"""By package, which other ones it may import. docs/decisions/0022 says why."""
+"""By package, which other ones it may import. docs/decisions/0001 says why."""
 
 
 def modules() -> dict[str, Path]:

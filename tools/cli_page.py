@@ -1,6 +1,6 @@
-"""Writes `docs/cli/index.md` from `cli_page_head.md` and the commands' own parsers.
+"""Writes `docs/cli/index.md` and `docs/cli/commands.md` from `cli_page_head.md` and the commands' own parsers.
 
-Run it with `make texts`; a test checks that the page is current.
+Run it with `make texts`; a test checks that the pages are current.
 """
 
 from __future__ import annotations
@@ -8,73 +8,168 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from strongref_cli.arguments import parser
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/cli/index.md"
+Row: TypeAlias = tuple[str, str]
+"""An argument as the pages write it, and what it means."""
+
+_DOCS = Path(__file__).resolve().parents[1] / "docs/cli"
+INDEX = _DOCS / "index.md"
+COMMANDS = _DOCS / "commands.md"
 
 _HEAD = Path(__file__).with_name("cli_page_head.md")
-"""How the page begins: what all commands have in common."""
+"""The page of what all commands share. The table of common options replaces its marker."""
 
-_EXAMPLES = {
+_MARKER = "<!-- common options -->\n"
+
+_COMMON = {
+    "--region": "check",
+    "--all-regions": "list",
+    "--profile": "list",
+    "--account": "lookup",
+    "--role": "lookup",
+    "--output": "list",
+    "--dry-run": "release",
+    "--yes": "release",
+}
+"""The common options, each with a command that has it."""
+
+REPEATABLE = "; repeatable"
+
+_COMMANDS_HEAD = """\
+# Commands
+
+Each command has these arguments and the [common options](index.md#common-options). An argument in brackets is
+optional. `strongref COMMAND --help` shows all.
+"""
+
+EXAMPLES = {
     "list": ["list --all-regions", "list --region eu-west-1 --state unused"],
-    "who": ["who network", "who network Vpc.Id --region eu-west-1"],
-    "graph": ["graph --out graph.html", "graph --output mermaid"],
-    "order": ["order", "order --delete"],
-    "check": ["check --stack network --template examples/network/network.yaml"],
-    "doctor": ["doctor --all-regions", "doctor --region us-east-1 --fix --yes"],
-    "release": [
-        "release network Vpc.Id --consumer service --reason 'service moves to another VPC' --dry-run",
-        "release network Vpc.Id --consumer service --reason 'service moves to another VPC' --yes",
-    ],
-    "republish": ["republish network", "republish network --key Vpc"],
+    "who": ["who network Vpc.Id --region eu-west-1"],
+    "release": ["release network Vpc.Id --consumer service --reason 'service moves to another VPC' --yes"],
+    "republish": ["republish network --key Vpc"],
 }
 
-
-def page() -> str:
-    """The whole page."""
-    return f"{_HEAD.read_text('utf-8')}\n{''.join(_commands(parser(), 2))}".rstrip() + "\n"
+_SHARING = {"refs": "resolve"}
+"""Groups of commands that have arguments of another command, whose section comes before theirs."""
 
 
-def _commands(above: argparse.ArgumentParser, level: int) -> Iterator[str]:
-    for action in above._actions:  # noqa: SLF001 (argparse has no other way to list them)
-        if not isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (the same)
-            continue
-        for command in action.choices.values():
-            yield from _command(command, level)
-            yield from _commands(command, level + 1)
+def pages() -> Mapping[Path, str]:
+    """Both pages, whole."""
+    head = _HEAD.read_text("utf-8")
+    rows = [row(action) for action in common_options().values()]
+    table = "".join("| {} | {} |\n".format(*(cell.replace("|", "\\|") for cell in each)) for each in rows)
+    return {
+        INDEX: head.replace(_MARKER, f"| Option | Meaning |\n|---|---|\n{table}"),
+        COMMANDS: f"{_COMMANDS_HEAD}\n{''.join(_sections())}".rstrip() + "\n",
+    }
 
 
-def _command(command: argparse.ArgumentParser, level: int) -> Iterator[str]:
-    yield f"{'#' * level} {command.prog}\n\n{command.description}\n\n"
-    if command.epilog:
-        yield f"{command.epilog}\n\n"
-    if command._subparsers:  # noqa: SLF001 (the same)
-        return
-    if examples := _EXAMPLES.get(command.prog.removeprefix("strongref ")):
-        yield "```sh\n" + "".join(f"strongref {each}\n" for each in examples) + "```\n\n"
-    rows = [_row(action) for action in command._actions if action.help != argparse.SUPPRESS]  # noqa: SLF001 (the same)
-    rows = [row for row in rows if row[0] != "`-h`, `--help`"]
-    yield "| Argument | Meaning |\n|---|---|\n"
-    yield from (f"| {name} | {meaning} |\n" for name, meaning in rows)
-    yield "\n"
+def common_options() -> Mapping[str, argparse.Action]:
+    """The options that `index.md` has, by their names."""
+    return {name: _find(command)._option_string_actions[name] for name, command in _COMMON.items()}  # noqa: SLF001 (as below)
 
 
-def _row(action: argparse.Action) -> tuple[str, str]:
+def is_common(action: argparse.Action) -> bool:
+    """Whether `index.md` says everything about an option, except that it can be given more than once."""
+    common = common_options().get((action.option_strings or [""])[-1])
+    return common is not None and row(action, without=REPEATABLE) == row(common)
+
+
+def own_rows(command: argparse._ActionsContainer) -> list[Row]:
+    """The arguments that a command, or a group of them, does not share with most others."""
+    found = command._group_actions if isinstance(command, argparse._ArgumentGroup) else command._actions  # noqa: SLF001 (argparse has no other way to list them)
+    actions = [each for each in found if each.help != argparse.SUPPRESS]
+    return [row(each) for each in actions if "--help" not in each.option_strings and not is_common(each)]
+
+
+def row(action: argparse.Action, *, without: str = "") -> Row:
+    """An argument with its meaning, which loses an ending."""
     metavar = action.metavar or ("" if action.choices else action.dest.upper())
     value = "" if action.nargs == 0 else f" {metavar}" if metavar else f" {'|'.join(map(str, action.choices or ()))}"
-    names = [f"`{name}{value}`" for name in action.option_strings] or [f"`{action.metavar or action.dest}`"]
-    meaning = (action.help or "").replace("|", "\\|")
+    names = [f"`{name}{value}`" for name in action.option_strings] or [f"`{_positional(action)}`"]
+    meaning = (action.help or "").removesuffix(without)
     required = " Required." if action.required and action.option_strings else ""
-    return ", ".join(names).replace("|", "\\|"), f"{meaning[0].upper()}{meaning[1:]}.{required}"
+    return ", ".join(names), f"{meaning[0].upper()}{meaning[1:]}.{required}"
+
+
+def _positional(action: argparse.Action) -> str:
+    name = str(action.metavar or action.dest)
+    return f"[{name}]" if action.nargs in ("?", "*") else name
+
+
+def _commands(above: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    every = [each for each in above._actions if isinstance(each, argparse._SubParsersAction)]  # noqa: SLF001 (the same)
+    return {name: command for each in every for name, command in each.choices.items()}
+
+
+def _find(name: str) -> argparse.ArgumentParser:
+    return _commands(parser())[name]
+
+
+def _sections() -> Iterator[str]:
+    for name, command in _commands(parser()).items():
+        yield f"## {name}\n\n{command.description}\n\n"
+        if examples := EXAMPLES.get(name):
+            yield "```sh\n" + "".join(f"strongref {each}\n" for each in examples) + "```\n\n"
+        below = _commands(command)
+        yield from _group(name, below) if below else _arguments(command)
+
+
+def _arguments(command: argparse.ArgumentParser) -> Iterator[str]:
+    """The arguments of a command. Those in a group with a title of its own come last."""
+    titled = {group.title: own_rows(group) for group in command._action_groups[2:]}  # noqa: SLF001 (the same)
+    yield from _list(each for each in own_rows(command) if not any(each in rows for rows in titled.values()))
+    for title, rows in titled.items():
+        yield f"{str(title).capitalize()}:\n\n"
+        yield from _list(rows)
+
+
+def _group(above: str, commands: Mapping[str, argparse.ArgumentParser]) -> Iterator[str]:
+    """The commands below another one. Arguments that mean the same in several commands are listed once."""
+    yield from _list((f"`{name}`", str(command.description)) for name, command in commands.items())
+    elsewhere = _SHARING.get(above, "")
+    known = own_rows(_find(elsewhere)) if elsewhere else []
+    users: dict[Row, list[str]] = {}
+    for name, command in commands.items():
+        for each in own_rows(command):
+            users.setdefault(each, []).append(name)
+    for names in dict.fromkeys(map(tuple, users.values())):
+        rows = [each for each, having in users.items() if tuple(having) == names]
+        yield f"{_words(names, commands)}:\n\n"
+        yield from _list(each for each in rows if each not in known)
+        if shared := [argument for argument, meaning in known if (argument, meaning) in rows]:
+            link = f"[`{elsewhere}`](#{elsewhere})"
+            yield f"Also {', '.join(map(_short, shared))}, as in {link}.\n\n"
+
+
+def _short(argument: str) -> str:
+    """An argument's last name, without its value."""
+    return f"`{argument.rpartition(', ')[2].strip('`').partition(' ')[0]}`"
+
+
+def _words(names: Sequence[str], every: Collection[str]) -> str:
+    if len(names) == len(every):
+        return "Every command"
+    *first, last = (f"`{each}`" for each in names)
+    return " and ".join(filter(None, (", ".join(first), last)))
+
+
+def _list(rows: Iterable[Row]) -> Iterator[str]:
+    found = list(rows)
+    yield from (f"- {name}: {meaning}\n" for name, meaning in found)
+    if found:
+        yield "\n"
 
 
 def main() -> int:
-    PAGE.write_text(page(), "utf-8")
+    for path, text in pages().items():
+        path.write_text(text, "utf-8")
     return 0
 
 

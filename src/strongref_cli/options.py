@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from strongref.contract.names import consumer_given
 from strongref_cli.output import put_out
-from strongref_toolkit.errors import UsageError
+from strongref_toolkit.errors import PLACEHOLDER, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -18,6 +18,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # n
 Options: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 (the same)
 
 FORMATS = ("table", "json", "markdown")
+_REGION = "the region; by default the environment's, or the profile's"
 
 
 class Parser(argparse.ArgumentParser):
@@ -133,15 +134,10 @@ def repeatable(options: Options, flag: str, summary: str, **more: Any) -> None: 
     options.add_argument(flag, action="append", default=[], help=summary, **more)
 
 
-def add_regions(command: argparse.ArgumentParser, whose: str) -> None:
+def add_regions(command: argparse.ArgumentParser) -> None:
     """Add the options that choose regions."""
     regions = command.add_mutually_exclusive_group()
-    repeatable(
-        regions,
-        "--region",
-        f"{whose}; repeatable; by default that of the environment or of the profile",
-        metavar="REGION",
-    )
+    repeatable(regions, "--region", f"{_REGION}; repeatable", metavar="REGION")
     regions.add_argument("--all-regions", action="store_true", help="every region that is enabled for the account")
     add_profile(command)
 
@@ -151,9 +147,8 @@ def add_consumer(command: argparse.ArgumentParser, summary: str, default: str | 
     command.add_argument("--consumer", type=consumer_given, default=default, help=summary)
 
 
-def add_region(options: Options, whose: str) -> None:
+def add_region(options: Options, summary: str = _REGION) -> None:
     """Add the option that chooses the one region of a command."""
-    summary = f"{whose}; by default that of the environment or of the profile"
     options.add_argument("--region", action=Once, metavar="REGION", help=summary)
 
 
@@ -176,9 +171,26 @@ def add_profile(command: argparse.ArgumentParser) -> None:
     command.add_argument("--profile", help="the AWS profile; by default AWS_PROFILE")
 
 
+def add_account(command: argparse.ArgumentParser) -> None:
+    """Add the options that choose another account and the role there."""
+    command.add_argument("--account", help="the account; by default the caller's")
+    add_role(command)
+
+
+def add_role(command: argparse.ArgumentParser) -> None:
+    role = f"arn:aws:iam::{PLACEHOLDER}:role/NAME"
+    command.add_argument(
+        "--role", help=f"the role to assume in other accounts: {role}; {PLACEHOLDER} stands for the account ID"
+    )
+
+
+def add_dry_run(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+
+
 def add_yes(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--yes", action="store_true", help="do not ask before anything is changed")
+    command.add_argument("--yes", action="store_true", help="change without asking")
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--output", choices=FORMATS, default="table", help="the format; by default table")
+    command.add_argument("--output", choices=FORMATS, default="table", help="the output format; by default table")

@@ -79,7 +79,7 @@ class NotAStackError(ResolveError):
 
     logical_id: str
     type_name: str
-    sentence = "{logical_id:250} is no nested stack but a {type_name}."
+    sentence = "{logical_id:250} is not a nested stack but {type_name}."
 
 
 class ResourceNotFoundError(ResolveError):

@@ -1,4 +1,4 @@
-"""docs/performance.md matches the benchmarks' results, and neither shows anything of a developer's machine."""
+"""docs/performance.md and the report match the benchmarks' results, and show nothing of a developer's machine."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks import calls, latency, overview, quota, sharing
-from benchmarks.__main__ import PAGE, RESULTS
-from benchmarks.document import TABLES, render
+from benchmarks import calls, document, latency, overview, quota, sharing, summary
+from benchmarks.__main__ import PAGE, REPORT, RESULTS
+from benchmarks.document import TABLES
 from benchmarks.installing import CDK, ROOT
 from benchmarks.sides import NEWEST, OURS, STRONG
 
@@ -24,8 +24,14 @@ def test_every_table_has_results_and_no_result_is_without_a_table() -> None:
     assert [path.stem for path in _FILES] == sorted(TABLES)
 
 
-def test_the_page_is_what_the_results_say() -> None:
-    assert PAGE.read_text(encoding="utf-8") == render(RESULTS)
+def test_the_page_and_the_report_are_what_the_results_say() -> None:
+    assert PAGE.read_text(encoding="utf-8") == summary.render(RESULTS)
+    assert REPORT.read_text(encoding="utf-8") == document.render(RESULTS)
+
+
+def test_every_link_of_the_report_leads_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)\s#]+)", REPORT.read_text(encoding="utf-8")):
+        assert (REPORT.parent / target).exists(), target
 
 
 @pytest.mark.parametrize("path", _FILES, ids=lambda path: path.stem)
@@ -41,7 +47,7 @@ def test_results_are_summaries_that_people_can_read() -> None:
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in _FILES) < 600
 
 
-@pytest.mark.parametrize("path", [*_FILES, PAGE, *CDK.glob("*.json")], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*_FILES, PAGE, REPORT, *CDK.glob("*.json")], ids=lambda path: path.name)
 def test_nothing_shows_on_whose_machine_it_was_measured(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert str(Path.home()) not in text
@@ -133,7 +139,7 @@ def test_a_missed_target_shows_the_reason() -> None:
 
 
 def test_a_quick_run_measures_and_writes_elsewhere_without_node(tmp_path: Path) -> None:
-    before = {path: path.read_bytes() for path in [*_FILES, PAGE]}
+    before = {path: path.read_bytes() for path in [*_FILES, PAGE, REPORT]}
     command = [
         sys.executable,
         "-m",
@@ -147,7 +153,10 @@ def test_a_quick_run_measures_and_writes_elsewhere_without_node(tmp_path: Path) 
     ]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
     page = (tmp_path / "performance.md").read_text(encoding="utf-8")
-    assert "| Create exports | 10 |" in page
-    assert "The CDK's columns are missing: omitted." in page
-    assert "A quick run: its figures mean nothing." in page
+    report = (tmp_path / "results/report.md").read_text(encoding="utf-8")
+    assert "| Create exports | 10 |" in report
+    assert "| Create exports | 19 |" in page
+    for text in (page, report):
+        assert "The CDK's columns are missing: omitted." in text
+        assert "A quick run: its figures mean nothing." in text
     assert {path: path.read_bytes() for path in before} == before

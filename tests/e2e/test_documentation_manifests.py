@@ -59,7 +59,8 @@ def _refer(reader: Reader) -> None:
     aws = reader.aws
     aws.deploy("network", load(example("network/network")), EU, "CREATE_COMPLETE")
     written = reader.run("strongref refs")
-    assert written.startswith("integrations.apigatewayv2.services.k8s.aws:")
+    assert written.startswith("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n")
+    assert "\nvpclinks.apigatewayv2.services.k8s.aws:\n" in written
     ids = aws.physical_ids("network", EU)
     text = (reader.checkout / "out/link.yaml").read_text()
     assert "    - sg-0123456789abcdef0 # made by the web team\n" in text

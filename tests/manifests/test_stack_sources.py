@@ -147,7 +147,7 @@ def test_outputs_of_nested_stacks_are_reached_by_logical_ids(clients: Watched) -
     assert outputs.fetch(token("${cfn:parent.Middle.Name}")) == "middle"
     assert outputs.fetch(token("${cfn:parent.Middle.Inner.Name}")) == "innermost"
     assert clients.calls == {"DescribeStacks": 3, "DescribeStackResource": 2}
-    with pytest.raises(OutputNotFetchedError, match="Topic is no nested stack but a AWS::SNS::Topic"):
+    with pytest.raises(OutputNotFetchedError, match="Topic is not a nested stack but AWS::SNS::Topic"):
         outputs.fetch(token("${cfn:parent.Topic.Name}"))
     with pytest.raises(OutputNotFetchedError, match="There is no resource Gone in stack parent in eu-west-1"):
         outputs.fetch(token("${cfn:parent.Gone.Name}"))

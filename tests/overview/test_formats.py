@@ -18,7 +18,6 @@ from strongref_overview.formats.mermaid import as_mermaid
 from strongref_overview.formats.page import as_page
 from strongref_overview.graph import Graph, Participant, Unread
 from strongref_overview.order import delete_order, deploy_order
-from tests.support.documents import blocks
 from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_stale
 from tests.support.schemas import validate
 
@@ -180,7 +179,3 @@ def test_a_graph_is_complete_and_sorted_however_it_is_made() -> None:
     graph = Graph((), shop().references, AS_OF)
     assert len(graph.participants) == 11
     assert Graph(graph.participants[::-2], graph.references[::-1], AS_OF) == graph
-
-
-def test_the_documented_mermaid_is_what_the_pictures_show() -> None:
-    assert [block.text for block in blocks("mermaid") if block.page.name == "graph.md"] == [as_mermaid(shop())]

@@ -1,4 +1,4 @@
-"""What docs/extras/cdk8s.md shows of errors: the case that each text belongs to."""
+"""The errors of the resolvers for cdk8s and of Terraform's states, by names."""
 
 from __future__ import annotations
 

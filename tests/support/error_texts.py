@@ -18,11 +18,8 @@ from strongref.contract.notices import propagated_text
 from strongref.errors import InUse, StrongRefError
 from tests.support import function_errors, macro_errors, property_errors
 from tests.support.builders import WEB, stack_arn
-from tests.support.cdk8s_errors import CASES as OF_CDK8S
 from tests.support.cloudformation.operations import ExportInUseError
 from tests.support.documents import Block, blocks
-from tests.support.refs_errors import CASES as OF_REFS
-from tests.support.resolver_errors import CASES as OF_RESOLVERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,9 +59,6 @@ TOOLS: Mapping[str, Callable[[], StrongRefError]] = {
     "get-started-in-use": lambda: errors.ExportsInUseError(
         [InUse(name, "changed", (stack_arn("consumer", "us-east-1"),)) for name in ("TopicArn", "TopicName")]
     ),
-    **OF_RESOLVERS,
-    **OF_CDK8S,
-    **OF_REFS,
 }
 """What only the tools' own pages show: of the command line and of the packages."""
 

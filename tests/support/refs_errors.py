@@ -1,4 +1,4 @@
-"""The errors of references in manifests, as docs/extras/ack-references.md shows them, raised by the code itself."""
+"""The errors of references in manifests, raised by the code itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The errors of tokens and manifests, each as docs/extras/manifests.md shows it."""
+"""The errors of tokens and manifests, by names."""
 
 from __future__ import annotations
 

@@ -1,0 +1,215 @@
+"""docs/performance.md: the figures that users ask for, made from the result files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import calls
+from benchmarks.bench import load
+from benchmarks.sides import NEWEST, OURS, STRONG
+from benchmarks.tables import megabytes, milliseconds, number, seconds, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from benchmarks.bench import Data
+
+_INTRODUCTION = """\
+# Performance
+
+How long deployments take, next to the handlers of the CDK's `crossRegionReferences`. The
+report, `benchmarks/results/report.md`, has all tables and targets. `make bench` measures again and writes both.
+"""
+
+_QUOTA = """\
+The quotas of Parameter Store determine the time of a large deployment: {puts} puts per second by default, and an
+assumed {tags} tag calls. strongref slows down when AWS throttles a call, and continues. The CDK's handlers try each
+call three times, and then fail. The limit is the shortest time that the quota allows.
+"""
+
+_SHARING = """\
+A neighbor in the same account calls at a third of the quota. AWS throttles this share of its calls during a deployment:
+"""
+
+_LATENCY = """\
+One create without throttling, where each call takes 10 ms:
+"""
+
+_CALLS = """\
+Calls for 100 values. strongref reads the stored data, because an event can arrive twice and a value can be missing.
+"""
+
+_WAITS = """\
+Changes [wait](how-it-works.md#reads-may-lag) for reads that lag behind writes:
+"""
+
+_STARTUP = """\
+From the start of a process to its first response. One boto3 client with one call is the row of boto3.
+"""
+
+_METHOD = """\
+All sides run on one machine, against a local service with the protocols and limits of Parameter Store and
+CloudFormation. No figure here is from AWS. The CDK's handlers are the files of its npm packages, run by node.
+Times are medians, and single runs under quota. `ReadLag` is 0 except in its own table.
+"""
+
+
+def render(folder: Path) -> str:
+    """The page, with a section for each result in a folder."""
+    results = {name: found for _, names, *_ in _SECTIONS for name in names if (found := load(name, folder))}
+    parts = [_INTRODUCTION]
+    for title, names, text, section in _SECTIONS:
+        if set(names) <= results.keys():
+            data = [results[name]["data"] for name in names]
+            parts += [f"## {title}\n"] if title else []
+            parts += [text.format(**data[0].get("quotas", {}))] if text else []
+            parts.append("\n".join(section(*data)) + "\n")
+    return "\n".join([*parts, "## Method\n", _METHOD, _measured([*results.values()])])
+
+
+def _measured(results: Sequence[Mapping[str, Any]]) -> str:
+    """The versions, the machine and the dates of all results."""
+    first, last = (pick(each["date"] for each in results) for pick in (min, max))
+    quick = "A quick run: its figures mean nothing. " if any(each["quick"] for each in results) else ""
+    versions, machine = results[0]["versions"], results[0]["machine"]
+    return f"{quick}Measured from {first} to {last}: strongref {versions['strongref']}, {machine}.\n"
+
+
+def _compared(
+    data: Data, first: str, keys: Iterable[Any], cell: Callable[[Any, str], str], label: Callable[[Any], str] = str
+) -> list[str]:
+    """A table with a column for each side."""
+    sides = [side for side in (OURS, STRONG, NEWEST) if side in data["titles"]]
+    rows = [(label(key), *(cell(key, side) for side in sides)) for key in keys]
+    missing = ["", f"The CDK's columns are missing: {data['without']}."] if data["without"] else []
+    return [*table([first, *(data["titles"][side] for side in sides)], rows), *missing]
+
+
+def _quota(data: Data) -> list[str]:
+    found = {(row["what"], row["others"], row["side"]): row for row in data["rows"]}
+    keys = sorted({key[:2] for key in found})
+    least = {key: found[*key, OURS]["limit_seconds"] for key in keys}
+
+    def label(key: tuple[str, float]) -> str:
+        what, others = key
+        free = "alone" if not others else f"others take {others:.0%}"
+        return f"{number(data['n'])} {what}, {free} (limit {seconds(least[key])})"
+
+    def cell(key: tuple[str, float], side: str) -> str:
+        row = found[*key, side]
+        took = seconds(row["seconds"])
+        return took if row["status"] == "SUCCESS" else f"fails after {took}"
+
+    return _compared(data, "Create", keys, cell, label)
+
+
+def _sharing(data: Data) -> list[str]:
+    found = {(row["what"], row["n"], row["side"]): row for row in data["rows"]}
+
+    def cell(key: tuple[str, int], side: str) -> str:
+        row = found[*key, side]
+        share = f"{row['throttled'] / row['made']:.0%}"
+        return f"{share}; fails with {number(row['done'])} done" if row["failed"] else share
+
+    keys = sorted({key[:2] for key in found if key[1] == _VALUES})
+    return _compared(data, "Create", keys, cell, _count_and_what)
+
+
+def _latency(data: Data) -> list[str]:
+    found = {(row["what"], row["n"], row["side"]): row for row in data["rows"]}
+    keys = sorted({key[:2] for key in found if key[1] in (1, _VALUES)})
+    return _compared(
+        data, "Create", keys, lambda key, side: milliseconds(found[*key, side]["seconds"]), _count_and_what
+    )
+
+
+def _count_and_what(key: tuple[str, int]) -> str:
+    what, count = key
+    return f"{number(count)} {what if count > 1 else what.removesuffix('s')}"
+
+
+_NOT_DONE = {OURS: "refused", STRONG: "refused", NEWEST: "not written"}
+
+
+def _calls(data: Data) -> list[str]:
+    count = max((row["n"] for row in data["rows"] if row["n"] <= _VALUES), default=0)
+    found = {(row["event"], row["side"]): row for row in data["rows"] if row["n"] == count}
+
+    def cell(event: str, side: str) -> str:
+        row = found[event, side]
+        return number(row["calls"]) if row["done"] else _NOT_DONE[side]
+
+    return _compared(data, "Event", _EVENTS, cell, lambda event: calls.EVENTS[event])
+
+
+_VALUES = 100
+_EVENTS = (
+    "exports: create",
+    "exports: changed",
+    "exports: delete",
+    "imports: create",
+    "imports: same",
+    "imports: renamed",
+)
+_LAGS = (2.0,)
+
+
+def _waits(data: Data) -> list[str]:
+    waits: Mapping[float, Mapping[str, float]] = {row["lag"]: row["waits"] for row in data["rows"]}
+    lags = [lag for lag in _LAGS if lag in waits]
+    rows = [
+        (event, *(f"{waits[lag][event]:g} s" for lag in lags))
+        for event in next(iter(waits.values()))
+        if any(waits[lag][event] for lag in lags)
+    ]
+    return [*table(["Event", *(f"`ReadLag` {lag:g}" for lag in lags)], rows), "", "All other events wait for nothing."]
+
+
+def _startup(data: Data) -> list[str]:
+    wanted = [row for row in data["rows"] if row["role"] in _SHOWN]
+    ours = max((row["name"].split(",")[0] for row in wanted if row["ours"]), default="-")
+    theirs = max((row["name"].rpartition(" ")[0] for row in wanted if row["name"].startswith("CDK")), default="-")
+    rows = [
+        (row["name"], milliseconds(row["first"][1]), megabytes(row["peak_kb"]))
+        for row in wanted
+        if row["name"].startswith((ours, theirs))
+    ]
+    return table(["", "First response", "Peak memory"], rows)
+
+
+def _reading(listing: Data, resolving: Data) -> list[str]:
+    rows = [
+        (f"`list`: {listing['cases'][row['case']]['title']}", number(max(row["calls"])), seconds(row["seconds"]))
+        for row in listing["rows"]
+        if row["side"] == "list" and row["paced"]
+    ]
+    largest = max((row for row in resolving["rows"] if row["side"] == "once"), key=lambda row: int(row["tokens"]))
+    what = f"`resolve`: {number(largest['tokens'])} values of {resolving['stacks']} stacks"
+    rows.append((what, number(max(largest["calls"])), seconds(largest["seconds"])))
+    return table(["", "Calls", "Time"], rows)
+
+
+def _growth(data: Data) -> list[str]:
+    """Whether the calls of each event are the same, however many other parameters there are."""
+    found: dict[str, set[tuple[int, ...]]] = {}
+    for row in data["rows"]:
+        if row["side"] == OURS:
+            found.setdefault(row["event"], set()).add(tuple(row["calls"]))
+    verb = "do not depend" if all(len(each) == 1 for each in found.values()) else "depend"
+    sizes = sorted(data["sizes"])
+    return [f"Calls {verb} on other parameters, measured with {number(sizes[0])} to {number(sizes[-1])} of them."]
+
+
+_SHOWN = ("sdk", "exporter", "importer")
+
+_SECTIONS: Sequence[tuple[str, Sequence[str], str, Callable[..., list[str]]]] = (
+    ("Time under quota", ("quota",), _QUOTA, _quota),
+    ("Sharing a quota", ("sharing",), _SHARING, _sharing),
+    ("Latency", ("latency",), _LATENCY, _latency),
+    ("Waits for reads that lag", ("waits",), _WAITS, _waits),
+    ("Calls", ("calls",), _CALLS, _calls),
+    ("", ("growth",), "", _growth),
+    ("Startup and memory", ("startup",), _STARTUP, _startup),
+    ("Reading", ("overview", "resolving"), "", _reading),
+)
