@@ -20,8 +20,8 @@ TEXTS = {
         "you sure you deployed the CDK stack? There is no stack aws in eu-west-1."
     ),
     "resolve-not-a-stack": (
-        "Failed fetching output value for output key 'BucketName' (stack: aws.Bucket). Error: Bucket is no "
-        "nested stack but a AWS::S3::Bucket."
+        "Failed fetching output value for output key 'BucketName' (stack: aws.Bucket). Error: Bucket is "
+        "not a nested stack but AWS::S3::Bucket."
     ),
     "resolve-resource": (
         "There is no resource Bucket in stack aws in eu-west-1, or no such stack. Check the logical id (the "
