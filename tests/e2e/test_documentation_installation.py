@@ -51,7 +51,7 @@ def _install(reader: Reader) -> None:
 
     policy = next(block.text for block in blocks("json") if block.page.name == "security.md")
     aws.client("iam", US).create_policy(PolicyName="lookups", PolicyDocument=policy)
-    reader.run("sam deploy --region us-east-1 --parameter-overrides LookupPolicies=")
+    reader.run("strongref install --region us-east-1 --parameter LookupPolicies=")
     role = aws.physical_ids("strongref", US)["LookupRole"]
     attached = aws.client("iam", US).list_attached_role_policies(RoleName=role)["AttachedPolicies"]
     assert [each["PolicyName"] for each in attached] == ["lookups"]
