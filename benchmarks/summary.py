@@ -18,40 +18,41 @@ if TYPE_CHECKING:
 _INTRODUCTION = """\
 # Performance
 
-How long deployments take, next to the handlers of the CDK's `crossRegionReferences`. The
+How long deployments take with strongref, and with the handlers of the CDK's `crossRegionReferences`. The
 report, `benchmarks/results/report.md`, has all tables and targets. `make bench` measures again and writes both.
 """
 
 _QUOTA = """\
-The quotas of Parameter Store determine the time of a large deployment: {puts} puts per second by default, and an
-assumed {tags} tag calls. strongref slows down when AWS throttles a call, and continues. The CDK's handlers try each
+The quotas of Parameter Store determine the time of a large deployment: {puts} puts per second by default, and {tags} tag
+calls per second (an assumption). When AWS throttles a call, strongref slows down and continues. The CDK's handlers try each
 call three times, and then fail. The limit is the shortest time that the quota allows.
 """
 
 _SHARING = """\
-A neighbor in the same account calls at a third of the quota. AWS throttles this share of its calls during a deployment:
+Another caller in the account makes calls at a third of the quota. During a deployment, AWS throttles this share of its
+calls:
 """
 
 _LATENCY = """\
-One create without throttling, where each call takes 10 ms:
+One create without throttling, with calls that take 10 ms each:
 """
 
 _CALLS = """\
-Calls for 100 values. strongref reads the stored data, because an event can arrive twice and a value can be missing.
+Calls for 100 values. strongref reads stored data first, because an event can arrive twice and a value can be missing.
 """
 
 _WAITS = """\
-Changes [wait](how-it-works.md#reads-may-lag) for reads that lag behind writes:
+Changes [wait](how-it-works.md#reads-may-lag), because reads may lag behind writes. The waits take:
 """
 
 _STARTUP = """\
-From the start of a process to its first response. One boto3 client with one call is the row of boto3.
+From the start of a process to its first response. For comparison, the row boto3 creates a client and makes one call.
 """
 
 _METHOD = """\
-All sides run on one machine, against a local service with the protocols and limits of Parameter Store and
-CloudFormation. No figure here is from AWS. The CDK's handlers are the files of its npm packages, run by node.
-Times are medians, and single runs under quota. `ReadLag` is 0 except in its own table.
+Everything runs on one machine, against a local service with the protocols and limits of Parameter Store and
+CloudFormation. No figure here is from AWS. Node runs the CDK's handlers from its npm packages. Times are medians,
+except under quota, where they are single runs. `ReadLag` is 0 except in its own table.
 """
 
 
@@ -163,7 +164,7 @@ def _waits(data: Data) -> list[str]:
         for event in next(iter(waits.values()))
         if any(waits[lag][event] for lag in lags)
     ]
-    return [*table(["Event", *(f"`ReadLag` {lag:g}" for lag in lags)], rows), "", "All other events wait for nothing."]
+    return [*table(["Event", *(f"`ReadLag` {lag:g}" for lag in lags)], rows), "", "Other events do not wait."]
 
 
 def _startup(data: Data) -> list[str]:

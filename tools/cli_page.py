@@ -44,8 +44,8 @@ REPEATABLE = "; repeatable"
 _COMMANDS_HEAD = """\
 # Commands
 
-Each command has these arguments and the [common options](index.md#common-options). An argument in brackets is
-optional. `strongref COMMAND --help` shows all.
+Each command has these arguments, and the [common options](index.md#common-options) that apply to it. An argument in
+brackets is optional.
 """
 
 EXAMPLES = {

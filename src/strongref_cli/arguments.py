@@ -99,7 +99,7 @@ def _who(commands: Commands) -> None:
         epilog="It also reads every region that the stack exports to.",
     )
     who.add_argument("stack", metavar="STACK", help="the stack, or a set of manifests")
-    who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or all in the map of this name")
+    who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or everything in the map of this name")
     add_regions(who)
     add_output(who)
     who.set_defaults(run="overview:show_who")
@@ -175,13 +175,13 @@ def _release(commands: Commands) -> None:
         "the claim, and why, for 90 days.",
     )
     release.add_argument("stack", metavar="STACK", help="the stack that exports it")
-    release.add_argument("key", metavar="KEY", help="the export, or all in the map of this name")
+    release.add_argument("key", metavar="KEY", help="the export, or everything in the map of this name")
     release.add_argument(
         "--consumer",
         required=True,
         help="the importing stack; stack:NAME if manifests have the same name",
     )
-    release.add_argument("--reason", required=True, help="why, for the trace")
+    release.add_argument("--reason", required=True, help="why you release it; stored for 90 days")
     add_dry_run(release)
     add_yes(release)
     add_regions(release)
@@ -192,7 +192,7 @@ def _release(commands: Commands) -> None:
 def _republish(commands: Commands) -> None:
     republish = add_command(commands, "republish", "restore deleted values from their records")
     republish.add_argument("stack", metavar="STACK", help="the stack that exports them")
-    republish.add_argument("--key", help="only this export, or all in the map of this name")
+    republish.add_argument("--key", help="only this export, or everything in the map of this name")
     add_regions(republish)
     add_output(republish)
     republish.set_defaults(run="healing:republish_exports")
@@ -231,13 +231,15 @@ def _lookup(commands: Commands) -> None:
         epilog="For scripts, --output table prints only the identifier on one line, or with --attribute only the "
         "values, one per line.",
     )
-    lookup.add_argument("type", metavar="TYPE", help="the resource type, as in AWS::S3::Bucket")
+    lookup.add_argument("type", metavar="TYPE", help="the resource type, such as AWS::S3::Bucket")
     lookup.add_argument("physical_id", metavar="PHYSICAL_ID", nargs="?", help="the physical ID in CloudFormation")
-    lookup.add_argument("--arn", help="the ARN, instead")
-    lookup.add_argument("--name", help="the name in its service, instead")
-    repeatable(lookup, "--tag", "a tag, instead; repeatable", metavar="KEY=VALUE")
+    lookup.add_argument("--arn", help="the ARN, instead of the physical ID")
+    lookup.add_argument("--name", help="the name in its service, instead of the physical ID")
+    repeatable(lookup, "--tag", "a tag, instead of the physical ID; repeatable", metavar="KEY=VALUE")
     repeatable(lookup, "--property", "a property that must match; repeatable", metavar="NAME=VALUE")
-    repeatable(lookup, "--attribute", "print this attribute, as in A or A.B; repeatable", metavar="NAME")
+    repeatable(
+        lookup, "--attribute", "print this attribute, such as Endpoint.Address; repeatable", metavar="NAME"
+    )
     add_region(lookup)
     add_account(lookup)
     add_profile(lookup)
@@ -280,12 +282,12 @@ def _channel(command: argparse.ArgumentParser) -> None:
         "--via",
         choices=("cloudformation", "strongref", "ssm"),
         default="cloudformation",
-        help="the channel; by default the first",
+        help="the channel; by default cloudformation",
     )
     add_account(command)
     add_consumer(command, f"via strongref: only exports for this consumer; {ALL} for shared exports")
     command.add_argument("--stack", help="not via ssm: only exports of this stack")
-    command.add_argument("--prefix", help="via ssm: the prefix, as in /shared/network")
+    command.add_argument("--prefix", help="via ssm: the prefix, such as /shared/network")
 
 
 def _manifests(command: argparse.ArgumentParser) -> None:
