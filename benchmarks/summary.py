@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 _INTRODUCTION = """\
 # Performance
 
-How long deployments take with strongref, and with the handlers of the CDK's `crossRegionReferences`. The
-report, `benchmarks/results/report.md`, has all tables and targets. `make bench` measures again and writes both.
+How long deployments take with strongref, and with the handlers of the CDK's `crossRegionReferences`.
+`benchmarks/results/report.md` has all tables. `make bench` measures again.
 """
 
 _QUOTA = """\
-The quotas of Parameter Store determine the time of a large deployment: {puts} puts per second by default, and {tags} tag
-calls per second (an assumption). When AWS throttles a call, strongref slows down and continues. The CDK's handlers try each
-call three times, and then fail. The limit is the shortest time that the quota allows.
+A large deployment takes the time that the quotas of Parameter Store allow: {puts} puts per second by default, and
+{tags} tag calls (our estimate). When AWS throttles a call, strongref slows down and continues. The CDK's handlers try
+each call three times, and then fail. The limit is the shortest time that the quota allows.
 """
 
 _SHARING = """\
@@ -38,7 +38,7 @@ One create without throttling, with calls that take 10 ms each:
 """
 
 _CALLS = """\
-Calls for 100 values. strongref reads stored data first, because an event can arrive twice and a value can be missing.
+Calls for 100 values:
 """
 
 _WAITS = """\
@@ -46,7 +46,7 @@ Changes [wait](how-it-works.md#reads-may-lag), because reads may lag behind writ
 """
 
 _STARTUP = """\
-From the start of a process to its first response. For comparison, the row boto3 creates a client and makes one call.
+From the start of a process to its first response. The row boto3 creates a client and makes one call.
 """
 
 _METHOD = """\

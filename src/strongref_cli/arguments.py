@@ -237,9 +237,7 @@ def _lookup(commands: Commands) -> None:
     lookup.add_argument("--name", help="the name in its service, instead of the physical ID")
     repeatable(lookup, "--tag", "a tag, instead of the physical ID; repeatable", metavar="KEY=VALUE")
     repeatable(lookup, "--property", "a property that must match; repeatable", metavar="NAME=VALUE")
-    repeatable(
-        lookup, "--attribute", "print this attribute, such as Endpoint.Address; repeatable", metavar="NAME"
-    )
+    repeatable(lookup, "--attribute", "print this attribute, such as Endpoint.Address; repeatable", metavar="NAME")
     add_region(lookup)
     add_account(lookup)
     add_profile(lookup)

@@ -327,7 +327,7 @@ def test_the_dashboards_widgets_do_not_overlap() -> None:
 
 
 def test_every_metric_of_the_dashboard_and_the_alarms_is_documented() -> None:
-    documented = " ".join(row[0] for row in rows("docs/events.md", "Metrics"))
+    documented = " ".join(row[0] for row in rows("docs/events.md", "Alarms"))
     for metric in {*ErrorMetric, "Healed", "Unhealed", "HandOvers", "Propagations", DROPPED}:
         assert f"`{metric}`" in documented
 
