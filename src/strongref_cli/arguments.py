@@ -280,7 +280,7 @@ def _channel(command: argparse.ArgumentParser) -> None:
         "--via",
         choices=("cloudformation", "strongref", "ssm"),
         default="cloudformation",
-        help="the channel; by default cloudformation",
+        help="the channel; by default the first of these",
     )
     add_account(command)
     add_consumer(command, f"via strongref: only exports for this consumer; {ALL} for shared exports")
