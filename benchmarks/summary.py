@@ -50,7 +50,7 @@ From the start of a process to its first response. One boto3 client with one cal
 
 _METHOD = """\
 All sides run on one machine, against a local service with the protocols and limits of Parameter Store and
-CloudFormation. No figure here is from AWS. The CDK's handlers are the files of its npm packages, run by node.
+CloudFormation. No figure is from AWS. The CDK's handlers are the files of its npm packages, run by node.
 Times are medians, and single runs under quota. `ReadLag` is 0 except in its own table.
 """
 
@@ -163,7 +163,7 @@ def _waits(data: Data) -> list[str]:
         for event in next(iter(waits.values()))
         if any(waits[lag][event] for lag in lags)
     ]
-    return [*table(["Event", *(f"`ReadLag` {lag:g}" for lag in lags)], rows), "", "All other events wait for nothing."]
+    return [*table(["Event", *(f"`ReadLag` {lag:g}" for lag in lags)], rows), "", "Creations and unchanged updates do not wait."]
 
 
 def _startup(data: Data) -> list[str]:
