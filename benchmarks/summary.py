@@ -164,7 +164,11 @@ def _waits(data: Data) -> list[str]:
         for event in next(iter(waits.values()))
         if any(waits[lag][event] for lag in lags)
     ]
-    return [*table(["Event", *(f"`ReadLag` {lag:g}" for lag in lags)], rows), "", "Other events do not wait."]
+    return [
+        *table(["Event", *(f"`ReadLag` {lag:g}" for lag in lags)], rows),
+        "",
+        "Creations and unchanged updates do not wait.",
+    ]
 
 
 def _startup(data: Data) -> list[str]:
