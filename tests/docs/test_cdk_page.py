@@ -66,10 +66,10 @@ def exported(**values: str) -> None:
     boto3.client("cloudformation", fake_cloudcontrol.REGION).create_stack(StackName="deployed", TemplateBody=body)
 
 
-def test_the_first_program_is_the_example_and_the_others_are_linked() -> None:
+def test_the_first_program_is_the_example_and_the_others_are_named() -> None:
     """`test_certificate_in_cdk_apps.py` and `test_sharing_in_cdk_apps.py` (tests/e2e) deploy what they write."""
     assert PROGRAMS[0] == (EXAMPLES / "certificate.py").read_text()
-    assert [each.name for each in EXAMPLES.iterdir() if f"(../examples/cdk/{each.name})" not in TEXT] == []
+    assert [each.name for each in EXAMPLES.iterdir() if f"`examples/cdk/{each.name}`" not in TEXT] == []
 
 
 def test_the_lines_in_typescript_are_the_example_s() -> None:

@@ -44,7 +44,7 @@ def test_the_programs_are_the_examples_as_they_stand() -> None:
     """They are run by `tests/e2e/test_documentation_objects.py`, one after the other."""
     texts = [block.text for block in of_page("python")]
     assert texts[:2] == [(EXAMPLES / f"{name}.py").read_text() for name in ("photos", "gallery")]
-    assert [each.name for each in EXAMPLES.glob("*.py") if f"(../../examples/objects/{each.name})" not in TEXT] == []
+    assert [each.name for each in EXAMPLES.glob("*.py") if f"`examples/objects/{each.name}`" not in TEXT] == []
 
 
 def test_the_linked_program_prints_the_object_as_json() -> None:
