@@ -214,6 +214,7 @@ def test_a_tag_that_is_not_what_is_built_is_refused(tmp_path: Path) -> None:
     version = version_of(sources)
     with pytest.raises(ReleaseError, match=f"The tag must be v{version}, the version in .*, got 'v9.9.9'"):
         check_tag(sources, "v9.9.9")
+    (sources / "CHANGELOG.md").write_text(f"## {version} (unreleased)\n")
     with pytest.raises(ReleaseError, match=f"CHANGELOG.md has no section of version {version} with its date"):
         check_tag(sources, f"v{version}")
     (sources / "CHANGELOG.md").write_text(f"## {version} (2026-12-01)\n")

@@ -32,4 +32,4 @@ An event of an Import is read by `protocol.imports`. `ClaimAttempt` in `protocol
 `ClaimRelease` in `protocol.cleanup` releases and cleans up. `protocol.janitor` repairs what no event does.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
