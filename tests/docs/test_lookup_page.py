@@ -17,5 +17,5 @@ def test_the_numbers_are_the_codes() -> None:
 
 
 def test_the_type_with_rules_of_its_own_has_them() -> None:
-    assert "Types such as `AWS::Events::Rule` have rules of their own" in TEXT
+    assert "Types such as `AWS::Events::Rule` have their own rules" in TEXT
     assert "AWS::Events::Rule" in overrides.STRATEGIES
