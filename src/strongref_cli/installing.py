@@ -108,7 +108,7 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
 def _check_known(name: str, known: Sequence[str]) -> None:
     if name not in known:
         close = get_close_matches(name, known, 1)
-        hint = f"Did you mean {close[0]}?" if close else f"There are {', '.join(known)}."
+        hint = f"Did you mean {close[0]}?" if close else f"The parameters are {', '.join(known)}."
         raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
 
 
@@ -137,7 +137,7 @@ def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
     run = _Run(args, session)
     removals = run.everywhere("Looking for stacks that use it", lambda region: _examined(region, run))
     outcomes, refused = all_or_nothing(each.outcome for each in removals)
-    notes = ["Nothing was removed: remove what uses the suite first, or name other regions."] if refused else []
+    notes = ["Nothing was removed: remove what uses strongref first, or name other regions."] if refused else []
     if not refused:
         planned = {each.outcome.region: each for each in removals}
         if not args.dry_run:

@@ -93,7 +93,7 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argp
     by = f" imported by {args.importer}" if args.importer else ""
     counts = Counter(state for value in values for state in _states(value))
     counts.pop(args.state, None)
-    parts = [f"{found}{of}{whom}{by}{such} in {some(regions, 5)}"]
+    parts = [f"{found}{of} to {some(regions, 5)}{whom}{by}{such}"]
     for state, text in (
         ("unused", "not imported"),
         (ExportState.MISSING, "missing"),
@@ -104,9 +104,12 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argp
         (ImportState.GONE, "with importers that are gone"),
     ):
         parts += [f"{counts[state]:,} {text}"] if counts[state] else []
+    if not values and not (args.all_regions or args.state or of or whom or by):
+        parts[0] += f". {_WHERE}"
     return ", ".join(parts)
 
 
+_WHERE = "A value is listed in the region of its consumers: name that with --region, or use --all-regions"
 _STATE_TEXTS = {
     **{state: (f"{state} export", "") for state in STATES},
     ImportState.OUTDATED: ("export", " with importers to deploy again"),

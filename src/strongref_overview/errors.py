@@ -58,4 +58,4 @@ def _meant(name: str, known: Sequence[str], otherwise: str = "") -> str:
     close = get_close_matches(name, known, 3)
     if close:
         return f" Did you mean {' or '.join(close)}?"
-    return (f" There are {cut(some(known, 5), 300)}." if known else "") + otherwise
+    return (f" Known names: {cut(some(known, 5), 300)}." if known else "") + otherwise

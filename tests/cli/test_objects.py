@@ -189,9 +189,9 @@ def test_list_goes_through_regions_and_tells_consumers_apart(run: Run) -> None:
     [
         (
             ["--via", "strongref", "--region", US, "--consumer", "all"],
-            "--consumer 'all'. There are web. Check the name",
+            "--consumer 'all'. Known names: web. Check the name",
         ),
-        (["--via", "strongref", "--region", US, "--stack", "nobody"], "--stack 'nobody'. There are network. Check"),
+        (["--via", "strongref", "--region", US, "--stack", "nobody"], "--stack 'nobody'. Known names: network. Check"),
         (["--via", "strongref", "--region", US, "--stack", "netwrok"], "--stack 'netwrok'. Did you mean network?"),
         (["--stack", "netwrok"], "--stack 'netwrok'. Did you mean network?"),
     ],

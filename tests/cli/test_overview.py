@@ -48,7 +48,7 @@ def test_a_list_is_a_table_with_a_summary(run: Run) -> None:
         [US, "network (eu-west-1)", "VpcId", "all", "published", "shop and site"],
         [US, "certificate", "Arn", "site", "published", "site"],
     ]
-    assert summary[0].startswith("4 exports in us-east-1. As of 20")
+    assert summary[0].startswith("4 exports to us-east-1. As of 20")
     assert (status, err) == (0, "")
 
 
@@ -83,7 +83,7 @@ def test_filters(run: Run, options: list[str], keys: list[str]) -> None:
         (["--stack", "netwrok"], "Nothing in us-east-1 matches --stack 'netwrok'. Did you mean network?"),
         (
             ["--consumer", "x"],
-            ("Nothing in us-east-1 matches --consumer 'x'. There are all and site. Check the name and the region."),
+            ("Nothing in us-east-1 matches --consumer 'x'. Known names: all and site. Check the name and the region."),
         ),
         (["--importer", "shopp"], "Nothing in us-east-1 matches --importer 'shopp'. Did you mean shop?"),
     ],
@@ -94,22 +94,25 @@ def test_a_name_that_does_not_exist_is_an_error(run: Run, options: list[str], pr
 
 def test_a_region_without_exports_is_an_empty_list(run: Run) -> None:
     status, out, _ = run("list", "--region", "ap-south-1")
-    assert (status, out.startswith("No exports in ap-south-1. As of ")) == (0, True)
+    assert (status, out.startswith("No exports to ap-south-1. A value is listed in the region of its consumers")) == (
+        0,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "summary"),
     [
-        (["--state", "unused"], "No unused exports in us-east-1."),
-        (["--state", "outdated"], "No exports with importers to deploy again in us-east-1."),
-        (["--state", "gone"], "No exports with importers that are gone in us-east-1."),
-        (["--state", "unheld"], "No exports with importers that have no hold yet in us-east-1."),
-        (["--stack", "network", "--state", "missing"], "No missing exports of network in us-east-1."),
-        (["--consumer", "all"], "3 exports for all in us-east-1."),
-        (["--consumer", "_shared"], "3 exports for all in us-east-1."),
+        (["--state", "unused"], "No unused exports to us-east-1."),
+        (["--state", "outdated"], "No exports to us-east-1 with importers to deploy again."),
+        (["--state", "gone"], "No exports to us-east-1 with importers that are gone."),
+        (["--state", "unheld"], "No exports to us-east-1 with importers that have no hold yet."),
+        (["--stack", "network", "--state", "missing"], "No missing exports of network to us-east-1."),
+        (["--consumer", "all"], "3 exports to us-east-1 for all."),
+        (["--consumer", "_shared"], "3 exports to us-east-1 for all."),
         (
             ["--stack", "network", "--consumer", "all", "--importer", "site", "--state", "imported"],
-            "1 imported export of network for all imported by site in us-east-1.",
+            "1 imported export of network to us-east-1 for all imported by site.",
         ),
     ],
 )
@@ -124,14 +127,14 @@ def test_the_summary_does_not_repeat_the_state_that_was_asked_for(
 ) -> None:
     account.export("spare", US, US, Values={"A": SECRET})
     account.ssm(US).delete_parameter(Name=f"/strongref/exports/_shared/123456789012/{EU}/network/VpcId")
-    assert "5 exports in us-east-1, 1 not imported, 1 missing." in run("list", "--region", US)[1]
-    assert "1 missing export in us-east-1. As" in run("list", "--region", US, "--state", "missing")[1]
-    assert "1 unused export in us-east-1. As" in run("list", "--region", US, "--state", "unused")[1]
+    assert "5 exports to us-east-1, 1 not imported, 1 missing." in run("list", "--region", US)[1]
+    assert "1 missing export to us-east-1. As" in run("list", "--region", US, "--state", "missing")[1]
+    assert "1 unused export to us-east-1. As" in run("list", "--region", US, "--state", "unused")[1]
 
 
 def test_every_state_has_a_text(run: Run) -> None:
     for state in STATES:
-        assert " in us-east-1" in run("list", "--region", US, "--state", state)[1]
+        assert " to us-east-1" in run("list", "--region", US, "--state", state)[1]
 
 
 def test_an_import_without_a_hold_has_a_state_and_a_hold(run: Run, account: Account) -> None:  # noqa: F811

@@ -53,7 +53,7 @@ def aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
         ),
         (
             ["install", "--region", EU, "--parameter", "Zzz=1"],
-            "--parameter Zzz: the installation has no such parameter. There are PermissionsBoundary, LogRetentionDays,",
+            "--parameter Zzz: the installation has no such parameter. The parameters are PermissionsBoundary,",
         ),
         (["status"], "no region: give --region, or set AWS_REGION"),
         (["uninstall", "--region", "not a region"], "'not a region' is not a region that this botocore knows."),

@@ -177,7 +177,7 @@ def test_a_missing_folder_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_the_parameters_are_those_of_the_release(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["install", "--region", EU, "--from", str(folder), "--dry-run", "--output", "json"]
     assert cli.main([*command, "--parameter", "Dashboard=true"]) == 2
-    assert "the installation has no such parameter. There are ReadLag." in capsys.readouterr().err
+    assert "the installation has no such parameter. The parameters are ReadLag." in capsys.readouterr().err
     assert cli.main([*command, "--parameter", "ReadLag=1"]) == 0
     assert json.loads(capsys.readouterr().out)["regions"][0]["result"] == "would install"
 

@@ -231,7 +231,7 @@ def test_stacks_of_one_name_need_not_have_the_same_keys(account: Account) -> Non
     for key, home in (("A", EU), ("B", US)):
         (uses,) = find_uses(reader(), [US], nowhere, "network", key)
         assert (uses.participant.region, [value.key for value in uses.exports]) == (home, [key])
-    with pytest.raises(UsageError, match=r"network neither exports nor imports 'C'\. There are A and B\."):
+    with pytest.raises(UsageError, match=r"network neither exports nor imports 'C'\. Known names: A and B\."):
         find_uses(reader(), [US], nowhere, "network", "C")
 
 
