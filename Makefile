@@ -59,11 +59,11 @@ $(BUILD)/%.installed: requirements/%.txt
 	@$(BUILD)/venv-$*/bin/python $(PIP_INSTALL) $(LOCKED) -r $<
 	@touch $@
 
-# The checkers of texts, with the node that is in the site's environment.
+# The checkers of texts, with the node that is in the site's environment, and the certificates that the machine trusts, as pip.
 $(BUILD)/prose.installed: $(BUILD)/docs.installed tools/prose/package-lock.json
 	@echo 'installing tools/prose/package-lock.json into $(BUILD)/prose'
 	@rm -rf $(BUILD)/prose && mkdir -p $(BUILD)/prose && cp tools/prose/package.json tools/prose/package-lock.json $(BUILD)/prose
-	@PATH="$(CURDIR)/$(BUILD)/venv-docs/bin:$$PATH" npm ci --prefix $(BUILD)/prose --no-audit --no-fund --loglevel=error >/dev/null
+	@PATH="$(CURDIR)/$(BUILD)/venv-docs/bin:$$PATH" NODE_USE_SYSTEM_CA=1 npm ci --prefix $(BUILD)/prose --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@
 
 $(BUILD)/project.installed: $(BUILD)/dev.installed pyproject.toml
