@@ -36,9 +36,9 @@ help:
 	@echo 'make fuzz    long histories of deployments that overlap, crash and repeat            5 min'
 	@echo 'make lint    style, types and templates                                              2 min'
 	@echo 'make guards  removes each safety check from the code and checks that a test fails    8 min'
-	@echo 'make docs    builds the site, and checks its links, its spelling and its prose        20 s'
+	@echo 'make docs    builds the site, checks its links and its texts, and opens it           2 min'
 	@echo 'make peers FOLDER=…  reads and transforms the files of any checkouts, and reports what is wrong'
-	@echo 'make check   lint, test and guards                                                  14 min'
+	@echo 'make check   lint, docs, test and guards                                            16 min'
 	@echo 'make bench   calls, time, startup and growth; writes docs/performance.md            20 min'
 	@echo 'make texts   writes error texts and commands into the documentation                  10 s'
 	@echo 'make pictures  writes the pictures of the documentation; needs Chromium              10 s'
@@ -115,7 +115,7 @@ peers: setup
 guards: setup
 	$(BIN)/python -m tests.guards
 
-check: lint test guards
+check: lint docs test guards
 
 demo: setup
 	@$(BIN)/python -m examples.demo
