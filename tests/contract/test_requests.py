@@ -101,7 +101,7 @@ def test_secure_keys_may_be_written_with_dots_or_slashes(name: str) -> None:
         ({"Account": ["111111111111"]}, "Account must be an account's twelve digits, in quotes, got a list"),
         (
             {"Account": "222222222222"},
-            "Account must be the stack's own account (111111111111), got 222222222222: an Export does not write to other",
+            "Account must be the stack's own account (111111111111), got 222222222222: an Export does not write",
         ),
         ({"Consumer": ""}, f"{CONSUMER} ''"),
         ({"Consumer": "_shared"}, f"{CONSUMER} '_shared'"),
