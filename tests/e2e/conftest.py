@@ -133,6 +133,13 @@ def tended(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
     return _installed(emulator, tmp_path_factory, TENDED_ACCOUNT, sam.QUICK, None)
 
 
+@pytest.fixture
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No other test with this has the janitor run at the same time: it would heal, and log, what this one is about."""
+    with _locked(_shared(tmp_path_factory), "alone.lock"):
+        yield
+
+
 @pytest.fixture(scope="session")
 def forged(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
     """An account of its own, in which nothing happens after network exports A, and web imports it and looks up."""

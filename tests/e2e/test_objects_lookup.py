@@ -12,7 +12,6 @@ import pytest
 
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, stack
-from tests.support.documents import blocks
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -147,16 +146,30 @@ def test_req7_a_vpc_is_found_by_its_tags_and_the_template_that_uses_it_deploys(
     assert f"No AWS::EC2::VPC with tags department, stage in {EU} (0 checked)." in lost.stderr.splitlines()[-1]
 
 
-def test_the_documented_program_makes_a_stack_in_the_vpc_that_it_finds(
+PROGRAM = """
+import json
+
+from strongref_objects import PlainTarget, Stack
+from strongref_objects.lookups import lookup_vpc
+
+target = PlainTarget("shop", region="eu-west-1")
+vpc = lookup_vpc(Stack(target), tags={"department": "sales", "stage": "prod"})
+target.put_resource("Group", "AWS::EC2::SecurityGroup", {"GroupDescription": "Of the shop", "VpcId": vpc.vpc_id})
+assert vpc.private_subnets
+for number, subnet in enumerate(vpc.private_subnets.subnet_ids):
+    target.put_output(f"Subnet{number}", subnet, export=None, description="Of the private tier")
+print(json.dumps(target.template()))
+"""
+
+
+def test_a_program_makes_a_stack_in_the_vpc_that_it_finds(
     own: Aws, names: Callable[[str], str], tmp_path: Path
 ) -> None:
-    (block,) = [each for each in blocks("python") if "def shop()" in each.text]
     own.deploy(names("network"), network("prod"), EU, "CREATE_COMPLETE")
     ids = own.physical_ids(names("network"), EU)
     tag = {"Key": "aws-cdk:subnet-type", "Value": "Private"}
     own.client("ec2", EU).create_tags(Resources=[ids["Data"]], Tags=[tag])
-    program = f"{block.text}\nimport json\nprint(json.dumps(shop()))\n"
-    done = run(own, sys.executable, "-c", program, cwd=tmp_path)
+    done = run(own, sys.executable, "-c", PROGRAM, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     outputs = own.deploy(names("shop"), json.loads(done.stdout), EU, "CREATE_COMPLETE").outputs
     assert outputs == {"Subnet0": ids["Data"]}

@@ -20,7 +20,8 @@ SECRET = "value-that-must-not-be-reported"
 
 
 @pytest.fixture
-def world(tended: Aws, names: Callable[[str], str]) -> World:
+def world(tended: Aws, names: Callable[[str], str], alone: None) -> World:
+    del alone
     return World.of(tended, names)
 
 
