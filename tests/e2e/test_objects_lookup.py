@@ -146,7 +146,7 @@ def test_req7_a_vpc_is_found_by_its_tags_and_the_template_that_uses_it_deploys(
     assert f"No AWS::EC2::VPC with tags department, stage in {EU} (0 checked)." in lost.stderr.splitlines()[-1]
 
 
-PROGRAM = """
+SHOP = """
 import json
 
 from strongref_objects import PlainTarget, Stack
@@ -169,7 +169,7 @@ def test_a_program_makes_a_stack_in_the_vpc_that_it_finds(
     ids = own.physical_ids(names("network"), EU)
     tag = {"Key": "aws-cdk:subnet-type", "Value": "Private"}
     own.client("ec2", EU).create_tags(Resources=[ids["Data"]], Tags=[tag])
-    done = run(own, sys.executable, "-c", PROGRAM, cwd=tmp_path)
+    done = run(own, sys.executable, "-c", SHOP, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     outputs = own.deploy(names("shop"), json.loads(done.stdout), EU, "CREATE_COMPLETE").outputs
     assert outputs == {"Subnet0": ids["Data"]}
