@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref_cdk import errors
+from tests.support.error_classes import errors_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,6 +128,6 @@ def test_an_error_says_this(make: Callable[[], StrongRefError], text: str) -> No
 
 def test_every_error_has_its_text_here() -> None:
     without_text = {errors.CdkError, errors.ConstructError}
-    declared = {each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, errors.CdkError)}
+    declared = {each for each in errors_of(errors) if issubclass(each, errors.CdkError)}
     made = [make() for make, _ in (each.values for each in TEXTS)]  # type: ignore[operator]
     assert {type(error.error) for error in made} == declared - without_text

@@ -14,7 +14,6 @@ import pytest
 import strongref_cli as cli
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest, ImportRequest
-from strongref.errors import StrongRefError
 from strongref.macro import errors
 from strongref.macro.errors import TemplateError
 from strongref.macro.export_properties import AS, KEYS
@@ -25,6 +24,7 @@ from strongref_cli.permissions import Principal
 from strongref_manifests.text.template_edits import parameters
 from tests.support.builders import ACCOUNT
 from tests.support.documents import ROOT, Block, Deployment, blocks, load, names_in, rows
+from tests.support.error_classes import errors_of
 from tests.support.error_texts import CASES
 
 PAGE = "docs/macro.md"
@@ -118,8 +118,7 @@ def test_the_documented_policies_are_those_that_the_command_prints() -> None:
 
 
 def test_every_error_of_a_template_has_a_text_among_those_that_the_pages_show() -> None:
-    kinds = {kind for kind in vars(errors).values() if getattr(kind, "__module__", "") == errors.__name__}
-    classes = {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, StrongRefError)}
+    classes = errors_of(errors)
     of_several = {errors.MacroError, TemplateError}  # these have no text of their own
     assert classes - of_several == {type(case()) for case in CASES.values()} & classes
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from strongref.errors import StrongRefError
 from strongref_manifests import errors
 from strongref_toolkit import errors as toolkit_errors
 from tests.support.cdk8s_errors import CASES as CDK8S_CASES
+from tests.support.error_classes import errors_of
 from tests.support.resolver_errors import CASES
+
+if TYPE_CHECKING:
+    from strongref.errors import StrongRefError
 
 TEXTS = {
     "resolve-output": (
@@ -107,13 +112,7 @@ def test_an_error_says_what_is_wrong_and_what_to_do(name: str) -> None:
 
 
 def test_every_error_of_tokens_and_manifests_has_a_case() -> None:
-    modules = (errors, toolkit_errors)
-    kinds = {
-        kind
-        for module in modules
-        for kind in vars(module).values()
-        if isinstance(kind, type) and issubclass(kind, StrongRefError) and kind.__module__ == module.__name__
-    }
+    kinds = errors_of(errors, toolkit_errors)
     within_others = {toolkit_errors.ResolveError, errors.SeveralError, errors.StackNotFoundError, errors.NotAStackError}
     elsewhere = {toolkit_errors.UsageError, toolkit_errors.UnknownCallerError, toolkit_errors.SelectError}
     made = {type(make()) for make in (*CASES.values(), *CDK8S_CASES.values())}  # Terraform's are the latter's

@@ -35,6 +35,7 @@ from strongref_objects.types import (
     text,
 )
 from tests.objects import test_error_texts
+from tests.support.error_classes import errors_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -255,7 +256,6 @@ def test_an_error_says_this(make: Callable[[], StrongRefError], text: str) -> No
 
 
 def test_every_error_of_objects_has_its_text_in_a_test() -> None:
-    kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, StrongRefError)}
-    own = {kind for kind in kinds if kind.__module__ == errors.__name__ and not kind.__name__.startswith("_")}
+    own = {kind for kind in errors_of(errors) if not kind.__name__.startswith("_")}
     made = [make() for make, _ in (each.values for each in [*TEXTS, *test_error_texts.TEXTS])]  # type: ignore[operator]
     assert own - {errors.ObjectError} == {type(error) for error in made}

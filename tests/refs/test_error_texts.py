@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strongref.errors import StrongRefError
 from strongref_refs import errors
+from tests.support.error_classes import errors_of
 from tests.support.refs_errors import CASES
 
 TEXTS = {
@@ -146,11 +146,7 @@ def test_an_error_says_what_is_wrong_and_what_to_do(name: str) -> None:
 
 
 def test_every_error_of_references_has_a_case() -> None:
-    kinds = {
-        kind
-        for kind in vars(errors).values()
-        if isinstance(kind, type) and issubclass(kind, StrongRefError) and kind.__module__ == errors.__name__
-    }
+    kinds = errors_of(errors)
     roots = {errors.RefsError, errors.FieldError, errors.ReferencedError, errors.ClusterError}
     within_others = {errors.NoSuchObjectError, errors.StackReferenceError}
     made = {type(make()) for make in CASES.values()}
@@ -162,8 +158,6 @@ def test_every_error_of_references_has_a_case() -> None:
 
 def test_where_ack_has_an_error_the_text_begins_with_its_name() -> None:
     shown = {error.name for make in CASES.values() if isinstance(error := make(), errors.FieldError) and error.name}
-    known = {
-        kind.name for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.FieldError)
-    }
+    known = {kind.name for kind in errors_of(errors) if issubclass(kind, errors.FieldError)}
     assert shown == known - {""}
     assert all(any(text.startswith(f"{name}: ") for text in TEXTS.values()) for name in shown)
