@@ -6,15 +6,18 @@ function and a pattern of its code, see `code_patterns`; tests/test_guards.py ch
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from tests.support import only
 from tests.support.code_patterns import replace
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -970,7 +973,7 @@ def outcomes(report: Path) -> dict[str, bool]:
 
 
 def without(guard: Guard, folder: Path) -> dict[str, bool]:
-    """Run a guard's tests in a copy without it."""
+    """Run the tests that must fail without a guard, in a copy without it."""
     copy = folder / "project"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
     (copy / guard.file).write_text(guard.removed())
@@ -980,10 +983,11 @@ def without(guard: Guard, folder: Path) -> dict[str, bool]:
         "PYTHONPATH": os.pathsep.join(map(str, (copy / "layers/core", copy / "src", copy))),
         "STRONGREF_EMULATOR_PYTHON": _tool("STRONGREF_EMULATOR_PYTHON", ".build/venv-emulator/bin/python"),
         "STRONGREF_SAM": _tool("STRONGREF_SAM", ".build/venv-sam/bin/sam"),
+        only.VARIABLE: json.dumps(guard.must_fail),
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--tb=no", f"--junitxml={report}", *guard.tests]
+    pytest = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", only.__name__, f"--junitxml={report}"]
     nowhere = subprocess.DEVNULL
-    subprocess.run(command, cwd=copy, env=environment, stdout=nowhere, stderr=nowhere, check=False)  # noqa: S603
+    subprocess.run([*pytest, *guard.tests], cwd=copy, env=environment, stdout=nowhere, stderr=nowhere, check=False)  # noqa: S603
     return outcomes(report)
 
 
@@ -991,21 +995,28 @@ def _tool(variable: str, installed: str) -> str:
     return os.environ.get(variable) or str(ROOT / installed)
 
 
+def check(guard: Guard) -> tuple[str, bool]:
+    """What became of the tests that must fail without a guard, a line each, and whether all failed."""
+    with tempfile.TemporaryDirectory(prefix="strongref-guards-") as folder:
+        found = without(guard, Path(folder))
+    lines, missed = [f"without {guard.name}:\n"], False
+    for beginning in guard.must_fail:
+        ran = [failed for name, failed in found.items() if name.startswith(beginning)]
+        fails = bool(ran) and all(ran)
+        missed |= not fails
+        lines.append(f"  {'fails, as it should' if fails else 'PASSES' if ran else 'DID NOT RUN'}: {beginning}\n")
+    return "".join(lines), not missed
+
+
 def main() -> int:
-    """Remove one guard after the other; 1 if a test passes without it."""
-    missed = 0
-    for guard in GUARDS:
-        sys.stdout.write(f"without {guard.name}:\n")
-        with tempfile.TemporaryDirectory(prefix="strongref-guards-") as folder:
-            found = without(guard, Path(folder))
-        for beginning in guard.must_fail:
-            ran = [failed for name, failed in found.items() if name.startswith(beginning)]
-            fails = bool(ran) and all(ran)
-            missed += not fails
-            sys.stdout.write(
-                f"  {'fails, as it should' if fails else 'PASSES' if ran else 'DID NOT RUN'}: {beginning}\n"
-            )
-    return 1 if missed else 0
+    """Remove each guard, as many at a time as there are cores; 1 if a test passes without it."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        good = True
+        for lines, fails in pool.map(check, GUARDS):
+            sys.stdout.write(lines)
+            sys.stdout.flush()
+            good &= fails
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ Run it with `make texts`; a test checks that the pages are current.
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -70,6 +71,7 @@ def pages() -> Mapping[Path, str]:
     }
 
 
+@functools.cache
 def common_options() -> Mapping[str, argparse.Action]:
     """The options that `index.md` has, by their names."""
     return {name: _find(command)._option_string_actions[name] for name, command in _COMMON.items()}  # noqa: SLF001 (as below)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from strongref.contract.response import Response
     from strongref.protocol.time import Clock
 
+pytestmark = pytest.mark.slow
+
 ACCOUNT, REGION = "111111111111", "us-east-1"
 NETWORK, WEB = stack_arn("network", "eu-west-1"), stack_arn("web")
 LATENCY = 0.03
@@ -276,7 +278,6 @@ def test_ten_thousand_values_in_a_fan_out_are_there_in_time_and_gone_in_time() -
     assert [account.stored(region) for region in REGIONS] == [0] * 4
 
 
-@pytest.mark.slow
 def test_ten_thousand_values_in_one_region_take_several_invocations_and_less_than_cloudformation_waits() -> None:
     account = Account()
     made = export(10_000)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from strongref.contract.values import Parameter
 
 
-pytestmark = pytest.mark.usefixtures("quiet")
+pytestmark = [pytest.mark.usefixtures("quiet"), pytest.mark.slow]
 
 
 @pytest.mark.parametrize("case", [*params(SMALL), *params(PAIRS), *params(LARGE, pytest.mark.exhaustive)])
@@ -84,7 +84,6 @@ def test_unless_stale_claims_are_recognized_something_is_left_over(
 ANY_VALUES = st.sampled_from(["v1", "v2", "v3", "drop"])
 
 
-@pytest.mark.slow
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_in_long_histories_of_many_actors_no_reference_is_lost(data: st.DataObject) -> None:

@@ -8,7 +8,7 @@ from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.hold_stacks import HoldKeeper
 from tests.support.explorer.cases import BY_LABEL, HELD, Case, params
 
-pytestmark = pytest.mark.usefixtures("quiet")
+pytestmark = [pytest.mark.usefixtures("quiet"), pytest.mark.slow]
 
 
 @pytest.mark.parametrize("lag", [0, 1, 2])

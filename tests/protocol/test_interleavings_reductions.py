@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.support.explorer.walk import Report
 
 
-pytestmark = pytest.mark.usefixtures("quiet")
+pytestmark = [pytest.mark.usefixtures("quiet"), pytest.mark.slow]
 
 
 CASES = [

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from strongref.protocol.ports import Store
 
 
-pytestmark = pytest.mark.usefixtures("quiet")
+pytestmark = [pytest.mark.usefixtures("quiet"), pytest.mark.slow]
 
 
 CASES = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import boto3
 
@@ -32,6 +32,8 @@ class Account:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.resources: dict[str, set[str]] = {}
+        self._clients: dict[tuple[str, str], Any] = {}
+        self._exporter, self._importer = exporter(), importer()
         self._made: dict[str, datetime] = {}
         listed = property(lambda _: lambda arn: frozenset(self.resources.get(arn, ())))
         monkeypatch.setattr(CloudFormationStacks, "physical_ids", listed)
@@ -66,17 +68,16 @@ class Account:
                 "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
                 "Outputs": {**hold, **(outputs or {})},
             }
-            client = boto3.client("cloudformation", region)
-            client.create_stack(StackName=name, TemplateBody=json.dumps(template))
+            client = self._client("cloudformation", region)
+            return str(client.create_stack(StackName=name, TemplateBody=json.dumps(template))["StackId"])
         return self._stacks(region)[name]
 
     def hold_stacks(self, region: str) -> list[str]:
         """The names of the hold stacks of a region."""
         return [name for name in self._stacks(region) if name.startswith(HOLD_STACK)]
 
-    @staticmethod
-    def _stacks(region: str) -> dict[str, str]:
-        found = boto3.client("cloudformation", region).describe_stacks()["Stacks"]
+    def _stacks(self, region: str) -> dict[str, str]:
+        found = self._client("cloudformation", region).describe_stacks()["Stacks"]
         return {each["StackName"]: each["StackId"] for each in found}
 
     def everything(self, region: str) -> dict[str, Any]:
@@ -100,7 +101,7 @@ class Account:
 
     def delete_stack(self, name: str, region: str) -> None:
         """Delete a stack, without a word to its custom resources."""
-        boto3.client("cloudformation", region).delete_stack(StackName=name)
+        self._client("cloudformation", region).delete_stack(StackName=name)
 
     def export(self, stack: str, home: str, region: str | list[str], **properties: Any) -> None:  # noqa: ANN401
         """Have a stack export to a region, or to several."""
@@ -113,9 +114,13 @@ class Account:
 
     def _send(self, arn: str, logical_id: str, properties: dict[str, Any]) -> None:
         event = Event(RequestType.CREATE, arn, logical_id, "1", None, properties, None, "https://x", "Custom::X")
-        done = (importer if "From" in properties else exporter)().handle(event, FakeClock())
+        done = (self._importer if "From" in properties else self._exporter).handle(event, FakeClock())
         self.resources.setdefault(arn, set()).add(done.physical_id)
 
-    @staticmethod
-    def ssm(region: str) -> Any:  # noqa: ANN401 (boto3's)
-        return boto3.client("ssm", region)
+    def ssm(self, region: str) -> Any:  # noqa: ANN401 (boto3's)
+        return self._client("ssm", region)
+
+    def _client(self, service: Literal["cloudformation", "ssm"], region: str) -> Any:  # noqa: ANN401 (boto3's)
+        if (service, region) not in self._clients:
+            self._clients[service, region] = boto3.client(service, region)
+        return self._clients[service, region]
