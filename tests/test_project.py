@@ -72,7 +72,7 @@ def test_no_text_of_a_pull_request_gets_into_a_command(path: Path) -> None:
 
 def test_the_hosted_checks_are_those_that_a_change_must_pass() -> None:
     commands = {step["run"].split()[1] for step in steps(ROOT / ".github/workflows/ci.yml") if "run" in step}
-    assert commands == {"lint", "docs", "quick", "test", "guards", "release"}
+    assert commands == {"lint", "docs", "quick", "test", "deep", "guards", "release"}
     pythons = jobs(ROOT / ".github/workflows/ci.yml")["test"]["strategy"]["matrix"]["python"]
     assert pythons == ["3.11", "3.12", "3.13", "3.14"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.errors import ErrorMetric, StrongRefError
+from strongref.next_steps import WITHOUT_RESPONSE
 from strongref.text import cut, some
 
 if TYPE_CHECKING:
@@ -26,10 +27,12 @@ class FetchFailedError(ResolveError):
     target: str  # what the call was about
     region: str  # the call's region
     code: str  # AWS's error code
-    sentence = (
-        "{action} of {target:250} in {region} failed: {code}. Check the caller's credentials and permissions, the "
-        "account and the region."
-    )
+    sentence = "{action} of {target:250} in {region} failed: {code}. {_step}"
+
+    @property
+    def _step(self) -> str:
+        permitted = "Check the caller's credentials and permissions, the account and the region."
+        return WITHOUT_RESPONSE.get(self.code, permitted)
 
 
 class NoRegionError(ResolveError):
@@ -103,10 +106,12 @@ class NoWayInError(StrongRefError):
 
 class UnknownCallerError(StrongRefError):
     code: str
-    sentence = (
-        "The caller's account could not be determined: {code}. Check the credentials (AWS_PROFILE), the region and the "
-        "network."
-    )
+    sentence = "The caller's account could not be determined: {code}. {_step}"
+
+    @property
+    def _step(self) -> str:
+        known = "Check the credentials (AWS_PROFILE), the region and the network."
+        return WITHOUT_RESPONSE.get(self.code, known)
 
 
 class SelectError(ResolveError):

@@ -9,8 +9,10 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import redirect_stdout, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -212,7 +214,7 @@ def test_no_credentials_are_one_line(
 ) -> None:
     monkeypatch.setattr("botocore.credentials.CredentialResolver.load_credentials", lambda _: None)
     assert cli.main([*command, "--region", US]) == 3
-    assert "NoCredentialsError. Check the credentials (AWS_PROFILE), the region and the network." in reported(capsys)
+    assert "NoCredentialsError. Configure AWS credentials: sign in" in reported(capsys)
 
 
 def test_a_profile_that_does_not_exist_is_one_line(
@@ -292,6 +294,38 @@ def test_an_endpoint_that_is_no_url_is_reported(
     assert reported(capsys).endswith(
         "is not a valid URL. Check AWS_ENDPOINT_URL and endpoint_url in AWS's configuration."
     )
+
+
+@pytest.mark.parametrize(
+    "command", [["list"], ["status"], ["list", "--all-regions"], ["lookup", "AWS::SNS::Topic", "x"]]
+)
+@pytest.mark.parametrize("page", [b"<html><body>Sign in</body></html>", b"<!doctype html><p>Sign in<br>"])
+def test_a_web_page_is_not_taken_for_a_response_of_aws(
+    page: bytes, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Page(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(page)))
+            self.end_headers()
+            self.wfile.write(page)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever).start()
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
+        monkeypatch.setenv("AWS_REGION", US)
+        try:
+            assert cli.main(command) == 3
+        finally:
+            server.shutdown()
+    assert "ResponseParserError. What responded is not AWS. Check AWS_ENDPOINT_URL" in reported(capsys)
 
 
 def test_the_version_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

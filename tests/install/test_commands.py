@@ -83,8 +83,8 @@ def test_without_credentials_the_exit_status_is_3(
     assert cli.main([command, "--region", EU]) == 3
     shown = capsys.readouterr()
     assert shown.err == (
-        "strongref: The caller's account could not be determined: NoCredentialsError. Check the credentials "
-        "(AWS_PROFILE), the region and the network.\n"
+        "strongref: The caller's account could not be determined: NoCredentialsError. Configure AWS credentials: "
+        "sign in, set AWS_PROFILE, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.\n"
     )
     assert shown.out == ""
 

@@ -42,6 +42,22 @@ _MISSING = "Configure AWS credentials: sign in, set AWS_PROFILE, or set AWS_ACCE
 _POLICIES = "Someone gave the parameter a parameter policy. Remove its policies, and deploy again."
 _QUOTA = "Other callers use up the quota of the account. Deploy fewer stacks at a time, or raise the quota."
 
+WITHOUT_RESPONSE = {
+    "EndpointConnectionError": _UNREACHED,
+    "ConnectTimeoutError": _UNREACHED,
+    "ReadTimeoutError": _UNREACHED,
+    "ConnectionClosedError": _UNREACHED,
+    "ProxyConnectionError": _UNREACHED,
+    "SSLError": _UNREACHED,
+    "ResponseParserError": (
+        "What responded is not AWS. Check AWS_ENDPOINT_URL, endpoint_url in AWS's configuration, and the proxy."
+    ),
+    "InvalidRegionError": "Give the code of a region, such as us-east-1.",
+    "NoCredentialsError": _MISSING,
+    "PartialCredentialsError": _MISSING,
+}
+"""By the name of botocore's error."""
+
 _STEPS = {
     # Parameter Store
     "PutParameter ValidationException": f"Parameter Store refused the name, the type or the value. {_CLOUDTRAIL}",
@@ -124,16 +140,7 @@ _STEPS = {
     "InvalidSignatureException": _SIGNATURE,
     "RequestExpired": _SIGNATURE,
     "RequestTimeTooSkewed": _SIGNATURE,
-    # botocore, without a response
-    "EndpointConnectionError": _UNREACHED,
-    "ConnectTimeoutError": _UNREACHED,
-    "ReadTimeoutError": _UNREACHED,
-    "ConnectionClosedError": _UNREACHED,
-    "ProxyConnectionError": _UNREACHED,
-    "SSLError": _UNREACHED,
-    "InvalidRegionError": "Give the code of a region, such as us-east-1.",
-    "NoCredentialsError": _MISSING,
-    "PartialCredentialsError": _MISSING,
+    **WITHOUT_RESPONSE,
 }
 """By error code, or by action and code where the code alone does not say enough."""
 

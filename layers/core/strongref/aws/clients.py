@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from strongref.errors import BadEndpointError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from boto3.session import Session
     from mypy_boto3_cloudcontrol import CloudControlApiClient
     from mypy_boto3_cloudformation import CloudFormationClient
@@ -39,6 +41,8 @@ _READ_SECONDS = {
     "events": 2,  # Notices: see `runtime.outbox`.
     "lambda": 3,  # A function invokes itself at the end of an invocation, and must leave time for retries.
 }
+
+_REQUEST_IDS = ("x-amzn-RequestId", "x-amz-request-id")
 
 
 @cache
@@ -111,11 +115,23 @@ class Clients:
             max_pool_connections=_CONNECTIONS,
         )
         try:
-            return cast("Any", self._session).client(service, region_name=region, config=config)
+            client = cast("Any", self._session).client(service, region_name=region, config=config)
         except ValueError as error:
             if isinstance(error, BotoCoreError):  # an invalid region
                 raise
+        else:
+            client.meta.events.register("before-parse", _refuse_what_is_not_from_aws)
+            return client
         raise BadEndpointError(service)
+
+
+def _refuse_what_is_not_from_aws(response_dict: Mapping[str, Any], **_: object) -> None:
+    """An event handler of botocore, which takes a web page with status 200 for a response that has nothing in it."""
+    from botocore.parsers import ResponseParserError  # noqa: PLC0415 (as above)
+
+    headers = response_dict["headers"]
+    if headers.get("Content-Type", "").startswith("text/html") and not any(name in headers for name in _REQUEST_IDS):
+        raise ResponseParserError
 
 
 def _session() -> Session:
