@@ -341,7 +341,7 @@ def test_what_does_not_exist_is_an_error(shell: Shell, world: World) -> None:
 def test_without_credentials_or_an_endpoint_it_says_so(shell: Shell) -> None:
     done = shell.run("list", "--region", US, AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="")
     assert (done.status, done.err.count("\n")) == (3, 1)
-    assert "NoCredentialsError. Check the credentials (AWS_PROFILE)" in done.err
+    assert "NoCredentialsError. Configure AWS credentials: sign in" in done.err
     done = shell.run("list", "--region", US, AWS_ENDPOINT_URL="http://127.0.0.1:1")
     assert (done.status, done.err.count("\n")) == (3, 1)
 
