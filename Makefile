@@ -23,7 +23,8 @@ export SAM_CLI_TELEMETRY := 0
 .PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards docs peers check demo emulator emulator-stop texts pictures release lock clean
 .DELETE_ON_ERROR:
 
-# Times are of a fast, idle machine with two cores; others took three times as long. The first command also needs about 90 seconds to install its tools.
+# Times are of a fast, idle machine with two cores; others took three times as long.
+# The first command also needs about 90 seconds to install its tools.
 help:
 	@echo 'make demo    deploys the story of a strong reference into a local emulator of AWS   20 s'
 	@echo 'make emulator  starts a local emulator of AWS and says how to use it; make emulator-stop    5 s'

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import boto3
+from boto3.session import Session
 
+from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.contract.event import Event, RequestType
 from strongref.contract.holds import HOLD_STACK
@@ -32,7 +33,7 @@ class Account:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.resources: dict[str, set[str]] = {}
-        self._clients: dict[tuple[str, str], Any] = {}
+        self._clients = Clients(Session())
         self._exporter, self._importer = exporter(), importer()
         self._made: dict[str, datetime] = {}
         listed = property(lambda _: lambda arn: frozenset(self.resources.get(arn, ())))
@@ -68,7 +69,7 @@ class Account:
                 "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
                 "Outputs": {**hold, **(outputs or {})},
             }
-            client = self._client("cloudformation", region)
+            client = self._clients.cloudformation(region)
             return str(client.create_stack(StackName=name, TemplateBody=json.dumps(template))["StackId"])
         return self._stacks(region)[name]
 
@@ -77,7 +78,7 @@ class Account:
         return [name for name in self._stacks(region) if name.startswith(HOLD_STACK)]
 
     def _stacks(self, region: str) -> dict[str, str]:
-        found = self._client("cloudformation", region).describe_stacks()["Stacks"]
+        found = self._clients.cloudformation(region).describe_stacks()["Stacks"]
         return {each["StackName"]: each["StackId"] for each in found}
 
     def everything(self, region: str) -> dict[str, Any]:
@@ -101,7 +102,7 @@ class Account:
 
     def delete_stack(self, name: str, region: str) -> None:
         """Delete a stack, without a word to its custom resources."""
-        self._client("cloudformation", region).delete_stack(StackName=name)
+        self._clients.cloudformation(region).delete_stack(StackName=name)
 
     def export(self, stack: str, home: str, region: str | list[str], **properties: Any) -> None:  # noqa: ANN401
         """Have a stack export to a region, or to several."""
@@ -118,9 +119,4 @@ class Account:
         self.resources.setdefault(arn, set()).add(done.physical_id)
 
     def ssm(self, region: str) -> Any:  # noqa: ANN401 (boto3's)
-        return self._client("ssm", region)
-
-    def _client(self, service: Literal["cloudformation", "ssm"], region: str) -> Any:  # noqa: ANN401 (boto3's)
-        if (service, region) not in self._clients:
-            self._clients[service, region] = boto3.client(service, region)
-        return self._clients[service, region]
+        return self._clients.ssm(region)
