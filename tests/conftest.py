@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from strongref.log import logger
 from tests.support.node import use_own_node
+from tests.support.run_times import RunTimes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +37,10 @@ os.environ.setdefault("STRONGREF_READ_LAG", "0")
 # An example fails for what it shows, and never for the time that it takes on a busy machine.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(RunTimes())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
