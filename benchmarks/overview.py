@@ -65,7 +65,7 @@ sys.exit(main(["list", "--output", "json", *options]))
 _READ = """
 import sys
 from functools import partial
-from strongref_overview.reading import OverviewReader
+from strongref_cli.overview.reading import OverviewReader
 from strongref_toolkit.session import ToolSession
 from strongref_toolkit.threads import in_threads
 aws = ToolSession.start().aws(None, None)

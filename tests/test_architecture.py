@@ -31,16 +31,21 @@ LAYER["strongref.runtime"] = set(LAYER)
 TOOLS = {
     "strongref_toolkit": set(),
     "strongref_manifests": {"strongref_toolkit"},
-    "strongref_check": {"strongref_toolkit", "strongref_manifests"},
-    "strongref_install": {"strongref_toolkit"},
-    "strongref_overview": {"strongref_toolkit"},
-    "strongref_operations": {"strongref_toolkit", "strongref_overview"},
-    "strongref_refs": {"strongref_toolkit", "strongref_manifests"},
     "strongref_cdk8s": {"strongref_toolkit", "strongref_manifests"},
     "strongref_objects": {"strongref_toolkit"},
     "strongref_cdk": {"strongref_toolkit", "strongref_objects"},
 }
 TOOLS["strongref_cli"] = set(TOOLS)
+COMMANDS = {
+    "install": set(),
+    "overview": set(),
+    "doctor": {"install", "overview"},
+    "objects": {"overview"},
+    "manifests": {"install"},
+    "transform": {"manifests"},
+    "check": {"manifests", "transform"},
+}
+"""By folder of the command line, which other ones it may import. What stands directly in the package serves all."""
 ALLOWED: dict[str, set[str]] = {**LAYER, **{package: used | set(LAYER) for package, used in TOOLS.items()}}
 """By package, which other ones it may import. docs/decisions/0001 says why."""
 
@@ -87,6 +92,28 @@ def test_a_package_imports_only_what_it_may(package: str) -> None:
         if other in MODULES and package_of(other) not in ALLOWED[package] | {package}
     }
     assert used == set()
+
+
+def command_folder(module: str) -> str:
+    package, _, rest = module.partition(".")
+    return rest.partition(".")[0] if package == "strongref_cli" and rest.partition(".")[0] in COMMANDS else ""
+
+
+@pytest.mark.parametrize("folder", COMMANDS)
+def test_a_command_imports_only_the_commands_that_it_may(folder: str) -> None:
+    used = {
+        f"{name} -> {other}"
+        for name, others in IMPORTS.items()
+        if command_folder(name) == folder
+        for other in others
+        if command_folder(other) not in COMMANDS[folder] | {folder, ""}
+    }
+    assert used == set()
+
+
+def test_every_command_has_its_place() -> None:
+    folders = {path.parent.name for path in (ROOT / "src/strongref_cli").glob("*/__init__.py")}
+    assert folders == set(COMMANDS)
 
 
 def test_every_package_has_its_place() -> None:

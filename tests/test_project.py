@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from strongref_install.plan import is_older
+from strongref_cli.install.plan import is_older
 from tests.support.documents import ROOT
 from tools.release import version_of
 

@@ -21,8 +21,8 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 import strongref
-from strongref_install.release import load_release
-from strongref_install.suite import load_suite
+from strongref_cli.install.release import load_release
+from strongref_cli.install.suite import load_suite
 from tests.support.documents import ROOT, load
 from tools.release import ReleaseError, build, check_tag, version_of
 from tools.release_templates import serverless_repository
@@ -114,7 +114,7 @@ def test_what_strongref_install_deploys_from_it_is_what_it_deploys_from_these_so
 def test_the_wheel_and_the_sdist_have_what_they_need(built: Path) -> None:
     (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
     with zipfile.ZipFile(wheel) as archive:
-        assert "strongref_install/suite/template.yaml" in archive.namelist()
+        assert "strongref_cli/install/suite/template.yaml" in archive.namelist()
     with tarfile.open(sdist) as archive:
         names = {name.split("/", 1)[-1] for name in archive.getnames()}
         assert {member.mtime for member in archive.getmembers()} == {datetime(2026, 11, 24, 12, tzinfo=UTC).timestamp()}

@@ -8,9 +8,9 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from strongref_install.packaging import zip_bytes
-from strongref_install.release import CHECKSUMS, checksums, released
-from strongref_install.suite import load_suite
+from strongref_cli.install.packaging import zip_bytes
+from strongref_cli.install.release import CHECKSUMS, checksums, released
+from strongref_cli.install.suite import load_suite
 from tools.release_sbom import sbom
 from tools.release_templates import serverless_repository, stack_set
 

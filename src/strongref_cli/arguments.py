@@ -9,33 +9,23 @@ from __future__ import annotations
 import argparse
 
 from strongref import __version__
-from strongref.contract.names import ALL
+from strongref_cli.check.arguments import add_check
+from strongref_cli.doctor.arguments import add_doctor, add_release, add_republish
+from strongref_cli.install.arguments import add_install
+from strongref_cli.manifests.arguments import add_refs, add_resolve
+from strongref_cli.objects.arguments import add_objects
 from strongref_cli.options import (
     Commands,
-    Once,
     Parser,
     add_account,
     add_command,
-    add_consumer,
-    add_dry_run,
     add_output,
     add_profile,
     add_region,
-    add_regions,
-    add_role,
-    add_yes,
     repeatable,
 )
-from strongref_cli.permissions import Principal
-from strongref_manifests.tokens import ON_DEMAND
-
-CLAIM, HOLD, UNCLAIM = "--claim", "--hold", "--unclaim"
-
-CONTEXT_FILE = "strongref.context.json"
-"""The same as in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
-
-ROLE_NAME = "strongref-references"
-"""The default name of the ClusterRole; different from a controller's own role, which it would replace."""
+from strongref_cli.overview.arguments import add_graph, add_list, add_order, add_who
+from strongref_cli.transform.arguments import add_transform
 
 
 def parser() -> argparse.ArgumentParser:
@@ -53,174 +43,10 @@ def parser() -> argparse.ArgumentParser:
     return whole
 
 
-def _check(commands: Commands) -> None:
-    check = add_command(
-        commands,
-        "check",
-        "predict what a deployment changes and whether strongref refuses it",
-        epilog="To compare values, it reads all exports of the stack, and decrypts secure ones.",
-    )
-    check.add_argument("--stack", metavar="NAME", help="the stack to create or update")
-    what = check.add_mutually_exclusive_group(required=True)
-    what.add_argument("--template", metavar="FILE", help="its new template; - for standard input")
-    what.add_argument("--change-set", metavar="NAME", help="a change set of the stack")
-    what.add_argument("--delete", metavar="STACK", help="the stack to delete")
-    check.add_argument(
-        "--parameters",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME=VALUE",
-        help="the template's parameters; others keep their values, or their defaults",
-    )
-    add_region(check)
-    check.add_argument("--strict", action="store_true", help="also exit with 1 if something is unknown")
-    add_profile(check)
-    add_output(check)
-    check.set_defaults(run="check:check_deployment", extra="manifests")
-
-
-def _list(commands: Commands) -> None:
-    exports = add_command(commands, "list", "list exports and who imports them")
-    add_regions(exports)
-    exports.add_argument("--stack", help="only exports of this stack")
-    add_consumer(exports, f"only exports for this consumer; {ALL} for shared exports")
-    exports.add_argument("--importer", help="only exports that this stack imports")
-    exports.add_argument("--state", choices=STATES, help="only exports or imports in this state")
-    add_output(exports)
-    exports.set_defaults(run="overview:list_exports")
-
-
-def _who(commands: Commands) -> None:
-    who = add_command(
-        commands,
-        "who",
-        "show who imports a stack's exports, and what it imports",
-        epilog="It also reads every region that the stack exports to.",
-    )
-    who.add_argument("stack", metavar="STACK", help="the stack, or a set of manifests")
-    who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or everything in the map of this name")
-    add_regions(who)
-    add_output(who)
-    who.set_defaults(run="overview:show_who")
-
-
-STATES = (
-    "published",
-    "missing",
-    "restored",
-    "foreign",
-    "withdrawn",
-    "orphaned",
-    "unreadable",
-    "imported",
-    "unused",
-    "outdated",
-    "gone",
-    "unheld",
-)
-
-
-def _graph(commands: Commands) -> None:
-    graph = add_command(
-        commands,
-        "graph",
-        "draw all stacks and their references",
-        epilog="It begins in the given regions, and follows references to others.",
-    )
-    graph.add_argument(
-        "--output",
-        choices=("html", "mermaid", "dot", "json"),
-        help="the output format; by default from the file's name, or mermaid",
-    )
-    graph.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
-    add_regions(graph)
-    graph.set_defaults(run="graph:show_graph")
-
-
-def _order(commands: Commands) -> None:
-    order = add_command(
-        commands,
-        "order",
-        "show the order in which to deploy or delete stacks",
-        epilog="It begins in the given regions, and follows references to others.",
-    )
-    order.add_argument("--delete", action="store_true", help="show the order of deletion")
-    add_regions(order)
-    add_output(order)
-    order.set_defaults(run="graph:show_order")
-
-
 def _completion(commands: Commands) -> None:
     completion = add_command(commands, "completion", "print a completion script for a shell")
     completion.add_argument("shell", metavar="SHELL", choices=("bash", "zsh"), help="the shell: bash or zsh")
     completion.set_defaults(run="completion:print_script")
-
-
-def _doctor(commands: Commands) -> None:
-    doctor = add_command(commands, "doctor", "find what is wrong in stored data, and repair what is safe")
-    add_regions(doctor)
-    doctor.add_argument("--fix", action="store_true", help="show the findings, then repair what is safe")
-    add_yes(doctor)
-    add_output(doctor)
-    doctor.set_defaults(run="healing:examine")
-
-
-def _release(commands: Commands) -> None:
-    release = add_command(
-        commands,
-        "release",
-        "release a stack's claim on an export",
-        epilog="The stack may still use the export, so the command first shows what may break. It stores who released "
-        "the claim, and why, for 90 days.",
-    )
-    release.add_argument("stack", metavar="STACK", help="the stack that exports it")
-    release.add_argument("key", metavar="KEY", help="the export, or everything in the map of this name")
-    release.add_argument(
-        "--consumer",
-        required=True,
-        help="the importing stack; stack:NAME if manifests have the same name",
-    )
-    release.add_argument("--reason", required=True, help="why you release it; stored for 90 days")
-    add_dry_run(release)
-    add_yes(release)
-    add_regions(release)
-    add_output(release)
-    release.set_defaults(run="healing:release_claim")
-
-
-def _republish(commands: Commands) -> None:
-    republish = add_command(commands, "republish", "restore deleted values from their records")
-    republish.add_argument("stack", metavar="STACK", help="the stack that exports them")
-    republish.add_argument("--key", help="only this export, or everything in the map of this name")
-    add_regions(republish)
-    add_output(republish)
-    republish.set_defaults(run="healing:republish_exports")
-
-
-def _install(commands: Commands) -> None:
-    """`install`, `status` and `uninstall`."""
-    install = add_command(commands, "install", "install or upgrade the functions in regions")
-    status = add_command(commands, "status", "show which version each region has, and what differs")
-    uninstall = add_command(commands, "uninstall", "remove the functions from regions, unless stacks need them")
-    bucket = "use the existing buckets PREFIX-REGION; by default, it creates strongref-ACCOUNT-REGION"
-    install.add_argument("--bucket", metavar="PREFIX", help=bucket)
-    source = "install the release in this folder; by default, what pip has installed"
-    install.add_argument("--from", dest="release", metavar="FOLDER", help=source)
-    repeatable(install, "--parameter", "a parameter of the template; repeatable", metavar="NAME=VALUE")
-    repeatable(install, "--tag", "a tag of the stack; repeatable", metavar="NAME=VALUE")
-    install.add_argument("--force", action="store_true", help="also replace a newer version")
-    uninstall.add_argument("--bucket", metavar="PREFIX", help="the prefix, if install had one")
-    purged = "also delete the code, and the buckets that install created"
-    uninstall.add_argument("--purge", action="store_true", help=purged)
-    add_yes(uninstall)
-    for command in (install, uninstall):
-        add_dry_run(command)
-    for command, function in ((install, "install_suite"), (status, "show_status"), (uninstall, "uninstall_suite")):
-        command.add_argument("--stack", default="strongref", help="the stack's name; by default strongref")
-        add_regions(command)
-        add_output(command)
-        command.set_defaults(run=f"installing:{function}")
 
 
 def _lookup(commands: Commands) -> None:
@@ -245,151 +71,8 @@ def _lookup(commands: Commands) -> None:
     lookup.set_defaults(run="lookup:look_up")
 
 
-def _objects(commands: Commands) -> None:
-    objects = add_command(commands, "objects", "list and print exported objects")
-    below = objects.add_subparsers(required=True, metavar="COMMAND")
-    every = add_command(below, "list", "list objects and their keys")
-    add_regions(every)
-    _channel(every)
-    add_output(every)
-    every.set_defaults(run="objects:list_objects")
-    show = add_command(below, "show", "print one object as a tree")
-    export = add_command(below, "export", "print one object as JSON or as shell variables")
-    for each in (show, export):
-        each.add_argument("name", metavar="NAME", help="the object's name")
-        each.add_argument("--type", help="its type: Bucket, or MODULE:CLASS; by default from its keys")
-        add_region(each)
-        add_profile(each)
-        _channel(each)
-        each.add_argument("--sensitive", action="store_true", help="also print the values of SecureStrings")
-    show.set_defaults(run="objects:show_object")
-    export.add_argument("--format", choices=("json", "env"), required=True, help="the output format")
-    export.add_argument("--name", dest="variables", metavar="PREFIX", help="the variables' prefix; by default NAME")
-    export.set_defaults(run="objects:export_object")
-    context = add_command(below, "context", "list what lookups stored in the context file, or remove it")
-    context.add_argument("--file", help=f"the file; by default {CONTEXT_FILE}")
-    add_output(context)
-    remove = context.add_mutually_exclusive_group()
-    remove.add_argument("--reset", nargs="+", metavar="NAME", help="remove these objects or values")
-    remove.add_argument("--clear", action="store_true", help="remove everything that strongref stored")
-    context.set_defaults(run="objects:show_context")
-
-
-def _channel(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--via",
-        choices=("cloudformation", "strongref", "ssm"),
-        default="cloudformation",
-        help="the channel; by default the first of these",
-    )
-    add_account(command)
-    add_consumer(command, f"via strongref: only exports for this consumer; {ALL} for shared exports")
-    command.add_argument("--stack", help="not via ssm: only exports of this stack")
-    command.add_argument("--prefix", help="via ssm: the prefix, such as /shared/network")
-
-
-def _manifests(command: argparse.ArgumentParser) -> None:
-    """The manifests that a command reads, and where it writes them."""
-    command.add_argument("manifest", nargs="*", help="files, folders of *.yaml, *.yml and *.json, or - alone")
-    where = command.add_mutually_exclusive_group()
-    where.add_argument("-o", "--out", metavar="FOLDER", help="the folder to write to")
-    where.add_argument("--in-place", action="store_true", help="overwrite the manifests")
-    where.add_argument("--check", action="store_true", help="resolve everything, and write nothing")
-
-
-_CLAIM_HELP = "claim the exports in use, and release those no longer in use"
-_HOLD_HELP = "with --claim: also create hold stacks in the producers' regions"
-
-
-def _refs(commands: Commands) -> None:
-    refs = add_command(commands, "refs", "resolve and list the reference fields of ACK manifests")
-    below = refs.add_subparsers(required=True, metavar="COMMAND")
-    common = argparse.ArgumentParser(add_help=False)
-    repeatable(common, "--generator", "a controller's generator.yaml; repeatable", metavar="FILE")
-    common.add_argument("--service", help="the controller's service; by default from its folder")
-    crds = "files or folders with CRDs; repeatable"
-    repeatable(common, "--crd", crds, metavar="FILE")
-    _refs_resolve(below, common)
-    fields = add_command(below, "fields", "list all reference fields, and what they refer to", parents=[common])
-    add_output(fields)
-    fields.set_defaults(run="refs:list_fields", extra="refs")
-    rbac = add_command(below, "rbac", "write the ClusterRole for reading referenced objects", parents=[common])
-    rbac.add_argument("--name", default=ROLE_NAME, help=f"the ClusterRole's name; by default {ROLE_NAME}")
-    rbac.add_argument("--all", action="store_true", help="include what the controllers' roles allow")
-    rbac.set_defaults(run="refs:print_role", extra="refs")
-    schema = add_command(below, "schema", "write what reference fields add to the CRDs' schemas", parents=[common])
-    schema.set_defaults(run="refs:print_schema", extra="refs")
-
-
-def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
-    resolve = add_command(
-        commands, "resolve", "write manifests with values in place of their references", parents=[common]
-    )
-    _manifests(resolve)
-    source = resolve.add_mutually_exclusive_group()
-    others = "files or folders with referenced objects; repeatable"
-    repeatable(source, "--from", others, dest="others", metavar="MANIFEST")
-    source.add_argument("--cluster", action="store_true", help="read referenced objects from the cluster")
-    resolve.add_argument("--kubeconfig", metavar="FILE", help="the kubeconfig; by default kubectl's")
-    resolve.add_argument("--context", help="the kubeconfig's context; by default the current one")
-    resolve.add_argument("-n", "--namespace", help="the namespace of objects that name none; by default the context's")
-    resolve.add_argument("--conditions", action="store_true", help="print each object's condition as a JSON object")
-    add_consumer(resolve, f"the exports' consumer; by default {ALL}", default=ALL)
-    resolve.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
-    resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
-    resolve.add_argument("--sensitive", action="store_true", help="also write secret exports")
-    add_region(resolve, "the region of references that name none")
-    add_role(resolve)
-    add_profile(resolve)
-    resolve.set_defaults(run="refs_resolving:resolve_references", extra="refs")
-
-
-def _resolve(commands: Commands) -> None:
-    resolve = add_command(commands, "resolve", "write manifests with values in place of their tokens")
-    _manifests(resolve)
-    resolve.add_argument("--strict", action="store_true", help="also fail for text that resembles a token")
-    schemes = f"also resolve {', '.join(ON_DEMAND)}; repeatable"
-    repeatable(resolve, "--with", schemes, dest="schemes", metavar="SCHEME")
-    repeatable(resolve, "--tf", "a Terraform state: a file or s3://…; NAME=… for several", metavar="STATE")
-    resolve.add_argument(
-        "--sensitive", action="store_true", help="also write SecureStrings and sensitive Terraform values"
-    )
-    allow = "also write this sensitive Terraform value; repeatable"
-    repeatable(resolve, "--allow", allow, metavar="ADDRESS")
-    add_consumer(resolve, f"the exports' consumer; by default {ALL}", default=ALL)
-    claims = resolve.add_mutually_exclusive_group()
-    claims.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
-    claims.add_argument(UNCLAIM, metavar="NAME", help="release everything that NAME claims; takes no manifests")
-    resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
-    add_region(resolve, "the region of tokens that name none")
-    add_role(resolve)
-    add_profile(resolve)
-    resolve.set_defaults(run="resolve:resolve_tokens", extra="manifests")
-
-
-def _transform(commands: Commands) -> None:
-    transform = add_command(commands, "transform", "print a template as the macro StrongRef transforms it")
-    transform.add_argument("template", metavar="TEMPLATE", help="the template; - for standard input")
-    where = transform.add_mutually_exclusive_group()
-    where.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
-    where.add_argument("--check", action="store_true", help="report errors, and write nothing")
-    where.add_argument(
-        "--iam",
-        choices=[each.value for each in Principal],
-        help="print the IAM policy of this principal instead",
-    )
-    of_policy = transform.add_argument_group("with --iam")
-    of_policy.add_argument("--region", action=Once, metavar="REGION", help="the stack's region")
-    of_policy.add_argument("--account", help="the stack's account")
-    of_policy.add_argument("--stack", help="the stack's name")
-    of_policy.add_argument("--partition", default="aws", help="the partition: aws, aws-cn or aws-us-gov")
-    of_policy.add_argument("--application", default="strongref", help="the name of strongref's own stack")
-    repeatable(of_policy, "--parameter", "a template parameter; repeatable", metavar="NAME=VALUE")
-    transform.set_defaults(run="transform:transform_template", extra="manifests")
-
-
 _COMMANDS = (
-    _install, _list, _who, _graph, _order, _check, _doctor, _release, _republish,
-    _lookup, _objects, _resolve, _refs, _transform, _completion,
+    add_install, add_list, add_who, add_graph, add_order, add_check, add_doctor, add_release, add_republish,
+    _lookup, add_objects, add_resolve, add_refs, add_transform, _completion,
 )  # fmt: skip
 """In the order in which the help lists them."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from strongref.errors import BadEndpointError, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.text import printable
 from strongref_cli.arguments import parser
+from strongref_cli.install.errors import AwsCallError, BadReleaseError
 from strongref_cli.output import discard
-from strongref_install.errors import AwsCallError, BadReleaseError
+from strongref_cli.overview.errors import NotFoundWhereReadError
 from strongref_manifests.errors import InputError
-from strongref_overview.errors import NotFoundWhereReadError
 from strongref_toolkit.errors import FetchFailedError, NoWayInError, UnknownCallerError, UsageError
 from strongref_toolkit.extras import missing_dependency
 

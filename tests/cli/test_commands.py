@@ -378,7 +378,8 @@ def test_ctrl_c_ends_a_command_that_waits_for_aws_at_once(seconds: float, silent
 def test_a_command_that_failed_does_not_wait_for_other_calls() -> None:
     program = f"""
 import sys, threading
-from strongref_cli import main, overview
+from strongref_cli import main
+from strongref_cli.overview import list_command
 from strongref_toolkit.errors import FetchFailedError
 from strongref_toolkit.threads import in_threads
 begun = threading.Event()
@@ -388,7 +389,7 @@ def hang():
 def fail():
     begun.wait()
     raise FetchFailedError("A", "b", "c", "AccessDenied")
-overview.list_exports = lambda *_: in_threads([hang, fail])
+list_command.list_exports = lambda *_: in_threads([hang, fail])
 sys.argv = ["strongref", "list", "--region", "{US}"]
 sys.exit(main())
 """

@@ -7,8 +7,8 @@ import shlex
 
 import yaml
 
-from strongref_check.report import Verdict
 from strongref_cli.arguments import parser
+from strongref_cli.check.report import Verdict
 from tests.support.documents import ROOT, blocks, rows
 
 PAGE = "docs/check.md"

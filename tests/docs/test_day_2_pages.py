@@ -10,8 +10,8 @@ from strongref.contract.continuation import MAX_INVOCATIONS
 from strongref.contract.names import MAX_LEVELS
 from strongref.contract.values import MAX_BYTES
 from strongref.protocol.findings import Finding, FindingType, Resolution
-from strongref_operations import diagnosis
-from strongref_overview.exports import ExportState
+from strongref_cli.doctor import diagnosis
+from strongref_cli.overview.exports import ExportState
 from tests.support.documents import ROOT, names_in, rows
 
 JANITOR, DOCTOR = "docs/janitor.md", "docs/day-2/repair.md"

@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 from strongref_cli.arguments import parser
-from strongref_install.bucket import bucket_name
-from strongref_install.outcomes import BAD, RegionResult
+from strongref_cli.install.bucket import bucket_name
+from strongref_cli.install.outcomes import BAD, RegionResult
 from strongref_toolkit import regions
 from tests.support.commands import arguments_of, commands_of
 from tests.support.documents import ROOT, blocks
@@ -71,7 +71,7 @@ def actions(*sids: str) -> set[str]:
 
 def calls() -> set[str]:
     """The API actions that the package calls: each is named beside its method."""
-    sources = "".join(path.read_text() for path in (ROOT / "src/strongref_install").glob("*.py"))
+    sources = "".join(path.read_text() for path in (ROOT / "src/strongref_cli/install").glob("*.py"))
     pairs = re.findall(r'"([A-Z]\w+)",\s*(?:\w[\w.]*,\s*)?"([a-z]\w+)"', sources)
     named = {action for action, method in pairs if action.lower() == method.replace("_", "")}
     assert "CreateBucket" in named

@@ -20,7 +20,7 @@ from strongref.macro.export_properties import AS, KEYS
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, split
 from strongref.macro.references import FROM_KEYS, OPTIONS
 from strongref.macro.transform import Settings, plan
-from strongref_cli.permissions import Principal
+from strongref_cli.transform.permissions import Principal
 from strongref_manifests.text.template_edits import parameters
 from tests.support.builders import ACCOUNT
 from tests.support.documents import ROOT, Block, Deployment, blocks, load, names_in, rows

@@ -19,9 +19,9 @@ from botocore.session import get_session
 from strongref.aws.retry_and_rate_limit import FIRST_RATES, RateLimits
 from strongref.contract.requests import IMPORT_TYPE
 from strongref.errors import BadRequestError
-from strongref_cli import permissions
 from strongref_cli.arguments import parser
-from strongref_cli.template_facts import DeploymentTarget
+from strongref_cli.transform import permissions
+from strongref_cli.transform.template_facts import DeploymentTarget
 from tests.e2e.reader import commands as commands_to_run
 from tests.support.builders import ACCOUNT, stack_arn
 from tests.support.documents import PAGES, ROOT, Deployment, blocks, example, load, names_in, rows

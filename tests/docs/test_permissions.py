@@ -31,7 +31,7 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.protocol.verification import EventVerifier
-from strongref_install.plan import DEFAULT_STACK
+from strongref_cli.install.plan import DEFAULT_STACK
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.requests import ResourceRequest

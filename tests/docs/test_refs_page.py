@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from strongref_manifests.refs.config import load
+from strongref_manifests.refs.manifests import ManifestObjects, objects_in
+from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
+from strongref_manifests.refs.resolution import Condition, ReferenceResolver
+from strongref_manifests.refs.stacks import KEYS, parse
 from strongref_manifests.text.manifests import read
-from strongref_refs.config import load
-from strongref_refs.manifests import ManifestObjects, objects_in
-from strongref_refs.manifests_writing import PlacedEdit, rewritten
-from strongref_refs.resolution import Condition, ReferenceResolver
-from strongref_refs.stacks import KEYS, parse
 from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.refs_errors import GENERATOR
 

@@ -18,11 +18,11 @@ from botocore.exceptions import ClientError
 from strongref.contract.names import ExportScope, Producer
 from strongref.contract.requests import EXPORT_TYPE
 from strongref.macro.errors import TransformFailedError
-from strongref_check.checking import StackCheck
-from strongref_check.comparison import Comparison
-from strongref_check.reading import StackReader
-from strongref_check.report import ChangeKind, StackReport, Verdict
-from strongref_check.stored import Location
+from strongref_cli.check.checking import StackCheck
+from strongref_cli.check.comparison import Comparison
+from strongref_cli.check.reading import StackReader
+from strongref_cli.check.report import ChangeKind, StackReport, Verdict
+from strongref_cli.check.stored import Location
 from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:

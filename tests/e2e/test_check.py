@@ -14,9 +14,9 @@ from unittest.mock import patch
 import pytest
 
 import strongref_cli as cli
-from strongref_check.checking import StackCheck
-from strongref_check.reading import StackReader
-from strongref_check.report import ChangeKind, StackFinding, StackReport, Verdict
+from strongref_cli.check.checking import StackCheck
+from strongref_cli.check.reading import StackReader
+from strongref_cli.check.report import ChangeKind, StackFinding, StackReport, Verdict
 from strongref_toolkit.session import ToolSession
 from tests.e2e.agreement import compare, compare_values
 from tests.e2e.templates import EMPTY, EU, US, Template, export, held, stack, topic

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
-from strongref_install.bucket import bucket_name
-from strongref_install.plan import PROTECTION
+from strongref_cli.install.bucket import bucket_name
+from strongref_cli.install.plan import PROTECTION
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EMPTY, EU, US, export, exporting, imported, importing, stack
 from tests.e2e.test_upgrade import install_old_version, stored
@@ -97,7 +97,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(pip, check=True, env={**os.environ, "PYTHONPATH": ""})  # noqa: S603
     where = subprocess.run(  # noqa: S603
-        [python, "-c", "import strongref, strongref_install; print(strongref.__file__, strongref_install.__file__)"],
+        [
+            python,
+            "-c",
+            "import strongref, strongref_cli.install; print(strongref.__file__, strongref_cli.install.__file__)",
+        ],
         env={"PATH": ""},
         capture_output=True,
         text=True,

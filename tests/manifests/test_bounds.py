@@ -14,10 +14,10 @@ from strongref.macro.errors import TooDeepError
 from strongref.macro.template import DEPTH_LIMIT
 from strongref.macro.transform import Settings, plan
 from strongref_manifests.errors import ManifestError
+from strongref_manifests.refs.config import load
 from strongref_manifests.terraform.states import read_state
 from strongref_manifests.text import json_reader, templates, yaml_reader
 from strongref_manifests.text.bounds import ALIASED_LIMIT
-from strongref_refs.config import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable

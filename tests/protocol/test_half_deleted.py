@@ -23,7 +23,7 @@ from strongref.protocol.ports import Ports
 from strongref.protocol.recreation import RECREATION_SECONDS, PatientWriter
 from strongref.protocol.time import Patience
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT
-from strongref_operations.republishing import republish
+from strongref_cli.doctor.republishing import republish
 from tests.protocol.test_scenarios import EU, US, exports, imports, name
 from tests.support.builders import ACCOUNT, SCOPE, text
 from tests.support.cloudformation.operations import LaterResourceError

@@ -17,10 +17,10 @@ from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref_cli.doctor.releasing import ClaimedValue, release
+from strongref_cli.doctor.republishing import republish
+from strongref_cli.overview.exports import Claim, ImportState, Protection
 from strongref_manifests.manifest_set import ClaimLedger
-from strongref_operations.releasing import ClaimedValue, release
-from strongref_operations.republishing import republish
-from strongref_overview.exports import Claim, ImportState, Protection
 from strongref_toolkit.published_exports import PublishedExports
 from tests.protocol.test_holds import HELD, hold_stacks, holding
 from tests.protocol.test_janitor import examined, found

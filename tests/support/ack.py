@@ -6,17 +6,17 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strongref_refs.base import Field, FieldLocation, FieldReference, Kind, ObjectKey, Subject
-from strongref_refs.config import load
-from strongref_refs.errors import NoSuchObjectError
-from strongref_refs.names import lower_camel, reference_name
+from strongref_manifests.refs.base import Field, FieldLocation, FieldReference, Kind, ObjectKey, Subject
+from strongref_manifests.refs.config import load
+from strongref_manifests.refs.errors import NoSuchObjectError
+from strongref_manifests.refs.names import lower_camel, reference_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from strongref.errors import StrongRefError
-    from strongref_refs.base import Manifest
-    from strongref_refs.resolution import Edit
+    from strongref_manifests.refs.base import Manifest
+    from strongref_manifests.refs.resolution import Edit
 
 GENERATORS = Path(__file__).parents[1] / "generators"
 SERVICES = ("apigatewayv2", "ec2", "eks", "elbv2", "iam", "lambda")

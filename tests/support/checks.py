@@ -11,11 +11,11 @@ from strongref.contract.names import ExportScope, Key, Producer, StackArn
 from strongref.contract.record import Record
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.protocol.planner import StoredExports
-from strongref_check.comparison import Comparison, ResourceChange
-from strongref_check.prediction import predict
-from strongref_check.rendering import as_json
-from strongref_check.stored import Location, StoredScope, StoredStack
-from strongref_check.version import StackVersion, pseudo_parameters
+from strongref_cli.check.comparison import Comparison, ResourceChange
+from strongref_cli.check.prediction import predict
+from strongref_cli.check.rendering import as_json
+from strongref_cli.check.stored import Location, StoredScope, StoredStack
+from strongref_cli.check.version import StackVersion, pseudo_parameters
 from tests.support.builders import ACCOUNT, NETWORK, ours
 from tests.support.schemas import validate
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from strongref.contract.values import Value
-    from strongref_check.report import StackReport
-    from strongref_check.unknown import Evaluated
+    from strongref_cli.check.report import StackReport
+    from strongref_cli.check.unknown import Evaluated
 
 EU, US = "eu-west-1", "us-east-1"
 STACK = StackArn.parse(NETWORK)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 
-from strongref_overview.graph import Graph, Participant, Reference
+from strongref_cli.overview.graph import Graph, Participant, Reference
 
 AS_OF = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 SHARED, SHOP = "111111111111", "222222222222"

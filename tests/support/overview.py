@@ -13,7 +13,7 @@ from strongref.contract.event import Event, RequestType
 from strongref.contract.holds import HOLD_STACK
 from strongref.contract.names import CLAIM_TAG
 from strongref.runtime.wiring import exporter, importer
-from strongref_overview.reading import OverviewReader
+from strongref_cli.overview.reading import OverviewReader
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:

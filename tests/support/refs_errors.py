@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from strongref_manifests.refs import errors
+from strongref_manifests.refs.base import Field, FieldReference, Kind, ObjectKey, Subject
+from strongref_manifests.refs.config import load
+from strongref_manifests.refs.manifests import ManifestObject, ManifestObjects
+from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
+from strongref_manifests.refs.resolution import Edit, ReferenceResolver
+from strongref_manifests.refs.stacks import StackValues
+from strongref_manifests.refs.validation import check
 from strongref_manifests.text.manifests import read
-from strongref_refs import errors
-from strongref_refs.base import Field, FieldReference, Kind, ObjectKey, Subject
-from strongref_refs.config import load
-from strongref_refs.manifests import ManifestObject, ManifestObjects
-from strongref_refs.manifests_writing import PlacedEdit, rewritten
-from strongref_refs.resolution import Edit, ReferenceResolver
-from strongref_refs.stacks import StackValues
-from strongref_refs.validation import check
 from tests.support.documents import ROOT
 
 if TYPE_CHECKING:

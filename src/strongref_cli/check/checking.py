@@ -1,0 +1,236 @@
+"""One check from its question to its answer, for a stack and for those that are nested in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.text import some
+from strongref_cli.check.comparison import Comparison, ResourceChange
+from strongref_cli.check.deletion import predict_deletion
+from strongref_cli.check.errors import NoSuchStackError
+from strongref_cli.check.expansion import expand
+from strongref_cli.check.parameters import new_names
+from strongref_cli.check.prediction import predict
+from strongref_cli.check.report import StackFinding, StackReport, Verdict
+from strongref_cli.check.version import StackVersion
+from strongref_manifests.sources.nested import NESTED_STACK
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from strongref.macro.template import Template
+    from strongref_cli.check.reading import ChangeSet, DeployedStack, StackReader
+
+
+class Operation(NamedTuple):
+    """What one update does to a stack and to those that are nested in it: their ARNs."""
+
+    updated: frozenset[str]
+    deleted: frozenset[str]  # in the cleanup
+
+    def __or__(self, other: Operation) -> Operation:
+        return Operation(self.updated | other.updated, self.deleted | other.deleted)
+
+
+@dataclass(frozen=True, slots=True)
+class StackCheck:
+    """Answers questions about the stacks of one region."""
+
+    reader: StackReader
+
+    def template(self, name: str, template: Template, given: Mapping[str, str]) -> StackReport:
+        """What the deployment of a template would do, with these values of its parameters.
+
+        Raises:
+            StrongRefError: the template or its parameters are not valid, or something could not be read.
+        """
+        stack = self.reader.stack(name) or self.reader.new_stack(name)
+        names = {**new_names(template, given, stack.parameters if stack.version else None), **stack.names}
+        expanded = expand(template, names)
+        if expanded.left:
+            text = (
+                f"The template has {some(expanded.left)}, which only CloudFormation carries out: create a change set."
+            )
+            return StackReport(name, self.reader.region, findings=(StackFinding(Verdict.UNKNOWN, text),))
+        comparison = Comparison(stack.version, StackVersion.of(expanded.template, names))
+        return self._predicted(stack, comparison, self._operation(stack, comparison, {}))
+
+    def change_set(self, name: str, change_set: str) -> StackReport:
+        """What the execution of a change set would do.
+
+        Raises:
+            NoSuchStackError: there is no such stack.
+            StrongRefError: there is no such change set, or something could not be read.
+        """
+        stack = self._existing(name)
+        found = self.reader.change_set(stack, change_set)
+        comparison = Comparison(stack.version, found.version, found.changes)
+        return self._change_set(stack, found, self._operation(stack, comparison, found.nested))
+
+    def deletion(self, name: str) -> StackReport:
+        """What the deletion of a stack would do.
+
+        Raises:
+            NoSuchStackError: there is no such stack.
+            StrongRefError: something could not be read.
+        """
+        stack = self._existing(name)
+        return self._deletion(stack, self._tree(str(stack.arn), deleted=True))
+
+    def _operation(self, stack: DeployedStack, comparison: Comparison, nested: Mapping[str, str]) -> Operation:
+        """What an update of a stack does to it and the stacks in it, given the change sets of those, by logical ID."""
+        operation = Operation(frozenset([str(stack.arn)]), frozenset())
+        for logical_id, arn in stack.nested.items():
+            below = self.reader.stack(arn)
+            if comparison.leaves(logical_id):
+                operation |= Operation(frozenset(), self._tree(arn, deleted=True))
+            elif below and logical_id in nested:
+                found = self.reader.change_set(below, nested[logical_id])
+                if found.changes:
+                    changed = Comparison(below.version, found.version, found.changes)
+                    operation |= self._operation(below, changed, found.nested)
+            elif comparison.may_change(logical_id):
+                operation |= Operation(self._tree(arn), frozenset())
+        return operation
+
+    def _change_set(self, stack: DeployedStack, change_set: ChangeSet, operation: Operation) -> StackReport:
+        nested, changes = [], dict(change_set.changes)
+        for logical_id, arn in change_set.nested.items():
+            # A nested stack that is new has no exports that are in use.
+            if logical_id in stack.nested and (below := self.reader.stack(stack.nested[logical_id])):
+                found = self.reader.change_set(below, arn)
+                nested.append(self._change_set(below, found, operation))
+                if not found.changes:
+                    changes[logical_id] = ResourceChange.NOTHING
+        comparison = Comparison(stack.version, change_set.version, changes)
+        report = self._predicted(stack, comparison, operation, change_set.nested)
+        return replace(report, nested=(*nested, *report.nested))
+
+    def _predicted(
+        self, stack: DeployedStack, comparison: Comparison, operation: Operation, known: Collection[str] = ()
+    ) -> StackReport:
+        """The prediction for a stack, and for the nested stacks that leave its template.
+
+        Args:
+            stack: the stack.
+            comparison: its versions.
+            operation: the whole update.
+            known: the logical IDs of the nested stacks that are predicted by themselves.
+        """
+        stored = self.reader.stored(stack, comparison, comparison.outputs_at_risk())
+        report = predict(stack.arn, comparison, stored, operation.updated - {str(stack.arn)})
+        findings, nested = [*report.findings, *self._not_installed(comparison), *_in_progress(stack)], []
+        if stack.status in _STUCK:
+            text = f"Stack {stack.arn.name} is {stack.status}, and CloudFormation does not update it: "
+            findings.append(StackFinding(Verdict.REFUSED, f"{text}{_STUCK[stack.status]} first."))
+        if not stack.status:
+            text = f"Stack {stack.arn.name} does not exist in {stack.arn.region}: this creates it. "
+            text += "If it should exist, check the name, the region and the account."
+            findings.append(StackFinding(Verdict.ACCEPTED, text))
+        changing = [
+            each
+            for each in comparison.new.of_type(NESTED_STACK)
+            if each in stack.nested and each not in known and comparison.may_change(each)
+        ]
+        if unknown := [each for each in changing if self._is_exporting(stack.nested[each])]:
+            text = f"{some(unknown)} with exports may change: create a change set that includes nested stacks."
+            findings.append(StackFinding(Verdict.UNKNOWN, text))
+        for logical_id, arn in stack.nested.items():
+            below = self.reader.stack(arn)
+            if below and comparison.leaves(logical_id):
+                deleted = self._deletion(below, operation.deleted)
+                findings += _removed(logical_id, deleted)
+                nested.append(replace(deleted, in_cleanup=True))
+        if any(map(self._is_exporting, stack.nested.values())):
+            findings.append(StackFinding(Verdict.ACCEPTED, _ROOT))
+        return replace(report, findings=tuple(findings), nested=tuple(nested))
+
+    def _deletion(self, stack: DeployedStack, going: frozenset[str]) -> StackReport:
+        if stack.version is None:
+            return StackReport(stack.arn.name, stack.arn.region)
+        comparison = Comparison(stack.version, stack.version)
+        stored = self.reader.stored(stack, comparison, stack.version.outputs)
+        report = predict_deletion(stack.arn, stack.version, stored, going)
+        below = (self.reader.stack(arn) for arn in _nested(stack, deleted=True))
+        nested = tuple(self._deletion(each, going) for each in below if each)
+        findings = [*report.findings, *_in_progress(stack)]
+        if any(each.verdict in (Verdict.REFUSED, Verdict.LOST) for each in nested):
+            findings.append(StackFinding(Verdict.LOST, _ROOT))
+        return replace(report, findings=tuple(findings), nested=nested)
+
+    def _not_installed(self, comparison: Comparison) -> Iterator[StackFinding]:
+        """New Exports whose service token no stack of the region exports."""
+        if comparison.changes is not None:
+            return  # CloudFormation has looked it up.
+        users: dict[str, list[str]] = {}
+        for each in filter(comparison.is_new, comparison.new.exports):
+            if token := comparison.new.imported_token(each):
+                users.setdefault(token, []).append(each)
+        for token, exports in users.items():
+            if not self.reader.has_export(token):
+                region, who = self.reader.region, some(exports)
+                text = f"No stack in {region} exports {token}, which the ServiceToken of {who} imports. "
+                yield StackFinding(Verdict.REFUSED, f"{text}Install strongref in {region} first.")
+
+    def _existing(self, name: str) -> DeployedStack:
+        if stack := self.reader.stack(name):
+            return stack
+        raise NoSuchStackError(name, self.reader.region)
+
+    def _tree(self, arn: str, *, deleted: bool = False) -> frozenset[str]:
+        """The ARNs of a stack and of all that are nested in it, or of those that are deleted with it."""
+        stack = self.reader.stack(arn)
+        below = _nested(stack, deleted=deleted) if stack else ()
+        return frozenset([arn]).union(*(self._tree(each, deleted=deleted) for each in below))
+
+    def _is_exporting(self, arn: str) -> bool:
+        """Whether a stack, or one that is nested in it, has Exports, or outputs that other stacks import."""
+        stack = self.reader.stack(arn)
+        if stack is None or stack.version is None:
+            return False
+        in_use = any(map(self.reader.users, stack.version.outputs))
+        return bool(stack.version.exports) or in_use or any(map(self._is_exporting, stack.nested.values()))
+
+
+def _nested(stack: DeployedStack, *, deleted: bool) -> list[str]:
+    """The ARNs of the stacks that are nested in a stack, or of those that are deleted with it."""
+    known = stack.version.resources if stack.version else {}
+    kept = {name for name, each in known.items() if deleted and each.retained}
+    return [arn for name, arn in stack.nested.items() if name not in kept]
+
+
+def _in_progress(stack: DeployedStack) -> Iterator[StackFinding]:
+    """An operation that is running changes what this one finds."""
+    if stack.status.endswith("_IN_PROGRESS") and stack.version:
+        text = f"Stack {stack.arn.name} is {stack.status}. Check again when that has ended."
+        yield StackFinding(Verdict.UNKNOWN, text)
+
+
+def _removed(logical_id: str, deleted: StackReport) -> Iterator[StackFinding]:
+    """What it means for a nested stack to be deleted in the cleanup, if its deletion is not simply accepted."""
+    if deleted.verdict is Verdict.ACCEPTED:
+        return
+    text = f"Nested stack {logical_id} is removed in the cleanup, where nothing can be refused: "
+    held = any(each.verdict is Verdict.REFUSED for each in deleted.findings)
+    if held:
+        yield StackFinding(
+            Verdict.ACCEPTED, f"{text}since its exports are in use, it stays as it is, outside of this stack."
+        )
+    else:
+        verdict = Verdict.UNKNOWN if deleted.verdict is Verdict.UNKNOWN else Verdict.LOST
+        yield StackFinding(verdict, f"{text}it may lose resources before its Exports refuse, and stays with the rest.")
+
+
+_STUCK = {
+    "DELETE_FAILED": "finish its deletion",
+    "ROLLBACK_COMPLETE": "delete it",
+    "ROLLBACK_FAILED": "delete it",
+    "UPDATE_ROLLBACK_FAILED": "continue its rollback",
+}
+"""What to do before a stack of this status can be deployed (AWS: CloudFormation User Guide, stack status codes)."""
+
+_ROOT = (
+    "Nested stacks have exports. Those protect their own stacks: when this stack is deleted, its own resources may be "
+    "deleted before a nested stack refuses."
+)

@@ -1,0 +1,175 @@
+"""Carries out the transforms that need nothing but the template: StrongRef, and the loops of AWS::LanguageExtensions.
+
+CloudFormation calls macros before its own transforms. In a loop, the identifier is replaced in the keys of its body, in
+`Fn::Sub`, and where `Ref` names it. AWS's documentation says that other texts have it replaced too, and tools disagree.
+So a loop with such texts is left to CloudFormation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from strongref.macro.errors import TooDeepError
+from strongref.macro.template import DEPTH_LIMIT, FOR_EACH, MACRO, too_deep
+from strongref.macro.transform import Settings, plan
+from strongref_cli.check.errors import UnexpandableLoopError
+from strongref_cli.check.evaluation import Evaluation
+from strongref_cli.check.unknown import SourceKind, sources_of, text_of
+from strongref_manifests.text.template_edits import parameters
+from strongref_toolkit.json_values import keys_and_values, texts_in
+
+if TYPE_CHECKING:
+    from strongref.macro.template import Node, Template
+    from strongref_cli.check.unknown import Evaluated
+
+LANGUAGE_EXTENSIONS = "AWS::LanguageExtensions"
+
+_EMBEDDED = "Fn::Transform"
+"""A transform of a part of a template, which may add resources."""
+
+_MOST_COPIES = 10_000
+"""Copies of loop bodies: far more than the 500 resources of a template need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A template after its transforms."""
+
+    template: Mapping[str, Node]
+    left: tuple[str, ...] = ()  # the transforms, and the loops, that only CloudFormation can carry out
+
+
+def transforms(template: Template) -> tuple[str, ...]:
+    """The names of a template's transforms."""
+    declared = template.get("Transform") or []
+    listed = declared if isinstance(declared, list) else [declared]
+    return tuple(str(each.get("Name") if isinstance(each, Mapping) else each) for each in listed)
+
+
+def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:
+    """Carry out what can be carried out here, given what `Ref` gives for parameters and pseudo parameters.
+
+    Raises:
+        MacroError: StrongRef refuses the template, or it is nested too deeply.
+        LoopError: CloudFormation would refuse a loop.
+    """
+    if deepest := too_deep(template):
+        raise TooDeepError(deepest, DEPTH_LIMIT)
+    declared = transforms(template)
+    left = tuple(each for each in declared if each not in (MACRO, LANGUAGE_EXTENSIONS))
+    found = list(keys_and_values(dict(template)))
+    if any(path[-1:] == (_EMBEDDED,) for path, _ in found):
+        left = (*left, _EMBEDDED)
+    modules = [value for path, value in found if path[-1:] == ("Type",) and str(value).endswith("::MODULE")]
+    left += tuple(dict.fromkeys(map(str, modules)))
+    if left:
+        return Expanded(template, left)
+    loop = next((str(path[-1]) for path, _ in found if str(path[-1:][0]).startswith(FOR_EACH)), "")
+    if loop and LANGUAGE_EXTENSIONS not in declared:
+        raise UnexpandableLoopError(loop, f"the template has no Transform: {LANGUAGE_EXTENSIONS}. Add it")
+    if MACRO in declared:
+        template = plan(template, Settings.parse(parameters(template))).apply(template)
+    if LANGUAGE_EXTENSIONS in declared:
+        try:
+            template = _Loops(template, names).expanded()
+        except _UnknownLoopError as unknown:
+            return Expanded(template, (str(unknown),))
+        if deepest := too_deep(template):
+            raise TooDeepError(deepest, DEPTH_LIMIT)
+    return Expanded({key: value for key, value in template.items() if key != "Transform"})
+
+
+class _UnknownLoopError(Exception):
+    """Only CloudFormation knows the collection of the loop with this key."""
+
+
+class _Loops:
+    """The loops of one template."""
+
+    def __init__(self, template: Template, names: Mapping[str, Evaluated]) -> None:
+        self._template = template
+        # A collection may use parameters and mappings, and nothing that only the stack has.
+        self._evaluation = Evaluation({"Mappings": template.get("Mappings")}, names)
+        self._copies = 0
+
+    def expanded(self) -> Mapping[str, Node]:
+        return {key: self._expanded(below, {}) for key, below in self._template.items()}
+
+    def _expanded(self, node: Node, variables: Mapping[str, str]) -> Node:
+        if isinstance(node, list):
+            return [self._expanded(item, variables) for item in node]
+        if not isinstance(node, Mapping):
+            return node
+        if len(node) == 1:
+            ((name, argument),) = node.items()
+            if name == "Ref" and isinstance(argument, str) and argument in variables:
+                return variables[argument]
+            if name == "Fn::Sub" and variables:
+                return {name: self._substituted(argument, variables)}
+        found: dict[str, Node] = {}
+        for key, below in node.items():
+            if isinstance(key, str) and key.startswith(FOR_EACH):
+                found |= self._unrolled(key, below, variables)
+            else:
+                found[_replaced(key, variables) if isinstance(key, str) else key] = self._expanded(below, variables)
+        return found
+
+    def _unrolled(self, key: str, loop: Node, variables: Mapping[str, str]) -> dict[str, Node]:
+        """The copies of a loop with this key, as it is written: a replaced identifier may be a parameter's value."""
+        match loop:
+            case [str(variable), collection, Mapping() as body]:
+                pass
+            case _:
+                raise UnexpandableLoopError(key, "it must be a list of an identifier, a collection and a map")
+        if _is_in_plain_text(variable, body):
+            raise _UnknownLoopError(key)
+        found: dict[str, Node] = {}
+        for item in self._items(key, self._expanded(collection, variables)):
+            self._copies += 1
+            if self._copies > _MOST_COPIES:
+                raise UnexpandableLoopError(
+                    key, f"it would make more than {_MOST_COPIES:,} copies. Shorten its collection"
+                )
+            inner = {**variables, variable: item}
+            for name, below in body.items():
+                copied = _replaced(str(name), inner)
+                is_loop = copied.startswith(FOR_EACH)
+                found |= self._unrolled(str(name), below, inner) if is_loop else {copied: self._expanded(below, inner)}
+        return found
+
+    def _items(self, key: str, collection: Node) -> list[str]:
+        found = self._evaluation.value(collection)
+        sources = sources_of(found)
+        if sources and not any(each.kind is SourceKind.INVALID for each in sources):
+            raise _UnknownLoopError(key)
+        if not isinstance(found, list) or not all(isinstance(each, str | int | float) for each in found):
+            raise UnexpandableLoopError(
+                key, "its collection must be a list of texts: written out, or of a parameter or a mapping. Correct it"
+            )
+        return [text_of(each) for each in found]
+
+    def _substituted(self, given: Node, variables: Mapping[str, str]) -> Any:  # noqa: ANN401 (of a template)
+        if isinstance(given, str):
+            return _replaced(given, variables, "$")
+        if isinstance(given, list) and given and isinstance(given[0], str):
+            return [_replaced(given[0], variables, "$"), *(self._expanded(each, variables) for each in given[1:])]
+        return self._expanded(given, variables)
+
+
+def _is_in_plain_text(variable: str, body: Mapping[str, Any]) -> bool:
+    """Whether an identifier is in a text that is neither a key nor a template of `Fn::Sub`."""
+    plain = (text for path, text in texts_in(body) if path[-1] != "Fn::Sub" and path[-2:] != ("Fn::Sub", 0))
+    return any(f"{sign}{{{variable}}}" in text for text in plain for sign in "$&")
+
+
+def _replaced(text: str, variables: Mapping[str, str], signs: str = "$&") -> str:
+    """A text with identifiers replaced; `&{…}` stands for the value without what logical IDs may not have."""
+    for variable, value in variables.items():
+        name = re.escape(variable)
+        if "&" in signs:
+            text = re.sub(rf"&\{{{name}\}}", lambda _, value=value: re.sub("[^A-Za-z0-9]", "", value), text)  # type: ignore[misc]
+        text = re.sub(rf"\$\{{{name}\}}", lambda _, value=value: value, text)  # type: ignore[misc]
+    return text

@@ -1,0 +1,276 @@
+"""Everything that `strongref check` reads: stacks, change sets, and what is stored about their exports.
+
+Nothing is written, and no value that was read is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from strongref.arns import partition_of
+from strongref.aws.clients import Clients
+from strongref.contract.holds import HOLDS, HoldParameter, hold_stack_name
+from strongref.contract.index import INDEX, IndexEntry, index_of
+from strongref.contract.names import StackArn, is_stack_name
+from strongref.errors import ForeignParameterError, UnreadableRecordError
+from strongref.protocol.inspection import TagInspector
+from strongref.protocol.planner import ExportIdentity, StoredExports
+from strongref.protocol.snapshot import read_scope
+from strongref_cli.check.comparison import ResourceChange
+from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
+from strongref_cli.check.parameters import Described
+from strongref_cli.check.stored import StoredScope, StoredStack, locations_of
+from strongref_cli.check.unknown import SourceKind
+from strongref_cli.check.version import StackVersion, pseudo_parameters
+from strongref_manifests.errors import StackNotFoundError
+from strongref_manifests.sources.nested import ABSENT, DELETED, NESTED_STACK, StackResources
+from strongref_manifests.sources.templates import template_of
+from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.memo import Memo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from strongref.contract.names import Key
+    from strongref.contract.values import Parameter
+    from strongref.protocol.planner import ValueTags
+    from strongref.protocol.ports import Store
+    from strongref_cli.check.comparison import Comparison
+    from strongref_cli.check.stored import Location
+    from strongref_toolkit.aws import Aws, Where
+    from strongref_toolkit.session import ToolSession
+
+_NO_CHANGE_SET = ("ChangeSetNotFound", "ChangeSetNotFoundException")
+_NO_CHANGES = ("didn't contain changes", "No updates are to be performed")
+"""What CloudFormation says of a change set that changes nothing."""
+_OVER = ("OBSOLETE", "EXECUTE_")
+"""What the execution status begins with of a change set that cannot be executed anymore."""
+_EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
+"""Statuses of stacks without resources: one that only has a change set, and one whose creation failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeployedStack:
+    """A stack as it is deployed."""
+
+    arn: StackArn
+    status: str  # CloudFormation's stack status; empty if there is no stack
+    parameters: Described
+    names: Mapping[str, Any] = field(repr=False)  # what `Ref` gives for pseudo parameters
+    version: StackVersion | None  # None if it has never been deployed, so that there is nothing to compare with
+    nested: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the ARNs of the stacks that are nested in it, by logical ID
+
+
+class ChangeSet(NamedTuple):
+    """A change set of one stack."""
+
+    version: StackVersion  # what the stack would become
+    changes: Mapping[str, ResourceChange]
+    nested: Mapping[str, str]  # the ARNs of the change sets of nested stacks, by logical ID
+
+
+class StackReader:
+    """Reads the stacks of one region of the caller's account."""
+
+    def __init__(self, session: ToolSession, region: str) -> None:
+        self._aws: Aws = session.aws(region, None)
+        self._where: Where = self._aws.where(region, None)
+        self.account = self._aws.accounts.own
+        self.region = region
+        self._resources = StackResources(self._aws)
+        self._ports = session.ports(self.account)
+        self._clock = session.clock
+        self._stacks: Memo[str, DeployedStack | None] = Memo()
+        self._change_sets: Memo[tuple[StackArn, str], ChangeSet] = Memo()
+        self._users: Memo[str, tuple[str, ...]] = Memo()
+        self._exported: Memo[str, frozenset[str]] = Memo()
+        self._inspector = TagInspector(self._ports.stacks)
+        self._stores: Memo[str, Store] = Memo()
+        self._tags: Memo[tuple[str, Location], Mapping[Key, ValueTags]] = Memo()
+
+    def stack(self, name: str) -> DeployedStack | None:
+        """The stack with this name or ARN; None if there is none."""
+        return self._stacks.get(name, lambda: self._stack(name))
+
+    def _stack(self, name: str) -> DeployedStack | None:
+        try:
+            found = self._resources.description(self._where, name)
+        except StackNotFoundError:
+            return None
+        arn = StackArn.parse(found["StackId"])
+        status = found["StackStatus"]
+        parameters = Described.of(found.get("Parameters", ()))
+        names = pseudo_parameters(arn, exists=True, topics=found.get("NotificationARNs"))
+        if status in _EMPTY:
+            return DeployedStack(arn, status, parameters, names, None)
+        template = template_of(self._aws, self._where, str(arn))
+        values = {**parameters.names(template, hidden=SourceKind.FIXED), **names}
+        outputs = found.get("Outputs", ())
+        exported = {each["OutputKey"]: each["ExportName"] for each in outputs if each.get("ExportName")}
+        version = StackVersion.of(template, values, exported)
+        return DeployedStack(arn, status, parameters, names, version, self._nested(str(arn)))
+
+    def new_stack(self, name: str) -> DeployedStack:
+        """A stack that does not exist yet.
+
+        Raises:
+            NoSuchStackError: no stack can have this name.
+        """
+        if not is_stack_name(name):
+            raise NoSuchStackError(name, self.region)
+        arn = StackArn.parse(
+            f"arn:{partition_of(self.region)}:cloudformation:{self.region}:{self.account}:stack/{name}/-"
+        )
+        return DeployedStack(arn, "", Described(), pseudo_parameters(arn, exists=False), None)
+
+    def change_set(self, stack: DeployedStack, change_set: str) -> ChangeSet:
+        """A change set of a stack, by its name or ARN.
+
+        Raises:
+            NoSuchChangeSetError: there is none.
+            ChangeSetNotReadyError: it is being created, has failed, or is obsolete.
+        """
+        return self._change_sets.get((stack.arn, change_set), lambda: self._change_set(stack, change_set))
+
+    def _change_set(self, stack: DeployedStack, change_set: str) -> ChangeSet:
+        pages = self._describe_change_set(stack, change_set)
+        first, changes = pages[0], [each for page in pages for each in page.get("Changes", ())]
+        listed = [each["ResourceChange"] for each in changes if "ResourceChange" in each]
+        reason = first.get("StatusReason", "")
+        execution = first.get("ExecutionStatus", "")
+        status = execution if execution.startswith(_OVER) else first["Status"]
+        if status != "CREATE_COMPLETE" and (listed or not any(text in reason for text in _NO_CHANGES)):
+            raise ChangeSetNotReadyError(change_set, status, reason)
+        template = template_of(self._aws, self._where, stack.arn.name, ChangeSetName=change_set)
+        parameters = Described.of(first.get("Parameters", ()))
+        names = {**parameters.names(template, hidden=SourceKind.CHANGING), **stack.names}
+        nested = {each["LogicalResourceId"]: each["ChangeSetId"] for each in listed if each.get("ChangeSetId")}
+        return ChangeSet(
+            StackVersion.of(template, names), {each["LogicalResourceId"]: _change(each) for each in listed}, nested
+        )
+
+    def stored(self, stack: DeployedStack, comparison: Comparison, exports: Iterable[str] = ()) -> StoredStack:
+        """What is stored about the exports of a stack, wherever its old and new version and the index say.
+
+        Args:
+            stack: the stack.
+            comparison: its versions.
+            exports: the CloudFormation exports whose users matter.
+        """
+        own, name = self._store(self.region), stack.arn.name
+        index = {
+            index_of(parameter)[1]: entry
+            for parameter, found in own.under(f"{INDEX}/{name}", decrypted=False).items()
+            if (entry := IndexEntry.decode(found)) and entry.stack == str(stack.arn)
+        }
+        scopes = {
+            (logical_id, at): self._scope(ExportIdentity(str(stack.arn), logical_id), at)
+            for logical_id, at in locations_of(stack.arn, comparison, index)
+        }
+        held = {
+            *(comparison.old.outputs if comparison.old else ()),
+            *(each.hold for each in index.values() if each.hold),
+        }
+        holds = {export: self._holds(own, export) for export in sorted(held)}
+        users = {each: without_holds(self.users(each), holds.get(each, ())) for each in exports}
+        return StoredStack(index, scopes, holds, users)
+
+    def users(self, export: str) -> tuple[str, ...]:
+        """The names of the stacks that import a CloudFormation export of the region."""
+        return self._users.get(export, lambda: self._importing(export))
+
+    def has_export(self, name: str) -> bool:
+        """Whether a stack of the region has a CloudFormation export of this name."""
+        return name in self._exported.get("", self._all_exports)
+
+    def _all_exports(self) -> frozenset[str]:
+        pages = self._pages("ListExports", "exports", "list_exports")
+        return frozenset(each["Name"] for page in pages for each in page["Exports"])
+
+    def _scope(self, export: ExportIdentity, at: Location) -> StoredScope:
+        """What an Export sees in a place: all Exports of a stack see what is read there once."""
+        store, inspector = self._store(at.region), self._inspector
+        try:
+            stored = read_scope(store, at.scope, export, inspector)
+        except (UnreadableRecordError, ForeignParameterError) as error:
+            return StoredScope(StoredExports({}, None), problem=error)
+        keys = sorted(stored.stored)
+        tags = self._tags.get((export.stack, at), lambda: inspector.inspect(store, at.scope, keys, export.stack))
+        return StoredScope(stored, tags)
+
+    @staticmethod
+    def _holds(store: Store, export: str) -> tuple[HoldParameter, ...]:
+        names = store.under(f"{HOLDS}/{export.replace(':', '.')}", decrypted=False)
+        return tuple(hold for name in names if (hold := HoldParameter.of(name)))
+
+    def _importing(self, export: str) -> tuple[str, ...]:
+        try:
+            pages = list(self._pages("ListImports", f"export {export}", "list_imports", ExportName=export))
+        except FetchFailedError as error:
+            if error.code == ABSENT:  # nobody does
+                return ()
+            raise
+        return tuple(sorted(name for page in pages for name in page["Imports"]))
+
+    def _store(self, region: str) -> Store:
+        return self._stores.get(region, lambda: cast("Store", _ReadOnce(self._ports.stores(region, self._clock))))
+
+    def _nested(self, arn: str) -> dict[str, str]:
+        """The ARNs of the stacks that are nested in a stack, by logical ID."""
+        pages = self._pages("ListStackResources", f"stack {arn}", "list_stack_resources", StackName=arn)
+        return {
+            each["LogicalResourceId"]: each["PhysicalResourceId"]
+            for page in pages
+            for each in page["StackResourceSummaries"]
+            if each["ResourceType"] == NESTED_STACK
+            and each["ResourceStatus"] != DELETED
+            and each.get("PhysicalResourceId")
+        }
+
+    def _describe_change_set(self, stack: DeployedStack, change_set: str) -> list[Mapping[str, Any]]:
+        target, request = f"change set {change_set}", {"StackName": stack.arn.name, "ChangeSetName": change_set}
+        try:
+            pages = list(self._pages("DescribeChangeSet", target, "describe_change_set", **request))
+        except FetchFailedError as error:
+            if error.code in (*_NO_CHANGE_SET, ABSENT):
+                raise NoSuchChangeSetError(change_set, stack.arn.name) from None
+            raise
+        # An ARN is found whatever the stack's name is.
+        if pages[0].get("StackId", str(stack.arn)) != str(stack.arn):
+            raise NoSuchChangeSetError(change_set, stack.arn.name)
+        return pages
+
+    def _pages(self, action: str, target: str, method: str, **request: str) -> Iterator[Mapping[str, Any]]:
+        return self._aws.pages(self._where, action, target, Clients.cloudformation, method, **request)
+
+
+def without_holds(users: Iterable[str], holds: Iterable[HoldParameter]) -> tuple[str, ...]:
+    """The stacks that import a CloudFormation export themselves: hold stacks are known by their parameters."""
+    own = {hold_stack_name(each.account, each.label, each.hash) for each in holds}
+    return tuple(each for each in users if each not in own)
+
+
+class _ReadOnce:
+    """A store of which every path is read once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._found: Memo[tuple[str, bool], dict[str, Parameter]] = Memo()
+        self.tags = store.tags
+        self.side_by_side = store.side_by_side
+
+    def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
+        return self._found.get((path, decrypted), lambda: self._store.under(path, decrypted=decrypted))
+
+
+def _change(given: Mapping[str, Any]) -> ResourceChange:
+    match given["Action"]:
+        case "Add" | "Import":
+            return ResourceChange.ADDED
+        case "Remove":
+            return ResourceChange.REMOVED
+    kinds = {"True": ResourceChange.REPLACED, "False": ResourceChange.KEPT}
+    return kinds.get(str(given.get("Replacement")), ResourceChange.MAYBE_REPLACED)

@@ -1,0 +1,180 @@
+"""The events that CloudFormation would send to the Exports of a stack, and what the exporter would do for them. Pure.
+
+The plans are the exporter's own, made from the exports as they are stored. Exports are updated one after another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from strongref.contract.event import Event, RequestType
+from strongref.contract.requests import OnChange
+from strongref.errors import BadRequestError, StrongRefError
+from strongref.protocol.exports import ExportEvent, physical_id
+from strongref.protocol.phases import Phase, claim_policy
+from strongref.protocol.plan import Delete, refusal_of
+from strongref.protocol.planner import ExportIdentity, keys_to_inspect, plan_export
+from strongref.protocol.snapshot import Destination
+from strongref_cli.check.comparison import Stays
+from strongref_cli.check.stored import Location
+from strongref_cli.check.unknown import sent
+from strongref_cli.check.wanted import Case, WantedExport, wanted_export
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from strongref.contract.names import Key, StackArn
+    from strongref.contract.values import Value
+    from strongref.protocol.plan import ExportPlan
+    from strongref_cli.check.comparison import Comparison
+    from strongref_cli.check.stored import StoredScope, StoredStack
+    from strongref_cli.check.unknown import Evaluated
+    from strongref_cli.check.version import StackVersion
+
+
+@dataclass(frozen=True, slots=True)
+class PlacePlan:
+    """What an Export would do in one place."""
+
+    at: Location
+    wanted: Mapping[Key, Value] = field(repr=False)
+    plan: ExportPlan
+
+    @property
+    def deletes(self) -> set[Key]:
+        """The values that nobody publishes after it."""
+        return {key for each in self.plan.instructions if isinstance(each, Delete) for key in each.keys}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one event of an Export would come to."""
+
+    places: tuple[PlacePlan, ...] = ()
+    refusal: StrongRefError | None = None
+
+
+@dataclass
+class Simulation:
+    """One operation of a stack."""
+
+    stack: StackArn
+    comparison: Comparison
+    stored: StoredStack
+    wanted: dict[str, WantedExport] = field(default_factory=dict)  # by the logical ID of each Export of the new version
+
+    def __post_init__(self) -> None:
+        for each in self.comparison.new.exports:
+            given, former = self.given(self.comparison.new, each), self.given(self.comparison.old, each)
+            self.wanted[each] = wanted_export(each, given, former, self.comparison, self.stored)
+
+    def runs(self) -> list[dict[str, Outcome]]:
+        """What each Export does that CloudFormation calls, in every case: after all others, if it can, and before."""
+        called = [each for each in self.comparison.new.exports if self._is_called(each)]
+        return [run(case, called) for case in Case for run in (self._last, self._first)]
+
+    def removal(self, logical_id: str, phase: Phase, done: Mapping[str, Outcome] | None = None) -> Outcome:
+        """What the deletion of an Export does, after others have been updated."""
+        places = []
+        for at in self.stored.locations(logical_id):
+            scope = self._stored(logical_id, at, done or {})
+            places.append(PlacePlan(at, {}, self._plan(logical_id, Destination(*at, {}), scope, phase)))
+        return Outcome(tuple(places), refusal_of([each.plan for each in places]))
+
+    def hold(self, version: StackVersion | None, logical_id: str) -> str:
+        """The attribute `Hold` of an Export: what its property says, or said before it was removed."""
+        if version is self.comparison.new and logical_id in self.wanted:
+            return str(self.wanted[logical_id].best.get("Hold", "") or self.stored.hold(logical_id))
+        given = self.given(version, logical_id)
+        own = given.get("Hold", "") if isinstance(given, dict) else ""
+        return own if own and isinstance(own, str) else self.stored.hold(logical_id)
+
+    def given(self, version: StackVersion | None, logical_id: str) -> Evaluated:
+        """The properties of an Export as CloudFormation sends them; None if the version does not have it."""
+        if version is None or logical_id not in version.exports:
+            return None
+        return sent(version.resources[logical_id].properties)
+
+    def _first(self, case: Case, called: Sequence[str]) -> dict[str, Outcome]:
+        """What each Export does before all those that it does not depend on."""
+        found: dict[str, Outcome] = {}
+        for each in called:
+            needed = self.comparison.new.needed_by(each)
+            found[each] = self._outcome(each, case, {name: done for name, done in found.items() if name in needed})
+        return found
+
+    def _last(self, case: Case, called: Sequence[str]) -> dict[str, Outcome]:
+        """What each Export does after all those that can go before it: a refused one is tried again after them."""
+        found: dict[str, Outcome] = {}
+        left, before = list(called), 0
+        while left and len(left) != before:
+            before = len(left)
+            for each in left:
+                needed = self.comparison.new.needed_by(each).intersection(called)
+                if all(name in found and not found[name].refusal for name in needed):
+                    found[each] = self._outcome(each, case, found)
+            left = [each for each in left if each not in found or found[each].refusal]
+        return found
+
+    def _is_called(self, logical_id: str) -> bool:
+        """Whether CloudFormation calls the function: only if a property changes, or may."""
+        old, new = (self.given(each, logical_id) for each in (self.comparison.old, self.comparison.new))
+        if self.wanted[logical_id].undecided:
+            return False
+        if old is None:
+            return True
+        if self.comparison.changes is not None:
+            return self.comparison.may_change(logical_id)
+        return self.comparison.stays(old, new) is not Stays.YES
+
+    def _outcome(self, logical_id: str, case: Case, done: Mapping[str, Outcome]) -> Outcome:
+        try:
+            event = ExportEvent.parse(self._event(logical_id, self.wanted[logical_id].cases[case]))
+        except BadRequestError as refused:
+            return Outcome(refusal=refused)
+        phase = Phase.CREATE if self.given(self.comparison.old, logical_id) is None else Phase.UPDATE
+        places = []
+        for each in [*event.destinations, *self._elsewhere(logical_id, event)]:
+            at = Location(each.region, each.scope)
+            scope = self._stored(logical_id, at, done)
+            if scope.problem:
+                return Outcome(refusal=scope.problem)
+            places.append(PlacePlan(at, each.wanted, self._plan(logical_id, each, scope, phase, event)))
+        return Outcome(tuple(places), refusal_of([each.plan for each in places]))
+
+    def _elsewhere(self, logical_id: str, event: ExportEvent) -> list[Destination]:
+        """Where an Export publishes if its old properties cannot be understood."""
+        known = {(each.region, each.scope) for each in event.destinations}
+        found = self.stored.locations(logical_id) if event.unclear_regions else []
+        return [Destination(*at, {}) for at in found if at not in known]
+
+    def _event(self, logical_id: str, properties: Mapping[str, object]) -> Event:
+        """The event that CloudFormation would send. What is not known of the old properties is as it is stored."""
+        old = self.given(self.comparison.old, logical_id)
+        former = None
+        if old is not None and self.comparison.old:
+            unchanged = replace(self.comparison, new=self.comparison.old, changes={})
+            former = wanted_export(logical_id, old, old, unchanged, self.stored).best
+        kind = RequestType.CREATE if former is None else RequestType.UPDATE
+        own_id = physical_id(self.stack, logical_id)
+        return Event(kind, str(self.stack), logical_id, "check", own_id, properties, former, "", "")
+
+    def _plan(
+        self, logical_id: str, at: Destination, scope: StoredScope, phase: Phase, event: ExportEvent | None = None
+    ) -> ExportPlan:
+        export, rewrite = ExportIdentity(str(self.stack), logical_id), event.rewrite if event else ()
+        inspected = keys_to_inspect(export, at.wanted, scope.exports, rewrite)
+        tags = {key: scope.tags[key] for key in inspected if key in scope.tags}
+        policy = claim_policy(phase, event.on_change if event else OnChange.REFUSE)
+        return plan_export(
+            at.scope, export, at.wanted, scope.exports, tags, policy=policy, rewrite=rewrite, hold=at.hold
+        )
+
+    def _stored(self, logical_id: str, at: Location, done: Mapping[str, Outcome]) -> StoredScope:
+        """What is stored in a place once the Exports before this one have been updated."""
+        scope = self.stored.at(logical_id, at)
+        for outcome in done.values():
+            for each in outcome.places if outcome.refusal is None else ():
+                scope = scope.after(each.plan) if each.at == at else scope
+        return scope

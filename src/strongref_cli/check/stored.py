@@ -1,0 +1,154 @@
+"""What is stored about a stack's exports, and where to look for it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.contract.names import SHARED, ExportScope
+from strongref.protocol.plan import Create, Delete, Overwrite, TakeOwnership, WriteRecord
+from strongref.protocol.planner import StoredExports
+from strongref_cli.check.report import ValueChange
+from strongref_cli.check.unknown import Unknown, sent, sources_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref.contract.holds import HoldParameter
+    from strongref.contract.index import IndexEntry
+    from strongref.contract.names import Key, StackArn
+    from strongref.contract.values import Value
+    from strongref.errors import StrongRefError
+    from strongref.protocol.plan import ExportPlan
+    from strongref.protocol.planner import ValueTags
+    from strongref_cli.check.comparison import Comparison
+    from strongref_cli.check.report import ChangeKind
+    from strongref_cli.check.version import StackVersion
+
+
+class Location(NamedTuple):
+    """Where exports are: a scope in the Parameter Store of a region."""
+
+    region: str
+    scope: ExportScope
+
+
+@dataclass(frozen=True, slots=True)
+class StoredScope:
+    """What is stored in one place, as one Export sees it."""
+
+    exports: StoredExports
+    tags: Mapping[Key, ValueTags] = field(default_factory=dict)  # of all stored values
+    problem: StrongRefError | None = None  # why the Export cannot go on there, whatever it wants
+
+    def after(self, plan: ExportPlan) -> StoredScope:
+        """The same after the plan of another Export of the stack is carried out."""
+        values, others = dict(self.exports.stored), dict(self.exports.others)
+        for each in plan.instructions:
+            if isinstance(each, Create | Overwrite | TakeOwnership):
+                values[each.key] = each.value
+            elif isinstance(each, Delete):
+                values = {key: value for key, value in values.items() if key not in each.keys}
+            elif isinstance(each, WriteRecord) and each.logical_id not in self.exports.orphans:
+                others.pop(each.logical_id, None)
+                if each.record and each.record.values:
+                    others[each.logical_id] = replace(each.record, open=False)
+        return replace(self, exports=replace(self.exports, stored=values, others=others))
+
+
+NOTHING_STORED = StoredScope(StoredExports({}, None))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStack:
+    """Everything that is stored about the exports of one stack."""
+
+    index: Mapping[str, IndexEntry] = field(default_factory=dict)  # by the Export's logical ID
+    # by the Export's logical ID and where
+    scopes: Mapping[tuple[str, Location], StoredScope] = field(default_factory=dict)
+    holds: Mapping[str, tuple[HoldParameter, ...]] = field(default_factory=dict)  # by the CloudFormation export
+    # the names of the stacks that import a CloudFormation export themselves, with `Fn::ImportValue`
+    users: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def at(self, logical_id: str, location: Location) -> StoredScope:
+        return self.scopes.get((logical_id, location), NOTHING_STORED)
+
+    def locations(self, logical_id: str) -> list[Location]:
+        """Where an Export has a record."""
+        return [at for (each, at), found in self.scopes.items() if each == logical_id and found.exports.own]
+
+    def importers(self, logical_id: str) -> tuple[str, ...]:
+        """The ARNs of those who import something that an Export publishes."""
+        found = (self.at(logical_id, at).tags.get(key) for at, key in self.recorded_in_places(logical_id))
+        return tuple(sorted({arn for tags in found if tags for arn in tags.importers}))
+
+    def recorded_in_places(self, logical_id: str) -> list[tuple[Location, Key]]:
+        places = {at: self.at(logical_id, at).exports.recorded for at in self.locations(logical_id)}
+        return [(at, key) for at, recorded in places.items() for key in sorted(recorded)]
+
+    def change(self, kind: ChangeKind, logical_id: str, at: Location, key: Key, because: str = "") -> ValueChange:
+        """What becomes of a value of an Export, with those who import it."""
+        tags = self.at(logical_id, at).tags.get(key)
+        return ValueChange(kind, key, at.region, at.scope.consumer, tags.importers if tags else (), because)
+
+    def recorded(self, logical_id: str) -> dict[Key, Value]:
+        """What an Export publishes, by its records; the same in all places, or about to be."""
+        places = self.recorded_in_places(logical_id)
+        return {key: self.at(logical_id, at).exports.recorded[key] for at, key in places}
+
+    def published_by_others(self, logical_id: str) -> dict[Key, Value]:
+        """What the other Exports of the stack publish in the same places."""
+        scopes = [found for (each, _), found in self.scopes.items() if each == logical_id]
+        return {
+            key: value
+            for scope in scopes
+            for record in scope.exports.others.values()
+            for key, value in record.values.items()
+        }
+
+    def hold(self, logical_id: str) -> str:
+        """The CloudFormation export that the records or the index name; empty if there is none."""
+        records = [self.at(logical_id, at).exports.own for at in self.locations(logical_id)]
+        names = [record.hold for record in records if record and record.hold]
+        entry = self.index.get(logical_id)
+        return (names or [entry.hold if entry else ""])[0]
+
+
+def locations_of(
+    stack: StackArn, comparison: Comparison, index: Mapping[str, IndexEntry]
+) -> Iterator[tuple[str, Location]]:
+    """Every place that matters for each Export: those of the old template, of the new one, and of the index."""
+    # The exporter goes by the properties, so texts that name several regions name them in that order.
+    found: dict[tuple[str, Location], None] = {}
+    for version in (comparison.old, comparison.new):
+        if version is None:
+            continue
+        for logical_id in version.exports:
+            for at in _declared(stack, version, logical_id):
+                found[logical_id, at] = None
+    for logical_id, entry in index.items():
+        for place in sorted(entry.places):
+            found[logical_id, Location(place.region, ExportScope(place.consumer, stack.producer))] = None
+    yield from found
+
+
+def unclear_place(version: StackVersion, logical_id: str, stored: StoredStack) -> str:
+    """Which property hides where a deployed Export publishes, if the index does not say it either; empty if none."""
+    if logical_id in stored.index:
+        return ""
+    given = sent(version.resources[logical_id].properties)
+    if not isinstance(given, Mapping):
+        return "Properties"
+    return next((name for name in ("Region", "Consumer") if sources_of(given.get(name))), "")
+
+
+def _declared(stack: StackArn, version: StackVersion, logical_id: str) -> Iterator[Location]:
+    """The places that an Export's properties name, as far as they are known."""
+    given = sent(version.resources[logical_id].properties)
+    if not isinstance(given, Mapping):
+        return
+    consumer, region = given.get("Consumer", SHARED), given.get("Region", stack.region)
+    for each in region if isinstance(region, list) else [region]:
+        if isinstance(each, str) and isinstance(consumer, str) and not isinstance(region, Unknown):
+            yield Location(each, ExportScope(consumer, stack.producer))

@@ -1,0 +1,194 @@
+"""What an Export would publish: its properties, with values in the place of those that only the deployment knows.
+
+There are three answers. In the best case every unknown value stays as it is stored, in the worst case it changes. In
+the third case those that may disappear or get another type do so, which not even `OnChange: propagate` allows. What is
+refused in all cases is refused; what is refused in some of them only is unknown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.names import SHARED, short_hash
+from strongref_cli.check.comparison import Stays, because
+from strongref_cli.check.shapes import keeps_shape
+from strongref_cli.check.unknown import ABSENT, Absent, Evaluated, Unknown, expression_of, sources_of
+from strongref_toolkit.published_exports import nested
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref.contract.names import Key
+    from strongref.contract.values import Value
+    from strongref_cli.check.comparison import Comparison
+    from strongref_cli.check.stored import StoredStack
+
+CLOUDFORMATIONS_OWN = ("ServiceToken", "ServiceTimeout")
+
+
+class Case(Enum):
+    BEST = "best"
+    WORST = "worst"
+    """Unknown values change, and differ from each other if they are computed in different ways."""
+    LOSING = "losing"
+    """Unknown values that may disappear or get another type do so. The others change."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedExport:
+    """An Export's properties, ready for `ExportRequest.parse`."""
+
+    cases: Mapping[Case, Mapping[str, object]] = field(default_factory=dict, repr=False)
+    # the keys, or names of maps, whose values are unknown, and why
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    # a property that is unknown and decides everything, and why; none of the rest counts then
+    undecided: tuple[str, str] | None = None
+
+    @property
+    def best(self) -> Mapping[str, object]:
+        return self.cases.get(Case.BEST, {})
+
+    def why_unknown(self, key: Key) -> str | None:
+        """Why the value of a key is unknown; None if it is known."""
+        for name, reason in self.unknown.items():
+            if key == name or key.startswith(f"{name}/") or not name:
+                return reason
+        return None
+
+
+def wanted_export(
+    logical_id: str, given: Evaluated, former: Evaluated, comparison: Comparison, stored: StoredStack
+) -> WantedExport:
+    """What an Export would publish, given its properties in the new template and in the old one.
+
+    The former ones are empty for an Export that is created.
+    """
+    if not isinstance(given, Mapping):
+        return WantedExport(undecided=("Properties", because(comparison, given)))
+    old = former if isinstance(former, Mapping) else {}
+    settings: dict[str, object] = {}
+    for name, value in given.items():
+        if name in CLOUDFORMATIONS_OWN or name == "Values":
+            continue
+        settled = value
+        if sources_of(value):
+            stays = name in old and comparison.stays(old[name], value) is Stays.YES
+            settled = _stored_setting(logical_id, name, stored) if stays else None
+            if settled is None:
+                return WantedExport(undecided=(name, because(comparison, value)))
+        if not isinstance(settled, Absent):
+            settings[name] = settled
+    if "Values" not in given:
+        return WantedExport(dict.fromkeys(Case, settings))
+    former_values, new_values = old.get("Values", ABSENT), given["Values"]
+    if isinstance(new_values, Unknown) and not _stays(comparison, former_values, new_values):
+        return WantedExport(undecided=("Values", because(comparison, new_values)))  # its keys are unknown
+    values = _Values(comparison, stored, logical_id)
+    cases = {case: {**settings, "Values": values.filled((), former_values, new_values, case)} for case in Case}
+    return WantedExport(cases, values.unknown)
+
+
+def _stored_setting(logical_id: str, name: str, stored: StoredStack) -> Any:  # noqa: ANN401 (a property)
+    """A property that is unknown and stays, as it is stored; None if that does not say."""
+    places = stored.index[logical_id].places if logical_id in stored.index else frozenset()
+    consumers = {place.consumer for place in places}
+    if name == "Region" and places:
+        return sorted({place.region for place in places})
+    if name == "Consumer" and len(consumers) == 1 and SHARED not in consumers:
+        return next(iter(consumers))
+    if name == "Hold":
+        return stored.hold(logical_id) or None
+    return ABSENT if name == "Revision" else None
+
+
+def _stays(comparison: Comparison, old: Evaluated | Absent, new: Evaluated) -> bool:
+    return not isinstance(old, Absent) and comparison.stays(old, new) is Stays.YES
+
+
+class _Values:
+    """The values of one Export, with stored values or placeholders for those that are unknown."""
+
+    def __init__(self, comparison: Comparison, stored: StoredStack, logical_id: str) -> None:
+        self._comparison = comparison
+        self._own = stored.recorded(logical_id)
+        self._known = stored.published_by_others(logical_id) | self._own
+        self.unknown: dict[str, str] = {}
+
+    def filled(self, path: tuple[str, ...], old: Evaluated | Absent, new: Evaluated, case: Case) -> Any:  # noqa: ANN401 (a property)
+        if isinstance(new, Mapping):
+            below = old if isinstance(old, Mapping) else {}
+            found = ((key, self.filled((*path, key), below.get(key, ABSENT), each, case)) for key, each in new.items())
+            return {key: each for key, each in found if each is not ABSENT}
+        if not sources_of(new):
+            return new
+        name = "/".join(path)
+        stays, stored = self._settled(path, old, new)
+        if stays is Stays.YES and (stored is not None or not path):
+            return stored or {}  # It may publish nothing at all.
+        if stays is Stays.UNKNOWN:
+            self.unknown[name] = because(self._comparison, new)
+            if stored is not None and case is Case.BEST:
+                return stored
+            versions = (self._comparison.old, self._comparison.new)
+            if case is Case.LOSING and not keeps_shape(old, new, stored, versions):
+                return ABSENT
+        return self._other(name, new, case)
+
+    def _settled(self, path: tuple[str, ...], old: Evaluated | Absent, new: Evaluated) -> tuple[Stays, Any]:
+        """Whether a value stays the same, and what is stored under its name."""
+        name = "/".join(path)
+        if isinstance(old, Absent):
+            stored = self._stored(name, self._known)
+            moves = stored is not None and self._is_from_another(path, new)
+            return Stays.YES if moves else Stays.UNKNOWN, stored
+        stays = self._comparison.stays(old, new)
+        return stays, self._stored(name, self._own if stays is Stays.YES else self._known)
+
+    def _is_from_another(self, path: tuple[str, ...], new: Evaluated) -> bool:
+        """Whether another Export has the same value under this name: it is renamed, or the value moves."""
+        old = self._comparison.old
+        for each in old.exports if old else ():
+            former: Any = old.resources[each].properties if old else None
+            for level in ("Values", *path):
+                former = former.get(level, ABSENT) if isinstance(former, Mapping) else ABSENT
+            if _stays(self._comparison, former, new):
+                return True
+        return False
+
+    def _stored(self, name: str, values: Mapping[Key, Value]) -> Any:  # noqa: ANN401 (a property)
+        """What is stored under a name: a value, or a map of them; None if nothing is."""
+        prefix = f"{name}/" if name else ""
+        return next((value.attribute for key, value in values.items() if key == name), None) or (
+            nested({key.removeprefix(prefix): each.attribute for key, each in values.items() if key.startswith(prefix)})
+            or None
+        )
+
+    def _other(self, name: str, new: Evaluated, case: Case) -> Any:  # noqa: ANN401 (a property)
+        """A value that is not stored, of the type of the one that is, so that only the value counts as changed."""
+        if isinstance(new, list):
+            return [_placeholder(item, case) if sources_of(item) else item for item in new]
+        stored, text = self._stored(name, self._known), _placeholder(new, case)
+        if isinstance(stored, Mapping):
+            return dict(_placeholders(stored, text))
+        return [text] if isinstance(stored, list) else text
+
+
+def _placeholder(value: Evaluated, case: Case) -> str:
+    """Stands for a value that differs from every stored one. Those of one expression are equal; in the best case, all.
+
+    It is never shown.
+    """
+    unknown = "(known after the deployment)"
+    if case is Case.BEST:
+        return unknown
+    return f"{unknown} {short_hash(json.dumps(expression_of(value), sort_keys=True))}"
+
+
+def _placeholders(stored: Mapping[str, Any], text: str) -> Iterator[tuple[str, Any]]:
+    for key, below in stored.items():
+        is_map = isinstance(below, Mapping)
+        yield key, dict(_placeholders(below, text)) if is_map else [text] if isinstance(below, list) else text

@@ -1,0 +1,135 @@
+"""`strongref doctor`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from strongref.text import some
+from strongref_cli.doctor.diagnosis import DEAD_FENCE, Severity, with_failures
+from strongref_cli.doctor.examination import Diagnosis, Examination
+from strongref_cli.doctor.versions import version_problems
+from strongref_cli.doctor.wait_notice import WaitNotice
+from strongref_cli.install.installed import kms_keys
+from strongref_cli.output import Result, TextTable, ask, count, progress, show, show_plan
+from strongref_cli.overview.graph import Unread
+from strongref_cli.overview.reading import OverviewReader
+from strongref_cli.overview.region_reading import name_unread, status, unread_document
+from strongref_cli.overview.texts import (
+    participant_document,
+    short_text,
+)
+from strongref_toolkit.log import no_log
+from strongref_toolkit.regions import chosen_regions
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from strongref_cli.doctor.diagnosis import Problem
+    from strongref_toolkit.session import ToolSession
+
+
+def examine(args: argparse.Namespace, session: ToolSession) -> int:
+    """`strongref doctor`."""
+    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
+    aws = session.aws(None, None)
+    with no_log(), progress("Examining") as step:
+        account = aws.accounts.own
+        ports = session.ports(account, kms_keys(session))
+        found = _diagnosed(
+            session,
+            Examination(ports, session.clock, account, OverviewReader(aws, step, leaves_newer=True), step),
+            regions,
+        )
+    name_unread(found.unread)
+    healable = sorted({each.region for each in found.problems if each.severity is Severity.HEALABLE})
+    if not (args.fix and healable):
+        show(_diagnosis(found), args.output)
+        return _status(found)
+    show_plan(_diagnosis(found), args.output, yes=args.yes)
+    ask("Repair what --fix can?", yes=args.yes)
+    with no_log(), progress("Repairing") as step:
+        ports = replace(ports, waits=WaitNotice(step))
+        examination = Examination(ports, session.clock, account, OverviewReader(aws, step, leaves_newer=True), step)
+        repaired, failures = examination.heal(healable)
+    with no_log(), progress("Examining again"):
+        left = _diagnosed(session, examination, regions)
+    name_unread(each for each in left.unread if each.region not in {before.region for before in found.unread})
+    unread = {each.region for each in left.unread}
+    failures = [each for each in failures if each.called_in not in unread]
+    left = replace(left, problems=tuple(with_failures(left.problems, failures, "not-repaired")))
+    still = {each.identity for each in left.problems}
+    repaired += [each for each in found.problems if each.kind == DEAD_FENCE and each.region in left.regions]
+    show(_diagnosis(left, [each for each in repaired if each.identity not in still]), args.output)
+    if failures:
+        raise failures[0].error
+    return _status(left)
+
+
+def _status(found: Diagnosis) -> int:
+    return status(found.unread, int(any(each.severity is not Severity.NOTE for each in found.problems)))
+
+
+def _diagnosed(session: ToolSession, examination: Examination, regions: Sequence[str]) -> Diagnosis:
+    """What is wrong in regions, and with what is installed there; errors as for `Examination.examine`."""
+    found = examination.examine(regions)
+    problems, failed = version_problems(session, found.regions)
+    if len(failed) == len(found.regions):
+        raise failed[found.regions[0]]
+    unread = {each.region: each for each in found.unread} | {
+        region: Unread(region, str(error)) for region, error in failed.items()
+    }
+    return Diagnosis(
+        tuple(each for each in found.regions if each not in failed),
+        (*problems, *(each for each in found.problems if each.region not in failed)),
+        tuple(unread[region] for region in sorted(unread)),
+    )
+
+
+def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
+    problems, regions = found.problems, found.regions
+    rows = [
+        (
+            each.region,
+            each.kind,
+            each.subject,
+            some([short_text(who, each.region) for who in each.stacks], 3),
+            each.next_step,
+        )
+        for each in problems
+    ]
+    counts = Counter(each.severity for each in problems)
+    parts = [
+        f"{counts[Severity.HEALABLE]:,} that --fix repairs",
+        f"{counts[Severity.ACTION]:,} that {'needs' if counts[Severity.ACTION] == 1 else 'need'} a person",
+        f"{counts[Severity.NOTE]:,} to know",
+    ]
+    where = some(regions, 5)
+    summary = (
+        f"{count(len(problems), 'finding', 'in')} {where}: {', '.join(parts)}."
+        if problems
+        else f"Nothing is wrong in {where}."
+    )
+    notes = [f"Repaired: {some([f'{each.kind} ({each.subject})' for each in repaired], 10)}."] if repaired else []
+    columns = ("REGION", "FINDING", "WHAT", "STACKS", "NEXT STEP")
+    document = {
+        "regions": list(regions),
+        "findings": [_problem_document(each) for each in problems],
+        "repaired": [_problem_document(each) for each in repaired],
+        "unread": unread_document(found.unread),
+    }
+    return Result([TextTable(columns, rows, notes=[*notes, summary])], document)
+
+
+def _problem_document(problem: Problem) -> dict[str, Any]:
+    return {
+        "region": problem.region,
+        "kind": problem.kind,
+        "severity": problem.severity.value,
+        "subject": problem.subject,
+        "parameter": problem.parameter or None,
+        "stacks": [participant_document(each) for each in problem.stacks],
+        "nextStep": problem.next_step,
+    }

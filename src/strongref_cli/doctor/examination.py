@@ -1,0 +1,208 @@
+"""Examines regions, and heals them: the janitor of each region at work, or only looking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from threading import Event, get_ident
+from typing import TYPE_CHECKING
+
+from strongref.contract.fence import Fence
+from strongref.contract.releases import RELEASES, Release
+from strongref.errors import HoldMissingError, StrongRefError
+from strongref.protocol.findings import FindingType
+from strongref.protocol.janitor import Janitor
+from strongref.protocol.time import OnClock
+from strongref_cli.doctor.diagnosis import (
+    NOT_EXAMINED,
+    Problem,
+    RegionFailure,
+    Severity,
+    fences,
+    in_progress,
+    near_limits,
+    outdated,
+    problem_of,
+    released,
+    unprotected,
+    with_failures,
+)
+from strongref_cli.overview.graph import Unread
+from strongref_toolkit.threads import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from strongref.protocol.ports import Ports
+    from strongref.protocol.time import Clock
+    from strongref_cli.overview.exports import StoredRegion
+    from strongref_cli.overview.reading import OverviewReader
+
+
+EXPORTS, FENCES = "/strongref/exports/", "/strongref/fences/"
+
+
+@dataclass(slots=True)
+class InterruptibleClock(OnClock):
+    """`time.Clock` of threads that can be interrupted, as Ctrl-C interrupts the main thread: once in each.
+
+    What they then do to take their fences away is not interrupted.
+    """
+
+    _interrupted: Event = field(default_factory=Event)
+    _threads: set[int] = field(default_factory=set)  # those that have been interrupted
+
+    def interrupt(self) -> None:
+        self._interrupted.set()
+
+    def remaining(self) -> float:
+        return self.clock.remaining()
+
+    def sleep(self, seconds: float) -> None:
+        if get_ident() in self._threads:
+            self.clock.sleep(seconds)
+        else:
+            self._interrupted.wait(seconds)
+            self._check()
+
+    def before_call(self, action: str) -> None:
+        self._check()
+        self.clock.before_call(action)
+
+    def _check(self) -> None:
+        if self._interrupted.is_set() and get_ident() not in self._threads:
+            self._threads.add(get_ident())
+            raise KeyboardInterrupt
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What was found in some regions."""
+
+    regions: tuple[str, ...]  # those that were read
+    problems: tuple[Problem, ...]  # sorted
+    unread: tuple[Unread, ...]  # those that could not be read
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the janitor of a region has found, and could not do."""
+
+    problems: list[Problem] = field(default_factory=list)
+    failures: list[RegionFailure] = field(default_factory=list)
+    values: int = 0  # that were examined
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """Examines the regions of one account. Tags are read exactly: one call for each value."""
+
+    ports: Ports
+    clock: Clock
+    account: str
+    reader: OverviewReader
+    progress: Callable[[str], None]
+
+    def examine(self, regions: Sequence[str]) -> Diagnosis:
+        """Everything that is wrong in these regions; nothing is written.
+
+        Raises:
+            UnknownCallerError: STS does not return the caller, as without credentials.
+            StrongRefError: a call failed, and no region was read.
+        """
+        done = dict(zip(regions, in_threads([partial(self._examined, region) for region in regions]), strict=True))
+        failed = {region: found for region, found in done.items() if isinstance(found, StrongRefError)}
+        if len(failed) == len(done):
+            raise failed[regions[0]]
+        read = {each.region: each for each in self.reader.regions([each for each in done if each not in failed])}
+        values = self.reader.values(list(read.values()))
+        unread = {
+            **{each.region: each for each in self.reader.unread},
+            **{region: Unread(region, str(error)) for region, error in failed.items()},
+        }
+        janitors = [found for region, found in done.items() if isinstance(found, _Found) and region in read]
+        problems = [problem for found in janitors for problem in found.problems]
+        by_hand = {each.parameter for each in problems if each.kind == "changed-by-hand"}
+        problems += [each for each in outdated(values) if each.parameter not in by_hand]
+        problems += unprotected(values)
+        for each in read.values():
+            problems += self._stored(each)
+        changing = {(each.region, each.subject) for each in problems if each.parameter.startswith(FENCES)}
+        # A fence says more than that something is in progress.
+        problems = [
+            each
+            for each in problems
+            if each.kind != "in-progress"
+            or each.parameter.startswith(FENCES)
+            or (each.region, each.subject) not in changing
+        ]
+        failures = [failure for found in janitors for failure in found.failures if failure.called_in not in unread]
+        found = _in_order(with_failures(problems, failures, NOT_EXAMINED))
+        return Diagnosis(tuple(read), tuple(found), tuple(unread[region] for region in sorted(unread)))
+
+    def _stored(self, stored: StoredRegion) -> Iterator[Problem]:
+        """What the names and texts of a region's parameters show."""
+        everything = self.ports.stores(stored.region, self.clock).under("/strongref")
+        sizes = {name: len(parameter.text.encode()) for name, parameter in everything.items()}
+        yield from near_limits(stored, sizes, len(everything))
+        traces = [Release.decode(name, found.text) for name, found in everything.items() if name.startswith(RELEASES)]
+        yield from released(stored.region, [trace for trace in traces if trace])
+        found = {name: Fence.decode(each) for name, each in everything.items() if name.startswith(FENCES)}
+        yield from fences(stored.region, found, self.clock.now())
+
+    def heal(self, regions: Sequence[str]) -> tuple[list[Problem], list[RegionFailure]]:
+        """Repair what is safe to repair in these regions, and return what was repaired, except fences, and what failed.
+
+        Ctrl-C ends it like an error, except that the fences are taken away first, if that takes no longer than
+        `threads.GRACE`; otherwise they expire.
+        """
+        clock = InterruptibleClock(self.clock)
+
+        def heal_in(region: str) -> _Found:
+            found = _Found()
+            try:
+                self._look(region, clock, found, repairs=True)
+            except StrongRefError as error:
+                if error not in [each.error for each in found.failures]:
+                    found.failures.append(RegionFailure(region, error))
+            return found
+
+        healed = in_threads([partial(heal_in, region) for region in regions], clock.interrupt)
+        repaired = [each for found in healed for each in found.problems if each.severity is Severity.HEALABLE]
+        return repaired, [failure for found in healed for failure in found.failures]
+
+    def _examined(self, region: str) -> _Found | StrongRefError:
+        found = _Found()
+        try:
+            self._look(region, self.clock, found, repairs=False)
+        except StrongRefError as error:
+            return error
+        unseen = [each for each in found.failures if each.about and each.about[0].startswith(EXPORTS)]
+        return unseen[0].error if unseen and not found.values else found
+
+    def _look(self, region: str, clock: Clock, found: _Found, *, repairs: bool) -> None:
+        """Have the janitor look after a region, and add what it finds, as far as it comes."""
+
+        def note(_message: str, error: StrongRefError, /, **about: str) -> None:
+            if not isinstance(error, HoldMissingError):  # The finding itself says so.
+                found.failures.append(RegionFailure(region, error, tuple(about.values())))
+
+        for done in Janitor(self.ports, region, self.account, repairs, note).tend(clock):
+            self.progress(f"{region}, {done.mark[0].removeprefix(EXPORTS)}")
+            found.values += done.values
+            if done.busy and not repairs:
+                found.problems.append(in_progress(region, done.mark[0]))
+                continue
+            # Fences are shown with their text, which the janitor does not return.
+            settled = [each for each in done.settled if each.kind is not FindingType.DEAD_FENCE]
+            noted = {str(each.error) for each in found.failures}
+            found.problems += [
+                problem_of(region, each)
+                for each in settled
+                if each.kind is not FindingType.UNKNOWN or each.why not in noted
+            ]
+
+
+def _in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """Each problem once, in the order in which they are shown."""
+    return sorted(dict.fromkeys(problems), key=lambda each: (each.severity.value, each.region, each.kind, each.subject))

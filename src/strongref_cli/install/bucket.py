@@ -1,0 +1,145 @@
+"""The bucket of one region, from which CloudFormation and Lambda take templates and code.
+
+Bucket names are public, so every call names the account that has to own the bucket.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from strongref_cli.install.errors import AwsCallError, ForeignBucketError, MissingBucketError
+from strongref_cli.install.packaging import KEY_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strongref_cli.install.calls import RegionCalls
+
+_WITHOUT_LOCATION = "us-east-1"
+"""Where CreateBucket takes no LocationConstraint (AWS: CreateBucket)."""
+
+_MISSING = ("404", "NoSuchBucket", "NoSuchKey")
+_DENIED = ("403", "AccessDenied", "301", "PermanentRedirect")
+_NOT_EMPTY = "BucketNotEmpty"
+_BATCH = 1000
+"""Keys of one call (AWS: DeleteObjects)."""
+
+_ENCRYPTION = {"Rules": [{"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}, "BucketKeyEnabled": True}]}
+_PRIVATE = {
+    "BlockPublicAcls": True,
+    "IgnorePublicAcls": True,
+    "BlockPublicPolicy": True,
+    "RestrictPublicBuckets": True,
+}
+
+
+def bucket_name(account: str, region: str, prefix: str | None = None) -> str:
+    """The name of a region's bucket: `strongref-ACCOUNT-REGION`, or `PREFIX-REGION`."""
+    return f"{prefix}-{region}" if prefix else f"strongref-{account}-{region}"
+
+
+@dataclass(frozen=True)
+class CodeBucket:
+    """Methods raise `AwsCallError`."""
+
+    calls: RegionCalls
+    account: str  # its owner's ID
+    name: str
+    is_ours: bool = True  # whether the command makes it, and may delete it
+
+    def uri(self, key: str) -> str:
+        return f"s3://{self.name}/{key}"
+
+    def url(self, key: str) -> str:
+        """The URL of an object, as CloudFormation takes it for a template."""
+        return f"{self.calls.session.clients.s3(self.calls.region).meta.endpoint_url}/{self.name}/{key}"
+
+    def exists(self) -> bool:
+        """Whether the account has it.
+
+        Raises:
+            ForeignBucketError: another account has it, or the caller may not use it.
+        """
+        return self._is_there("HeadBucket", "head_bucket")
+
+    def _is_there(self, action: str, method: str, **request: Any) -> bool:  # noqa: ANN401 (as botocore)
+        try:
+            self._call(action, method, **request)
+        except AwsCallError as error:
+            if error.code in _DENIED:
+                raise ForeignBucketError(self.name) from None
+            if error.code not in _MISSING:
+                raise
+            return False
+        return True
+
+    def has(self, key: str) -> bool:
+        """Whether an object is there; errors as `exists`."""
+        return self._is_there("HeadObject", "head_object", Key=key)
+
+    def prepare(self) -> None:
+        """Make it private, and create it if it does not exist.
+
+        Raises:
+            ForeignBucketError: as `exists`.
+            MissingBucketError: it does not exist, and it is not ours to create.
+        """
+        exists = self.exists()
+        if not self.is_ours:
+            if not exists:
+                raise MissingBucketError(self.name)
+            return
+        if not exists:
+            self._create()
+        self._call("PutPublicAccessBlock", "put_public_access_block", PublicAccessBlockConfiguration=_PRIVATE)
+        self._call("PutBucketEncryption", "put_bucket_encryption", ServerSideEncryptionConfiguration=_ENCRYPTION)
+
+    def _create(self) -> None:
+        region = self.calls.region
+        where = {} if region == _WITHOUT_LOCATION else {"CreateBucketConfiguration": {"LocationConstraint": region}}
+        client_in = self.calls.session.clients.s3
+        request: dict[str, Any] = {"Bucket": self.name, "ObjectOwnership": "BucketOwnerEnforced", **where}
+        self.calls.call("CreateBucket", client_in, "create_bucket", **request)
+
+    def put(self, key: str, content: bytes) -> None:
+        self._call("PutObject", "put_object", Key=key, Body=content)
+
+    def keys(self) -> list[str]:
+        """The keys of all objects that the command has put there."""
+        return [each["Key"] for page in self._pages() for each in page.get("Contents", [])]
+
+    def _pages(self) -> Iterator[Any]:
+        return self.calls.pages(
+            "ListObjectsV2",
+            self.calls.session.clients.s3,
+            "list_objects_v2",
+            token=("NextContinuationToken", "ContinuationToken"),
+            Bucket=self.name,
+            ExpectedBucketOwner=self.account,
+            Prefix=KEY_PREFIX,
+        )
+
+    def purge(self) -> bool:
+        """Delete what the command has put there, and the bucket itself if it is ours and nothing else is in it.
+
+        Returns:
+            Whether the bucket is gone.
+        """
+        keys = self.keys()
+        for start in range(0, len(keys), _BATCH):
+            objects = [{"Key": key} for key in keys[start : start + _BATCH]]
+            self._call("DeleteObjects", "delete_objects", Delete={"Objects": objects, "Quiet": True})
+        if not self.is_ours:
+            return False
+        try:
+            self._call("DeleteBucket", "delete_bucket")
+        except AwsCallError as error:
+            if error.code != _NOT_EMPTY:
+                raise
+            return False
+        return True
+
+    def _call(self, action: str, method: str, **request: Any) -> Any:  # noqa: ANN401 (as botocore)
+        given = {"Bucket": self.name, "ExpectedBucketOwner": self.account, **request}
+        return self.calls.call(action, self.calls.session.clients.s3, method, **given)

@@ -1,0 +1,182 @@
+"""`strongref install`, `status` and `uninstall`: the suite in many regions."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from strongref import __version__
+from strongref.errors import StrongRefError
+from strongref.text import some
+from strongref_cli.install.apply import dry_run, install, remove
+from strongref_cli.install.bucket import CodeBucket, bucket_name
+from strongref_cli.install.calls import RegionCalls
+from strongref_cli.install.errors import InstallError
+from strongref_cli.install.finding import find, leftovers, uses
+from strongref_cli.install.outcomes import BAD, RegionOutcome, RegionResult
+from strongref_cli.install.plan import Found, Wanted, plan_install
+from strongref_cli.install.release import load_release
+from strongref_cli.install.removal import (
+    WITHOUT_FUNCTIONS,
+    Leftovers,
+    PlannedRemoval,
+    all_or_nothing,
+    leftover_texts,
+    plan_removal,
+)
+from strongref_cli.install.reports import outcome_report, status_report
+from strongref_cli.install.stacks import RegionStacks
+from strongref_cli.install.suite import load_suite
+from strongref_cli.install.template import parameter_names
+from strongref_cli.options import pairs
+from strongref_cli.output import ask, progress, show
+from strongref_toolkit.errors import UsageError
+from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.threads import in_threads
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Sequence
+
+    from strongref_toolkit.session import ToolSession
+
+T = TypeVar("T")
+
+_WITH_CODE = (RegionResult.INSTALLED, RegionResult.UPDATED, RegionResult.WOULD_INSTALL, RegionResult.WOULD_UPDATE)
+"""Results that are about this command's version of the code."""
+
+
+class _Region(NamedTuple):
+    """What a command works with in one region."""
+
+    name: str
+    stacks: RegionStacks
+    bucket: CodeBucket
+    step: Callable[[str], None]  # shows what is done now
+
+    def show(self, what: str) -> None:
+        self.step(f"{what} in {self.name}")
+
+
+class _Run:
+    """One command in its regions."""
+
+    def __init__(self, args: argparse.Namespace, session: ToolSession) -> None:
+        self.names = chosen_regions(session, args.region, everywhere=args.all_regions)
+        self.session, self.stack = session, str(args.stack)
+        self.account = session.accounts(self.names[0], None).own
+        self.prefix = getattr(args, "bucket", None)
+
+    def everywhere(self, what: str, work: Callable[[_Region], T]) -> list[T]:
+        """The results of some work in every region, in the order of the regions, side by side."""
+        with progress(what) as step:
+            return in_threads([partial(work, self._region(name, step)) for name in self.names])
+
+    def _region(self, name: str, step: Callable[[str], None]) -> _Region:
+        calls = RegionCalls(self.session, name)
+        bucket = CodeBucket(calls, self.account, bucket_name(self.account, name, self.prefix), is_ours=not self.prefix)
+        return _Region(name, RegionStacks(calls), bucket, step)
+
+
+def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
+    suite = load_release(Path(args.release)) if args.release else load_suite()
+    known = tuple(parameter_names(suite.template))
+    parameters, tags = pairs("--parameter", args.parameter), pairs("--tag", args.tag)
+    for name in parameters:
+        _check_known(name, known)
+    wanted = Wanted(args.stack, suite.version, known, parameters, tags, args.force)
+    run = _Run(args, session)
+
+    def in_region(region: _Region) -> RegionOutcome:
+        try:
+            found = find(region.stacks, run.stack, with_template=True)
+            plan = plan_install(found, wanted, suite.template_for(region.bucket.uri))
+            if args.dry_run:
+                return dry_run(plan)
+            return install(plan, suite, region.stacks, region.bucket, region.show)
+        except InstallError as error:
+            return RegionOutcome(region.name, RegionResult.FAILED, details=(str(error),))
+
+    outcomes = run.everywhere("Installing", in_region)
+    notes = suite.notes if any(each.result in _WITH_CODE for each in outcomes) else ()
+    show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
+    return _exit_status(outcomes)
+
+
+def _check_known(name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        close = get_close_matches(name, known, 1)
+        hint = f"Did you mean {close[0]}?" if close else f"The parameters are {', '.join(known)}."
+        raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
+
+
+def _exit_status(outcomes: Iterable[RegionOutcome]) -> int:
+    return int(any(each.result in BAD for each in outcomes))
+
+
+def show_status(args: argparse.Namespace, session: ToolSession) -> int:
+    run = _Run(args, session)
+
+    def in_region(region: _Region) -> Found | RegionOutcome:
+        try:
+            return find(region.stacks, run.stack)
+        except InstallError as error:
+            return RegionOutcome(region.name, RegionResult.FAILED, details=(str(error),))
+
+    results = run.everywhere("Reading", in_region)
+    found = [each for each in results if isinstance(each, Found)]
+    failed = [each for each in results if isinstance(each, RegionOutcome)]
+    report = status_report(found, failed, __version__, everywhere=not args.all_regions)
+    show(report, args.output)
+    return int(not report.document["healthy"])
+
+
+def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
+    run = _Run(args, session)
+    removals = run.everywhere("Looking for stacks that use it", lambda region: _examined(region, run))
+    outcomes, refused = all_or_nothing(each.outcome for each in removals)
+    notes = ["Nothing was removed: remove what uses strongref first, or name other regions."] if refused else []
+    if not refused:
+        planned = {each.outcome.region: each for each in removals}
+        if not args.dry_run:
+            ask(f"Uninstall strongref from {some(planned, 5)}?", yes=args.yes or not any(each.arn for each in removals))
+            outcomes = run.everywhere(
+                "Uninstalling", lambda region: _removed(region, planned[region.name], purge=args.purge)
+            )
+        for each in removals:
+            notes += leftover_texts(each.outcome.region, each.leftovers, purge=args.purge, dry_run=args.dry_run)
+    show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
+    return _exit_status(outcomes)
+
+
+def _examined(region: _Region, run: _Run) -> PlannedRemoval:
+    """What removing a region's installation would do; nothing is changed."""
+    try:
+        found = find(region.stacks, run.stack)
+        in_use = found.stack is not None and found.stack.status not in WITHOUT_FUNCTIONS
+        users = uses(region.stacks, run.stack) if in_use else []
+        store = run.session.ports().stores(region.name, run.session.clock)
+        arn, protected = (found.stack.arn, found.stack.protected) if found.stack else ("", False)
+        return PlannedRemoval(plan_removal(found, users), leftovers(region.bucket, store), arn, protected)
+    except StrongRefError as error:
+        return PlannedRemoval(RegionOutcome(region.name, RegionResult.FAILED, details=(str(error),)), Leftovers())
+
+
+def _removed(region: _Region, removal: PlannedRemoval, *, purge: bool) -> RegionOutcome:
+    outcome = removal.outcome
+    try:
+        if removal.arn:
+            remove(region.stacks, removal.arn, region.show, protected=removal.protected)
+            outcome = RegionOutcome(region.name, RegionResult.REMOVED, outcome.before)
+        if purge and removal.leftovers.bucket:
+            region.show("deleting code")
+            gone = region.bucket.purge()
+            text = (
+                "bucket deleted" if gone else f"the bucket {region.bucket.name} stays; strongref's objects are deleted"
+            )
+            outcome = RegionOutcome(region.name, outcome.result, outcome.before, (*outcome.details, text))
+    except InstallError as error:
+        return RegionOutcome(region.name, RegionResult.FAILED, outcome.before, (str(error),))
+    return outcome

@@ -1,0 +1,138 @@
+"""A release's folder: what `make release` writes and `strongref install --from` reads.
+
+    SHA256SUMS         the checksum of every other file
+    release.json       which version it is
+    template.yaml      the template; its code is below `bucket`
+    bucket/            the code, by its key in a bucket of any region
+
+Checksums show that a file is damaged or missing. They do not show who made it: docs/releases.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import sha256
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import strongref
+from strongref_cli.install.errors import BadReleaseError
+from strongref_cli.install.packaging import KEY_PREFIX
+from strongref_cli.install.suite import Suite, ZippedArchive
+from strongref_cli.install.template import local_paths, python_version, with_locations
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from strongref_cli.install.packaging import Files
+
+CHECKSUMS, ABOUT, TEMPLATE, BUCKET = "SHA256SUMS", "release.json", "template.yaml", "bucket/"
+
+FORMAT = 1
+"""Of the folder. Another number is refused: an older command cannot know what it means."""
+
+_CHECKSUM = re.compile(r"([0-9a-f]{64})  (\S.*)")
+_AGAIN = "Download the release again."
+
+
+def released(suite: Suite) -> dict[str, bytes]:
+    """The files of a release's folder that installing needs, but for the checksums."""
+    about = {
+        "name": "strongref",
+        "format": FORMAT,
+        "version": suite.version,
+        "python": python_version(suite.template),
+        "bytecode": suite.has_bytecode,
+    }
+    template = with_locations(suite.template, {each.path: BUCKET + each.key for each in suite.archives})
+    return {
+        ABOUT: (json.dumps(about, indent=2) + "\n").encode(),
+        TEMPLATE: template.encode(),
+        **{BUCKET + each.key: each.content() for each in suite.archives},
+    }
+
+
+def checksums(files: Files) -> bytes:
+    """The file SHA256SUMS, as `sha256sum --check` reads it."""
+    return "".join(f"{sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)).encode()
+
+
+def load_release(folder: Path) -> Suite:
+    """The suite in a release's folder, after every file has been compared with its checksum.
+
+    Raises:
+        BadReleaseError: it is no release, it is incomplete or changed, or this command cannot read it.
+    """
+    if not folder.is_dir():
+        raise BadReleaseError(str(folder), "is not a folder.")
+    files = _checked(folder)
+    about = _about(folder, files)
+    template = _file(folder, files, TEMPLATE).decode()
+    archives = tuple(
+        ZippedArchive(path, path.removeprefix(BUCKET), _file(folder, files, path)) for path in _code(folder, template)
+    )
+    notes = []
+    if not about["bytecode"]:
+        notes.append("Cold starts are slower than they could be: the layer of this release has no bytecode.")
+    if about["version"] != strongref.__version__:
+        notes.append(f"The release is version {about['version']}, and this command is {strongref.__version__}.")
+    return Suite(str(about["version"]), template, archives, tuple(notes))
+
+
+def _checked(folder: Path) -> dict[str, bytes]:
+    """Every file that the checksums list, by its path."""
+    files = {}
+    for line in _text(folder).splitlines():
+        listed = _CHECKSUM.fullmatch(line)
+        if not listed or ".." in PurePosixPath(listed[2]).parts or listed[2].startswith("/"):
+            raise BadReleaseError(str(folder), f"has a damaged {CHECKSUMS}. {_AGAIN}")
+        expected, name = listed.groups()
+        try:
+            content = (folder / name).read_bytes()
+        except OSError:
+            raise BadReleaseError(str(folder), f"is incomplete: {name} is missing. {_AGAIN}") from None
+        if sha256(content).hexdigest() != expected:
+            raise BadReleaseError(str(folder), f"was changed: {name} has another checksum than released. {_AGAIN}")
+        files[name] = content
+    return files
+
+
+def _text(folder: Path) -> str:
+    try:
+        return (folder / CHECKSUMS).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        problem = f"is not a release of strongref: it has no {CHECKSUMS}. Give the folder of an unpacked release."
+        raise BadReleaseError(str(folder), problem) from None
+
+
+def _file(folder: Path, files: Mapping[str, bytes], name: str) -> bytes:
+    if name not in files:
+        raise BadReleaseError(str(folder), f"is not a release of strongref: its {CHECKSUMS} does not list {name}.")
+    return files[name]
+
+
+def _about(folder: Path, files: Mapping[str, bytes]) -> dict[str, object]:
+    try:
+        about: object = json.loads(_file(folder, files, ABOUT))
+    except ValueError:
+        about = None
+    if not isinstance(about, dict) or about.get("name") != "strongref":
+        raise BadReleaseError(str(folder), f"is not a release of strongref: {ABOUT} does not describe one.")
+    if about.get("format") != FORMAT or not {"version", "bytecode"} <= set(about):
+        problem = (
+            f"is a release that strongref {strongref.__version__} cannot read. Upgrade the command: "
+            "pip install --upgrade strongref"
+        )
+        raise BadReleaseError(str(folder), problem)
+    return about
+
+
+def _code(folder: Path, template: str) -> list[str]:
+    """The paths of the template's code."""
+    paths = local_paths(template)
+    for each in paths:
+        if not each.startswith(BUCKET + KEY_PREFIX):
+            raise BadReleaseError(str(folder), f"is not a release of strongref: its template has code at {each}.")
+    return paths

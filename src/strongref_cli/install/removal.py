@@ -1,0 +1,82 @@
+"""Whether an installation may go, and what stays behind. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from strongref_cli.install.outcomes import BAD, RegionOutcome, RegionResult
+from strongref_cli.install.plan import IN_REVIEW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from strongref_cli.install.plan import Found
+    from strongref_cli.install.usage import Use
+
+WITHOUT_FUNCTIONS = ("ROLLBACK_COMPLETE", IN_REVIEW)
+"""Statuses of a stack that has no functions, so nothing can need them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    """What is in a region and does not belong to the stack."""
+
+    bucket: str = ""  # its name; empty if there is none
+    objects: int = 0  # how many of the command's own are in it
+    parameters: int = 0  # how many of strongref's are in Parameter Store
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRemoval:
+    """What removing the installation of a region does, or why it is refused."""
+
+    outcome: RegionOutcome
+    leftovers: Leftovers
+    arn: str = ""  # the stack to delete; empty if there is none
+    protected: bool = False  # whether it has termination protection
+
+
+def plan_removal(found: Found, uses: Sequence[Use]) -> RegionOutcome:
+    """Decide for one region, given the stacks that need its installation."""
+    stack = found.stack
+    if not stack:
+        hint = f"strongref is installed as stack {found.elsewhere}. Give --stack {found.elsewhere} to remove it."
+        return RegionOutcome(
+            found.region,
+            RegionResult.REFUSED if found.elsewhere else RegionResult.NOT_INSTALLED,
+            details=(hint,) if found.elsewhere else (),
+        )
+    if uses:
+        return RegionOutcome(found.region, RegionResult.IN_USE, stack.version, tuple(str(each) for each in uses))
+    if stack.status.endswith("_IN_PROGRESS") and stack.status not in WITHOUT_FUNCTIONS:
+        reason = f"The stack is in {stack.status}. Wait until CloudFormation has finished, then try again."
+        return RegionOutcome(found.region, RegionResult.REFUSED, stack.version, (reason,))
+    return RegionOutcome(found.region, RegionResult.WOULD_REMOVE, stack.version)
+
+
+def all_or_nothing(outcomes: Iterable[RegionOutcome]) -> tuple[list[RegionOutcome], bool]:
+    """The outcomes if nothing is removed because one region refuses; and whether one does."""
+    given = list(outcomes)
+    if not any(each.result in BAD for each in given):
+        return given, False
+    return [
+        RegionOutcome(each.region, RegionResult.UNTOUCHED, each.before)
+        if each.result is RegionResult.WOULD_REMOVE
+        else each
+        for each in given
+    ], True
+
+
+def leftover_texts(region: str, left: Leftovers, *, purge: bool, dry_run: bool) -> list[str]:
+    """What stays in a region, one sentence each; and what `purge` would delete."""
+    texts = []
+    if left.bucket and purge and dry_run:
+        texts.append(f"{region}: {left.objects} objects in the bucket {left.bucket} would be deleted.")
+    elif left.bucket and not purge:
+        texts.append(
+            f"{region}: the bucket {left.bucket} stays, with {left.objects} objects of strongref. See --purge."
+        )
+    if left.parameters:
+        texts.append(f"{region}: {left.parameters} parameters below /strongref/ stay in Parameter Store.")
+    return texts

@@ -1,0 +1,98 @@
+"""What `install`, `status` and `uninstall` show. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strongref.text import some
+from strongref_cli.install.comparison import INSTALLED, NOT_INSTALLED, UNKNOWN, differences, problems, version_of
+from strongref_cli.output import Result, TextTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from strongref_cli.install.comparison import Difference
+    from strongref_cli.install.outcomes import RegionOutcome
+    from strongref_cli.install.plan import Found
+
+FUNCTIONS_EVENT_BUS = "EventBus"
+"""The parameter of the installation that names the bus for its events, if that version has it."""
+
+
+def outcome_report(outcomes: Sequence[RegionOutcome], version: str, notes: Sequence[str], *, dry_run: bool) -> Result:
+    """What `install` or `uninstall` did in each region; `version` is that of the command."""
+    rows = []
+    for each in outcomes:
+        first, *more = each.details or ("",)
+        rows.append((each.region, each.result.value, first))
+        rows += [("", "", detail) for detail in more]
+    regions = [
+        {"region": each.region, "result": each.result.value, "before": each.before, "details": list(each.details)}
+        for each in outcomes
+    ]
+    data = {"version": version, "dryRun": dry_run, "regions": regions, "notes": list(notes)}
+    return Result([TextTable(("REGION", "RESULT", "DETAILS"), rows, notes=notes)], data)
+
+
+def status_report(
+    regions: Sequence[Found], failed: Sequence[RegionOutcome], version: str, *, everywhere: bool
+) -> Result:
+    """What is installed where.
+
+    Args:
+        regions: what is in each.
+        failed: the regions that could not be read.
+        version: the command's.
+        everywhere: as for `differences`; otherwise, regions without an installation are left out.
+    """
+    shown = [each for each in regions if everywhere or each.stack or each.elsewhere]
+    broken = [*problems(regions), *(f"{each.region} could not be read. {each.details[0]}" for each in failed)]
+    different = differences(regions, everywhere=everywhere)
+    notes = [*broken, *map(_difference, different)]
+    data = {
+        "version": version,
+        "healthy": not notes,
+        "regions": [_status(each) for each in shown],
+        "problems": broken,
+        "differences": [{"what": each.what, "values": dict(each.values)} for each in different],
+    }
+    columns = ("REGION", "STACK", "VERSION", "PROTECTED", "MACRO", "EVENT BUS")
+    return Result([TextTable(columns, [_status_row(each) for each in shown], notes=notes)], data)
+
+
+def _status_row(found: Found) -> tuple[str, ...]:
+    stack = found.stack
+    if not stack:
+        return found.region, NOT_INSTALLED, *[""] * 4
+    macro = {"true": "yes", "false": "no"}.get(stack.parameters.get("Macro", ""), UNKNOWN)
+    protected, bus = "yes" if stack.protected else "no", stack.parameters.get(FUNCTIONS_EVENT_BUS) or "none"
+    return found.region, stack.status, version_of(found), protected, macro, bus
+
+
+def _status(found: Found) -> dict[str, Any]:
+    stack = found.stack
+    return {
+        "region": found.region,
+        "installed": stack is not None,
+        "stack": stack.arn if stack else None,
+        "status": stack.status if stack else None,
+        "version": stack.version if stack else None,
+        "protected": stack.protected if stack else None,
+        "parameters": dict(stack.parameters) if stack else {},
+        "otherStack": found.elsewhere or None,
+    }
+
+
+def _difference(difference: Difference) -> str:
+    if difference.what == INSTALLED:
+        missing = [region for region, state in difference.values.items() if state == NOT_INSTALLED]
+        return f"strongref is not installed in {some(missing, 5)}."
+    return f"{difference.what} differs: {_by_value(difference.values)}."
+
+
+def _by_value(values: Mapping[str, str]) -> str:
+    """`2 in us-east-1, us-west-2; 0 in eu-west-1`."""
+    groups: dict[str, list[str]] = {}
+    for region, value in values.items():
+        groups.setdefault(value, []).append(region)
+    return "; ".join(f"{value or '(none)'} in {', '.join(regions)}" for value, regions in groups.items())

@@ -1,0 +1,192 @@
+"""What is installed: the template, the functions' code, and the layer, all from what runs this command.
+
+The template and the functions are files of the wheel, or of the checkout if strongref is installed from one in place.
+The layer is the package `strongref` itself with the distributions of `layers/core/requirements.txt`, as they are
+installed next to it. docs/decisions/0028 says why.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import strongref
+from strongref_cli.install.bytecode import can_compile_for, compiled
+from strongref_cli.install.errors import IncompleteSuiteError
+from strongref_cli.install.packaging import content_hash, object_key, refuse_compiled, zip_bytes
+from strongref_cli.install.template import local_paths, python_version, with_locations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from importlib.metadata import Distribution
+
+    from strongref_cli.install.packaging import Files
+
+LAYER = "layers/core"
+"""The layer's folder, as the template names it."""
+
+_WHEEL = Path(__file__).with_name("suite")
+_CHECKOUT = Path(__file__).parents[3]
+_LOCKED = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
+_REQUIRED = re.compile(r"[A-Za-z0-9._-]+")
+_OF_ONE_MACHINE = {"INSTALLER", "RECORD", "REQUESTED", "direct_url.json"}
+"""Files of a distribution's metadata that differ from machine to machine."""
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A folder of the template, as a zip file in S3."""
+
+    path: str  # as the template names it, as in `handlers/exporter`
+    files: Files = field(repr=False)
+    with_bytecode: bool = False
+
+    @cached_property
+    def key(self) -> str:
+        """The key of its object, which names the content."""
+        return object_key(self.path, content_hash(self.files, "bytecode" if self.with_bytecode else ""), "zip")
+
+    def content(self) -> bytes:
+        """The zip file."""
+        return zip_bytes({**self.files, **(compiled(self.files) if self.with_bytecode else {})})
+
+
+@dataclass(frozen=True)
+class ZippedArchive:
+    """The same, from a release: the zip file is finished."""
+
+    path: str
+    key: str
+    zipped: bytes = field(repr=False)
+
+    def content(self) -> bytes:
+        """The zip file."""
+        return self.zipped
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One version of the suite, ready to be installed."""
+
+    version: str
+    template: str = field(repr=False)  # with local paths
+    archives: tuple[Archive | ZippedArchive, ...]
+    notes: tuple[str, ...] = ()  # what the person who installs it should know
+    has_bytecode: bool = False  # whether the layer has bytecode
+    untested: tuple[str, ...] = ()  # those notes that say what else in the layer was not tested
+
+    def template_for(self, uri: Callable[[str], str]) -> str:
+        """The template of a region; `uri` makes the S3 URI of a key in its bucket."""
+        return with_locations(self.template, {each.path: uri(each.key) for each in self.archives})
+
+
+def load_suite() -> Suite:
+    """The suite of this version; `release` has another way to load one.
+
+    Raises:
+        IncompleteSuiteError: a part of it is missing, or does not run in Lambda.
+    """
+    template = _read("template.yaml", "template.yaml")
+    tested = dict(_LOCKED.findall(_read("requirements.txt", f"{LAYER}/requirements.txt")))
+    python = python_version(template)
+    bytecode = can_compile_for(python)
+    distributions = list(_distributions(tested))
+    archives = (
+        Archive(path, _layer(distributions), bytecode) if path == LAYER else Archive(path, _handler(path))
+        for path in local_paths(template)
+    )
+    untested = _notes({_normal(each.name): each.version for each in distributions}, tested)
+    notes = list(untested)
+    if not bytecode:
+        notes.append(
+            f"Cold starts are slower than they could be: run this command with Python {python} to add bytecode."
+        )
+    return Suite(strongref.__version__, template, tuple(archives), tuple(notes), bytecode, tuple(untested))
+
+
+def _notes(installed: Mapping[str, str], tested: Mapping[str, str]) -> list[str]:
+    return [
+        f"The layer has {name} {version}; strongref {strongref.__version__} was tested with {tested.get(name, 'none')}."
+        for name, version in sorted(installed.items())
+        if tested.get(name) != version
+    ]
+
+
+def _read(in_wheel: str, in_checkout: str) -> str:
+    for path in (_WHEEL / in_wheel, _CHECKOUT / in_checkout):
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise IncompleteSuiteError(in_wheel, "is not part of this installation of strongref. Install it again with pip.")
+
+
+def _handler(path: str) -> dict[str, bytes]:
+    for base in (_WHEEL, _CHECKOUT):
+        if (base / path).is_dir():
+            return dict(_below(base / path, ""))
+    raise IncompleteSuiteError(path, "is not part of this installation of strongref. Install it again with pip.")
+
+
+def _below(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
+    """Every file of a folder but bytecode."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            yield prefix + path.relative_to(folder).as_posix(), path.read_bytes()
+
+
+def _layer(distributions: list[Distribution]) -> dict[str, bytes]:
+    files = dict(_below(Path(strongref.__file__).parent, "python/strongref/"))
+    for each in distributions:
+        files |= _files(each)
+    return files
+
+
+def _distributions(names: Mapping[str, str]) -> Iterator[Distribution]:
+    """The distributions of these names, and everything that the installed versions need in addition."""
+    seen: set[str] = set()
+    todo = [(name, True) for name in names]
+    while todo:
+        name, needed = todo.pop(0)
+        if _normal(name) in seen:
+            continue
+        try:
+            found = distribution(name)
+        except PackageNotFoundError:
+            if needed:
+                problem = f"is not installed, and the layer needs it: pip install {name}"
+                raise IncompleteSuiteError(name, problem) from None
+            continue  # Its condition does not hold: pip has left it out.
+        seen.add(_normal(name))
+        yield found
+        for text in found.requires or ():
+            requirement, _, condition = text.partition(";")
+            if "extra" not in condition and (named := _REQUIRED.match(requirement)):
+                todo.append((named[0], not condition))
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _files(found: Distribution) -> dict[str, bytes]:
+    """The files of a distribution, without scripts, bytecode, and what only the machine's installer needs."""
+    files = {}
+    # `Distribution.files` leaves out what is missing, from Python 3.12 on.
+    for path in [PurePosixPath(row[0]) for row in csv.reader((found.read_text("RECORD") or "").split("\n")) if row]:
+        in_metadata = path.parts[0].endswith(".dist-info")
+        if path.parts[0] in ("..", "/") or path.suffix == ".pyc" or (in_metadata and path.name in _OF_ONE_MACHINE):
+            continue
+        try:
+            files[f"python/{path.as_posix()}"] = Path(str(found.locate_file(path))).read_bytes()
+        except OSError:
+            problem = f"is installed incompletely: {path.name} is missing. pip install --force-reinstall {found.name}"
+            raise IncompleteSuiteError(found.name, problem) from None
+    if not any(name.endswith(".py") for name in files):
+        problem = f"has no list of its modules. Install it with pip: pip install --force-reinstall {found.name}"
+        raise IncompleteSuiteError(found.name, problem)
+    refuse_compiled(found.name, files)
+    return files

@@ -1,0 +1,160 @@
+"""What `resolve` and `refs resolve` share: the manifests that they read, where results go, and the claims they hold."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.contract.names import ManifestSet, is_level
+from strongref.contract.properties import parse_label
+from strongref.errors import BadRequestError
+from strongref_cli.install.installed import kms_keys
+from strongref_cli.manifests.arguments import CLAIM, HOLD
+from strongref_cli.output import count, progress, put_out
+from strongref_manifests.errors import InputError, ManifestError
+from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetClaims
+from strongref_manifests.resolution import files
+from strongref_manifests.text.manifests import read, read_file
+from strongref_toolkit.errors import UsageError, WriteFailedError
+from strongref_toolkit.files import write
+from strongref_toolkit.session import one_region
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from strongref_manifests.resolution.files import InputFile
+    from strongref_manifests.text.manifests import Manifest
+    from strongref_toolkit.session import ToolSession
+
+STANDARD = "-"
+"""Standard input, and then standard output."""
+
+
+def check_claims(args: argparse.Namespace, what: str) -> None:
+    """Raises `UsageError` if `--in-place` would remove the tokens or references that claims are for.
+
+    It also refuses a hold without a claim, and names that no consumer can have.
+    """
+    if args.hold and args.claim is None:
+        raise UsageError(f"{HOLD} protects what {CLAIM} NAME claims: give both")
+    if args.claim is not None and args.in_place:
+        raise UsageError(
+            f"{CLAIM} cannot be combined with --in-place: without the {what}, the next run cannot see which exports "
+            "the manifests use. Write to another folder with -o"
+        )
+    if not is_level(args.consumer):
+        raise UsageError("--consumer must be a stack name, or a label of letters, digits, _ and -")
+
+
+class ManifestPaths(NamedTuple):
+    """The files that a command reads and writes."""
+
+    inputs: Sequence[InputFile]  # the files to read; none for standard input
+    targets: Sequence[Path]  # the file that each is written to; none for standard output, or if nothing is written
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> ManifestPaths:
+        """The files that the arguments name.
+
+        Raises:
+            InputError: they do not go together, or a file does not exist.
+        """
+        if not args.manifest:
+            raise InputError("no manifests: give files or folders, or - for standard input")
+        if STANDARD in args.manifest:
+            if args.manifest != [STANDARD] or args.out or args.in_place:
+                raise InputError("- reads standard input and writes standard output: give it alone, without -o")
+            return cls((), ())
+        if not (args.out or args.in_place or args.check):
+            raise InputError("say where to write: -o FOLDER, or --in-place; --check writes nothing")
+        out = Path(args.out) if args.out else None
+        inputs = files.find(args.manifest, out)
+        if out:
+            return cls(inputs, files.targets(inputs, out))
+        return cls(inputs, [each.path for each in inputs] if args.in_place else ())
+
+
+def read_manifests(
+    inputs: Sequence[InputFile], *, tokens_only: bool = False
+) -> tuple[list[Manifest], list[ManifestError]]:
+    """The manifests, and the errors of those that cannot be read; without files, standard input is the only one."""
+    manifests: list[Manifest] = []
+    unread: list[ManifestError] = []
+    for each in inputs or (None,):
+        try:
+            manifests.append(
+                read_file(each.path, tokens_only=tokens_only)
+                if each
+                else read("standard input", sys.stdin.buffer.read(), tokens_only=tokens_only)
+            )
+        except ManifestError as error:
+            unread.append(error)
+    return manifests, unread
+
+
+@dataclass
+class ManifestWriter:
+    """Writes results to files, or to standard output, and there only once: a claim may have it write again."""
+
+    paths: ManifestPaths
+    in_place: bool
+    printed: bool = False
+
+    def write(self, manifests: Sequence[Manifest], texts: Sequence[str]) -> None:
+        """Write each manifest's new text.
+
+        Raises:
+            WriteFailedError: nothing was written.
+            HalfWrittenError: some files were written.
+        """
+        if self.paths.inputs:
+            changed = {
+                target: text.encode()
+                for target, text, manifest in zip(self.paths.targets, texts, manifests, strict=False)
+                if not self.in_place or text != manifest.text
+            }
+            try:
+                write(changed)
+            except WriteFailedError as error:
+                raise (HalfWrittenError(error) if error.written else error) from None
+        elif not self.printed:
+            self.printed = True
+            put_out(texts[0].encode())
+
+
+def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSession) -> ManifestSetClaims:
+    """The claims of the set of manifests that an option names, in the command's region.
+
+    Raises:
+        UsageError: the name is not valid, or there is no region.
+        UnknownCallerError: STS does not return the caller's account.
+    """
+    region = one_region(args.region)
+    try:
+        parse_label(option, name)
+    except BadRequestError as error:
+        raise UsageError(str(error)) from None
+    account = session.accounts(region, None).own
+    return ManifestSetClaims(
+        session.ports(account, kms_keys(session)), session.clock, region, ManifestSet(account, name)
+    )
+
+
+def claiming(paths: ManifestPaths) -> AbstractContextManager[object]:
+    """Shows progress while exports are claimed, unless the manifest is printed meanwhile."""
+    return progress("Claiming exports") if paths.inputs else nullcontext()
+
+
+def failed(unread: Sequence[ManifestError], failures: Sequence[object], what: str, done: str = "") -> int:
+    """Print every problem and how many there are; `what` and `done` describe a failure, as for `count`."""
+    for problem in (*unread, *failures):
+        sys.stderr.write(f"{problem}\n")
+    counts = [count(len(unread), "file", "could not be read")] if unread else []
+    counts += [count(len(failures), what, done)] if failures else []
+    sys.stderr.write(f"strongref: {' and '.join(counts)}. Nothing was written.\n")
+    return 1

@@ -1,0 +1,161 @@
+"""`strongref refs resolve`: writes manifests with values in place of references."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.errors import StrongRefError
+from strongref_cli.manifests.arguments import CLAIM
+from strongref_cli.manifests.manifest_files import (
+    STANDARD,
+    ManifestPaths,
+    ManifestWriter,
+    check_claims,
+    claiming,
+    claims_of,
+    failed,
+    read_manifests,
+)
+from strongref_cli.output import count, progress, put_out
+from strongref_manifests.refs.manifests import DEFAULT_NAMESPACE, ManifestObject, ManifestObjects, location, objects_in
+from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
+from strongref_manifests.refs.resolution import ReferenceResolver
+from strongref_manifests.refs.wiring import StackSources, cluster, generators
+from strongref_manifests.resolution import files
+from strongref_toolkit.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from strongref.contract.values import Value
+    from strongref_manifests.refs.base import Kind, ObjectSource, Subject, ValueSource
+    from strongref_manifests.refs.resolution import Condition
+    from strongref_manifests.text.manifests import Manifest
+    from strongref_toolkit.published_exports import Use
+    from strongref_toolkit.session import ToolSession
+
+
+def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
+    _check_given(asked)
+    kinds = [kind for given in generators(asked.generator, asked.service, asked.crd) for kind in given.kinds]
+    paths, others = ManifestPaths.of(asked), files.find(asked.others, None)
+    stacks = StackSources(
+        consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, session=session
+    )
+    claims = None if asked.claim is None else claims_of(CLAIM, asked.claim, asked, session)
+    manifests, unread = read_manifests(paths.inputs)
+    given, unread_too = read_manifests(others) if others else ([], [])
+    unread += unread_too
+    objects, namespace = _objects(asked, manifests, given)
+    run = _Resolution(manifests, kinds, objects, stacks.values, namespace)
+    with progress("Resolving references"):
+        attempt = run.attempt()
+    if asked.conditions:
+        _print_conditions(attempt)
+    for each in attempt.ignored:
+        sys.stderr.write(f"{each} Ignored, since the object is read-only or to be adopted: it is left as it is.\n")
+    if unread or attempt.failures:
+        return failed(unread, attempt.failures, "problem")
+    writer = ManifestWriter(paths, asked.in_place)
+    if claims and not asked.check:
+
+        def write(held: Mapping[Use, Value]) -> None:
+            """Resolve again with the claimed values: they may have changed since they were read."""
+            stacks.exports.hold(held)
+            again = run.attempt()
+            if again.failures:
+                raise _UnresolvedError(again.failures)
+            writer.write(manifests, again.texts)
+
+        try:
+            with claiming(paths):
+                claims.hold(stacks.exports.uses, write, hold_stacks=asked.hold)
+        except _UnresolvedError as error:
+            return failed((), error.failures, "problem")
+    elif not asked.check:
+        writer.write(manifests, attempt.texts)
+    done = [count(len(manifests), "file"), count(len(attempt.conditions), "object", "with references")]
+    done.append(count(attempt.filled, "field", "filled in"))
+    if claims:
+        done.append(count(len(stacks.exports.uses), "export", f"used by manifests {asked.claim}"))
+    sys.stderr.write(f"strongref: {', '.join(done)}\n")
+    return 0
+
+
+def _check_given(asked: argparse.Namespace) -> None:
+    if not asked.cluster and (asked.kubeconfig or asked.context):
+        raise UsageError("--kubeconfig and --context require --cluster")
+    check_claims(asked, "references")
+    if asked.conditions and asked.manifest == [STANDARD] and not asked.check:
+        raise UsageError("--conditions prints to standard output, as the manifest does: add --check")
+
+
+class _UnresolvedError(StrongRefError):
+    """With the claimed values, the manifests cannot be resolved any more."""
+
+    failures: Sequence[str]
+
+
+@dataclass
+class _Attempt:
+    # of each manifest, with values in place of references; not usable if there are failures
+    texts: list[str] = field(default_factory=list)
+    # of each object that has references
+    conditions: list[tuple[ManifestObject, Subject, Condition]] = field(default_factory=list)
+    filled: int = 0  # the number of fields with a value in place of a reference
+    ignored: list[str] = field(default_factory=list)  # problems of objects that are left as they are, and where
+    failures: list[str] = field(default_factory=list)  # all other problems
+
+
+class _Resolution(NamedTuple):
+    manifests: Sequence[Manifest]
+    kinds: Sequence[Kind]
+    objects: ObjectSource
+    values: ValueSource
+    namespace: str
+
+    def attempt(self) -> _Attempt:
+        resolver = ReferenceResolver(self.kinds, self.objects, self.values, namespace=self.namespace)
+        attempt = _Attempt()
+        for manifest in self.manifests:
+            placed: list[PlacedEdit] = []
+            for found in objects_in(manifest):
+                outcome = resolver.resolve(found.content)
+                attempt.failures += [f"{found.where}: {problem}" for problem in outcome.problems]
+                attempt.ignored += [f"{found.where}: {problem}" for problem in outcome.ignored]
+                placed += [PlacedEdit(found.document, found.path, edit, str(outcome.subject)) for edit in outcome.edits]
+                if outcome.condition:
+                    attempt.conditions.append((found, outcome.subject, outcome.condition))
+            attempt.filled += len(placed)
+            written = rewritten(manifest, placed)
+            attempt.texts.append(written.text)
+            attempt.failures += [
+                f"{location(manifest.file, change.document)}: {error}" for change, error in written.problems
+            ]
+        return attempt
+
+
+def _objects(
+    asked: argparse.Namespace, manifests: Sequence[Manifest], given: Sequence[Manifest]
+) -> tuple[ObjectSource, str]:
+    """Where referenced objects are read, and the namespace of objects without one."""
+    if asked.cluster:
+        live, namespace = cluster(asked.kubeconfig, asked.context)
+        return live, asked.namespace or namespace or DEFAULT_NAMESPACE
+    namespace = asked.namespace or DEFAULT_NAMESPACE
+    tiers = [[found for manifest in tier for found in objects_in(manifest)] for tier in (given, manifests)]
+    return ManifestObjects(*tiers, namespace=namespace), namespace
+
+
+def _print_conditions(attempt: _Attempt) -> None:
+    lines = [
+        {"file": found.file, "document": found.document}
+        | {key: getattr(subject, key) for key in ("kind", "namespace", "name")}
+        | {key: getattr(condition, key) for key in ("type", "status", "reason", "message")}
+        for found, subject, condition in attempt.conditions
+    ]
+    put_out("".join(f"{json.dumps(line)}\n" for line in lines).encode())

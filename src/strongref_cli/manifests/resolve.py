@@ -1,0 +1,127 @@
+"""`strongref resolve`: write manifests with the values that their tokens stand for."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref_cli.manifests.arguments import CLAIM, HOLD, UNCLAIM
+from strongref_cli.manifests.manifest_files import (
+    ManifestPaths,
+    ManifestWriter,
+    check_claims,
+    claiming,
+    claims_of,
+    failed,
+    read_manifests,
+)
+from strongref_cli.output import count, progress, put_out
+from strongref_manifests.resolution.run import SchemeResolver, resolve
+from strongref_manifests.resolution.wiring import sources
+from strongref_manifests.sources.exports import ExportSource
+from strongref_manifests.tokens import BY_DEFAULT, EXPORT, ON_DEMAND
+from strongref_toolkit.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from strongref.aws.retry_and_rate_limit import Turn
+    from strongref.contract.values import Value
+    from strongref_manifests.tokens import TokenSource
+    from strongref_toolkit.published_exports import Use
+    from strongref_toolkit.session import ToolSession
+
+
+def resolve_tokens(args: argparse.Namespace, session: ToolSession) -> int:
+    if args.unclaim is not None:
+        if args.manifest:
+            raise UsageError(f"{UNCLAIM} {args.unclaim} releases all claims: leave the manifests out")
+        if args.hold:
+            raise UsageError(f"{UNCLAIM} {args.unclaim} releases all claims: leave {HOLD} out")
+        return _unclaim(args, session)
+    check_claims(args, "tokens")
+    paths = ManifestPaths.of(args)
+    limiter = CountingLimiter(RateLimits.from_environment())
+    return _run(args, paths, session._replace(limiter=limiter), limiter)
+
+
+def _unclaim(args: argparse.Namespace, session: ToolSession) -> int:
+    """Release everything that a set of manifests claims in the command's region."""
+    claims = claims_of(UNCLAIM, args.unclaim, args, session)
+    with progress("Releasing claims"):
+        released = claims.release_all()
+    lines = (f"{claims.region}  {scope.value(key)} is no longer claimed\n" for scope, key in released)
+    put_out("".join(lines).encode())
+    if not released:
+        sys.stderr.write(f"strongref: manifests {args.unclaim} claim nothing in {claims.region}\n")
+    return 0
+
+
+def _run(args: argparse.Namespace, paths: ManifestPaths, session: ToolSession, limiter: CountingLimiter) -> int:
+    claims = None if args.claim is None else claims_of(CLAIM, args.claim, args, session)
+    given = _sources(args, session)
+    tokens = SchemeResolver(given, strict=args.strict)
+    manifests, unread = read_manifests(paths.inputs, tokens_only=not args.strict)
+    with progress("Resolving tokens"):
+        outcome = resolve(manifests, tokens)
+    if unread or outcome.failures:
+        return failed(unread, outcome.failures, "value", "could not be resolved")
+    exports = next((source for source in given if isinstance(source, ExportSource)), None)
+    writer = ManifestWriter(paths, args.in_place)
+    if claims and exports and not args.check:
+
+        def write(claimed: Mapping[Use, Value]) -> None:
+            """Resolve again with the claimed values: an export may have changed since it was read."""
+            nonlocal outcome
+            exports.hold(claimed)
+            outcome = resolve(manifests, tokens)
+            for failure in outcome.failures:
+                raise failure.error
+            writer.write(manifests, outcome.texts)
+
+        with claiming(paths):
+            claims.hold(exports.uses, write, hold_stacks=args.hold)
+    elif not args.check:
+        writer.write(manifests, outcome.texts)
+    done = [count(len(manifests), "file"), count(outcome.documents, "document")]
+    done += [count(outcome.values, "value", "resolved"), count(limiter.calls, "call")]
+    if claims and exports:
+        done.append(count(len(exports.uses), "export", f"used by manifests {args.claim}"))
+    sys.stderr.write(f"strongref: {', '.join(done)}\n")
+    return 0
+
+
+def _sources(args: argparse.Namespace, session: ToolSession) -> list[TokenSource]:
+    schemes = {scheme for given in args.schemes for scheme in given.split(",")}
+    if args.claim is not None:
+        schemes.add(EXPORT)
+    unknown = sorted(schemes - {*BY_DEFAULT, *ON_DEMAND})
+    if unknown:
+        raise UsageError(f"--with must be one of {', '.join(ON_DEMAND)}, got {unknown[0]}; for tf give --tf STATE")
+    return sources(
+        schemes,
+        tf=args.tf,
+        consumer=args.consumer,
+        sensitive=args.sensitive,
+        allow=args.allow,
+        region=args.region,
+        role=args.role,
+        session=session,
+    )
+
+
+class CountingLimiter(RateLimiter):
+    calls = 0  # those that it let through, retries included
+
+    def take(self, action: str, region: str, now: datetime, within: float, chance: float = 0.0) -> Turn | None:
+        turn = super().take(action, region, now, within, chance)
+        self.calls += turn is not None
+        return turn
+
+    def is_valid(self, action: str, region: str, turn: Turn) -> bool:
+        found = super().is_valid(action, region, turn)
+        self.calls -= not found
+        return found

@@ -1,0 +1,1 @@
+"""`strongref objects`."""

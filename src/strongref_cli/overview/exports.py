@@ -1,0 +1,280 @@
+"""What is exported and who imports it, from what was read of some regions. Pure; there are no values in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from strongref.contract.holds import HoldStack
+from strongref.contract.index import index_of
+from strongref.contract.names import (
+    CLAIM_TAG,
+    PRODUCER_TAG,
+    RESTORED_TAG,
+    BadArnError,
+    ExportScope,
+    ManifestSet,
+    Producer,
+    StackArn,
+)
+from strongref.protocol.published import RecordedExports
+from strongref.text import cut
+from strongref_cli.overview.graph import Participant
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+    from datetime import datetime
+
+    from strongref.contract.index import IndexEntry
+    from strongref.contract.names import Key
+    from strongref.contract.record import Record
+
+
+class StoredValue(NamedTuple):
+    """What Parameter Store and the tagging service say about the parameter of a value, and about its records."""
+
+    modified: datetime  # when the parameter was last written (UTC)
+    tags: Mapping[str, str]
+    recorded: datetime | None = None  # when the records that have the value were last written; None if none has it
+
+    @property
+    def published(self) -> datetime:
+        """No Export has changed the value after this moment.
+
+        A change writes the record and then the parameter, and an import succeeds only where both agree. So an import
+        that finished after one of the two has read the value of today, although somebody wrote the other one later: by
+        hand, or the same value again.
+        """
+        return min(self.modified, self.recorded or self.modified)
+
+
+class ExistingStack(NamedTuple):
+    """A stack that exists."""
+
+    created: datetime  # (UTC)
+    imports: Mapping[str, datetime] | None = (
+        None  # when each import was last made, by claim tag; None if the stack is younger than all that it imports
+    )
+    parent: str = ""  # the ARN of the stack that it is nested in; empty if it is not nested
+    at_rest: bool = True  # without an operation, its imports stay as they are
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRegion:
+    """What was read of one region of the caller's account. Everything but records may be some seconds late."""
+
+    account: str
+    region: str
+    records: Mapping[ExportScope, RecordedExports] = field(default_factory=dict, repr=False)
+    values: Mapping[ExportScope, Mapping[Key, StoredValue]] = field(default_factory=dict)
+    stacks: Mapping[str, ExistingStack] = field(default_factory=dict)  # by ARN
+    index: Mapping[str, IndexEntry] = field(default_factory=dict)  # by parameter name
+
+    def linked(self, stack: str | None) -> set[str]:
+        """The regions that stacks of this name, or all, live in and export to, as far as this region says."""
+        producers = {scope.producer for scope in (*self.records, *self.values)}
+        entries = [entry for name, entry in self.index.items() if stack in (None, index_of(name)[0])]
+        places = {place for entry in entries for place in entry.places}
+        return {each.region for each in producers if stack in (None, each.stack)} | {
+            each.region for each in places if each.account == self.account
+        }
+
+
+class ExportState(StrEnum):
+    """How the parameter of a value compares with the records."""
+
+    PUBLISHED = "published"
+    MISSING = "missing"
+    """A record has the value, but there is no parameter."""
+    RESTORED = "restored"
+    """The parameter was deleted and put back, and nobody has claimed the value since."""
+    FOREIGN = "foreign"
+    """A parameter among the values that strongref has not made."""
+    WITHDRAWN = "withdrawn"
+    """No record has the value anymore. The parameter stays for the stacks that import it."""
+    ORPHANED = "orphaned"
+    """The stack that exported the value does not exist anymore. The janitor removes it once nothing imports it."""
+    UNREADABLE = "unreadable"
+    """The record that may have the value is damaged, or is being written."""
+
+
+class ImportState(StrEnum):
+    """How an import compares with the value that it claims."""
+
+    CURRENT = "current"
+    OUTDATED = "outdated"
+    """The value changed after the import was made: its stack has to be deployed again."""
+    GONE = "gone"
+    """The importing stack, or its import, does not exist anymore."""
+    UNKNOWN = "unknown"
+    """A set of manifests, a stack of another account, or one in the middle of an operation."""
+
+
+class Protection(StrEnum):
+    """Whether CloudFormation itself protects the producer of an imported value."""
+
+    HELD = "held"
+    UNHELD = "unheld"
+    """The Export names a hold, and this import does not have it yet."""
+    NONE = "none"
+    """The Export names no hold, or is another account's."""
+    UNKNOWN = "unknown"
+    """The record of the value, or the holds in the region of its producer, could not be read."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Claim:
+    """The claim of one import on one value."""
+
+    importer: str  # what the claim says: a stack ARN, or a set of manifests
+    tag: str
+    state: ImportState
+    protection: Protection
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ExportedValue:
+    """One exported value in one region."""
+
+    region: str  # where it is stored
+    scope: ExportScope
+    key: Key
+    state: ExportState
+    changed: datetime | None  # when its parameter changed last (UTC); None if there is none
+    claims: tuple[Claim, ...]
+
+    @property
+    def producer(self) -> Producer:
+        return self.scope.producer
+
+    def with_state(self, state: ImportState) -> list[str]:
+        """The importers whose claim is in a state."""
+        return sorted({each.importer for each in self.claims if each.state is state})
+
+
+class ProducerRegion(NamedTuple):
+    """What the region of a producer says about it."""
+
+    stacks: Mapping[str, ExistingStack]  # by ARN
+    held: Mapping[str, frozenset[str]]  # the names of the CloudFormation exports that are held, by hold stack's hash
+
+
+Homes: TypeAlias = "Mapping[str, ProducerRegion]"
+"""By region. What cannot be read is not in it."""
+
+
+def exported_values(stored: StoredRegion, homes: Homes) -> Iterator[ExportedValue]:
+    """Every exported value of a region, sorted by scope and key."""
+    for scope in sorted({*stored.records, *stored.values}):
+        recorded = stored.records.get(scope, RecordedExports({}, torn=False))
+        found = stored.values.get(scope, {})
+        owners: dict[Key, list[Record]] = defaultdict(list)
+        for record in recorded.records.values():
+            for key in record.values:
+                owners[key].append(record)
+        home = homes.get(scope.producer.region) if scope.producer.account == stored.account else None
+        for key in sorted({*owners, *found}):
+            there = found.get(key)
+            state = _state(owners[key], there, home, torn=recorded.torn)
+            holds = {record.hold: record.stack for record in owners[key] if record.hold}
+            claims = _claims(stored, scope, there, None if state is ExportState.UNREADABLE else holds, home)
+            yield ExportedValue(
+                stored.region, scope, key, state, there.modified if there else None, tuple(sorted(claims))
+            )
+
+
+def _state(
+    owners: Collection[Record], there: StoredValue | None, home: ProducerRegion | None, *, torn: bool
+) -> ExportState:
+    if there and PRODUCER_TAG not in there.tags:
+        return ExportState.FOREIGN
+    if not owners:
+        return ExportState.UNREADABLE if torn else ExportState.WITHDRAWN
+    if there is None:
+        return ExportState.MISSING
+    if home and not any(record.stack in home.stacks for record in owners):
+        return ExportState.ORPHANED
+    is_claimed = any(tag.startswith(CLAIM_TAG) for tag in there.tags)
+    return ExportState.RESTORED if RESTORED_TAG in there.tags and not is_claimed else ExportState.PUBLISHED
+
+
+def _claims(
+    stored: StoredRegion,
+    scope: ExportScope,
+    value: StoredValue | None,
+    holds: Mapping[str, str] | None,
+    home: ProducerRegion | None,
+) -> Iterator[Claim]:
+    if value is None:
+        return
+    for tag, importer in value.tags.items():
+        if tag.startswith(CLAIM_TAG):
+            state = _import_state(stored, importer, tag, value.published)
+            yield Claim(importer, tag, state, _protection(stored, scope, importer, tag, holds, home))
+
+
+def _import_state(stored: StoredRegion, importer: str, tag: str, published: datetime) -> ImportState:
+    try:
+        stack = StackArn.parse(importer)
+    except BadArnError:
+        return ImportState.UNKNOWN
+    if (stack.account, stack.region) != (stored.account, stored.region):
+        return ImportState.UNKNOWN
+    there = stored.stacks.get(importer)
+    if there is None:
+        return ImportState.GONE
+    if there.imports is None:
+        return ImportState.CURRENT
+    made = there.imports.get(tag)
+    if made is None:
+        return ImportState.GONE if there.at_rest else ImportState.UNKNOWN
+    return ImportState.OUTDATED if made < published else ImportState.CURRENT
+
+
+def _protection(  # noqa: PLR0913, PLR0917
+    stored: StoredRegion,
+    scope: ExportScope,
+    importer: str,
+    tag: str,
+    holds: Mapping[str, str] | None,
+    home: ProducerRegion | None,
+) -> Protection:
+    """Whether a claim has its hold, given the holds that the value's records name; None if they are not known."""
+    producer = scope.producer
+    if participant_of(importer) == participant(producer):
+        return Protection.HELD  # It makes no hold: CloudFormation deletes the import with its own stack.
+    if producer.account != stored.account or holds == {}:
+        return Protection.NONE
+    if holds is None or home is None:
+        return Protection.UNKNOWN
+    needed = {export for export, exporter in holds.items() if exporter not in _above(stored, importer)}
+    any_stack = Producer(producer.account, producer.region, "")
+    stack = HoldStack(importer, "", tag, stored.account, stored.region, scope.consumer, any_stack)
+    return Protection.HELD if needed <= home.held.get(stack.hash, frozenset()) else Protection.UNHELD
+
+
+def _above(stored: StoredRegion, stack: str) -> Iterator[str]:
+    """The ARNs of the stacks that a stack is nested in. Of what they export it makes no hold, as of its own."""
+    while (found := stored.stacks.get(stack)) and found.parent:
+        stack = found.parent
+        yield stack
+
+
+def participant(stack: Producer) -> Participant:
+    """A stack as a participant."""
+    return Participant(stack.account, stack.region, stack.stack)
+
+
+@cache  # An importer may have made thousands of claims.
+def participant_of(claim: str) -> Participant:
+    """Who made a claim, given what its tag says; one of the kind `unknown` if no stack and no manifests can have."""
+    try:
+        return participant(StackArn.parse(claim).producer)
+    except BadArnError:
+        manifests = ManifestSet.parse(claim)
+    if manifests:
+        return Participant(manifests.account, "", manifests.name, "manifests")
+    return Participant("", "", cut(claim, 120), "unknown")

@@ -1,0 +1,131 @@
+"""`strongref list`: what is exported, and who imports it. Never a value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.names import consumer_text
+from strongref.text import attribute_name, some
+from strongref_cli.output import Result, TextTable, count, show
+from strongref_cli.overview.arguments import STATES
+from strongref_cli.overview.errors import no_such_filter
+from strongref_cli.overview.exports import ExportState, ImportState, Protection, participant_of
+from strongref_cli.overview.region_reading import reading, status, unread_document
+from strongref_cli.overview.texts import (
+    age_text,
+    as_of_text,
+    export_document,
+    importers_text,
+    stack_text,
+    time_text,
+)
+from strongref_toolkit.regions import chosen_regions
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from strongref_cli.overview.exports import ExportedValue
+    from strongref_toolkit.session import ToolSession
+
+
+def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
+    chosen = chosen_regions(session, args.region, everywhere=args.all_regions)
+    as_of = session.clock.now()
+    with reading(session, "Reading exports") as reader:
+        found = reader.regions(chosen)
+        values = reader.values(found)
+        regions = [each.region for each in found]
+        for option, given, names_of in _FILTERS:
+            wanted = getattr(args, given)
+            if wanted:
+                known = {name for value in values for name in names_of(value)}
+                values = [value for value in values if wanted in names_of(value)]
+                if not values:
+                    raise no_such_filter(option, consumer_text(wanted), regions, sorted(map(consumer_text, known)))
+    if args.state:
+        values = [value for value in values if args.state in _states(value)]
+    tables = _list_tables(values, _summary(values, regions, args), as_of)
+    document = {**_list_document(values, regions, as_of), "unread": unread_document(reader.unread)}
+    show(Result(tables, document), args.output)
+    return status(reader.unread)
+
+
+_FILTERS: tuple[tuple[str, str, Callable[[ExportedValue], Iterable[str]]], ...] = (
+    ("--stack", "stack", lambda value: {value.producer.stack}),
+    ("--consumer", "consumer", lambda value: {value.scope.consumer}),
+    ("--importer", "importer", lambda value: {participant_of(claim.importer).name for claim in value.claims}),
+)
+
+
+def _states(value: ExportedValue) -> set[str]:
+    """What `--state` may be for a value to be listed."""
+    imports = {claim.state.value for claim in value.claims}
+    held = {claim.protection.value for claim in value.claims}
+    # The claims on a value that was deleted are lost: nobody knows whether it is used.
+    uses = {"imported"} if value.claims else {"unused"} if value.state is ExportState.PUBLISHED else set()
+    return {value.state.value, *imports, *held, *uses}
+
+
+def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime) -> Iterator[TextTable]:
+    rows = [
+        (
+            value.region,
+            stack_text(value.producer, value.region),
+            attribute_name(value.key),
+            consumer_text(value.scope.consumer),
+            value.state.value,
+            age_text((as_of - value.changed).total_seconds()) if value.changed else "-",
+            importers_text(value),
+        )
+        for value in values
+    ]
+    columns = ("REGION", "PRODUCER", "KEY", "CONSUMER", "STATE", "AGE", "IMPORTED BY")
+    yield TextTable(columns, rows, notes=[f"{summary}. {as_of_text(as_of)}"])
+
+
+def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argparse.Namespace) -> str:
+    """How many exports there are of those that were asked for, and in which states."""
+    what, such = _STATE_TEXTS.get(args.state, ("export", ""))
+    found = count(len(values), what) if values else f"No {what}s"
+    of = f" of {args.stack}" if args.stack else ""
+    whom = f" for {consumer_text(args.consumer)}" if args.consumer else ""
+    by = f" imported by {args.importer}" if args.importer else ""
+    counts = Counter(state for value in values for state in _states(value))
+    counts.pop(args.state, None)
+    parts = [f"{found}{of} to {some(regions, 5)}{whom}{by}{such}"]
+    for state, text in (
+        ("unused", "not imported"),
+        (ExportState.MISSING, "missing"),
+        (ExportState.WITHDRAWN, "withdrawn"),
+        (ExportState.ORPHANED, "orphaned"),
+        (ExportState.UNREADABLE, "unreadable"),
+        (ImportState.OUTDATED, "with importers to deploy again"),
+        (ImportState.GONE, "with importers that are gone"),
+    ):
+        parts += [f"{counts[state]:,} {text}"] if counts[state] else []
+    if not values and not (args.all_regions or args.state or of or whom or by):
+        parts[0] += f". {_WHERE}"
+    return ", ".join(parts)
+
+
+_WHERE = "A value is listed in the region of its consumers: name that with --region, or use --all-regions"
+
+
+_STATE_TEXTS = {
+    **{state: (f"{state} export", "") for state in STATES},
+    ImportState.OUTDATED: ("export", " with importers to deploy again"),
+    ImportState.GONE: ("export", " with importers that are gone"),
+    Protection.UNHELD: ("export", " with importers that have no hold yet"),
+}
+"""What the exports that `--state` selects are called, and what follows their name and other options."""
+
+
+def _list_document(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> dict[str, Any]:
+    return {
+        "asOf": time_text(as_of),
+        "regions": list(regions),
+        "exports": [export_document(value) for value in values],
+    }

@@ -1,0 +1,314 @@
+"""Reads what is exported in some regions, in bulk: some hundred values with each call, and never their own.
+
+Tags come from the Resource Groups Tagging API, and dates and names from DescribeParameters. Both may be some seconds
+late, as CloudFormation's lists may be, so what is read here is shown with its time, and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from strongref.arns import Arn
+from strongref.aws.clients import Clients
+from strongref.contract.holds import HOLDS, held_exports
+from strongref.contract.index import INDEX, IndexEntry, index_name
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, StackArn, claim_tag
+from strongref.contract.record import decode
+from strongref.errors import NewerFormatError, StrongRefError
+from strongref.protocol.exports import physical_id
+from strongref.protocol.ports import is_at_rest
+from strongref.protocol.published import RecordedExports
+from strongref_cli.overview.exports import ExistingStack, ProducerRegion, StoredRegion, StoredValue, exported_values
+from strongref_cli.overview.graph import Unread
+from strongref_toolkit.memo import Memo
+from strongref_toolkit.threads import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from strongref.contract.names import Key
+    from strongref.contract.values import Parameter
+    from strongref_cli.overview.exports import ExportedValue
+    from strongref_toolkit.aws import Aws
+
+T = TypeVar("T")
+
+EXPORTS, RECORDS = "/strongref/exports", "/strongref/records"
+_NAMES_PER_PAGE = 50
+"""AWS: DescribeParameters, MaxResults."""
+_TAGGED_PER_PAGE = 100
+"""AWS: GetResources, ResourcesPerPage."""
+
+
+class OverviewReader:
+    """Reads each region of the caller's account once.
+
+    Args:
+        aws: what calls go through.
+        progress: called with each region before it is read.
+        leaves_newer: whether what a later version of strongref wrote is left out, for a caller that reports it anyway;
+            otherwise its region cannot be read.
+    """
+
+    def __init__(
+        self, aws: Aws, progress: Callable[[str], None] = lambda _: None, *, leaves_newer: bool = False
+    ) -> None:
+        self._aws = aws
+        self._progress = progress
+        self._leaves_newer = leaves_newer
+        self._regions: Memo[str, StoredRegion] = Memo()
+        self._homes: Memo[str, ProducerRegion] = Memo()
+        self._failed: dict[str, StrongRefError] = {}  # by region
+
+    @property
+    def unread(self) -> tuple[Unread, ...]:
+        """The regions that could not be read, sorted."""
+        return tuple(Unread(region, str(error)) for region, error in sorted(self._failed.items()))
+
+    def regions(self, names: Iterable[str]) -> list[StoredRegion]:
+        """What is stored in these regions, which are read side by side.
+
+        A region that cannot be read is left out and is in `unread`, as long as another one can be.
+
+        Raises:
+            UnknownCallerError: STS does not return the caller, as without credentials. No other call is made.
+            FetchFailedError, StoreError: a call failed, and no region was read.
+        """
+        todo = list(names)
+        read = self._read_all(todo)
+        if todo and not read:
+            failed, self._failed = self._failed, {}
+            raise failed[todo[0]]
+        return read
+
+    def reachable(self, start: Iterable[str], stack: str | None = None) -> list[StoredRegion]:
+        """These regions, and all that stacks found there export to or live in; errors as for `regions`.
+
+        Args:
+            start: the regions to begin with.
+            stack: follow only stacks of this name.
+        """
+        read = {each.region: each for each in self.regions(sorted(set(start)))}
+        found: Collection[StoredRegion] = read.values()
+        while todo := {region for each in found for region in each.linked(stack)} - read.keys() - self._failed.keys():
+            found = self._read_all(sorted(todo))
+            read |= {each.region: each for each in found}
+        return [read[region] for region in sorted(read)]
+
+    def values(self, regions: Sequence[StoredRegion]) -> list[ExportedValue]:
+        """The exported values of these regions, sorted; a home that cannot be read is in `unread`."""
+        scopes = {(each.account, scope) for each in regions for scope in (*each.records, *each.values)}
+        producers = sorted({scope.producer.region for account, scope in scopes if account == scope.producer.account})
+        homes = self._readable(producers, self._home)
+        return sorted(value for each in regions for value in exported_values(each, homes))
+
+    def has_unindexed(self, regions: Iterable[StoredRegion], name: str) -> bool:
+        """Whether a stack of this name has an Export that the index lacks, so that it may export to any region.
+
+        Raises:
+            FetchFailedError: CloudFormation does not list its resources.
+        """
+        found = [(each, StackArn.parse(arn)) for each in regions for arn in each.stacks]
+        return any(
+            index_name(name, physical.removeprefix(physical_id(arn, ""))) not in stored.index
+            for stored, arn in found
+            if arn.name == name
+            for physical in self._resources(stored.region, str(arn))
+            if physical.startswith(physical_id(arn, ""))
+        )
+
+    def _read_all(self, names: Sequence[str]) -> list[StoredRegion]:
+        account = self._aws.accounts.own
+        found = self._readable(names, lambda name: self._regions.get(name, partial(self._read, account, name)))
+        return list(found.values())
+
+    def _readable(self, regions: Sequence[str], read: Callable[[str], T]) -> dict[str, T]:
+        """What is read of regions, side by side, without those where a call fails."""
+
+        def attempt(region: str) -> T | None:
+            try:
+                return read(region)
+            except StrongRefError as error:
+                self._failed.setdefault(region, error)
+                return None
+
+        found = in_threads([partial(attempt, region) for region in regions])
+        return {region: each for region, each in zip(regions, found, strict=True) if each is not None}
+
+    def _read(self, account: str, region: str) -> StoredRegion:
+        self._progress(region)
+        parts: list[Callable[[], Any]] = [  # what has the most pages first
+            partial(self._dates, region),
+            partial(self._tags, region),
+            partial(self._records, region),
+            partial(self._index, region),
+            partial(self._home, region),  # Not part of the region: it says what the region exports to others.
+        ]
+        dates, tags, (records, written), index, home = in_threads(parts)
+        values = _values(records, written, *self._checked(region, records, dates, tags))
+        return StoredRegion(account, region, records, values, self._stacks(region, home.stacks, values), index)
+
+    def _home(self, region: str) -> ProducerRegion:
+        """What is known about the producers of a region."""
+
+        def read() -> ProducerRegion:
+            parts: list[Callable[[], Any]] = [partial(self._existing, region), partial(self._under, region, HOLDS)]
+            stacks, holds = in_threads(parts)
+            return ProducerRegion(stacks, held_exports(holds))
+
+        return self._homes.get(region, read)
+
+    def _records(
+        self, region: str
+    ) -> tuple[dict[ExportScope, RecordedExports], dict[ExportScope, dict[str, datetime]]]:
+        """The records of each scope, and when each of them was last written, by the Export's logical ID."""
+        parts: dict[ExportScope, dict[str, Parameter]] = defaultdict(dict)
+        for name, found in self._under(region, RECORDS).items():
+            if scope := ExportScope.of("records", name):
+                parts[scope][name] = found
+        records = {scope: RecordedExports.of(decode(scope.records, found)) for scope, found in parts.items()}
+        for scope in [scope for scope, found in records.items() if found.torn]:  # It may have been written just now.
+            parts[scope] = self._under(region, scope.records)
+            records[scope] = RecordedExports.of(decode(scope.records, parts[scope]))
+        left = {scope for scope, each in records.items() if each.is_newer and self._leaves_newer}
+        records = {scope: each if scope in left else each.readable() for scope, each in records.items()}
+        return records, {scope: _written(scope.records, found) for scope, found in parts.items()}
+
+    def _dates(self, region: str) -> dict[str, datetime]:
+        """When each parameter below the exports' path was changed last."""
+        path = [{"Key": "Path", "Option": "Recursive", "Values": [EXPORTS]}]
+        request = {"ParameterFilters": path, "MaxResults": _NAMES_PER_PAGE}
+        pages = self._pages(region, "DescribeParameters", EXPORTS, Clients.ssm, "describe_parameters", **request)
+        return {each["Name"]: each["LastModifiedDate"] for page in pages for each in page["Parameters"]}
+
+    def _tags(self, region: str) -> dict[str, dict[str, str]]:
+        """The tags of the parameters below the exports' path."""
+        request = {"ResourceTypeFilters": ["ssm:parameter"], "ResourcesPerPage": _TAGGED_PER_PAGE}
+        request["TagFilters"] = [{"Key": PRODUCER_TAG}]  # What has none is not ours.
+        pages = self._pages(region, "GetResources", EXPORTS, Clients.tagging, "get_resources", **request)
+        found = {}
+        for each in (each for page in pages for each in page["ResourceTagMappingList"]):
+            # The name of a parameter begins with a slash, which the ARN does not repeat.
+            name = "/" + Arn.of(each["ResourceARN"]).resource.removeprefix("parameter/")
+            found[name] = {tag["Key"]: tag["Value"] for tag in each["Tags"]}
+        return found
+
+    def _checked(
+        self,
+        region: str,
+        records: Mapping[ExportScope, RecordedExports],
+        dates: Mapping[str, datetime],
+        tags: Mapping[str, Mapping[str, str]],
+    ) -> tuple[dict[str, datetime], dict[str, Mapping[str, str]]]:
+        """Dates and tags, after an exact look at values that lists lack: a new one is neither missing nor foreign."""
+        store = self._aws.store(self._aws.where(region, None))
+        recorded = {scope.value(key) for scope, found in records.items() for key in found.values}
+        unlisted = store.get(sorted(recorded - dates.keys()))
+        known = {**dates, **{name: datetime.fromisoformat(found.modified) for name, found in unlisted.items()}}
+        untagged = sorted(known.keys() - tags.keys())
+        exact = dict(zip(untagged, in_threads([partial(store.tags, name) for name in untagged]), strict=True))
+        there = {name: modified for name, modified in known.items() if exact.get(name, {}) is not None}
+        return there, {**tags, **{name: found for name, found in exact.items() if found is not None}}
+
+    def _index(self, region: str) -> dict[str, IndexEntry]:
+        found = {}
+        for name, each in self._under(region, INDEX).items():
+            try:
+                entry = IndexEntry.decode(each)
+            except NewerFormatError:
+                if not self._leaves_newer:
+                    raise
+                continue
+            if entry:
+                found[name] = entry
+        return found
+
+    def _existing(self, region: str) -> dict[str, ExistingStack]:
+        """Each stack of the region by ARN, without its imports."""
+        pages = self._pages(region, "DescribeStacks", "all stacks", Clients.cloudformation, "describe_stacks")
+        return {
+            each["StackId"]: ExistingStack(
+                each["CreationTime"],
+                parent=each.get("ParentId", ""),
+                at_rest=is_at_rest(each["StackStatus"]),
+            )
+            for page in pages
+            for each in page["Stacks"]
+        }
+
+    def _stacks(
+        self,
+        region: str,
+        existing: Mapping[str, ExistingStack],
+        values: Mapping[ExportScope, Mapping[Key, StoredValue]],
+    ) -> dict[str, ExistingStack]:
+        """Stacks that exist. The imports of one are listed only if a value changed after the stack was created."""
+        asked = set()
+        for value in (value for found in values.values() for value in found.values()):
+            importers = {text for tag, text in value.tags.items() if tag.startswith(CLAIM_TAG)}
+            asked |= {each for each in importers if each in existing and existing[each].created < value.published}
+        ordered = sorted(asked)
+        imports = dict(
+            zip(ordered, in_threads([partial(self._imports, region, each) for each in ordered]), strict=True)
+        )
+        return {arn: each._replace(imports=imports.get(arn)) for arn, each in existing.items()}
+
+    def _imports(self, region: str, stack: str) -> dict[str, datetime]:
+        """When each custom resource of a stack was created or updated last, by the tag of its claims."""
+        return {claim_tag(physical): updated for physical, updated in self._resources(region, stack).items()}
+
+    def _resources(self, region: str, stack: str) -> dict[str, datetime]:
+        """When each resource of a stack was created or updated last, by its physical ID."""
+        request = {"StackName": stack}
+        pages = self._pages(
+            region, "ListStackResources", f"stack {stack}", Clients.cloudformation, "list_stack_resources", **request
+        )
+        return {
+            each["PhysicalResourceId"]: each["LastUpdatedTimestamp"]
+            for page in pages
+            for each in page["StackResourceSummaries"]
+            if each.get("PhysicalResourceId") and each["ResourceStatus"] != "DELETE_COMPLETE"
+        }
+
+    def _under(self, region: str, path: str) -> dict[str, Parameter]:
+        return self._aws.store(self._aws.where(region, None)).under(path)
+
+    def _pages(
+        self,
+        region: str,
+        action: str,
+        target: str,
+        service: Callable[[Clients, str], Any],
+        method: str,
+        **request: Any,  # noqa: ANN401 (as botocore)
+    ) -> Iterator[Mapping[str, Any]]:
+        return self._aws.pages(self._aws.where(region, None), action, target, service, method, **request)
+
+
+def _written(path: str, parameters: Mapping[str, Parameter]) -> dict[str, datetime]:
+    """When the head of each record of a scope was last written, by logical ID."""
+    names = {name: name.removeprefix(f"{path}/") for name in parameters}
+    return {each: datetime.fromisoformat(parameters[name].modified) for name, each in names.items() if "." not in each}
+
+
+def _values(
+    records: Mapping[ExportScope, RecordedExports],
+    written: Mapping[ExportScope, Mapping[str, datetime]],
+    dates: Mapping[str, datetime],
+    tags: Mapping[str, Mapping[str, str]],
+) -> dict[ExportScope, dict[Key, StoredValue]]:
+    recorded: dict[tuple[ExportScope, Key], datetime] = {}
+    for scope, found in records.items():
+        for logical_id, record in found.records.items():
+            at = written[scope][logical_id]
+            for key in record.values:
+                recorded[scope, key] = max(at, recorded.get((scope, key), at))
+    values: dict[ExportScope, dict[Key, StoredValue]] = defaultdict(dict)
+    for name, modified in dates.items():
+        if place := ExportScope.of("exports", name):
+            key = place.key(name)
+            values[place][key] = StoredValue(modified, tags.get(name, {}), recorded.get((place, key)))
+    return values

@@ -1,0 +1,109 @@
+"""How exports, their importers and moments are shown, in tables and in documents. Never a value."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from strongref.contract.names import SHARED, Producer
+from strongref.text import attribute_name, some
+from strongref_cli.overview.exports import ImportState, Protection, participant_of
+
+if TYPE_CHECKING:
+    from strongref.contract.names import ExportScope, Key
+    from strongref_cli.overview.exports import Claim, ExportedValue
+    from strongref_cli.overview.graph import Participant
+
+_REDEPLOY = "deploy again"
+
+
+def export_document(value: ExportedValue) -> dict[str, Any]:
+    return {
+        **place_document(value.region, value.scope, value.key),
+        "state": value.state,
+        "changedAt": time_text(value.changed) if value.changed else None,
+        "importers": [
+            {
+                **participant_document(participant_of(claim.importer)),
+                "id": claim.importer,
+                "state": claim.state,
+                "protection": claim.protection,
+            }
+            for claim in value.claims
+        ],
+    }
+
+
+def place_document(region: str, scope: ExportScope, key: Key) -> dict[str, Any]:
+    producer = scope.producer
+    return {
+        "region": region,
+        "consumer": None if scope.consumer == SHARED else scope.consumer,
+        "producer": {"account": producer.account, "region": producer.region, "stack": producer.stack},
+        "key": attribute_name(key),
+    }
+
+
+def participant_document(who: Participant) -> dict[str, Any]:
+    return {"kind": who.kind, "account": who.account or None, "region": who.region or None, "name": who.name}
+
+
+def importers_text(value: ExportedValue) -> str:
+    """The importers as a list of names, with what is to be done about each."""
+    return some(
+        [
+            f"{short_text(participant_of(claim.importer), value.region)}{_noted(_import_note(claim))}"
+            for claim in value.claims
+        ],
+        5,
+    )
+
+
+def _noted(note: str) -> str:
+    return f" ({note})" if note else ""
+
+
+def _import_note(claim: Claim) -> str:
+    if claim.state is ImportState.OUTDATED:
+        return _REDEPLOY
+    if claim.state is ImportState.GONE:
+        return "gone"
+    return "no hold yet" if claim.protection is Protection.UNHELD else ""
+
+
+def short_text(who: Participant, region: str) -> str:
+    """A stack by its name in the region that is shown, and with its region in others; anything else in full."""
+    return (
+        stack_text(Producer(who.account, who.region, who.name), region)
+        if who.kind == "stack"
+        else participant_text(who)
+    )
+
+
+def participant_text(who: Participant) -> str:
+    if who.kind == "unknown":
+        return repr(who.name)
+    where = ", ".join(each for each in (who.region, who.account) if each)
+    return f"{'' if who.kind == 'stack' else 'manifests '}{who.name} ({where})"
+
+
+def stack_text(producer: Producer, region: str) -> str:
+    return producer.stack if producer.region == region else f"{producer.stack} ({producer.region})"
+
+
+def age_text(seconds: float) -> str:
+    """How long ago something was, in its largest unit."""
+    seconds = max(0, int(seconds))
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def as_of_text(moment: datetime) -> str:
+    """When what is shown was read, for people."""
+    return f"As of {moment:%Y-%m-%d %H:%M:%S} UTC."
+
+
+def time_text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds")

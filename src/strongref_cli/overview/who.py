@@ -1,0 +1,106 @@
+"""Who uses what a stack exports, and what it imports. Pure but for the reader that it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from strongref.contract.names import StackArn
+from strongref.contract.values import select
+from strongref.text import attribute_name
+from strongref_cli.overview.errors import no_such_key, no_such_stack
+from strongref_cli.overview.exports import ExportState, participant, participant_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from strongref.contract.names import Key
+    from strongref_cli.overview.exports import Claim, ExportedValue, StoredRegion
+    from strongref_cli.overview.graph import Participant
+    from strongref_cli.overview.reading import OverviewReader
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What one stack, or one set of manifests, exports and imports."""
+
+    participant: Participant
+    exports: tuple[ExportedValue, ...]
+    imports: tuple[tuple[ExportedValue, Claim], ...]
+
+
+def find_uses(
+    reader: OverviewReader,
+    start: Collection[str],
+    everywhere: Callable[[], Iterable[str]],
+    name: str,
+    key: str | None = None,
+) -> list[Uses]:
+    """Everything that stacks and sets of manifests of this name export and import.
+
+    It starts in some regions, and also reads every region that the stacks found there export to or live in.
+
+    Args:
+        reader: reads the regions.
+        start: the regions to begin with.
+        everywhere: all regions, which are read if the index lacks an Export of a stack.
+        name: the stack's name.
+        key: only exports of this key, or of all keys in this map, and imports of it.
+
+    Raises:
+        NoSuchNameError: there is no stack of that name in the regions that were read.
+        NoSuchNameError: it neither exports nor imports such a key.
+        FetchFailedError, StoreError: a call failed.
+    """
+    regions = reader.reachable(start, name)
+    if reader.has_unindexed(regions, name):
+        regions = reader.reachable([*start, *everywhere()], name)
+    values = reader.values(regions)
+    uses = [_uses(each, values) for each in sorted(_participants(regions, values)) if each.name == name]
+    if not uses:
+        others = {each.name for each in _participants(regions, values)}
+        raise no_such_stack(name, [each.region for each in regions], sorted(others))
+    return _only(uses, name, key) if key else uses
+
+
+def _participants(regions: Sequence[StoredRegion], values: Sequence[ExportedValue]) -> set[Participant]:
+    existing = {participant(StackArn.parse(arn).producer) for each in regions for arn in each.stacks}
+    importing = {participant_of(claim.importer) for value in values for claim in value.claims}
+    exporting = {participant(value.producer) for value in values if value.state is not ExportState.FOREIGN}
+    return existing | importing | exporting
+
+
+def _uses(who: Participant, values: Sequence[ExportedValue]) -> Uses:
+    return Uses(
+        who,
+        tuple(value for value in values if participant(value.producer) == who),
+        tuple((value, claim) for value in values for claim in value.claims if participant_of(claim.importer) == who),
+    )
+
+
+def _only(found: Sequence[Uses], name: str, key: str) -> list[Uses]:
+    """What has this key, of those that have it: stacks of one name in several regions need not export the same."""
+    exports = {value.key for uses in found for value in uses.exports}
+    wanted = keys_of(name, key, exports | {value.key for uses in found for value, _ in uses.imports})
+    chosen = [
+        Uses(
+            uses.participant,
+            tuple(value for value in uses.exports if value.key in wanted),
+            tuple((value, claim) for value, claim in uses.imports if value.key in wanted),
+        )
+        for uses in found
+    ]
+    return [uses for uses in chosen if uses.exports or uses.imports]
+
+
+def keys_of(stack: str, name: str, keys: Iterable[Key]) -> set[Key]:
+    """The keys that a name means: itself, or all in the map of that name; levels are separated by dots or slashes.
+
+    Raises:
+        NoSuchNameError: it means none of these keys.
+    """
+    given, path = set(keys), name.replace(".", "/")
+    found = set(select([path], given)[path])
+    if not found:
+        raise no_such_key(name, stack, sorted(map(attribute_name, given)))
+    return found

@@ -1,0 +1,1 @@
+"""`strongref transform`."""

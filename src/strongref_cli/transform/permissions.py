@@ -1,0 +1,185 @@
+"""The IAM policies that a template's references require: of its deployer and of the functions. Pure.
+
+The ARNs are as narrow as the template allows: what only CloudFormation knows is a `*` in them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING
+
+from strongref.contract.holds import HOLD_STACK, HOLD_TYPE, HOLDS
+from strongref.contract.index import INDEX
+from strongref.contract.names import ExportScope, Key, Producer, consumer_prefix
+from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
+from strongref_cli.transform.template_facts import ANY, DeploymentTarget, TemplateFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from strongref.macro.template import Node, Template
+
+
+_CHANGE = ("ssm:PutParameter", "ssm:DeleteParameters")
+_TAG = ("ssm:ListTagsForResource", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource")
+_CLEAN_UP = ("ssm:GetParametersByPath", "ssm:DeleteParameters", "ssm:ListTagsForResource", "ssm:RemoveTagsFromResource")
+_READ_STACKS = ("cloudformation:DescribeStacks", "cloudformation:ListStackResources")
+
+_CALLED_BY_CLOUDFORMATION: dict[str, Node] = {
+    "ForAnyValue:StringEquals": {"aws:CalledVia": ["cloudformation.amazonaws.com"]}
+}
+"""Only CloudFormation calls the function, with the deployer's permissions. A request of a service role has no such key:
+AWS: IAM User Guide, global condition keys, `aws:CalledVia`."""
+
+
+_HOLDS_ONLY: dict[str, Node] = {
+    "ForAllValues:StringEquals": {"cloudformation:ResourceTypes": [HOLD_TYPE]},
+    "Null": {"cloudformation:ResourceTypes": "false"},
+}
+"""Stacks with the type of holds, and with no other."""
+
+
+class Principal(StrEnum):
+    """Who needs a policy."""
+
+    DEPLOYER = "deployer"
+    """The user or role that deploys the template with their own permissions."""
+    SERVICE_ROLE = "service-role"
+    """The role that CloudFormation deploys the template with."""
+    IMPORTER = "importer"
+    """The role of the importer's function."""
+    EXPORTER = "exporter"
+    """The role of the exporter's function."""
+
+
+def policy(template: Template, principal: Principal, setting: DeploymentTarget) -> dict[str, Node]:
+    """The policy that a principal needs for a template whose references have been transformed."""
+    facts = TemplateFacts(template, setting)
+    statements: dict[Principal, Callable[[TemplateFacts], list[_Statement]]] = {
+        Principal.DEPLOYER: partial(_deployer, functions_condition=_CALLED_BY_CLOUDFORMATION),
+        Principal.SERVICE_ROLE: _deployer,
+        Principal.IMPORTER: _importer,
+        Principal.EXPORTER: _exporter,
+    }
+    made = statements[principal](facts)
+    return {"Version": "2012-10-17", "Statement": [each.document for each in made if each.resources]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    sid: str
+    actions: tuple[str, ...]
+    resources: Iterable[str]
+    condition: Mapping[str, Node] | None = None
+
+    @property
+    def document(self) -> dict[str, Node]:
+        listed = {"Action": sorted(self.actions), "Resource": sorted(set(self.resources))}
+        condition = {"Condition": dict(self.condition)} if self.condition else {}
+        return {"Sid": self.sid, "Effect": "Allow", **listed, **condition}
+
+
+def _deployer(facts: TemplateFacts, functions_condition: Mapping[str, Node] | None = None) -> list[_Statement]:
+    setting = facts.setting
+    functions = {IMPORT_TYPE: "Importer", EXPORT_TYPE: "Exporter"}
+    needed = [name for type_name, name in functions.items() if facts.of_type(type_name)]
+    needed += ["Transformer"] if facts.has_macro else []
+    invoked = [facts.arn("lambda", setting.region, f"function:{setting.application}-{name}-*") for name in needed]
+    read = [facts.parameter(setting.region, name) for name in facts.dynamic()]
+    return [
+        _Statement("Functions", ("lambda:InvokeFunction",), invoked, functions_condition),
+        _Statement("DynamicReferences", ("ssm:GetParameters",), read),
+    ]
+
+
+def _importer(facts: TemplateFacts) -> list[_Statement]:
+    region, stack = facts.setting.region, facts.setting.stack
+    imports = list(facts.imports())
+    scopes = [scope for scope, *_ in imports]
+    names = [name for scope, names, weak in imports if not weak for name in _values(scope, names)]
+    claimed = [facts.parameter(region, name) for name in names]
+    listed = [path for scope in scopes for root in (scope.values, scope.records) for path in facts.below(region, root)]
+    fences = [path for scope in scopes for path in facts.below(region, scope.fences)]
+    own_fences = facts.parameter(region, ExportScope(stack, Producer(ANY, ANY, ANY)).fences)
+    producers = [facts.stack(scope.producer.region, scope.producer.stack) for scope in scopes]
+    statements = [
+        _Statement("Values", ("ssm:GetParameters", *_CHANGE, *_TAG), claimed),
+        _Statement("PathsAndRecords", ("ssm:GetParametersByPath",), listed),
+        _Statement("Fences", ("ssm:GetParametersByPath", *_CHANGE), [*fences, own_fences]),
+        # If a KMS key cannot be used: each SecureString alone.
+        _Statement("OneByOne", ("ssm:GetParameters",), listed),
+        # When the stack is deleted: everything left below its prefix, unless another stack claims it.
+        _Statement("CleanUp", _CLEAN_UP, facts.below(region, consumer_prefix(stack))),
+        _Statement("Producers", ("cloudformation:DescribeStacks",), producers),
+        # Its own stack, and the stacks that claim what is to be cleaned up.
+        _Statement("Stacks", _READ_STACKS, [facts.stack(region, ANY)]),
+        *_holds(facts, [scope.producer.region for scope, _, weak in imports if not weak]),
+        _events(facts),
+        # When a Delete cannot be parsed: what its claims are on.
+        _Statement("AllValues", ("ssm:GetParametersByPath",), [facts.parameter(region, "/strongref/exports")]),
+    ]
+    return statements if imports else []
+
+
+def _exporter(facts: TemplateFacts) -> list[_Statement]:
+    scopes = list(facts.exports())
+
+    def everywhere(branch: str) -> list[str]:
+        return [each for region, scope in scopes for each in facts.below(region, getattr(scope, branch))]
+
+    # Any stack may claim a value, and a value may belong to another stack.
+    claiming = [facts.stack(region, ANY) for region, _ in scopes]
+    producing = [facts.stack(scope.producer.region, scope.producer.stack) for _, scope in scopes]
+    statements = [
+        _Statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), everywhere("values")),
+        _Statement(
+            "RecordsAndFences",
+            ("ssm:GetParametersByPath", *_CHANGE),
+            [*everywhere("records"), *everywhere("fences")],
+        ),
+        _Statement(
+            "Index",
+            ("ssm:GetParameters", *_CHANGE),
+            [facts.parameter(facts.setting.region, f"{INDEX}/{facts.setting.stack}/*")] if scopes else [],
+        ),
+        _Statement("Stacks", _READ_STACKS, [*claiming, *producing]),
+        _events(facts),
+        # If a KMS key cannot be used: each SecureString alone.
+        _Statement("OneByOne", ("ssm:GetParameters",), [*everywhere("values"), *everywhere("records")]),
+        # When a Delete or an Update cannot be parsed: where its records are.
+        _Statement(
+            "AllRecords",
+            ("ssm:GetParametersByPath",),
+            [facts.parameter(region, "/strongref/records") for region, _ in scopes],
+        ),
+    ]
+    return statements if scopes else []
+
+
+def _holds(facts: TemplateFacts, regions: list[str]) -> list[_Statement]:
+    """The hold stacks of strong imports from these regions, and their parameters, which CloudFormation makes."""
+    stacks = [facts.stack(region, f"{HOLD_STACK}*") for region in regions]
+    parameters = [facts.parameter(region, f"{HOLDS}/*") for region in regions]
+    others = ("DescribeStacks", "DescribeStackEvents", "DeleteStack", "TagResource")
+    made = ("ssm:PutParameter", "ssm:GetParameters", "ssm:AddTagsToResource", "ssm:DeleteParameter")
+    changes = ("cloudformation:CreateStack", "cloudformation:UpdateStack")
+    return [
+        _Statement("HoldStacks", changes, stacks, _HOLDS_ONLY),
+        _Statement("HoldStacksEnd", tuple(f"cloudformation:{each}" for each in others), stacks),
+        _Statement("Holds", made, parameters, _CALLED_BY_CLOUDFORMATION),
+    ]
+
+
+def _events(facts: TemplateFacts) -> _Statement:
+    """Whether CloudFormation waits for the response to an event."""
+    own = facts.stack(facts.setting.region, facts.setting.stack)
+    return _Statement("Events", ("cloudformation:DescribeStackResource",), [own])
+
+
+def _values(scope: ExportScope, names: list[str] | None) -> list[str]:
+    if names is None:
+        return [f"{scope.values}/*"]
+    keys = [scope.value(Key(name.replace(".", "/"))) for name in names]
+    return [each for key in keys for each in (key, f"{key}/*")]  # A map's name stands for everything below it.

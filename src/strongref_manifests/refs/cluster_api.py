@@ -1,0 +1,217 @@
+"""Kubernetes' API through its own dynamic client: which kinds it serves, one object, the names of many.
+
+What the client leaves open is here: time limits for every request, retries where the API asks for them, errors without
+credentials or contents, and a check that the answer is the API's, since a proxy may answer in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import partial
+from http import HTTPStatus
+from http.client import HTTPException
+from ssl import SSLCertVerificationError
+from time import sleep
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import urllib3.exceptions as transport
+from kubernetes.client import ApiException
+from kubernetes.dynamic import DynamicClient
+from kubernetes.dynamic.exceptions import DynamicApiError, NotFoundError, ResourceNotFoundError
+from kubernetes.dynamic.resource import ResourceInstance
+
+from strongref_manifests.refs.base import mapping
+from strongref_manifests.refs.cluster_config import quiet
+from strongref_manifests.refs.errors import (
+    AnsweredError,
+    DeniedError,
+    NotTheApiError,
+    UnauthorizedError,
+    UnreachableError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from strongref_manifests.refs.base import Manifest
+    from strongref_manifests.refs.cluster_config import Connection
+
+PAGE = 500
+"""Objects in one answer to a list, as for kubectl (its --chunk-size)."""
+
+TRIES = 4
+"""Of a request that the API asks callers to repeat later (429, 503)."""
+
+PATIENCE = 10
+"""Seconds that a retry waits at most; for a longer wait, the caller gets an error at once."""
+
+_LATER = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+_GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+_UNEXPECTED = (AttributeError, KeyError, TypeError, ValueError)
+"""What the client's discovery raises if an answer is not the API's."""
+
+_NO_CACHE = os.path.join(os.devnull, "discovery.json")  # noqa: PTH118 (not a path that can exist)
+"""The discovery's cache file, which cannot be read or written: any later run would read one in the temporary folder."""
+
+
+class _Request(NamedTuple):
+    """A request, for errors and for checking its answer."""
+
+    action: str  # as in `get securitygroups.ec2.services.k8s.aws default/web`
+    kind: str = ""  # of the answer; empty if the caller checks it
+    # verb, resource and namespace that the caller must be allowed; None for discovery, which every authenticated
+    # caller may use
+    right: tuple[str, str, str] | None = None
+
+
+class _Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    data: bytes
+
+
+class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no types
+    """A cluster's API. A kind is looked up lazily: in all versions of its own group, and no others.
+
+    Every method raises `ClusterError` for a failure, and `ClusterConfigError` if credentials are not available.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._discover(
+            lambda: super(ClusterApi, self).__init__(connection.client, cache_file=_NO_CACHE), "list API groups"
+        )
+
+    @property
+    def server(self) -> str:
+        """The cluster's address."""
+        return self._connection.server
+
+    def find(self, group: str, kind: str) -> Any:  # noqa: ANN401 (kubernetes.dynamic.Resource)
+        """The resource of a kind, in its group's preferred version if that has it; None if the kind is not served."""
+        search = partial(self.resources.search, prefix="apis", group=group, kind=kind)
+        found = self._discover(search, f"list the kinds of {group}") or ()
+        return min(found, key=lambda resource: not resource.preferred, default=None)
+
+    def read(self, resource: Any, namespace: str, name: str) -> Manifest | None:  # noqa: ANN401
+        """An object; None if it does not exist."""
+        called = f"{resource.name}.{resource.group}"
+        asked = _Request(f"get {called} {namespace}/{name}", right=("get", called, namespace))
+        try:
+            found = self.get(resource, name, namespace, asked=asked, serializer=_plain)
+        except NotFoundError:
+            return None
+        if (found.get("kind"), mapping(found.get("metadata")).get("name")) != (resource.kind, name):
+            raise NotTheApiError(self.server, asked.action)
+        return found  # type: ignore[no-any-return]
+
+    def names(self, resource: Any, namespace: str, after: str = "") -> tuple[list[str], str]:  # noqa: ANN401
+        """The names of some objects in a namespace, and what to pass as `after` for more; empty at the end."""
+        called = f"{resource.name}.{resource.group}"
+        asked = _Request(f"list {called} in {namespace}", right=("list", called, namespace))
+        try:
+            page = self.get(
+                resource, None, namespace, asked=asked, serializer=_plain, limit=PAGE, _continue=after or None
+            )
+        except NotFoundError:  # the list has changed too much to be continued
+            return [], ""
+        items = page.get("items")
+        each = items if isinstance(items, list) else ()  # Go has null for an empty list
+        found = [str(mapping(mapping(item).get("metadata")).get("name") or "") for item in each]
+        return found, str(mapping(page.get("metadata")).get("continue") or "")
+
+    def request(self, method: str, path: str, body: object = None, **params: Any) -> Any:  # noqa: ANN401
+        """As the client's own, which sends all its requests here, those of its discovery too.
+
+        Raises:
+            NotFoundError: 404 or 410.
+        """
+        if path == "/version":
+            return {}  # Discovery reads it first. Nothing here needs it, and not every caller may read it.
+        asked = params.pop("asked", None) or _discovery(path)
+        answered_as = params.pop("serializer", ResourceInstance)
+        timeouts = self._connection.timeouts
+        send = partial(super().request, method, path, body, serialize=False, _request_timeout=timeouts, **params)
+        answer = self._send(asked, send)
+        for _ in range(TRIES - 1):
+            seconds = re.fullmatch("[0-9]{1,9}", answer.headers.get("Retry-After", "").strip())
+            if answer.status not in _LATER or not seconds:
+                break
+            if int(seconds[0]) > PATIENCE:
+                raise AnsweredError(self.server, asked.action, answer.status, int(seconds[0]))
+            sleep(int(seconds[0]))
+            answer = self._send(asked, send)
+        return answered_as(self, self._content(asked, answer))
+
+    def _send(self, asked: _Request, send: Callable[[], Any]) -> _Answer:
+        try:
+            with quiet():
+                response = send()
+                return _Answer(response.status, response.headers, response.data)
+        except DynamicApiError as error:
+            if error.status:
+                return _Answer(error.status, error.headers or {}, b"")
+            problem = "TLS failed: does the server speak TLS, and are the certificates right?"
+        except (transport.HTTPError, HTTPException, OSError, ValueError) as error:
+            problem = _unreached(error)
+        # Raised outside of the handlers: the client's error, which quotes the request, must not be its context.
+        raise UnreachableError(self.server, asked.action, problem)
+
+    def _content(self, asked: _Request, answer: _Answer) -> Mapping[str, Any]:
+        status = answer.status
+        if status in _GONE and asked.kind != "APIGroupList":
+            raise NotFoundError(ApiException(status=HTTPStatus.NOT_FOUND))
+        if status == HTTPStatus.FORBIDDEN and asked.right:
+            raise DeniedError(self.server, asked.action, *asked.right)
+        if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            raise UnauthorizedError(self.server, asked.action, status)
+        if status != HTTPStatus.OK and status not in _GONE:
+            raise AnsweredError(self.server, asked.action, status)
+        try:
+            content = json.loads(answer.data)
+        except (ValueError, RecursionError):
+            content = None
+        if not isinstance(content, dict) or (asked.kind and content.get("kind") != asked.kind):
+            raise NotTheApiError(self.server, asked.action)
+        return content
+
+    def _discover(self, discover: Callable[[], Any], action: str) -> Any:  # noqa: ANN401
+        try:
+            return discover()
+        except ResourceNotFoundError:  # a version disappeared
+            return None
+        except _UNEXPECTED:
+            pass
+        raise NotTheApiError(self.server, action)
+
+
+def _discovery(path: str) -> _Request:
+    """A request of the client's discovery: `/apis`, `apis/GROUP/VERSION`."""
+    version = path.strip("/").removeprefix("apis").lstrip("/")
+    if version:
+        return _Request(f"list the kinds of {version}", "APIResourceList")
+    return _Request("list API groups", "APIGroupList")
+
+
+def _plain(_: object, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An answer as it is, for the client's `serializer`."""
+    return content
+
+
+def _unreached(error: Exception) -> str:
+    """Why no answer came, in words that quote nothing of the request."""
+    cause = error.reason if isinstance(error, transport.MaxRetryError) and error.reason else error
+    if isinstance(cause, transport.SSLError) and any(isinstance(each, SSLCertVerificationError) for each in cause.args):
+        return "its certificate is not trusted, or belongs to another server"
+    words = (
+        (transport.SSLError, "TLS failed: does the server speak TLS, and are the certificates right?"),
+        (transport.NameResolutionError, "its name cannot be resolved"),
+        (transport.NewConnectionError, "the connection was refused"),
+        (transport.TimeoutError, "no answer in time"),
+        (transport.ProxyError, "the proxy does not let it through"),
+        (transport.ProtocolError, "the connection broke off"),
+        (transport.LocationValueError, "its address is not a URL"),
+    )
+    return next((word for kind, word in words if isinstance(cause, kind)), "connecting to it failed")

@@ -1,0 +1,144 @@
+"""CRDs' schemas (`spec.versions[].schema.openAPIV3Schema`): the fields in them, and what reference fields add. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from strongref_manifests.refs.base import FieldShape, mapping
+from strongref_manifests.refs.errors import GeneratorError
+from strongref_manifests.refs.names import camel, is_same, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from strongref_manifests.refs.base import Field, FieldShapes, Generator, Manifest
+
+CRD_KIND = "CustomResourceDefinition"
+
+Schema = dict[str, Any]
+
+
+class Crds:
+    """The fields of the kinds that CRDs describe, in the stored version.
+
+    A CRD does not say that a field with a reference is required, since its reference can replace it (ACK's controllers
+    check that themselves). So `required` is not known here.
+
+    Args:
+        documents: the file and the content of each CRD.
+
+    Raises:
+        GeneratorError: one of them is not a CRD, or has no schema.
+    """
+
+    def __init__(self, documents: Iterable[tuple[str, Manifest]]) -> None:
+        self._specs = dict(_spec(source, document) for source, document in documents)
+
+    def of(self, group: str) -> FieldShapes:
+        """The kinds of one API group; other groups may have kinds of the same name."""
+        return _Group({kind: spec for (its, kind), spec in self._specs.items() if its == group})
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The fields of one API group's kinds, as `base.FieldShapes`."""
+
+    specs: Mapping[str, Mapping[str, Any]]  # the schema of each kind's `spec`
+
+    def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
+        node: Mapping[str, Any] = self.specs.get(camel(kind), {})
+        names: list[str] = []
+        lists: list[bool] = []
+        map_at: int | None = None
+        for index, step in enumerate(path):
+            lists.append(_is_list(node))
+            node, below_map = _structure(node)
+            if below_map and map_at is None:
+                map_at = index - 1
+            found = next((name for name in mapping(node.get("properties")) if is_same(name, step)), None)
+            if found is None:
+                return None
+            names.append(found)
+            node = mapping(node["properties"][found])
+        return FieldShape(tuple(names), many=_is_list(node), map_at=map_at, spelled=True, lists=tuple(lists[1:]))
+
+    def lacks(self, kind: str, path: Sequence[str]) -> bool:
+        return camel(kind) in self.specs and self.shape(kind, path) is None
+
+
+def _is_list(node: Mapping[str, Any]) -> bool:
+    return node.get("type") == "array"
+
+
+def _structure(node: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+    """The structure in a list or map, and whether there was a map."""
+    below_map = False
+    while True:
+        if isinstance(node.get("items"), Mapping):
+            node = node["items"]
+        elif isinstance(node.get("additionalProperties"), Mapping):
+            node, below_map = node["additionalProperties"], True
+        else:
+            return node, below_map
+
+
+def _spec(source: str, document: Manifest) -> tuple[tuple[str, str], Mapping[str, Any]]:
+    if document.get("kind") != CRD_KIND:
+        raise GeneratorError(source, "kind", f"must be {CRD_KIND}")
+    try:
+        spec = document["spec"]
+        version = next(each for each in spec["versions"] if each.get("storage"))
+        schema = {**version["schema"]["openAPIV3Schema"]["properties"]["spec"]}  # a TypeError, if it is no map
+        return (str(spec["group"]), str(spec["names"]["kind"])), schema
+    except (KeyError, TypeError, AttributeError, StopIteration):
+        raise GeneratorError(
+            source, "spec.versions", "must have a stored version with a schema of spec (openAPIV3Schema)"
+        ) from None
+
+
+def fragments(generators: Iterable[Generator]) -> dict[str, Schema]:
+    """Parts of each kind's `openAPIV3Schema`, by the CRD's name, as in `vpclinks.apigatewayv2.services.k8s.aws`."""
+    found: dict[str, Schema] = {}
+    for generator in generators:
+        for kind in generator.kinds:
+            spec = _empty_structure()
+            for field in kind.fields:
+                if field.can_refer:
+                    _parent(spec, field)["properties"][field.reference_step] = _reference(field)
+            if spec["properties"]:
+                found[f"{plural(kind.name)}.{kind.group}"] = {"properties": {"spec": spec}}
+    return found
+
+
+def _parent(spec: Schema, field: Field) -> Schema:
+    """The structure that has a field; created if it does not exist yet."""
+    at = spec
+    for step, is_list in zip(field.steps[:-1], field.lists, strict=True):
+        if step not in at["properties"]:
+            structure = _empty_structure()
+            at["properties"][step] = {"items": structure, "type": "array"} if is_list else structure
+        at = at["properties"][step]
+        at = at.get("items", at)
+    return at
+
+
+def _empty_structure() -> Schema:
+    return {"properties": {}, "type": "object"}
+
+
+def _reference(field: Field) -> Schema:
+    reference = field.reference
+    one: Schema = {
+        "description": f"Refers to the {reference.resource} ({reference.group}) whose {reference.path} is wanted.",
+        "properties": {
+            "from": {
+                "description": "Which object that is.",
+                "properties": {"name": {"type": "string"}, "namespace": {"type": "string"}},
+                "type": "object",
+            }
+        },
+        "type": "object",
+    }
+    return {"items": one, "type": "array"} if field.many else one

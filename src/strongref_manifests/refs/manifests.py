@@ -1,0 +1,127 @@
+"""Kubernetes objects in manifests: which there are, and the referenced ones among them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, cast
+
+from strongref_manifests.refs.errors import AmbiguousObjectError, NoSuchObjectError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from strongref_manifests.refs.base import Manifest, ObjectKey
+    from strongref_manifests.text.manifests import Manifest as File
+    from strongref_toolkit.json_values import Json
+
+DEFAULT_NAMESPACE = "default"
+"""The namespace of an object whose manifest names none, unless the command is given another one."""
+
+_Id = tuple[str, str, str, str]
+"""Group, kind, namespace and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestObject:
+    file: str  # the manifest's name
+    document: int  # the number of its document, from 1
+    path: tuple[str | int, ...]  # the keys and positions that lead to it in its document, if that is a list of objects
+    content: Manifest = field(repr=False)  # all of it
+
+    @property
+    def group(self) -> str:
+        """As in `ec2.services.k8s.aws`; empty for Kubernetes' own core."""
+        group, slash, _ = str(self.content["apiVersion"]).rpartition("/")
+        return group if slash else ""
+
+    @property
+    def kind(self) -> str:
+        return str(self.content["kind"])
+
+    @property
+    def namespace(self) -> str | None:
+        return self._metadata("namespace")
+
+    @property
+    def name(self) -> str | None:
+        return self._metadata("name")
+
+    @property
+    def where(self) -> str:
+        """Where it is, for messages: `app/link.yaml, document 2`."""
+        return location(self.file, self.document)
+
+    def _metadata(self, key: str) -> str | None:
+        metadata = self.content.get("metadata")
+        value = metadata.get(key) if isinstance(metadata, Mapping) else None
+        return value if isinstance(value, str) and value else None
+
+
+def location(file: str, document: int) -> str:
+    """As `ManifestObject.where`."""
+    return f"{file}, document {document}"
+
+
+def objects_in(file: File) -> Iterator[ManifestObject]:
+    """The objects of a manifest, those of its lists (as `kubectl get` prints them) included; nothing else is one."""
+    for document in file.parsed.documents:
+        yield from _objects(file.file, document.number, (), document.content)
+
+
+def _objects(file: str, document: int, path: tuple[str | int, ...], content: Json) -> Iterator[ManifestObject]:
+    if not isinstance(content, Mapping):
+        return
+    kind, version, items = content.get("kind"), content.get("apiVersion"), content.get("items")
+    if not isinstance(kind, str) or not isinstance(version, str):
+        return
+    if kind.endswith("List") and isinstance(items, list):
+        for number, item in enumerate(items):
+            yield from _objects(file, document, (*path, "items", number), item)
+        return
+    yield ManifestObject(file, document, path, cast("Manifest", content))
+
+
+class ManifestObjects:
+    """Referenced objects that are in manifests.
+
+    Args:
+        *tiers: objects; where the same one is in several tiers, the first of these has it.
+        namespace: of objects that name none.
+    """
+
+    def __init__(self, *tiers: Iterable[ManifestObject], namespace: str = DEFAULT_NAMESPACE) -> None:
+        self._tiers: list[dict[_Id, list[ManifestObject]]] = []
+        for tier in tiers:
+            known: dict[_Id, list[ManifestObject]] = defaultdict(list)
+            for found in tier:
+                known[found.group, found.kind, found.namespace or namespace, found.name or ""].append(found)
+            self._tiers.append(known)
+
+    def get(self, wanted: ObjectKey) -> Manifest:
+        """As `base.ObjectSource`.
+
+        Raises:
+            NoSuchObjectError: it is in no manifest.
+            AmbiguousObjectError: it is in several, and they do not say the same.
+        """
+        key = (wanted.group, wanted.kind, wanted.namespace, wanted.name)
+        found = next((tier[key] for tier in self._tiers if key in tier), ())
+        if not found:
+            raise NoSuchObjectError(wanted, "the manifests given", self._close(wanted))
+        if any(other.content != found[0].content for other in found):
+            raise AmbiguousObjectError(wanted, [each.where for each in found])
+        return found[0].content
+
+    def _close(self, wanted: ObjectKey) -> Sequence[str]:
+        """Names of objects of that kind that are like it, in its namespace."""
+        kin = (wanted.group, wanted.kind, wanted.namespace)
+        return closest(wanted.name, [name for tier in self._tiers for *same, name in tier if tuple(same) == kin])
+
+
+def closest(name: str, there: Iterable[str]) -> list[str]:
+    """Of the names that there are, those that are like one; without such, some."""
+    names = sorted({each for each in there if each})
+    return get_close_matches(name, names, 3) or names[:3]

@@ -1,0 +1,116 @@
+"""What the command reads references with: generator.yaml files and CRDs, a live cluster, stacks."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strongref.text import os_problem
+from strongref_manifests.errors import InputError
+from strongref_manifests.refs.config import load
+from strongref_manifests.refs.crds import CRD_KIND, Crds
+from strongref_manifests.refs.errors import GeneratorError, ServiceUnknownError
+from strongref_manifests.refs.manifests import objects_in
+from strongref_manifests.refs.stacks import StackValues
+from strongref_manifests.resolution import files
+from strongref_manifests.resolution.wiring import sources
+from strongref_manifests.sources.exports import ExportSource
+from strongref_manifests.text.manifests import read_file
+from strongref_manifests.tokens import EXPORT
+from strongref_toolkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from strongref_manifests.refs.base import Generator, Manifest, ObjectSource
+    from strongref_manifests.tokens import TokenSource
+    from strongref_toolkit.session import ToolSession
+
+
+def generators(paths: Sequence[str], service: str | None, crds: Sequence[str]) -> list[Generator]:
+    """Read generator.yaml files, and CRDs in files and folders; `service` is that of the only file.
+
+    Raises:
+        UsageError: the options are not valid.
+        InputError: a file is not there, or the system does not let it be read.
+        GeneratorError: a file is not valid.
+        ServiceUnknownError: the service of a file is unknown.
+        ManifestError: a CRD's file is not readable.
+    """
+    if not paths:
+        raise UsageError("no reference fields are known: add controllers' generator.yaml files with --generator")
+    if service is not None and len(paths) > 1:
+        raise UsageError("--service requires a single --generator; folders SERVICE-controller name it for several")
+    shapes = Crds(_crds(crds)) if crds else None
+    made: dict[str, Generator] = {}
+    for path in paths:
+        generator = _generator(path, service, shapes)
+        if generator.service in made:
+            raise UsageError(f"{made[generator.service].source} and {path} are both for {generator.service}: keep one")
+        made[generator.service] = generator
+    return list(made.values())
+
+
+def _generator(path: str, service: str | None, shapes: Crds | None) -> Generator:
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: {os_problem(error)}.") from None
+    except UnicodeDecodeError:
+        raise GeneratorError(path, "", "not UTF-8 text") from None
+    try:
+        return load(text, path, service, shapes)
+    except ServiceUnknownError:
+        return load(text, str(Path(path).resolve()), service, shapes)
+
+
+def _crds(given: Sequence[str]) -> list[tuple[str, Manifest]]:
+    """The file and the content of each CRD."""
+    found: list[tuple[str, Manifest]] = []
+    for path, _ in files.find(given, None):
+        found += [(each.file, each.content) for each in objects_in(read_file(path)) if each.kind == CRD_KIND]
+    if not found:
+        raise UsageError("--crd must have a CustomResourceDefinition, got none")
+    return found
+
+
+def cluster(kubeconfig: str | None, context: str | None) -> tuple[ObjectSource, str | None]:
+    """Referenced objects of a live cluster, and the namespace of its context.
+
+    Raises:
+        ModuleNotFoundError: Kubernetes' client is not installed (`strongref_toolkit.extras`).
+        ClusterConfigError: the kubeconfig or its credentials are not valid.
+        ClusterError: the cluster cannot be reached, or rejects the credentials.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from strongref_manifests.refs.cluster import ClusterObjects  # noqa: PLC0415 (an extra, and it takes a second)
+        from strongref_manifests.refs.cluster_config import connect  # noqa: PLC0415
+    connection = connect(kubeconfig, context)
+    return ClusterObjects(connection), connection.namespace
+
+
+class StackSources:
+    """Sources of stacks' values for one run. Without a reference to a stack they make no AWS call."""
+
+    def __init__(
+        self, *, consumer: str, sensitive: bool, region: str | None, role: str | None, session: ToolSession
+    ) -> None:
+        """As `strongref_manifests.resolution.wiring.sources`."""
+        make = partial(sources, tf=(), consumer=consumer, region=region, role=role, session=session)
+
+        @cache
+        def source(scheme: str) -> TokenSource:
+            return next(each for each in make({scheme} & {EXPORT}, sensitive=sensitive) if each.scheme == scheme)
+
+        self._source = source
+        self.values = StackValues(source)
+
+    @property
+    def exports(self) -> ExportSource:
+        """The source of exports; raises `UsageError` if there is no region to read them in."""
+        exports = self._source(EXPORT)
+        assert isinstance(exports, ExportSource)  # noqa: S101 (what `sources` makes of that scheme)
+        return exports

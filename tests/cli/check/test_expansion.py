@@ -1,0 +1,140 @@
+"""Transforms that need nothing but the template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from strongref.contract.requests import EXPORT_TYPE
+from strongref.macro.errors import TooDeepError, TransformFailedError
+from strongref_cli.check.errors import UnexpandableLoopError
+from strongref_cli.check.expansion import expand
+from strongref_cli.check.unknown import SourceKind, unknown_of
+from strongref_cli.check.version import StackVersion
+
+LOOPS = "AWS::LanguageExtensions"
+NAMES: dict[str, Any] = {"Names": ["One", "t-wo"], "AWS::Region": "eu-west-1"}
+
+
+def resources(body: object, transform: object = LOOPS) -> Any:  # noqa: ANN401
+    return expand({"Transform": transform, "Resources": body}, NAMES).template["Resources"]
+
+
+def test_a_loop_is_unrolled_in_keys_in_sub_and_in_ref() -> None:
+    body = {
+        "Bucket&{Name}": {
+            "Type": "AWS::S3::Bucket",
+            "Properties": {"A": {"Ref": "Name"}, "B": {"Fn::Sub": "${Name}-${AWS::Region}"}, "C": {"${Name}": "1"}},
+        }
+    }
+    found = resources({"Fn::ForEach::Buckets": ["Name", {"Ref": "Names"}, body]})
+    assert set(found) == {"BucketOne", "Buckettwo"}
+    assert found["Buckettwo"]["Properties"] == {
+        "A": "t-wo",
+        "B": {"Fn::Sub": "t-wo-${AWS::Region}"},
+        "C": {"t-wo": "1"},
+    }
+
+
+def test_loops_are_nested_and_unrolled_in_properties() -> None:
+    inner = {"Fn::ForEach::Inner": ["Y", ["a", "b"], {"Bucket${X}${Y}": {"Type": "T"}}]}
+    assert set(resources({"Fn::ForEach::Outer": ["X", ["1", "2"], inner]})) == {
+        *("Bucket1a", "Bucket1b", "Bucket2a", "Bucket2b")
+    }
+    loop = {"Fn::ForEach::Settings": ["X", ["1"], {"S${X}": {"Fn::Sub": ["${X}${V}", {"V": {"Ref": "X"}}]}}]}
+    assert resources({"B": {"Properties": loop}})["B"]["Properties"] == {"S1": {"Fn::Sub": ["1${V}", {"V": "1"}]}}
+
+
+WRONG_COLLECTIONS = (
+    "text",
+    [{"a": "b"}],
+    {"Ref": "Typo"},
+    ["1", {"Ref": "Typo"}],
+    {"Fn::GetAtt": ["B", "C"]},
+    {"Fn::FindInMap": ["No", "such", "map"]},
+)
+
+
+@pytest.mark.parametrize(
+    ("loop", "problem"),
+    [
+        (["X", ["1"]], "it must be a list of an identifier, a collection and a map."),
+        *((["X", each, {}], "its collection must be a list of texts: written out, or") for each in WRONG_COLLECTIONS),
+    ],
+)
+def test_a_loop_that_cannot_be_unrolled_is_an_error(loop: object, problem: str) -> None:
+    with pytest.raises(UnexpandableLoopError, match=problem):
+        resources({"Fn::ForEach::Loop": loop})
+
+
+@pytest.mark.parametrize("collection", [{"Ref": "Stored"}, ["1", {"Ref": "Stored"}], {"Fn::GetAZs": ""}])
+def test_a_loop_over_what_only_cloudformation_knows_is_left_to_it(collection: object) -> None:
+    given = {"Transform": LOOPS, "Resources": {"Fn::ForEach::Loop": ["X", collection, {"B${X}": {}}]}}
+    names = {"Stored": unknown_of(SourceKind.CHANGING, "parameter Stored", {"Ref": "Stored"})}
+    assert expand(given, names).left == ("Fn::ForEach::Loop",)
+
+
+@pytest.mark.parametrize(
+    "text", ["x-${X}", "&{X}", {"Fn::GetAtt": ["B${X}", "Arn"]}, {"Fn::Sub": ["x", {"V": "${X}"}]}]
+)
+def test_a_loop_with_its_identifier_in_plain_text_is_left_to_cloudformation(text: object) -> None:
+    given = {"Transform": LOOPS, "Resources": {"Fn::ForEach::Loop": ["X", ["a"], {"B${X}": {"Properties": text}}]}}
+    assert expand(given, {}).left == ("Fn::ForEach::Loop",)
+
+
+def test_the_key_of_a_loop_is_shown_as_it_is_written() -> None:
+    """With its identifiers replaced it may have the value of a parameter."""
+    for inner, left in ((["Y", {"Ref": "Stored"}, {}], True), (["Y", "text", {}], False)):
+        loop = {"Fn::ForEach::Outer": ["X", {"Ref": "Secrets"}, {"Fn::ForEach::In${X}": inner}]}
+        names: dict[str, Any] = {
+            "Secrets": ["a-secret"],
+            "Stored": unknown_of(SourceKind.CHANGING, "parameter Stored", {"Ref": "Stored"}),
+        }
+        given = {"Transform": LOOPS, "Resources": loop}
+        if left:
+            assert expand(given, names).left == ("Fn::ForEach::In${X}",)
+        else:
+            with pytest.raises(UnexpandableLoopError, match=r"^Fn::ForEach::In\$\{X\} cannot"):
+                expand(given, names)
+
+
+def test_a_loop_of_loops_ends() -> None:
+    body: Any = {"B": {}}
+    for level in range(5):
+        body = {f"Fn::ForEach::L{level}": [f"X{level}", [str(each) for each in range(10)], body]}
+    with pytest.raises(UnexpandableLoopError, match="it would make more than 10,000 copies"):
+        resources(body)
+
+
+def test_the_macro_makes_its_exports() -> None:
+    exports = {"Region": "us-east-1", "Consumer": "web", "As": "Bucket"}
+    expanded = expand(
+        {"Transform": "StrongRef", "Resources": {"B": {"Type": "AWS::S3::Bucket", "Exports": exports}}}, NAMES
+    )
+    version = StackVersion.of(expanded.template, NAMES)
+    assert [version.resources[each].type for each in version.exports] == [EXPORT_TYPE]
+    with pytest.raises(TransformFailedError):
+        resources({"B": {"Type": "AWS::S3::Bucket", "Exports": {"Vaules": {}}}}, "StrongRef")
+
+
+def test_other_transforms_are_left_to_cloudformation() -> None:
+    given = {"Transform": ["StrongRef", "AWS::Serverless-2016-10-31", {"Name": "Mine"}], "Resources": {}}
+    assert expand(given, {}).left == ("AWS::Serverless-2016-10-31", "Mine")
+    assert expand({"Resources": {"Fn::Transform": {"Name": "AWS::Include"}}}, {}).left == ("Fn::Transform",)
+    assert expand({"Resources": {"A": {"Type": "Acme::S3::MODULE"}}}, {}).left == ("Acme::S3::MODULE",)
+
+
+def test_a_loop_without_its_transform_is_an_error() -> None:
+    with pytest.raises(
+        UnexpandableLoopError, match="Fn::ForEach::A cannot be expanded: the template has no Transform: AWS::Lang"
+    ):
+        expand({"Resources": {"Fn::ForEach::A": ["X", ["1"], {"B${X}": {}}]}}, {})
+
+
+def test_a_template_that_is_nested_too_deeply_is_refused() -> None:
+    node: Any = {}
+    for _ in range(300):
+        node = {"A": node}
+    with pytest.raises(TooDeepError):
+        expand({"Resources": node}, {})

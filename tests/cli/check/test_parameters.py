@@ -1,0 +1,58 @@
+"""Values of parameters: given, kept, defaults, and what CloudFormation does not show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from strongref_cli.check.errors import ParametersNotGivenError, UnknownParametersError
+from strongref_cli.check.parameters import Described, new_names
+from strongref_cli.check.unknown import SourceKind, Unknown
+
+TEMPLATE: dict[str, Any] = {
+    "Parameters": {
+        "Stage": {"Type": "String", "Default": "test"},
+        "Port": {"Type": "Number", "Default": 80},
+        "Zones": {"Type": "CommaDelimitedList"},
+        "Password": {"Type": "String", "NoEcho": True},
+        "Image": {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/image"},
+    }
+}
+DESCRIBED = [
+    {"ParameterKey": "Stage", "ParameterValue": "prod"},
+    {"ParameterKey": "Zones", "ParameterValue": "a, b"},
+    {"ParameterKey": "Password", "ParameterValue": "****"},
+    {"ParameterKey": "Image", "ParameterValue": "/image", "ResolvedValue": "ami-1"},
+]
+
+
+def kind(value: object) -> SourceKind:
+    assert isinstance(value, Unknown)
+    (source,) = value.sources
+    return source.kind
+
+
+def test_the_parameters_of_a_stack_are_those_that_cloudformation_shows() -> None:
+    names = Described.of(DESCRIBED).names(TEMPLATE, hidden=SourceKind.FIXED)
+    assert (names["Stage"], names["Zones"], names["Image"]) == ("prod", ["a", "b"], "ami-1")
+    assert kind(names["Password"]) is SourceKind.FIXED
+
+
+def test_a_deployment_keeps_what_is_not_given_and_reads_stored_ones_again() -> None:
+    names = new_names(TEMPLATE, {"Stage": "dev"}, Described.of(DESCRIBED))
+    assert (names["Stage"], names["Port"], names["Zones"]) == ("dev", "80", ["a", "b"])
+    assert kind(names["Password"]) is SourceKind.FIXED
+    assert kind(names["Image"]) is SourceKind.CHANGING
+    assert new_names(TEMPLATE, {"Password": "****"}, Described.of(DESCRIBED))["Password"] == "****"
+
+
+def test_names_that_are_unknown_or_missing_are_errors() -> None:
+    with pytest.raises(UnknownParametersError, match="the template has no Stagge"):
+        new_names(TEMPLATE, {"Stagge": "x"}, None)
+    with pytest.raises(ParametersNotGivenError, match="without a value: Zones and Password"):
+        new_names(TEMPLATE, {}, None)
+
+
+def test_no_value_is_in_a_representation() -> None:
+    assert "prod" not in repr(Described.of(DESCRIBED))

@@ -1,0 +1,60 @@
+"""The same report for a terminal, for programs, and for a comment on a pull request."""
+
+from __future__ import annotations
+
+import json
+
+from strongref.contract.names import Key
+from strongref_cli.check.rendering import as_json, as_markdown, as_table
+from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, ValueChange, Verdict
+from tests.support.builders import WEB
+
+CHANGES = (
+    ValueChange(ChangeKind.CHANGED, Key("Alb/Arn"), "us-east-1", "web", (WEB,)),
+    ValueChange(ChangeKind.UNKNOWN, Key("B"), "us-east-1", "_shared", (), "Bucket may be replaced"),
+    ValueChange(ChangeKind.UNCHANGED, Key("C"), "us-east-1", "web"),
+)
+NESTED = StackReport("below", "eu-west-1", findings=(StackFinding(Verdict.LOST, "a < b | c"),))
+REPORT = StackReport(
+    "network",
+    "eu-west-1",
+    (ExportPrediction("Exports", Verdict.REFUSED, ("Refused.",), CHANGES), ExportPrediction("More", Verdict.ACCEPTED)),
+    (StackFinding(Verdict.ACCEPTED, "Worth knowing."),),
+    (NESTED,),
+)
+
+
+def test_a_table() -> None:
+    assert as_table(REPORT).splitlines() == [
+        "network (eu-west-1): refused",
+        "  Exports: refused",
+        "    Refused.",
+        "    changed  Alb.Arn  us-east-1  web  imported by stack web (us-east-1, 111111111111)",
+        "    unknown  B        us-east-1  all  Bucket may be replaced",
+        "    1 unchanged",
+        "  More: accepted",
+        "    nothing changes",
+        "  note: Worth knowing.",
+        "below (eu-west-1): lost",
+        "  lost: a < b | c",
+        "  no Exports",
+    ]
+
+
+def test_json() -> None:
+    found = json.loads(as_json(REPORT))
+    assert (found["verdict"], found["nested"][0]["verdict"]) == ("refused", "lost")
+    assert found["exports"][0]["changes"][0] == {
+        "change": "changed",
+        "key": "Alb.Arn",
+        "region": "us-east-1",
+        "consumer": "web",
+        "importers": [WEB],
+    }
+
+
+def test_markdown() -> None:
+    shown = as_markdown(REPORT)
+    assert "| changed | `Alb.Arn` | `us-east-1` | `web` | stack web (us-east-1, 111111111111) |" in shown
+    assert "- **lost**: a &lt; b \\| c" in shown
+    assert "- **Note**: Worth knowing." in shown

@@ -1,0 +1,155 @@
+"""What the command loads, what it says if an extra is missing, and what the wheel contains."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import pytest
+
+import strongref_cli as cli
+from strongref_cli.objects import arguments
+from strongref_objects.synthesis import context_file
+from tests.support.commands import COMMANDS
+from tests.support.documents import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HEAVY = {
+    "boto3",
+    "botocore",
+    "ruamel",
+    "kubernetes",
+    "jsii",
+    "aws_lambda_powertools",
+    "pluralizer",
+    "rich",
+    "shtab",
+    "strongref_objects",
+}
+EC2 = str(ROOT / "tests/generators/ec2.yaml")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+@pytest.mark.parametrize("command", [(), ("resolve",), ("refs", "resolve")], ids=" ".join)
+def test_help_waits_for_nothing_that_commands_run_with(command: tuple[str, ...]) -> None:
+    program = (
+        "import sys, strongref_cli\n"
+        f"try: strongref_cli.main({[*command, '--help']})\n"
+        "except SystemExit: print('LOADED', *{name.partition('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
+    shown, _, loaded = done.stdout.partition("LOADED ")
+    assert shown.startswith(f"usage: {' '.join(('strongref', *command))}")
+    assert HEAVY & set(loaded.split()) == set()
+    assert "strongref_cli" in loaded.split()
+
+
+@pytest.mark.parametrize("names", COMMANDS, ids=" ".join)
+def test_every_command_names_a_function_and_an_extra_that_there_are(names: tuple[str, ...]) -> None:
+    module, _, function = COMMANDS[names].get_default("run").partition(":")
+    assert callable(getattr(import_module(f"strongref_cli.{module}"), function))
+    assert COMMANDS[names].get_default("extra") in {None, *PROJECT["project"]["optional-dependencies"]}
+
+
+def test_the_help_names_the_real_context_file() -> None:
+    assert context_file.CONTEXT_FILE == arguments.CONTEXT_FILE
+
+
+@pytest.fixture
+def fresh_modules() -> Iterator[None]:
+    """Ours are imported again, and are the same as before for other tests: their errors are told apart by class."""
+    ours = ("strongref_cli.check.", "strongref_cli.", "strongref_manifests.", "strongref_manifests.refs.")
+    before = {name: module for name, module in sys.modules.items() if name.startswith(ours)}
+    for name in before:
+        del sys.modules[name]
+    yield
+    for name in [name for name in sys.modules if name.startswith(ours)]:
+        del sys.modules[name]
+    sys.modules.update(before)
+    for name, module in before.items():
+        package, _, attribute = name.rpartition(".")
+        setattr(sys.modules[package], attribute, module)
+
+
+@pytest.mark.parametrize(
+    ("missing", "command", "message"),
+    [
+        (
+            "ruamel.yaml",
+            ["resolve", "x.yaml", "--check"],
+            "resolve needs ruamel, which is not installed: pip install 'strongref[manifests]'",
+        ),
+        (
+            "ruamel.yaml",
+            ["transform", "x.yaml"],
+            "transform needs ruamel, which is not installed: pip install 'strongref[manifests]'",
+        ),
+        (
+            "ruamel.yaml",
+            ["check", "--delete", "network"],
+            "check needs ruamel, which is not installed: pip install 'strongref[manifests]'",
+        ),
+        (
+            "pluralizer",
+            ["refs", "fields", "--generator", "x.yaml"],
+            "refs needs pluralizer, which is not installed: pip install 'strongref[refs]'",
+        ),
+        (
+            "ruamel.yaml",
+            ["refs", "resolve", "x.yaml", "--check"],
+            "refs needs ruamel, which is not installed: pip install 'strongref[refs]'",
+        ),
+        (
+            "kubernetes",
+            ["refs", "resolve", f"{ROOT}/examples/refs/manifests", "--check", "--cluster", "--generator", EC2],
+            "refs needs kubernetes, which is not installed: pip install 'strongref[kubernetes]'",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("fresh_modules")
+def test_a_missing_extra_is_named_in_one_line(
+    missing: str,
+    command: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert cli.main(command) == 2
+    assert capsys.readouterr().err == f"strongref: {message}\n"
+
+
+def test_another_missing_module_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("strongref_cli.overview.who_command", "strongref_cli.overview.region_reading"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "strongref_cli.overview.reading", None)
+    with pytest.raises(ModuleNotFoundError, match=r"strongref_cli.overview\.reading"):
+        cli.main(["list", "--region", "us-east-1"])
+
+
+def test_the_wheel_has_every_package_the_command_and_the_extras(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, capture_output=True, check=True)  # noqa: S603
+    (wheel,) = tmp_path.glob("strongref-*.whl")
+    with zipfile.ZipFile(wheel) as content:
+        names = content.namelist()
+        (entry,) = [content.read(name).decode() for name in names if name.endswith("entry_points.txt")]
+        (metadata,) = [content.read(name).decode() for name in names if name.endswith("METADATA")]
+    sources = {path.name for path in (ROOT / "src").iterdir() if (path / "__init__.py").exists()}
+    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"strongref", *sources}
+    assert {name.partition("/")[0] for name in names if name.endswith("/py.typed")} >= {"strongref", "strongref_cli"}
+    assert "strongref = strongref_cli:main" in entry
+    base = {
+        re.split(r"[<>=]", line.removeprefix("Requires-Dist: "))[0]
+        for line in metadata.splitlines()
+        if line.startswith("Requires-Dist: ") and "extra ==" not in line
+    }
+    assert base == {"boto3", "aws-lambda-powertools", "crhelper", "rich", "shtab"}

@@ -1,0 +1,63 @@
+"""The template as text: what is read from it is what YAML says, and only its locations change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import strongref
+from strongref_cli.install.errors import IncompleteSuiteError
+from strongref_cli.install.plan import VERSION_OUTPUT
+from strongref_cli.install.template import local_paths, parameter_names, python_version, with_locations
+from tests.support.documents import ROOT, load
+
+TEXT = (ROOT / "template.yaml").read_text()
+TEMPLATE = load(TEXT)
+
+
+def locations(template: dict[str, Any]) -> dict[str, str]:
+    found = {name: each.get("Properties", {}) for name, each in template["Resources"].items()}
+    return {name: each.get("CodeUri") or each.get("ContentUri", "") for name, each in found.items()}
+
+
+def test_every_folder_that_the_template_names_is_found() -> None:
+    assert set(local_paths(TEXT)) == {path for path in locations(TEMPLATE).values() if path}
+
+
+def test_locations_are_replaced_and_nothing_else() -> None:
+    moved = {path: f"s3://bucket/{path}.zip" for path in local_paths(TEXT)}
+    after = load(with_locations(TEXT, moved))
+    assert locations(after) == {name: moved.get(path, "") for name, path in locations(TEMPLATE).items()}
+    for name, resource in after["Resources"].items():
+        for key in ("CodeUri", "ContentUri"):
+            if key in resource.get("Properties", {}):
+                resource["Properties"][key] = TEMPLATE["Resources"][name]["Properties"][key]
+    assert after == TEMPLATE
+
+
+def test_a_template_that_is_packaged_already_stays_as_it_is() -> None:
+    packaged = with_locations(TEXT, {path: f"s3://bucket/{path}.zip" for path in local_paths(TEXT)})
+    assert local_paths(packaged) == []
+    assert with_locations(packaged, {}) == packaged
+
+
+def test_a_folder_without_code_is_an_error() -> None:
+    with pytest.raises(IncompleteSuiteError, match="handlers/exporter is in the template"):
+        with_locations("    CodeUri: handlers/exporter\n", {})
+
+
+def test_the_names_of_the_parameters_are_those_of_the_template() -> None:
+    assert parameter_names(TEXT) == list(TEMPLATE["Parameters"])
+    assert parameter_names("Resources:\n  A:\n    Type: T\n") == []
+
+
+def test_the_version_of_python_is_that_of_the_functions() -> None:
+    assert f"python{python_version(TEXT)}" == TEMPLATE["Globals"]["Function"]["Runtime"]
+    assert python_version("Resources: {}\n") == ""
+
+
+def test_the_template_says_which_version_it_is() -> None:
+    assert TEMPLATE["Outputs"][VERSION_OUTPUT]["Value"] == strongref.__version__
+    description = TEMPLATE["Resources"]["CoreLayer"]["Properties"]["Description"]
+    assert description == f"strongref {strongref.__version__} and its dependencies"

@@ -1,0 +1,220 @@
+"""What is exported and imported, given what was read of a region."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from strongref.contract.holds import HoldStack
+from strongref.contract.names import (
+    CLAIM_TAG,
+    PRODUCER_TAG,
+    RESTORED,
+    ExportScope,
+    Key,
+    ManifestSet,
+    Producer,
+    claim_tag,
+)
+from strongref.contract.record import Record
+from strongref.contract.values import ParameterType, Value
+from strongref.protocol.published import RecordedExports
+from strongref_cli.doctor.diagnosis import unprotected
+from strongref_cli.overview.building import graph_of
+from strongref_cli.overview.exports import (
+    Claim,
+    ExistingStack,
+    ExportState,
+    ImportState,
+    ProducerRegion,
+    Protection,
+    StoredRegion,
+    StoredValue,
+    exported_values,
+    participant_of,
+)
+from strongref_cli.overview.graph import Participant
+from tests.support.builders import ACCOUNT, stack_arn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EU, US = "eu-west-1", "us-east-1"
+NETWORK, WEB = stack_arn("network", EU), stack_arn("web", US)
+PRODUCER = Producer(ACCOUNT, EU, "network")
+SCOPE = ExportScope("web", PRODUCER)
+A = Key("A")
+TAG = claim_tag("strongref-import/web/Imports/1")
+CHANGED = datetime(2026, 1, 2, tzinfo=UTC)
+BEFORE, AFTER = CHANGED - timedelta(days=1), CHANGED + timedelta(days=1)
+HOLD = "network-Exports"
+
+
+def region(
+    tags: dict[str, str] | None,
+    *,
+    recorded: bool = True,
+    hold: str = "",
+    stacks: dict[str, ExistingStack] | None = None,
+    torn: bool = False,
+) -> StoredRegion:
+    """One with a value, unless it has no tags, and its record, unless it has none."""
+    values = {A: Value(ParameterType.STRING, "a value that is not to be shown")} if recorded else {}
+    records = {SCOPE: RecordedExports({"Exports": Record(NETWORK, values, hold=hold)}, torn)}
+    there = StoredValue(CHANGED, {PRODUCER_TAG: NETWORK, **(tags or {})}, CHANGED if recorded else None)
+    stored = {} if tags is None else {SCOPE: {A: there}}
+    return StoredRegion(ACCOUNT, US, records, stored, stacks or {})
+
+
+def homes(held: dict[str, frozenset[str]] | None = None, *stacks: str) -> dict[str, ProducerRegion]:
+    """The producer's region, where it exists unless other stacks are named."""
+    return {EU: ProducerRegion(dict.fromkeys(stacks or [NETWORK], ExistingStack(BEFORE)), held or {})}
+
+
+def state(stored: StoredRegion, found: Mapping[str, ProducerRegion] | None = None) -> ExportState:
+    (value,) = exported_values(stored, homes() if found is None else found)
+    return value.state
+
+
+def claim(stored: StoredRegion, held: dict[str, frozenset[str]] | None = None) -> Claim:
+    (value,) = exported_values(stored, homes(held))
+    (found,) = value.claims
+    return found
+
+
+def test_a_value_is_compared_with_its_record() -> None:
+    assert state(region({})) is ExportState.PUBLISHED
+    assert state(region(None)) is ExportState.MISSING
+    assert state(region({}, recorded=False)) is ExportState.WITHDRAWN
+    foreign = region({})
+    foreign = replace(foreign, values={SCOPE: {A: StoredValue(CHANGED, {})}})
+    assert state(foreign) is ExportState.FOREIGN
+
+
+def test_a_value_that_was_put_back_says_so_until_it_is_claimed() -> None:
+    assert state(region(RESTORED)) is ExportState.RESTORED
+    assert state(region({**RESTORED, TAG: WEB})) is ExportState.PUBLISHED
+
+
+def test_what_may_be_in_a_torn_record_is_unreadable() -> None:
+    torn = region({TAG: WEB}, recorded=False, torn=True)
+    assert (state(torn), claim(torn).protection) == (ExportState.UNREADABLE, Protection.UNKNOWN)
+    assert state(region({}, torn=True)) is ExportState.PUBLISHED  # another record has it
+
+
+def test_the_value_of_a_deleted_producer_is_orphaned() -> None:
+    another = stack_arn("another", EU)
+    assert state(region({}), homes({}, another)) is ExportState.ORPHANED
+    assert state(region(None), homes({}, another)) is ExportState.MISSING
+    assert state(region({}), {}) is ExportState.PUBLISHED  # nobody knows
+    assert state(replace(region({}), account="222222222222"), homes({}, another)) is ExportState.PUBLISHED
+
+
+@pytest.mark.parametrize(
+    ("modified", "recorded", "expected"),
+    [
+        (AFTER, AFTER, ImportState.OUTDATED),
+        (AFTER, None, ImportState.OUTDATED),
+        (AFTER, BEFORE, ImportState.CURRENT),  # by hand, or the same value again
+        (BEFORE, AFTER, ImportState.CURRENT),  # another value of the Export changed
+    ],
+)
+def test_an_import_is_outdated_if_record_and_parameter_are_younger(
+    modified: datetime, recorded: datetime | None, expected: ImportState
+) -> None:
+    value = StoredValue(modified, {PRODUCER_TAG: NETWORK, TAG: WEB}, recorded)
+    stored = region({}, stacks={WEB: ExistingStack(BEFORE, {TAG: CHANGED})})
+    assert claim(replace(stored, values={SCOPE: {A: value}})).state is expected
+
+
+@pytest.mark.parametrize(
+    ("web", "expected"),
+    [
+        (ExistingStack(AFTER), ImportState.CURRENT),
+        (ExistingStack(BEFORE, {TAG: AFTER}), ImportState.CURRENT),
+        (ExistingStack(BEFORE, {TAG: BEFORE}), ImportState.OUTDATED),
+        (ExistingStack(BEFORE, {"another": AFTER}), ImportState.GONE),
+        (ExistingStack(BEFORE, {"another": AFTER}, at_rest=False), ImportState.UNKNOWN),
+        (ExistingStack(BEFORE, {TAG: BEFORE}, at_rest=False), ImportState.OUTDATED),
+        (None, ImportState.GONE),
+    ],
+)
+def test_an_import_is_outdated_if_the_value_changed_after_it(web: ExistingStack | None, expected: ImportState) -> None:
+    assert claim(region({TAG: WEB}, stacks={WEB: web} if web else {})).state is expected
+
+
+@pytest.mark.parametrize(
+    "importer",
+    [
+        str(ManifestSet(ACCOUNT, "shop")),
+        WEB.replace(ACCOUNT, "222222222222"),
+        WEB.replace(US, EU),
+        "anything",
+    ],
+)
+def test_nothing_is_said_of_an_importer_that_is_elsewhere(importer: str) -> None:
+    assert claim(region({TAG: importer})).state is ImportState.UNKNOWN
+
+
+def hold_of(importer: str) -> str:
+    return HoldStack(importer, "any", TAG, ACCOUNT, US, "web", replace(PRODUCER, stack="")).hash
+
+
+@pytest.mark.parametrize("importer", [WEB, str(ManifestSet(ACCOUNT, "shop"))])
+def test_a_claim_is_protected_by_its_own_hold(importer: str) -> None:
+    bare, named = region({TAG: importer}), region({TAG: importer}, hold=HOLD)
+    assert claim(bare).protection is Protection.NONE
+    assert claim(named).protection is Protection.UNHELD
+    assert claim(named, {hold_of(importer): frozenset({"another"})}).protection is Protection.UNHELD
+    assert claim(named, {hold_of(importer): frozenset({HOLD})}).protection is Protection.HELD
+
+
+def test_whether_a_claim_is_held_is_unknown_without_the_producers_region() -> None:
+    (value,) = exported_values(
+        region({TAG: WEB}, hold=HOLD), {US: ProducerRegion({}, {hold_of(WEB): frozenset({HOLD})})}
+    )
+    assert [each.protection for each in value.claims] == [Protection.UNKNOWN]
+
+
+def test_an_import_of_the_producer_itself_needs_no_hold() -> None:
+    assert claim(region({TAG: NETWORK}, hold=HOLD)).protection is Protection.HELD
+
+
+def test_an_import_of_what_it_is_nested_in_needs_no_hold() -> None:
+    between = stack_arn("network-Between", EU)
+    nested = {WEB: ExistingStack(AFTER, parent=between), between: ExistingStack(AFTER, parent=NETWORK)}
+    assert claim(region({TAG: WEB}, hold=HOLD, stacks=nested)).protection is Protection.HELD
+    elsewhere = {WEB: ExistingStack(AFTER, parent=between), between: ExistingStack(AFTER)}
+    assert claim(region({TAG: WEB}, hold=HOLD, stacks=elsewhere)).protection is Protection.UNHELD
+
+
+def test_what_another_account_exports_cannot_be_held() -> None:
+    theirs = replace(region({TAG: WEB.replace(ACCOUNT, "222222222222")}, hold=HOLD), account="222222222222")
+    assert claim(theirs).protection is Protection.NONE
+    (value,) = exported_values(theirs, {})
+    assert list(unprotected([value])) == []
+
+
+def test_what_is_gone_or_foreign_is_no_reference() -> None:
+    deleted, alive = WEB.replace("web", "gone"), {WEB: ExistingStack(AFTER)}
+    stored = region({TAG: WEB, claim_tag("another"): deleted}, stacks=alive)
+    strange = ExportScope("web", replace(PRODUCER, stack="strange"))
+    stored = replace(stored, values={**stored.values, strange: {A: StoredValue(CHANGED, {})}})
+    graph = graph_of(exported_values(stored, {}), CHANGED)
+    assert sorted(each.name for each in graph.participants) == ["network", "web"]
+    assert [each.importer.name for each in graph.references] == ["web"]
+
+
+def test_a_claim_names_a_stack_manifests_or_what_it_says() -> None:
+    assert participant_of(WEB) == Participant(ACCOUNT, US, "web")
+    assert participant_of(str(ManifestSet(ACCOUNT, "shop"))) == Participant(ACCOUNT, "", "shop", "manifests")
+    odd = participant_of("x" * 500)
+    assert (odd.kind, len(odd.name)) == ("unknown", 120)
+
+
+def test_other_tags_are_no_claims() -> None:
+    (value,) = exported_values(region({"team": "web", f"{CLAIM_TAG[:-1]}": "x"}), {})
+    assert value.claims == ()
