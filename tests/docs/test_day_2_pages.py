@@ -38,9 +38,7 @@ def test_the_findings_that_need_nothing_are_named() -> None:
 
 
 def test_the_documented_problems_are_those_that_doctor_shows() -> None:
-    sources = "".join(
-        path.read_text() for folder in ("operations", "cli") for path in (ROOT / f"src/strongref_{folder}").glob("*.py")
-    )
+    sources = "".join(path.read_text() for path in (ROOT / "src/strongref_cli/doctor").glob("*.py"))
     kinds = {each.kind for each in PROBLEMS} | {diagnosis.DEAD_FENCE, "not-repaired"}
     kinds |= set(re.findall(r'"([a-z]+(?:-[a-z]+)*)", Severity\.', sources))
     assert names_in(rows(DOCTOR, "Find and repair problems")) == kinds

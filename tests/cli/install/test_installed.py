@@ -66,7 +66,7 @@ def test_the_help_names_the_real_context_file() -> None:
 @pytest.fixture
 def fresh_modules() -> Iterator[None]:
     """Ours are imported again, and are the same as before for other tests: their errors are told apart by class."""
-    ours = ("strongref_cli.check.", "strongref_cli.", "strongref_manifests.", "strongref_manifests.refs.")
+    ours = ("strongref_cli.", "strongref_manifests.")
     before = {name: module for name, module in sys.modules.items() if name.startswith(ours)}
     for name in before:
         del sys.modules[name]
@@ -128,7 +128,7 @@ def test_a_missing_extra_is_named_in_one_line(
 
 
 def test_another_missing_module_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("strongref_cli.overview.who_command", "strongref_cli.overview.region_reading"):
+    for name in ("strongref_cli.overview.list_command", "strongref_cli.overview.region_reading"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "strongref_cli.overview.reading", None)
     with pytest.raises(ModuleNotFoundError, match=r"strongref_cli.overview\.reading"):

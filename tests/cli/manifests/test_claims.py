@@ -156,7 +156,7 @@ def test_of_a_run_that_cannot_write_nothing_is_claimed(
     def full(_texts: object) -> None:
         raise WriteFailedError("app.yaml", "no space left on device", 0)
 
-    monkeypatch.setattr("strongref_cli.manifests.write", full)
+    monkeypatch.setattr("strongref_cli.manifests.manifest_files.write", full)
     assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 1
     assert "no space left on device" in capsys.readouterr().err
     assert set(map(tuple, claimed().values())) == {()}
@@ -178,7 +178,7 @@ def test_a_value_that_became_something_else_meanwhile_is_not_written_where_it_ca
         monkeypatch.setattr(type(claims), "hold", changed)
         return claims
 
-    monkeypatch.setattr("strongref_cli.resolve.claims_of", meanwhile)
+    monkeypatch.setattr("strongref_cli.manifests.resolve.claims_of", meanwhile)
     assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 1
     assert "is a list, which cannot stand inside a longer text" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
@@ -191,7 +191,7 @@ def test_a_run_whose_output_cannot_be_written_claims_nothing(
     def gone(_content: bytes) -> None:
         raise WriteFailedError("standard output", "broken pipe", 0)
 
-    monkeypatch.setattr("strongref_cli.manifests.put_out", gone)
+    monkeypatch.setattr("strongref_cli.manifests.manifest_files.put_out", gone)
     with manifest.open("rb") as given:
         monkeypatch.setattr("sys.stdin", type("Stdin", (), {"buffer": given}))
         assert resolve("-", "--claim", "shop", "--consumer", "cluster") == 1
@@ -208,7 +208,7 @@ def test_what_is_written_in_part_is_held_with_what_was_before(
     def half(_texts: object) -> None:
         raise WriteFailedError("b.yaml", "no space left on device", 1)
 
-    monkeypatch.setattr("strongref_cli.manifests.write", half)
+    monkeypatch.setattr("strongref_cli.manifests.manifest_files.write", half)
     manifest.write_text(f"zone: ${{export:network.Alb.Zone@{EU}}}\n")
     assert resolve(manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster") == 1
     assert claimed() == {"Alb/Arn": [], "Alb/Zone": SHOP, "VpcId": SHOP}

@@ -249,7 +249,7 @@ def test_regions_are_read_side_by_side(run: Run, monkeypatch: pytest.MonkeyPatch
         both.wait()
         return {}
 
-    monkeypatch.setattr("strongref_cli.objects.list_exports", exports)
+    monkeypatch.setattr("strongref_cli.objects.commands.list_exports", exports)
     assert run("list", "--region", EU, "--region", US) == (0, f"No objects in {EU} and {US}.\n", "")
 
 
@@ -608,7 +608,7 @@ def test_exports_that_are_no_objects_are_none() -> None:
 
 def test_of_exports_of_several_stacks_one_stacks_are_chosen(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     exports = {"Shared-A": StackExport("first", "a"), "Shared-B": StackExport("second", "b")}
-    monkeypatch.setattr("strongref_cli.objects.list_exports", lambda *_: exports)
+    monkeypatch.setattr("strongref_cli.objects.commands.list_exports", lambda *_: exports)
     together = "Shared (CloudFormation's exports of stack first and second)"
     assert run("show", "Shared")[1].splitlines() == [together, "  A: a", "  B: b"]
     alone = "Shared (CloudFormation's exports of stack second)"
