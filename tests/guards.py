@@ -503,9 +503,9 @@ GUARDS = (
     Guard(
         name="the expected owner of a bucket",
         file="src/strongref_cli/install/bucket.py",
-        function="CodeBucket._call",
-        find='{"Bucket": self.name, "ExpectedBucketOwner": self.account, **request}',
-        instead='{"Bucket": self.name, **request}',
+        function="CodeBucket._request",
+        find='{"Bucket": self.name, "ExpectedBucketOwner": self.account, **more}',
+        instead='{"Bucket": self.name, **more}',
         tests=("tests/cli/install/test_bucket.py",),
         must_fail=("test_every_call_names_the_owner_but_the_one_that_creates",),
     ),

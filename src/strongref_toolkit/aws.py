@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from boto3.session import Session
-from botocore.exceptions import BotoCoreError
+from botocore import xform_name
+from botocore.exceptions import ClientError
 
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
-from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller
+from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
 from strongref.errors import CallerDeniedError
 from strongref.protocol.time import Until
-from strongref_toolkit.errors import PLACEHOLDER, FetchFailedError, NoRegionError, NoWayInError, UnknownCallerError
+from strongref_toolkit.errors import PLACEHOLDER, AwsCallError, NoRegionError, NoWayInError, UnknownCallerError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from strongref.aws.retry_and_rate_limit import RateLimiter
     from strongref.protocol.ports import Store
@@ -117,6 +118,7 @@ class Aws:
     limiter: RateLimiter  # shared by everything that calls AWS
     clock: Clock
     region: str | None  # the default region; None if every token has to name one
+    shows_texts: bool = False  # whether errors have AWS's own text: only where it cannot quote a value
 
     def where(self, region: str | None, account: str | None) -> Where:
         """An account and region; None stands for the default region and the caller's own account.
@@ -145,7 +147,6 @@ class Aws:
         action: str,
         target: str,
         service: Callable[[Clients, str], Any],
-        method: str,
         **request: Any,  # noqa: ANN401 (as botocore)
     ) -> Any:  # noqa: ANN401 (the same)
         """The response to one call.
@@ -155,24 +156,30 @@ class Aws:
             action: the API action, as in `DescribeStacks`.
             target: what the call is about, for errors.
             service: the client, as in `Clients.cloudformation`.
-            method: the client's name for the action.
-            **request: its parameters.
+            **request: the action's parameters.
 
         Raises:
-            FetchFailedError: the call failed; it has AWS's error code.
+            AwsCallError: the call failed; it has AWS's error code.
             StrongRefError: as for `Accounts.clients`.
         """
-        clients = self.clients(where)
+        clients, said = self.clients(where), ""
+
+        def attempt(**given: Any) -> Any:  # noqa: ANN401 (the same)
+            nonlocal said
+            said = ""
+            try:
+                return method(**given)
+            except ClientError as error:
+                said = error.response.get("Error", {}).get("Message", "")
+                raise
+
+        caller = RetryingCaller(where.region, self.limiter, Until(self.clock, self.clock.now() + CALL_TIMEOUT))
         try:
-            function = getattr(service(clients, where.region), method)
-            return RetryingCaller(where.region, self.limiter, Until(self.clock, self.clock.now() + CALL_TIMEOUT)).call(
-                action, function, **request
-            )
+            method = getattr(client_for(partial(service, clients), where.region), xform_name(action))
+            return caller.call(action, attempt, **request)
         except CallFailedError as error:
             code = error.code
-        except BotoCoreError as error:  # no region has that name
-            code = type(error).__name__
-        raise FetchFailedError(action, target, where.region, code)
+        raise AwsCallError(action, target, where.region, code, said if self.shows_texts else "")
 
     def pages(
         self,
@@ -180,18 +187,21 @@ class Aws:
         action: str,
         target: str,
         service: Callable[[Clients, str], Any],
-        method: str,
         **request: Any,  # noqa: ANN401 (as botocore)
-    ) -> Iterator[Mapping[str, Any]]:
+    ) -> Iterator[Any]:
         """Every page of a response; arguments and errors as for `call`. A page may be empty and not be the last."""
         while True:
-            page = self.call(where, action, target, service, method, **request)
+            page = self.call(where, action, target, service, **request)
             yield page
-            token = next((name for name in _TOKENS if page.get(name)), None)
-            if token is None:
+            more = {asked: page[given] for given, asked in _TOKENS.items() if page.get(given)}
+            if not more:
                 return
-            request[token] = page[token]
+            request |= more
 
 
-_TOKENS = ("NextToken", "PaginationToken")
-"""The fields that lead to the next page, in requests and responses alike."""
+_TOKENS = {
+    "NextToken": "NextToken",
+    "PaginationToken": "PaginationToken",
+    "NextContinuationToken": "ContinuationToken",
+}
+"""The fields of responses that lead to the next page, and what its request calls them."""

@@ -19,7 +19,7 @@ from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.sources.templates import StackTemplates
 from strongref_manifests.tokens import Token
 from strongref_toolkit.aws import Aws
-from strongref_toolkit.errors import FetchFailedError, NoWayInError
+from strongref_toolkit.errors import AwsCallError, NoWayInError
 from tests.support.fake_cloudcontrol import FakeCloudControl, finder
 from tests.support.watched import EU, HIDDEN, OTHER, OWN, US, Watched, aws_of, denied, in_moto, token
 
@@ -215,7 +215,7 @@ def test_a_resource_that_is_not_there_is_reported(clients: Watched) -> None:
         with pytest.raises(ResourceNotFoundError, match="Check the logical id"):
             source.fetch(Token("cfn-attr", reference))
     denied(clients, "DescribeStackResource")
-    with pytest.raises(FetchFailedError, match="DescribeStackResource of Other of stack aws in eu-west-1 failed: Acc"):
+    with pytest.raises(AwsCallError, match="DescribeStackResource of Other of stack aws in eu-west-1 failed: Acc"):
         source.fetch(Token("cfn-attr", "aws.Other.Ref"))
 
 
@@ -423,7 +423,7 @@ def test_one_that_is_gone_is_not_taken_for_that_of_another_parent(
     with pytest.raises(UnknownAttributeError, match="without LogGroupName, which its template hides"):
         hidden.fetch(token)
     unread = described(aws, errors, {}, filters(), monkeypatch)
-    refused = FetchFailedError("GetTemplate", "stack aws", EU, "AccessDenied")
+    refused = AwsCallError("GetTemplate", "stack aws", EU, "AccessDenied")
     monkeypatch.setattr(aws, "call", lambda *_, **__: (_ for _ in ()).throw(refused))
     with pytest.raises(UnknownAttributeError, match="without LogGroupName, which could not be read"):
         unread.fetch(token)

@@ -7,11 +7,12 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import pluggy
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    import pluggy
 
 SLOWEST = 5
 """How many modules are listed."""
@@ -62,4 +63,3 @@ class RunTimes:
         terminalreporter.write_sep("=", f"the {SLOWEST} slowest modules")
         for module, seconds in self._seconds.most_common(n):
             terminalreporter.write_line(f"{seconds:7.1f} s {self._cpu[module]:7.1f} s of CPU  {module}")
-

@@ -15,7 +15,7 @@ from strongref_cli.check.holds import deletion_refused, left_behind, unprotected
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, Verdict, unclear
 from strongref_cli.check.simulation import Simulation
 from strongref_cli.check.stored import unclear_place
-from strongref_manifests.sources.nested import NESTED_STACK
+from strongref_toolkit.cloudformation import NESTED_STACK
 
 if TYPE_CHECKING:
     from collections.abc import Collection

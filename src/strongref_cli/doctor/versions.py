@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from strongref_cli.doctor.diagnosis import Problem, Severity
 from strongref_cli.install.comparison import differences
-from strongref_cli.install.errors import AwsCallError
 from strongref_cli.install.installed import installed_in
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ def find_uses(
     Raises:
         NoSuchNameError: there is no stack of that name in the regions that were read.
         NoSuchNameError: it neither exports nor imports such a key.
-        FetchFailedError, StoreError: a call failed.
+        AwsCallError, StoreError: a call failed.
     """
     regions = reader.reachable(start, name)
     if reader.has_unindexed(regions, name):

@@ -17,7 +17,7 @@ from strongref.contract.event import Event, RequestType
 from strongref.contract.holds import HOLDS, HoldParameter, hold_stack_name
 from strongref.runtime.wiring import exporter, importer
 from strongref_toolkit.aws import Aws
-from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.errors import AwsCallError
 from tests.support.checks import EU, US, Template, bucket, exporting, template
 from tests.support.documents import rows
 from tests.support.fake_ssm import FakeClock
@@ -326,14 +326,14 @@ def change_sets(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[dict[str, Any
     found: dict[str, list[dict[str, Any]]] = {}
     original = Aws.call
 
-    def call(self: Aws, where: Any, action: str, target: str, service: Any, method: str, **given: Any) -> Any:  # noqa: ANN401, PLR0913, PLR0917 (as it is)
+    def call(self: Aws, where: Any, action: str, target: str, service: Any, **given: Any) -> Any:  # noqa: ANN401 (as it is)
         if action == "DescribeChangeSet":
             if given["ChangeSetName"] not in found:
-                raise FetchFailedError(action, target, EU, "ChangeSetNotFound")
+                raise AwsCallError(action, target, EU, "ChangeSetNotFound")
             return found[given["ChangeSetName"]][int(given.get("NextToken", "0"))]
         if "ChangeSetName" in given:
             return {"TemplateBody": producing("another-name", Revision="2")}
-        return original(self, where, action, target, service, method, **given)
+        return original(self, where, action, target, service, **given)
 
     monkeypatch.setattr(Aws, "call", call)
     return found

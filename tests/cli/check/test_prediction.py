@@ -20,7 +20,7 @@ from strongref_cli.check.report import ChangeKind, Verdict
 from strongref_cli.check.stored import StoredScope, StoredStack
 from strongref_cli.check.unknown import SourceKind, unknown_of
 from strongref_cli.check.version import StackVersion
-from strongref_manifests.sources.nested import NESTED_STACK
+from strongref_toolkit.cloudformation import NESTED_STACK
 from tests.support.builders import ME, SHOP, WEB, items, ours, record, stock, text, values
 from tests.support.checks import (
     EU,

@@ -37,9 +37,9 @@ from strongref.protocol.lag import ReadLag
 from strongref_cli.doctor import diagnosis, wait_notice
 from strongref_cli.doctor.examination import Examination
 from strongref_cli.install import installed
-from strongref_cli.install.errors import AwsCallError
 from strongref_cli.overview.reading import OverviewReader
 from strongref_toolkit import session
+from strongref_toolkit.errors import AwsCallError
 from tests.cli.overview.conftest import account  # noqa: F401 (a fixture)
 from tests.support.commands import SECRET, heed_interrupts
 from tests.support.schemas import validate
@@ -538,14 +538,16 @@ class TestRepublish:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         def denied(*_: object) -> None:
-            raise AwsCallError("DescribeStacks", US, "AccessDenied")
+            raise AwsCallError("DescribeStacks", "stack strongref", US, "AccessDenied")
 
         account.export("vault", EU, US, Values={"Password": SECRET}, SecureKeys=["Password"])
         name = f"{NETWORK.replace('network', 'vault')}/Password"
         account.ssm(US).delete_parameter(Name=name)
         monkeypatch.setattr(installed, "installed_in", denied)
         status, out, err = run("republish", "vault", "--region", EU)
-        assert (status, out, err) == (3, "", "strongref: DescribeStacks in us-east-1 failed: AccessDenied.\n")
+        failed = "DescribeStacks of stack strongref in us-east-1 failed: AccessDenied"
+        assert (status, out) == (3, "")
+        assert err.startswith(f"strongref: {failed}. Check the caller's credentials")
         assert name not in account.everything(US)
 
     def test_what_a_stack_imports_is_not_its_own_to_restore(self, run: Run) -> None:
@@ -884,7 +886,7 @@ class TestRelease:
         self, run: Run, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def find(*_: object) -> None:
-            raise AwsCallError("DescribeStacks", US, "AccessDenied")
+            raise AwsCallError("DescribeStacks", "stack strongref", US, "AccessDenied")
 
         monkeypatch.setattr(installed, "find", find)
         status, out, err = run(*RELEASE, "--reason", "x", "--yes")

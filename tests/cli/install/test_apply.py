@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
+from strongref.aws.clients import Clients
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref_cli.install.apply import dry_run, install, remove, upload
-from strongref_cli.install.calls import RegionCalls
-from strongref_cli.install.errors import AwsCallError, DeploymentFailedError
+from strongref_cli.install.errors import DeploymentFailedError
 from strongref_cli.install.finding import find, uses
 from strongref_cli.install.outcomes import RegionResult
 from strongref_cli.install.plan import PROTECTION, Action, FoundStack, InstallPlan
 from strongref_cli.install.stacks import RegionStacks
 from strongref_cli.install.suite import Archive, Suite
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.session import ToolSession
 from tests.support.fake_ssm import FakeClock
 
@@ -55,8 +56,8 @@ class CloudFormation:
         return call
 
     def stacks(self) -> RegionStacks:
-        clients: Any = type("Clients", (), {"cloudformation": lambda *_: self})()
-        return RegionStacks(RegionCalls(ToolSession(clients, RateLimiter(RateLimits()), FakeClock(100_000)), EU))
+        clients = type("Fake", (Clients,), {"_make": lambda *_: self})()
+        return RegionStacks.of(ToolSession(clients, RateLimiter(RateLimits()), FakeClock(100_000)), EU)
 
 
 class FakeBucket:
@@ -341,7 +342,7 @@ def test_another_failure_of_cloudformation_is_not_taken_for_a_missing_stack() ->
 
     client = CloudFormation(describe_stacks=[denied])
     with pytest.raises(
-        AwsCallError, match=r"DescribeStacks in eu-west-1 failed: AccessDenied\. User: a is not authorized"
+        AwsCallError, match=r"DescribeStacks of stack strongref in eu-west-1 failed: AccessDenied\. User: a is not"
     ):
         find(client.stacks(), "strongref")
 

@@ -18,7 +18,7 @@ from strongref_cli.overview.exports import ExportState, ImportState, Protection,
 from strongref_cli.overview.reading import RECORDS, OverviewReader
 from strongref_cli.overview.who import find_uses
 from strongref_toolkit.aws import Accounts, Aws
-from strongref_toolkit.errors import FetchFailedError, UnknownCallerError, UsageError
+from strongref_toolkit.errors import AwsCallError, UnknownCallerError, UsageError
 from strongref_toolkit.session import ToolSession
 from tests.support.documents import rows
 
@@ -262,7 +262,7 @@ def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
 
     def call(self: Aws, where: Where, action: str, target: str, *rest: Any, **request: Any) -> Any:  # noqa: ANN401
         if (where.region, action) in denied:
-            raise FetchFailedError(action, target, where.region, "AccessDeniedException")
+            raise AwsCallError(action, target, where.region, "AccessDeniedException")
         return real(self, where, action, target, *rest, **request)
 
     monkeypatch.setattr(Aws, "call", call)
@@ -273,7 +273,7 @@ def test_a_call_that_fails_names_itself(account: Account, deny: Callable[[str, s
     account.export("network", EU, US, Values={"A": SECRET})
     deny(US, "GetResources")
     found = reader()
-    with pytest.raises(FetchFailedError, match="GetResources of /strongref/exports in us-east-1 failed: AccessDenied"):
+    with pytest.raises(AwsCallError, match="GetResources of /strongref/exports in us-east-1 failed: AccessDenied"):
         found.regions([US])
     assert found.unread == ()  # The error says it.
 
