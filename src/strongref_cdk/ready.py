@@ -31,6 +31,8 @@ from strongref_toolkit.jsii_objects import reference
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from constructs import Construct
+
     from strongref_cdk.apps import ConstructPlace
 
 Options = dict[str, Any]
@@ -42,7 +44,7 @@ _LISTENERS: dict[str, elbv2.IApplicationListener] = {}
 """The listeners of imported load balancers, which the CDK does not return: by reference."""
 
 
-def _given(options: Options, **defaults: Any) -> Options:  # noqa: ANN401 (the CDK's)
+def _given(options: Options, **defaults: Any) -> Options:
     return {**defaults, **options}
 
 
@@ -50,34 +52,34 @@ def _key(at: ConstructPlace, key: types.Key) -> kms.IKey:
     return kms.Key.from_key_arn(at.scope, at.id, str(key.key_arn))
 
 
-def _bucket(at: ConstructPlace, bucket: types.Bucket, **options: Any) -> s3.IBucket:  # noqa: ANN401 (the CDK's, here and below)
+def _bucket(at: ConstructPlace, bucket: types.Bucket, **options: Any) -> s3.IBucket:
     given = _given(options, bucket_name=bucket.bucket_name, region=at.region, account=at.account)
     return s3.Bucket.from_bucket_attributes(at.scope, at.id, bucket_arn=bucket.bucket_arn, **given)
 
 
-def _encrypted_bucket(at: ConstructPlace, bucket: types.EncryptedBucket, **options: Any) -> s3.IBucket:  # noqa: ANN401
+def _encrypted_bucket(at: ConstructPlace, bucket: types.EncryptedBucket, **options: Any) -> s3.IBucket:
     key = _key(at.part("EncryptionKey"), bucket.encryption_key)
     return _bucket(at, bucket, **_given(options, encryption_key=key))
 
 
-def _queue(at: ConstructPlace, queue: types.Queue, **options: Any) -> sqs.IQueue:  # noqa: ANN401
+def _queue(at: ConstructPlace, queue: types.Queue, **options: Any) -> sqs.IQueue:
     given = _given(options, queue_url=queue.queue_url, queue_name=queue.queue_name)
     return sqs.Queue.from_queue_attributes(at.scope, at.id, queue_arn=queue.queue_arn, **given)
 
 
-def _encrypted_queue(at: ConstructPlace, queue: types.EncryptedQueue, **options: Any) -> sqs.IQueue:  # noqa: ANN401
+def _encrypted_queue(at: ConstructPlace, queue: types.EncryptedQueue, **options: Any) -> sqs.IQueue:
     return _queue(at, queue, **_given(options, key_arn=queue.encryption_master_key.key_arn))
 
 
-def _topic(at: ConstructPlace, topic: types.Topic, **options: Any) -> sns.ITopic:  # noqa: ANN401
+def _topic(at: ConstructPlace, topic: types.Topic, **options: Any) -> sns.ITopic:
     return sns.Topic.from_topic_attributes(at.scope, at.id, topic_arn=topic.topic_arn, **options)
 
 
-def _encrypted_topic(at: ConstructPlace, topic: types.EncryptedTopic, **options: Any) -> sns.ITopic:  # noqa: ANN401
+def _encrypted_topic(at: ConstructPlace, topic: types.EncryptedTopic, **options: Any) -> sns.ITopic:
     return _topic(at, topic, **_given(options, key_arn=topic.master_key.key_arn))
 
 
-def _role(at: ConstructPlace, role: types.Role, **options: Any) -> iam.IRole:  # noqa: ANN401
+def _role(at: ConstructPlace, role: types.Role, **options: Any) -> iam.IRole:
     return iam.Role.from_role_arn(at.scope, at.id, role.role_arn, **options)
 
 
@@ -90,7 +92,7 @@ def _hosted_zone(at: ConstructPlace, zone: types.HostedZone) -> route53.IHostedZ
     return route53.HostedZone.from_hosted_zone_attributes(at.scope, at.id, **attributes)
 
 
-def _security_group(at: ConstructPlace, group: types.SecurityGroup, **options: Any) -> ec2.ISecurityGroup:  # noqa: ANN401
+def _security_group(at: ConstructPlace, group: types.SecurityGroup, **options: Any) -> ec2.ISecurityGroup:
     return ec2.SecurityGroup.from_security_group_id(at.scope, at.id, group.security_group_id, **options)
 
 
@@ -99,15 +101,13 @@ def _check_listener(options: Mapping[str, Any]) -> None:
         raise OptionNeededError("listener", "security_group", "that of its load balancer")
 
 
-def _listener(at: ConstructPlace, listener: types.Listener, **options: Any) -> elbv2.IApplicationListener:  # noqa: ANN401
+def _listener(at: ConstructPlace, listener: types.Listener, **options: Any) -> elbv2.IApplicationListener:
     attributes = {"listener_arn": listener.listener_arn, **options}
     return elbv2.ApplicationListener.from_application_listener_attributes(at.scope, at.id, **attributes)
 
 
 def _load_balancer(
-    at: ConstructPlace,
-    balancer: types.ApplicationLoadBalancer,
-    **options: Any,  # noqa: ANN401
+    at: ConstructPlace, balancer: types.ApplicationLoadBalancer, **options: Any
 ) -> elbv2.IApplicationLoadBalancer:
     given = _given(
         options,
@@ -129,27 +129,27 @@ def _check_cluster(options: Mapping[str, Any]) -> None:
         raise OptionNeededError("cluster", "vpc", "that of its services, in addition to other options")
 
 
-def _cluster(at: ConstructPlace, cluster: types.Cluster, **options: Any) -> ecs.ICluster:  # noqa: ANN401
+def _cluster(at: ConstructPlace, cluster: types.Cluster, **options: Any) -> ecs.ICluster:
     if "vpc" not in options:
         return ecs.Cluster.from_cluster_arn(at.scope, at.id, cluster.cluster_arn)
     given = _given(options, cluster_arn=cluster.cluster_arn)
     return ecs.Cluster.from_cluster_attributes(at.scope, at.id, cluster_name=cluster.cluster_name, **given)
 
 
-def _table(at: ConstructPlace, table: types.Table, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+def _table(at: ConstructPlace, table: types.Table, **options: Any) -> dynamodb.ITable:
     return dynamodb.Table.from_table_attributes(at.scope, at.id, table_arn=table.table_arn, **options)
 
 
-def _encrypted_table(at: ConstructPlace, table: types.EncryptedTable, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+def _encrypted_table(at: ConstructPlace, table: types.EncryptedTable, **options: Any) -> dynamodb.ITable:
     key = _key(at.part("EncryptionKey"), table.encryption_key)
     return _table(at, table, **_given(options, encryption_key=key))
 
 
-def _streamed_table(at: ConstructPlace, table: types.StreamedTable, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+def _streamed_table(at: ConstructPlace, table: types.StreamedTable, **options: Any) -> dynamodb.ITable:
     return _table(at, table, **_given(options, table_stream_arn=table.table_stream_arn))
 
 
-def _function(at: ConstructPlace, function: types.Function, **options: Any) -> lambda_.IFunction:  # noqa: ANN401
+def _function(at: ConstructPlace, function: types.Function, **options: Any) -> lambda_.IFunction:
     given = _given(options, **_environment(at, function.function_arn))
     return lambda_.Function.from_function_attributes(at.scope, at.id, function_arn=function.function_arn, **given)
 
@@ -163,11 +163,7 @@ def _environment(at: ConstructPlace, arn: object) -> Options:
     return {"same_environment": at.is_local}
 
 
-def _function_with_role(
-    at: ConstructPlace,
-    function: types.FunctionWithRole,
-    **options: Any,  # noqa: ANN401
-) -> lambda_.IFunction:
+def _function_with_role(at: ConstructPlace, function: types.FunctionWithRole, **options: Any) -> lambda_.IFunction:
     role = ROLE.construct(at.part("Role"), function.role)
     return _function(at, function, **_given(options, role=role))
 
@@ -177,7 +173,7 @@ def _function_in_vpc(
     function: types.FunctionInVpc,
     *,
     security_group_allows_all_outbound: bool | None = None,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> lambda_.IFunction:
     outbound = security_group_allows_all_outbound
     more = {} if outbound is None else {"allow_all_outbound": outbound}
@@ -185,13 +181,13 @@ def _function_in_vpc(
     return _function_with_role(at, function, **_given(options, security_group=group))
 
 
-def _group_of_function(function: Any) -> Any:  # noqa: ANN401 (an lambda_.IFunction, and its security group)
+def _group_of_function(function: lambda_.IFunction) -> ec2.ISecurityGroup | None:
     """Its only security group; None if it has none, or several: the CDK imports a function with one."""
     groups = list(function.connections.security_groups) if function.is_bound_to_vpc else []
     return groups[0] if len(groups) == 1 else None
 
 
-def _vpc(at: ConstructPlace, vpc: types.Vpc, **options: Any) -> ec2.IVpc:  # noqa: ANN401
+def _vpc(at: ConstructPlace, vpc: types.Vpc, **options: Any) -> ec2.IVpc:
     tiers: dict[str, types.Subnets | None] = {tier: getattr(vpc, f"{tier}_subnets") for tier in types.TIERS}
     there = {tier: subnets for tier, subnets in tiers.items() if subnets and subnets.subnet_ids}
     zones = vpc.availability_zones
@@ -234,7 +230,7 @@ def _names_of_groups(tiers: Mapping[str, list[str]], zones: list[str]) -> dict[s
 
 
 def _tier(attribute: str) -> Callable[[Any], types.Subnets | None]:
-    def get(vpc: Any) -> types.Subnets | None:  # noqa: ANN401 (an ec2.IVpc)
+    def get(vpc: ec2.IVpc) -> types.Subnets | None:
         subnets = getattr(vpc, attribute)
         if not subnets:
             return None
@@ -250,7 +246,7 @@ def _tier(attribute: str) -> Callable[[Any], types.Subnets | None]:
 def _group_names_of(attribute: str) -> Callable[[Any], list[str] | None]:
     """The names by which the CDK itself selects subnets: what precedes `Subnet1` in their constructs' IDs."""
 
-    def get(vpc: Any) -> list[str] | None:  # noqa: ANN401 (an ec2.IVpc)
+    def get(vpc: ec2.IVpc) -> list[str] | None:
         names = [re.sub(r"Subnet\d+$", "", subnet.node.id) for subnet in getattr(vpc, attribute)]
         return names if all(_GROUP_NAME.fullmatch(each) for each in names) else None
 
@@ -258,7 +254,7 @@ def _group_names_of(attribute: str) -> Callable[[Any], list[str] | None]:
 
 
 def _ipv4_cidr_blocks(attribute: str) -> Callable[[Any], list[str] | None]:
-    def get(vpc: Any) -> list[str] | None:  # noqa: ANN401 (an ec2.IVpc)
+    def get(vpc: ec2.IVpc) -> list[str] | None:
         try:
             blocks = [subnet.ipv4_cidr_block for subnet in getattr(vpc, attribute)]
         except REFUSALS:  # Subnets that were imported without them.
@@ -268,7 +264,7 @@ def _ipv4_cidr_blocks(attribute: str) -> Callable[[Any], list[str] | None]:
     return get
 
 
-def _cidr_block(vpc: Any) -> str | None:  # noqa: ANN401 (an ec2.IVpc)
+def _cidr_block(vpc: ec2.IVpc) -> str | None:
     try:
         block: str = vpc.vpc_cidr_block
     except REFUSALS:  # A VPC that was imported without it.
@@ -279,7 +275,7 @@ def _cidr_block(vpc: Any) -> str | None:  # noqa: ANN401 (an ec2.IVpc)
 def _only(label: str, part: str, get: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A part of which a construct must have exactly one."""
 
-    def only(construct: Any) -> Any:  # noqa: ANN401 (constructs)
+    def only(construct: Construct) -> Construct:
         try:
             found = list(get(construct))
         except REFUSALS:

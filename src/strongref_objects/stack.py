@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED
 from strongref_objects.base import ResolveType
@@ -23,6 +23,8 @@ from strongref_objects.synthesis.context_file import CONTEXT_FILE
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path as FilePath
+
+    from constructs import Construct
 
     from strongref_objects.base import DeserializationContext, ObjectCache, Serializable, Target, Text, TextList
     from strongref_objects.base.names import Path
@@ -49,7 +51,7 @@ class Stack:
         context_file: str | FilePath = CONTEXT_FILE,
         toolbox: ToolSession | None = None,
         synthesis: Synthesis | None = None,
-        scope: Any = None,  # noqa: ANN401 (a construct, or nothing)
+        scope: Construct | None = None,
     ) -> None:
         """Create the stack.
 

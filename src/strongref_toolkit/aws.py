@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from strongref.aws.retry_and_rate_limit import RateLimiter
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock
+    from strongref.untyped import Untyped
 
 CALL_TIMEOUT = timedelta(minutes=2)
 """For one call with all its retries: someone is waiting at a terminal."""
@@ -142,13 +143,8 @@ class Aws:
         return Stores(self.clients(where).ssm, self.limiter, CallerDeniedError)(where.region, self.clock)
 
     def call(
-        self,
-        where: Where,
-        action: str,
-        target: str,
-        service: Callable[[Clients, str], Any],
-        **request: Any,  # noqa: ANN401 (as botocore)
-    ) -> Any:  # noqa: ANN401 (the same)
+        self, where: Where, action: str, target: str, service: Callable[[Clients, str], Any], **request: Any
+    ) -> Untyped:
         """The response to one call.
 
         Args:
@@ -164,7 +160,7 @@ class Aws:
         """
         clients, said = self.clients(where), ""
 
-        def attempt(**given: Any) -> Any:  # noqa: ANN401 (the same)
+        def attempt(**given: Untyped) -> Untyped:
             nonlocal said
             said = ""
             try:
@@ -182,12 +178,7 @@ class Aws:
         raise AwsCallError(action, target, where.region, code, said if self.shows_texts else "")
 
     def pages(
-        self,
-        where: Where,
-        action: str,
-        target: str,
-        service: Callable[[Clients, str], Any],
-        **request: Any,  # noqa: ANN401 (as botocore)
+        self, where: Where, action: str, target: str, service: Callable[[Clients, str], Any], **request: Any
     ) -> Iterator[Any]:
         """Every page of a response; arguments and errors as for `call`. A page may be empty and not be the last."""
         while True:

@@ -130,5 +130,5 @@ class CloudFormationReader:
             if error.code not in _ABSENT:
                 raise
 
-    def _pages(self, action: str, target: str, **request: Any) -> Iterator[Any]:  # noqa: ANN401 (as botocore)
+    def _pages(self, action: str, target: str, **request: Any) -> Iterator[Any]:
         return self.aws.pages(self.where, action, target, Clients.cloudformation, **request)

@@ -10,7 +10,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref_cli.check.expressions import call, concatenated, dynamic_text, equal, invalid
 from strongref_cli.check.unknown import (
@@ -29,6 +29,7 @@ from strongref_cli.check.unknown import (
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node
+    from strongref.untyped import AnyJson
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
@@ -99,7 +100,7 @@ class Evaluation:
             return self._holds({function: argument})
         return invalid(function, self._named(function, argument))
 
-    def _named(self, function: str, argument: Node) -> Any:  # noqa: ANN401 (an expression)
+    def _named(self, function: str, argument: Node) -> AnyJson:
         """A call of a function as an expression, with what is known of its argument."""
         given = self._value(argument)
         return {function: None if isinstance(given, Absent) else expression_of(given)}

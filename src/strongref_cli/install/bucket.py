@@ -64,7 +64,7 @@ class CodeBucket:
         """
         return self._is_there("HeadBucket")
 
-    def _is_there(self, action: str, **request: Any) -> bool:  # noqa: ANN401 (as botocore)
+    def _is_there(self, action: str, **request: Any) -> bool:
         try:
             self._call(action, **request)
         except AwsCallError as error:
@@ -131,8 +131,8 @@ class CodeBucket:
             return False
         return True
 
-    def _call(self, action: str, **request: Any) -> None:  # noqa: ANN401 (as botocore)
+    def _call(self, action: str, **request: Any) -> None:
         self.aws.call(self.where, action, self.name, Clients.s3, **self._request(**request))
 
-    def _request(self, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (the same)
+    def _request(self, **more: Any) -> dict[str, Any]:
         return {"Bucket": self.name, "ExpectedBucketOwner": self.account, **more}

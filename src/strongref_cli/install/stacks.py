@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.clients import Clients
 from strongref_cli.install.errors import DeploymentFailedError
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_cloudformation.type_defs import ParameterTypeDef, StackEventTypeDef
 
+    from strongref.untyped import Untyped
     from strongref_cli.install.plan import InstallPlan
     from strongref_toolkit.session import ToolSession
 
@@ -137,7 +138,7 @@ class RegionStacks(CloudFormationReader):
         """Wait, before CloudFormation is asked again."""
         self.aws.clock.sleep(seconds)
 
-    def _call(self, action: str, stack: str, **request: Any) -> Any:  # noqa: ANN401 (as botocore)
+    def _call(self, action: str, stack: str, **request: Untyped) -> Untyped:
         return self.aws.call(self.where, action, f"stack {stack}", Clients.cloudformation, **request)
 
 

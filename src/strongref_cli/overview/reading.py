@@ -273,13 +273,7 @@ class OverviewReader:
     def _under(self, region: str, path: str) -> dict[str, Parameter]:
         return self._aws.store(self._aws.where(region, None)).under(path)
 
-    def _pages(
-        self,
-        region: str,
-        action: str,
-        service: Callable[[Clients, str], Any],
-        **request: Any,  # noqa: ANN401 (as botocore)
-    ) -> Iterator[Any]:
+    def _pages(self, region: str, action: str, service: Callable[[Clients, str], Any], **request: Any) -> Iterator[Any]:
         return self._aws.pages(self._aws.where(region, None), action, EXPORTS, service, **request)
 
 

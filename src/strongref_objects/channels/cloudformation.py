@@ -209,8 +209,7 @@ def _look_up(target: Target, synthesis: Synthesis, path: Path, name: str, is_set
 
 
 def _exports(synthesis: Synthesis, home: Home) -> dict[str, StackExport]:
-    found: dict[str, StackExport] = synthesis.once(("ListExports", home), partial(list_exports, synthesis, home))
-    return found
+    return synthesis.once(("ListExports", home), partial(list_exports, synthesis, home))
 
 
 @dataclass(frozen=True, slots=True)
