@@ -15,7 +15,7 @@ from strongref_objects.channels import Parameters as Parameters
 from strongref_toolkit import extras
 
 try:
-    from strongref_cdk import ready, sharing
+    from strongref_cdk import ready, sharing, vpc
     from strongref_cdk.errors import CdkError as CdkError
     from strongref_cdk.errors import ConstructError as ConstructError
     from strongref_cdk.ready import listener_of as listener_of
@@ -80,9 +80,9 @@ import_hosted_zone = ready.HOSTED_ZONE.import_
 hosted_zone_from_id = ready.HOSTED_ZONE.from_name
 lookup_hosted_zone = ready.HOSTED_ZONE.lookup
 
-export_vpc = ready.VPC.export
-import_vpc = ready.VPC.import_
-lookup_vpc = ready.VPC.lookup
+export_vpc = vpc.VPC.export
+import_vpc = vpc.VPC.import_
+lookup_vpc = vpc.VPC.lookup
 
 export_security_group = ready.SECURITY_GROUP.export
 import_security_group = ready.SECURITY_GROUP.import_

@@ -231,9 +231,7 @@ class OverviewReader:
         """Each stack of the region by ARN, without its imports."""
         return {
             each["StackId"]: ExistingStack(
-                each["CreationTime"],
-                parent=each.get("ParentId", ""),
-                at_rest=is_at_rest(each["StackStatus"]),
+                each["CreationTime"], parent=each.get("ParentId", ""), at_rest=is_at_rest(each["StackStatus"])
             )
             for each in self._cloudformation(region).stacks()
         }
@@ -250,9 +248,8 @@ class OverviewReader:
             importers = {text for tag, text in value.tags.items() if tag.startswith(CLAIM_TAG)}
             asked |= {each for each in importers if each in existing and existing[each].created < value.published}
         ordered = sorted(asked)
-        imports = dict(
-            zip(ordered, in_threads([partial(self._imports, region, each) for each in ordered]), strict=True)
-        )
+        listed = in_threads([partial(self._imports, region, each) for each in ordered])
+        imports = dict(zip(ordered, listed, strict=True))
         return {arn: each._replace(imports=imports.get(arn)) for arn, each in existing.items()}
 
     def _imports(self, region: str, stack: str) -> dict[str, datetime]:
