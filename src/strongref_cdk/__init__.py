@@ -4,6 +4,8 @@
     bucket = import_bucket(stack, "JohnnyBucket")
 
 Every ready type has such functions; `export_object` and `import_object` are for a program's own types.
+
+Public are the names here. The modules may change and move at any time.
 """
 
 from strongref_objects.base import ResolveType as ResolveType

@@ -7,4 +7,8 @@ The modules here are the lowest ones: `tokens` (what a token is, and the `TokenS
    and CloudFormation templates are thin layers on top.
 2. `sources` and `terraform` fetch the values, one source for each scheme.
 3. `resolution` wires the sources, finds the files, and resolves all values of a run.
+
+Nothing is public: use the command `strongref`, or `strongref_cdk8s`.
 """
+
+__all__: list[str] = []

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from strongref_objects.types import Declared
     from strongref_toolkit.session import ToolSession
 
+__all__ = ["LookupEnvironment", "lookup", "lookup_vpc"]
+
 D = TypeVar("D", bound="Declared")
 
 
