@@ -74,7 +74,9 @@ def test_the_hosted_checks_are_those_that_a_change_must_pass() -> None:
     commands = {step["run"].split()[1] for step in steps(ROOT / ".github/workflows/ci.yml") if "run" in step}
     assert commands == {"lint", "docs", "quick", "test", "deep", "guards", "release"}
     pythons = jobs(ROOT / ".github/workflows/ci.yml")["test"]["strategy"]["matrix"]["python"]
-    assert pythons == ["3.11", "3.12", "3.13", "3.14"]
+    claimed = (ROOT / "pyproject.toml").read_text()
+    assert pythons == re.findall(r'"Programming Language :: Python :: (.+)"', claimed)
+    assert f'requires-python = ">={pythons[0]}"' in claimed
 
 
 def test_a_release_is_built_after_all_checks_by_the_functions_python() -> None:
