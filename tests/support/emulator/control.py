@@ -29,6 +29,8 @@ _ASK_SECONDS = 300
 _CALL_SECONDS = 900
 """As long as a function may run: a call that waits for one must not give up before."""
 
+_END_SECONDS = 10
+
 _LIFELINE = "lifeline"
 
 
@@ -149,14 +151,18 @@ class Emulator:
         wait_until(healthy, "the emulator")
 
     def release(self) -> None:
-        """Use it no longer; if nobody else does, it ends."""
+        """Use it no longer; if nobody else does, it ends. Whoever started it waits, so that its CPU time is counted."""
         os.close(self.lifeline)
+        if self.process:
+            self.process.wait(_CALL_SECONDS)
 
     def stop(self) -> None:
         """End it, its functions with it, and remove what it wrote, whoever else uses it."""
+        with suppress(BrokenPipeError):  # It has ended already.
+            os.write(self.lifeline, b".")
+        os.close(self.lifeline)
         if self.process:
             _end(self.process)
-        self.release()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
@@ -268,7 +274,9 @@ def _reach_without_proxy() -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and its group at once: nothing that they hold outlives them."""
+    """End a process and its group, if it does not end by itself: nothing that they hold outlives them."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_END_SECONDS)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait(GIVE_UP_SECONDS)
