@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,8 +27,8 @@ class RunTimes:
     def __init__(self) -> None:
         self._began = time.monotonic()
         self._before = _cpu_seconds()
-        self._cpu: Counter[str] = Counter()
-        self._seconds: Counter[str] = Counter()
+        self._cpu: defaultdict[str, float] = defaultdict(float)
+        self._seconds: defaultdict[str, float] = defaultdict(float)
 
     def pytest_collection_finish(self) -> None:
         """Count what comes before the first test for no module."""
@@ -48,13 +49,15 @@ class RunTimes:
         """Sum up what the tests of a module take."""
         module = report.nodeid.partition("::")[0]
         self._seconds[module] += report.duration
-        self._cpu[module] += sum(seconds for name, seconds in report.user_properties if name == _CPU)
+        properties: list[tuple[str, Any]] = report.user_properties
+        self._cpu[module] += sum(seconds for name, seconds in properties if name == _CPU)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """List the slowest modules, and what the whole run took; its workers and emulators have ended."""
-        if len(self._seconds) > 1:
+        slowest = sorted(self._seconds.items(), key=itemgetter(1), reverse=True)[:SLOWEST]
+        if len(slowest) > 1:
             terminalreporter.write_sep("=", "slowest modules")
-        for module, seconds in self._seconds.most_common(SLOWEST) if len(self._seconds) > 1 else ():
+        for module, seconds in slowest if len(slowest) > 1 else ():
             terminalreporter.write_line(f"{seconds:6.1f} s, {self._cpu[module]:6.1f} s of CPU  {module}")
         whole = _minutes(time.monotonic() - self._began)
         terminalreporter.write_line(f"The run took {whole}, and {_minutes(_cpu_seconds())} of CPU.")

@@ -12,6 +12,7 @@ import tempfile
 from base64 import urlsafe_b64encode
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.request import Request, urlopen
@@ -198,13 +199,7 @@ class Emulator:
         key: tuple[str, str] | None = None,
     ) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
         """A client of boto3: of the account's root, or of an access key with its secret."""
-        from boto3.session import Session  # noqa: PLC0415 (starting and stopping does without)
-        from botocore.config import Config  # noqa: PLC0415
-
-        access_key, secret = key or (account, "test")
-        session = Session(aws_access_key_id=access_key, aws_secret_access_key=secret, region_name=region)
-        config = Config(retries={"total_max_attempts": 1}, max_pool_connections=50, read_timeout=_CALL_SECONDS)
-        return session.client(service, endpoint_url=self.url, config=config)  # type: ignore[call-overload]
+        return _client(self.url, service, region, *(key or (account, "test")))
 
     def answers(self) -> list[Answer]:
         """All answers of custom resources so far."""
@@ -252,6 +247,16 @@ class Emulator:
     def _ask(self, path: str, method: str = "GET") -> Any:  # noqa: ANN401 (JSON)
         with urlopen(Request(self.url + path, method=method), timeout=_ASK_SECONDS) as response:  # noqa: S310
             return json.load(response)
+
+
+@cache  # Making one takes 50 ms and more.
+def _client(url: str, service: str, region: str, access_key: str, secret: str) -> Any:  # noqa: ANN401 (as above)
+    from boto3.session import Session  # noqa: PLC0415 (starting and stopping does without)
+    from botocore.config import Config  # noqa: PLC0415
+
+    session = Session(aws_access_key_id=access_key, aws_secret_access_key=secret, region_name=region)
+    config = Config(retries={"total_max_attempts": 1}, max_pool_connections=50, read_timeout=_CALL_SECONDS)
+    return session.client(service, endpoint_url=url, config=config)  # type: ignore[call-overload]
 
 
 def _encoded(*given: str) -> str:

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from base64 import urlsafe_b64decode as b64decode
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,11 +114,11 @@ def _end_with_last_user() -> None:
 
 
 def _end_functions() -> None:
-    """End the functions and wait for them, so that their CPU time counts as this process's; only where there is /proc."""
-    for children in Path("/proc/self/task").glob("*/children"):
-        for child in children.read_text().split():
-            os.kill(int(child), signal.SIGKILL)
-            os.waitpid(int(child), 0)
+    """End the functions and wait for them, so that their CPU time counts as this process's. Needs /proc."""
+    children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
+    for child in map(int, chain(*children)):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
 
 def main(port: int) -> None:
