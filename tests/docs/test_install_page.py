@@ -62,7 +62,7 @@ def statements() -> list[dict[str, Any]]:
     return found
 
 
-def listed(given: Any) -> list[str]:  # noqa: ANN401 (JSON)
+def listed(given: Any) -> list[str]:
     return given if isinstance(given, list) else [given]
 
 

@@ -250,7 +250,7 @@ class WatchedResources:
 def live_without_a_key(cloud: Watched) -> None:
     """Secret values are exported next to others, and their KMS key cannot be used for a while."""
 
-    def exports(**more: Any) -> dict[str, Any]:  # noqa: ANN401
+    def exports(**more: Any) -> dict[str, Any]:
         return {"Region": [US, EU], "Consumer": "locked", "Values": {"P": "1", "Q": "1"}, "SecureKeys": ["P"], **more}
 
     cloud.deploy("vault", EU, {"Exports": exports()})

@@ -36,7 +36,7 @@ def world(aws: Aws, names: Callable[[str], str]) -> World:
     return World.of(aws, names)
 
 
-def producing(world: World, *, name: str = "", value: object = None, **more: Any) -> Template:  # noqa: ANN401
+def producing(world: World, *, name: str = "", value: object = None, **more: Any) -> Template:
     """A topic and its ARN, exported."""
     topic_name = f"{world.producer}{name}"
     values = {"Arn": value or {"Ref": "Topic"}}

@@ -58,7 +58,7 @@ class Narrow:
     aws: Aws
     name: str
 
-    def ssm(self, *statements: Statement) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
+    def ssm(self, *statements: Statement) -> Any:
         iam = self.aws.client("iam", US)
         iam.create_user(UserName=self.name)
         document = json.dumps({"Version": "2012-10-17", "Statement": statements})

@@ -92,7 +92,7 @@ def sent(
     event: dict[str, Any],
     finder: FakeFinder,
     server: ResponseServer,
-    hand_over: Any = None,  # noqa: ANN401
+    hand_over: Any = None,
 ) -> dict[str, Any]:
     """The one answer to an event."""
     before = len(server.answers)

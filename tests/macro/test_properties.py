@@ -173,7 +173,7 @@ def terms(definition: dict[str, Any]) -> frozenset[tuple[str, bool]]:
     return frozenset([(definition["Condition"], True)])
 
 
-def uses(node: Any, holds: frozenset[tuple[str, bool]]) -> Iterator[tuple[str, str, frozenset[tuple[str, bool]]]]:  # noqa: ANN401
+def uses(node: Any, holds: frozenset[tuple[str, bool]]) -> Iterator[tuple[str, str, frozenset[tuple[str, bool]]]]:
     if isinstance(node, list):
         for item in node:
             yield from uses(item, holds)
@@ -211,7 +211,7 @@ def test_in_a_files_text_the_same_becomes_of_it(template: dict[str, Any], indent
         assert list(after["Resources"]) == list(plan(template, Settings()).apply(template)["Resources"])
 
 
-def in_blocks(node: Any, indent: int = 0) -> str:  # noqa: ANN401
+def in_blocks(node: Any, indent: int = 0) -> str:
     """As YAML, each key on a line of its own."""
     pad = " " * indent
     if isinstance(node, dict) and node:
@@ -231,7 +231,7 @@ def in_blocks(node: Any, indent: int = 0) -> str:  # noqa: ANN401
     return written(node)
 
 
-def written(node: Any) -> str:  # noqa: ANN401
+def written(node: Any) -> str:
     return json.dumps(node, ensure_ascii=False)
 
 

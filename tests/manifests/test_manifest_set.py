@@ -59,7 +59,7 @@ class Calls(list[Any]):
         super().__init__()
         self._left = left
 
-    def append(self, call: Any) -> None:  # noqa: ANN401 (as `Cloud.calls`)
+    def append(self, call: Any) -> None:
         if len(self) >= self._left:
             raise Died
         super().append(call)

@@ -46,7 +46,7 @@ def test_a_service_that_is_down_is_reported_after_two_minutes(clients: Watched) 
     assert timedelta(seconds=100) < aws.clock.now() - began <= timedelta(minutes=2)
 
 
-def put(name: str, value: str, kind: Any = "String", region: str = EU) -> None:  # noqa: ANN401 (boto3's)
+def put(name: str, value: str, kind: Any = "String", region: str = EU) -> None:
     boto3.client("ssm", region).put_parameter(Name=name, Value=value, Type=kind)
 
 

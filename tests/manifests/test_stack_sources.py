@@ -42,7 +42,7 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     yield from in_moto(monkeypatch)
 
 
-def deploy(name: str, region: str = EU, template: Mapping[str, Any] = TEMPLATE, **client: Any) -> None:  # noqa: ANN401
+def deploy(name: str, region: str = EU, template: Mapping[str, Any] = TEMPLATE, **client: Any) -> None:
     cloudformation: Any = boto3.Session(**client).client("cloudformation", region)
     cloudformation.create_stack(StackName=name, TemplateBody=json.dumps(template))
 
@@ -285,7 +285,7 @@ def test_what_a_template_says_is_known_where_it_is_text_or_a_reference(
     aws = aws_of(clients)
     asked: Any = aws.call
 
-    def call(where: Where, action: str, *more: Any, **request: Any) -> Any:  # noqa: ANN401
+    def call(where: Where, action: str, *more: Any, **request: Any) -> Any:
         if action == "GetTemplate":
             return {"TemplateBody": API}
         answer = asked(where, action, *more, **request)
@@ -440,7 +440,7 @@ def test_two_of_one_type_and_physical_id_are_distinguished_by_their_stack_and_lo
     outputs = StackOutputs(aws)
     monkeypatch.setattr(outputs.resources, "resource", lambda *_: StackResource(FILTER, "errors"))
 
-    def call(*_: object, StackName: str, **__: object) -> Any:  # noqa: ANN401, N803 (botocore's)
+    def call(*_: object, StackName: str, **__: object) -> Any:  # noqa: N803 (botocore's)
         own = {logical_id: group for (stack, logical_id), group in groups.items() if stack == StackName}
         return {"TemplateBody": {"Resources": {at: {"Properties": {"LogGroupName": own[at]}} for at in own}}}
 

@@ -162,14 +162,14 @@ def test_the_fence_is_renewed_while_a_name_is_waited_for(
     renewed: list[float] = []
     put_up = OwnFence.put_up
 
-    def noting(own: OwnFence, *more: Any) -> None:  # noqa: ANN401
+    def noting(own: OwnFence, *more: Any) -> None:
         renewed.append(sum(cloud.clock.slept))
         put_up(own, *more)
 
     monkeypatch.setattr(OwnFence, "put_up", noting)
     create = PlanExecutor._create
 
-    def late(executor: PlanExecutor, *what: Any) -> None:  # noqa: ANN401
+    def late(executor: PlanExecutor, *what: Any) -> None:
         executor.clock.sleep(FENCE_SECONDS / 2 - 5)
         create(executor, *what)
 
@@ -208,7 +208,7 @@ def test_a_parameter_without_tags_is_foreign_after_the_wait(monkeypatch: pytest.
     ssm = cloud.ssm(US)
     create = PatientWriter.create
 
-    def by_hand(writer: PatientWriter, *what: Any) -> Any:  # noqa: ANN401
+    def by_hand(writer: PatientWriter, *what: Any) -> Any:
         ssm.put_parameter(Name=A, Type="String", Value="mine", Overwrite=True)
         return create(writer, *what)
 

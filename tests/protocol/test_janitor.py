@@ -29,11 +29,11 @@ OLD_FENCE = '{"by": "x", "until": "2001-01-01T00:00:00+00:00"}'
 WRITES = {"PutParameter", "DeleteParameters", "AddTagsToResource", "RemoveTagsFromResource"}
 
 
-def exports(consumer: str | None = "web", **values: Any) -> dict[str, Any]:  # noqa: ANN401
+def exports(consumer: str | None = "web", **values: Any) -> dict[str, Any]:
     return {"Region": US, "Values": values} | ({"Consumer": consumer} if consumer else {})
 
 
-def imports(*names: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def imports(*names: str, **more: Any) -> dict[str, Any]:
     return {"From": {"Stack": "network", "Region": EU}, "Names": list(names), **more}
 
 
@@ -419,7 +419,7 @@ def test_a_scope_that_cannot_be_repaired_stops_no_other_one(cloud: Cloud, monkey
         cloud.ssm(US).delete_parameter(Name=name("A", scope=scope))
     create, failed = SsmStore.create, list[tuple[str, str]]()
 
-    def denied(store: SsmStore, parameter: str, *more: Any) -> None:  # noqa: ANN401
+    def denied(store: SsmStore, parameter: str, *more: Any) -> None:
         if parameter == name("A"):
             raise AccessDeniedError("PutParameter", "AccessDeniedException", parameter, US)
         create(store, parameter, *more)

@@ -215,7 +215,7 @@ def test_what_was_claimed_since_the_first_look_has_its_hold(held: Cloud, is_held
     held.deploy("network", EU, HELD | {"More": exports({"C": "c"}, Hold="network-More")})
     looked = HoldTender.make_missing
 
-    def later(tender: HoldTender, scope: Any, recorded: Any, seen: Any, *more: Any) -> Any:  # noqa: ANN401
+    def later(tender: HoldTender, scope: Any, recorded: Any, seen: Any, *more: Any) -> Any:
         only_a = {claim: {key for key in keys if key != "C"} for claim, keys in seen.items()}
         return looked(tender, scope, recorded, only_a, *more)
 
@@ -229,7 +229,7 @@ def test_what_cannot_be_looked_after_stops_nothing_else(held: Cloud, what: str) 
     held.vanish("web", US)
     read, kept = SsmStore.under, index(held)
 
-    def denied(store: SsmStore, path: str, **more: bool) -> Any:  # noqa: ANN401
+    def denied(store: SsmStore, path: str, **more: bool) -> Any:
         if path == HOLDS and store.region == EU and what == "holds":
             raise AccessDeniedError("GetParametersByPath", "AccessDeniedException", path, EU)
         return read(store, path, **more)

@@ -51,7 +51,7 @@ def cloud() -> Cloud:
 def fail_stacks(cloud: Cloud, monkeypatch: pytest.MonkeyPatch, method: str, part: str) -> None:
     real: Callable[..., Any] = getattr(cloud, method)
 
-    def failing(asked: str, *more: Any) -> Any:  # noqa: ANN401
+    def failing(asked: str, *more: Any) -> Any:
         if part in asked:
             raise StackLookupError(asked, EU, "AccessDenied")
         return real(asked, *more)
@@ -64,7 +64,7 @@ def fail_store(
 ) -> None:
     real: Callable[..., Any] = getattr(SsmStore, method)
 
-    def failing(store: SsmStore, asked: Any, *more: Any, **how: Any) -> Any:  # noqa: ANN401
+    def failing(store: SsmStore, asked: Any, *more: Any, **how: Any) -> Any:
         asked = asked if isinstance(asked, str) else list(asked)
         if part in str(asked):
             raise error(method, "AccessDeniedException", str(asked), store.region)
@@ -252,7 +252,7 @@ def test_what_only_the_second_look_sees_is_left_to_the_next_run(
         part = {"tags": "/base/A", "stack": "stack/web/", "producer": "stack/base/"}[what]
         real: Callable[..., Any] = getattr(owner, method)
 
-        def once(*given: Any) -> Any:  # noqa: ANN401
+        def once(*given: Any) -> Any:
             if part in str(given[-1]) and next(failing, False):
                 if what == "tags":
                     raise AccessDeniedError("ListTagsForResource", "AccessDeniedException", part, US)

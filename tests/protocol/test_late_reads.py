@@ -73,7 +73,7 @@ def test_a_fence_that_is_renewed_protects_all_along(monkeypatch: pytest.MonkeyPa
     renewed: set[datetime] = set()
     put_up = OwnFence.put_up
 
-    def noting(own: OwnFence, ends: datetime, *more: Any) -> None:  # noqa: ANN401 (as the real one)
+    def noting(own: OwnFence, ends: datetime, *more: Any) -> None:
         renewed.add(ends)
         put_up(own, ends, *more)
 

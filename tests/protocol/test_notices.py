@@ -32,11 +32,11 @@ OLD, NEW = "s3cret-old", "s3cret-new"
 DENIED = StoreError("PutParameter", "AccessDeniedException", "/x", US)
 
 
-def exports(values: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def exports(values: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"Region": US, "Consumer": "web", "Values": values} | more
 
 
-def imports(*names: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def imports(*names: str, **more: Any) -> dict[str, Any]:
     return {"From": {"Stack": "network", "Region": EU}, "Names": list(names), **more}
 
 
@@ -135,7 +135,7 @@ def delivered(cloud: Cloud, event: Event) -> None:
     Exporter(ports).handle(event, cloud.clock)
 
 
-def update(cloud: Cloud, values: dict[str, str], **more: Any) -> Event:  # noqa: ANN401
+def update(cloud: Cloud, values: dict[str, str], **more: Any) -> Event:
     stack = cloud.stack("network", EU)
     stack.begin_update()
     resource = stack.resources["Exports"]

@@ -146,7 +146,7 @@ class Janitor:
         self.tended = tended
         self.error = error
 
-    def __call__(self, _account: str, _region: str, _clock: Clock) -> Any:  # noqa: ANN401 (a Janitor)
+    def __call__(self, _account: str, _region: str, _clock: Clock) -> Any:
         return self
 
     def tend(self, _clock: Clock, _after: Checkpoint, *, skip: bool) -> Iterator[JanitorProgress]:

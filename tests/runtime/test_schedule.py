@@ -36,7 +36,7 @@ class Rounds:
         self.where: tuple[str, str] | None = None
         self.skips = False
 
-    def made(self, account: str, region: str, clock: Clock) -> Any:  # noqa: ANN401 (a Janitor)
+    def made(self, account: str, region: str, clock: Clock) -> Any:
         assert clock.remaining() > 0
         self.where = account, region
         return self

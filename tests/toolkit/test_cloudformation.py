@@ -33,7 +33,7 @@ class Answering(Clients):
         return self
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        def answer(**request: Any) -> Any:  # noqa: ANN401 (as botocore)
+        def answer(**request: Any) -> Any:
             self.requests.append(request)
             if self.code:
                 raise ClientError({"Error": {"Code": self.code, "Message": SECRET}}, method)

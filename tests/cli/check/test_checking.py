@@ -68,7 +68,7 @@ def check(reader: Reader) -> StackCheck:
     return StackCheck(cast("StackReader", reader))
 
 
-def tree(inner: Template = INNER, **more: Any) -> Reader:  # noqa: ANN401
+def tree(inner: Template = INNER, **more: Any) -> Reader:
     root = deployed(ROOT, template(Below=BELOW, Own=bucket()), {"Below": NETWORK})
     return Reader({"root": root, NETWORK: deployed(NETWORK, inner)}, **more)
 

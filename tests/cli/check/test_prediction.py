@@ -693,7 +693,7 @@ SHARED = st.sampled_from(
 VALUES = st.dictionaries(st.sampled_from(["A", "B", "C"]), SHARED, max_size=3)
 
 
-def carried_out(given: Any, ids: dict[str, str]) -> Any:  # noqa: ANN401 (a value)
+def carried_out(given: Any, ids: dict[str, str]) -> Any:
     """What CloudFormation sends, given the resources' physical IDs."""
     match given:
         case {"Ref": name}:
@@ -735,7 +735,7 @@ def test_a_prediction_is_true_whatever_the_deployment_brings(
             assert wanted[change.key] != now[change.key]
 
 
-def _value(sent: Any) -> Any:  # noqa: ANN401 (a stored value)
+def _value(sent: Any) -> Any:
     return items(*sent) if isinstance(sent, list) else text(sent)
 
 

@@ -84,7 +84,7 @@ def deny(monkeypatch: pytest.MonkeyPatch, action: str, region: str = US) -> None
     """Have AWS deny an action in a region."""
     call = BaseClient._make_api_call  # type: ignore[attr-defined] # botocore declares it elsewhere
 
-    def denied(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
+    def denied(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
         if operation == action and client.meta.region_name == region:
             text = SECRET if client.meta.service_model.service_name == "ssm" else "Not allowed"
             raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": text}}, operation)
@@ -235,7 +235,7 @@ class TestDoctor:
         account.ssm(US).delete_parameters(Names=[f"{NETWORK}/Alb/Arn", other])
         create = SsmStore.create
 
-        def refused(store: SsmStore, name: str, *more: Any) -> None:  # noqa: ANN401
+        def refused(store: SsmStore, name: str, *more: Any) -> None:
             if name.startswith(NETWORK):
                 raise CallerDeniedError("PutParameter", "AccessDenied", name, store.region)
             create(store, name, *more)
@@ -270,7 +270,7 @@ class TestDoctor:
     def test_what_cannot_be_examined_is_a_finding(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         read = IndexTender._listed
 
-        def listed(index: IndexTender, region: str) -> Any:  # noqa: ANN401
+        def listed(index: IndexTender, region: str) -> Any:
             if region == EU:
                 raise CallerDeniedError("GetParametersByPath", "AccessDenied", "/strongref/index", EU)
             return read(index, region)
@@ -298,7 +298,7 @@ class TestDoctor:
         lose_a_value_in_both_regions(account)
         create, failed = SsmStore.create, threading.Event()
 
-        def slow(store: SsmStore, name: str, *more: Any) -> None:  # noqa: ANN401
+        def slow(store: SsmStore, name: str, *more: Any) -> None:
             if store.region == EU:
                 failed.set()
                 raise AccessDeniedError("PutParameter", "AccessDenied", name, store.region)
@@ -563,7 +563,7 @@ class TestRepublish:
         account.ssm(US).delete_parameters(Names=[f"{NETWORK}/Alb/Arn", f"{NETWORK}/VpcId"])
         create = SsmStore.create
 
-        def raced(store: SsmStore, name: str, *more: Any) -> None:  # noqa: ANN401
+        def raced(store: SsmStore, name: str, *more: Any) -> None:
             if name.endswith("/Arn"):
                 create(store, name, *more)
             create(store, name, *more)

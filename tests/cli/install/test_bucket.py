@@ -90,7 +90,7 @@ def refuse(clients: Watched, action: str, code: str, status: int) -> None:
     client: Any = clients.s3(EU)
     answer = {"Error": {"Code": code, "Message": "m"}, "ResponseMetadata": {"HTTPStatusCode": status}}
 
-    def refused(model: Any, **_: Any) -> Any:  # noqa: ANN401 (botocore's)
+    def refused(model: Any, **_: Any) -> Any:
         return (type("Response", (), {"status_code": status})(), answer) if model.name == action else None
 
     client.meta.events.register_first("before-call", refused)

@@ -119,10 +119,10 @@ def test_a_dry_run_installs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert boto3.client("cloudformation", region_name=EU).describe_stacks()["Stacks"] == []
 
 
-def refusing(region: str, error: StrongRefError) -> Any:  # noqa: ANN401 (a function)
+def refusing(region: str, error: StrongRefError) -> Any:
     real = finding.find
 
-    def find(stacks: Any, *args: Any, **more: Any) -> Any:  # noqa: ANN401 (the same)
+    def find(stacks: Any, *args: Any, **more: Any) -> Any:
         if stacks.where.region == region:
             raise error
         return real(stacks, *args, **more)

@@ -260,7 +260,7 @@ def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     """Have a region deny an action of the tools."""
     real, denied = Aws.call, set[tuple[str, str]]()
 
-    def call(self: Aws, where: Where, action: str, target: str, *rest: Any, **request: Any) -> Any:  # noqa: ANN401
+    def call(self: Aws, where: Where, action: str, target: str, *rest: Any, **request: Any) -> Any:
         if (where.region, action) in denied:
             raise AwsCallError(action, target, where.region, "AccessDeniedException")
         return real(self, where, action, target, *rest, **request)

@@ -35,10 +35,10 @@ class Reader(NamedTuple):
 def as_read(
     reader: Reader,
     operation: Operation,
-    answer: Any,  # noqa: ANN401 (as botocore)
+    answer: Any,
     *,
     immortal: str | None,
-) -> Any:  # noqa: ANN401 (as botocore)
+) -> Any:
     """An answer as its reader sees it.
 
     - Of several fences of others, any one is enough to give way to.

@@ -90,7 +90,7 @@ class Timer:
         passing: FakeTime,
         interval: float,
         function: Callable[..., object],
-        args: Any = (),  # noqa: ANN401 (as the real one)
+        args: Any = (),
     ) -> None:
         self.due = 0.0
         self.daemon = False

@@ -136,7 +136,7 @@ class LocalSsm:
         """Say which stacks there are (`cloudformation.Stack`)."""
         self._ask("stacks", stacks=list(stacks))
 
-    def _ask(self, what: str, **given: Any) -> Any:  # noqa: ANN401 (JSON)
+    def _ask(self, what: str, **given: Any) -> Any:
         request = Request(self.url + CONTROL + what, json.dumps(given).encode(), method="POST")  # noqa: S310
         with urlopen(request, timeout=60) as response:  # noqa: S310
             return json.load(response)
