@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED
 from strongref_objects.base import ResolveType
-from strongref_objects.base.errors import (
-    BadChannelError,
-    BadNameError,
-    BadStrengthError,
-    BadTypeError,
-    OwnExportError,
-)
+from strongref_objects.base.errors import BadChannelError, BadNameError, BadStrengthError, BadTypeError, OwnExportError
 from strongref_objects.base.names import construct_id
 from strongref_objects.base.values import Collector, collect
 from strongref_objects.channels import Channel, CloudFormation, CrossRegion, Parameters, cloudformation, parameters

@@ -63,12 +63,9 @@ class Accounts:
             UnknownCallerError: STS does not return it.
         """
         try:
-            identity = self._caller.call("GetCallerIdentity", self._own.sts(self._sts).get_caller_identity)
+            return self._caller.call("GetCallerIdentity", self._own.sts(self._sts).get_caller_identity)["Arn"]
         except CallFailedError as error:
-            code = error.code
-        else:
-            return identity["Arn"]
-        raise UnknownCallerError(code)
+            raise UnknownCallerError(error.code) from None
 
     def clients(self, account: str | None = None) -> Clients:
         """The clients of an account. None is the caller's own, without a call to STS.
@@ -93,17 +90,15 @@ class Accounts:
                 "AssumeRole", self._own.sts(self._sts).assume_role, RoleArn=role, RoleSessionName="strongref"
             )
         except CallFailedError as error:
-            code = error.code
-        else:
-            given = answer["Credentials"]
-            return Clients(
-                Session(
-                    aws_access_key_id=given["AccessKeyId"],
-                    aws_secret_access_key=given["SecretAccessKey"],
-                    aws_session_token=given["SessionToken"],
-                )
+            raise NoWayInError(account, role, error.code) from None
+        given = answer["Credentials"]
+        return Clients(
+            Session(
+                aws_access_key_id=given["AccessKeyId"],
+                aws_secret_access_key=given["SecretAccessKey"],
+                aws_session_token=given["SessionToken"],
             )
-        raise NoWayInError(account, role, code)
+        )
 
 
 class Where(NamedTuple):
@@ -174,8 +169,8 @@ class Aws:
             method = getattr(client_for(partial(service, clients), where.region), xform_name(action))
             return caller.call(action, attempt, **request)
         except CallFailedError as error:
-            code = error.code
-        raise AwsCallError(action, target, where.region, code, said if self.shows_texts else "")
+            text = said if self.shows_texts else ""
+            raise AwsCallError(action, target, where.region, error.code, text) from None
 
     def pages(
         self, where: Where, action: str, target: str, service: Callable[[Clients, str], Any], **request: Any

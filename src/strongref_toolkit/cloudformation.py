@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 NESTED_STACK = "AWS::CloudFormation::Stack"
 
+HIDDEN = "****"
+"""What CloudFormation shows of a parameter with NoEcho."""
+
 _ABSENT = ("ValidationError", "ChangeSetNotFound", "ChangeSetNotFoundException")
 """What CloudFormation answers where a stack, a resource or a change set is not there, or nothing imports an export."""
 

@@ -175,10 +175,7 @@ def test_every_value_that_is_not_in_the_state_is_reported(stack: Any, tmp_path: 
     assert list((tmp_path / "dist").iterdir()) == []
 
 
-def test_a_state_is_where_the_stack_s_own_backend_keeps_it(
-    stack: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_state_is_where_the_stack_s_own_backend_keeps_it(stack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
     def reading(where: str, _aws: object) -> TerraformState:
@@ -379,9 +376,7 @@ def test_nothing_is_left_where_the_program_runs(tmp_path: Path) -> None:
     assert list(here.iterdir()) == []
 
 
-def test_references_between_stacks_are_resolved_in_the_stack_that_they_refer_to(
-    stack: Any,
-) -> None:
+def test_references_between_stacks_are_resolved_in_the_stack_that_they_refer_to(stack: Any) -> None:
     """Once cdktf has written its app, the same token is another one in the other stack. It writes the same again."""
     other = cdktf.TerraformStack(stack.node.root, "Other")
     name = resource(stack, "aws_s3_bucket", "site").get_string_attribute("bucket")

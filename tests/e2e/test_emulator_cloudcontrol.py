@@ -129,9 +129,7 @@ def deployed(aws: Aws, name: str) -> dict[str, str]:
 
 
 def test_what_a_stack_has_made_is_read_and_listed_by_its_primary_identifier(
-    aws: Aws,
-    control: Any,
-    names: Callable[[str], str],
+    aws: Aws, control: Any, names: Callable[[str], str]
 ) -> None:
     ids = deployed(aws, names("kinds"))
     region = f"{US}:{aws.account}"
@@ -171,9 +169,7 @@ def test_what_a_stack_has_made_is_read_and_listed_by_its_primary_identifier(
 
 
 def test_rules_of_the_default_bus_alone_are_listed_and_read_by_either_form(
-    aws: Aws,
-    control: Any,
-    names: Callable[[str], str],
+    aws: Aws, control: Any, names: Callable[[str], str]
 ) -> None:
     events, name = aws.client("events", US), names("nightly")
     events.create_event_bus(Name=names("bus"))
@@ -186,9 +182,7 @@ def test_rules_of_the_default_bus_alone_are_listed_and_read_by_either_form(
 
 
 def test_a_list_is_reported_in_pages_that_hold_identifiers_alone(
-    aws: Aws,
-    control: Any,
-    names: Callable[[str], str],
+    aws: Aws, control: Any, names: Callable[[str], str]
 ) -> None:
     sns, own = aws.client("sns", US), names("paged")
     arns = [sns.create_topic(Name=f"{own}-{number:02}")["TopicArn"] for number in range(30)]

@@ -84,8 +84,7 @@ ITEMS = st.lists(
 
 @made_up(ITEMS, st.randoms())
 def test_the_order_of_the_resources_and_of_their_items_means_nothing(
-    items: list[tuple[str, str, bool]],
-    chance: Any,
+    items: list[tuple[str, str, bool]], chance: Any
 ) -> None:
     def made(order: list[int]) -> dict[str, dict[str, Any]]:
         listed = [{"As": f"E{n}", "Consumer": items[n][0], "Region": items[n][1]} for n in order if items[n][2]]

@@ -238,10 +238,7 @@ def written(node: Any) -> str:
 @settings(UNHURRIED)
 @given(templates(REFERRING), st.integers(0), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_every_comment_and_every_line_without_a_reference_stays(
-    template: dict[str, Any],
-    seed: int,
-    line_break: str,
-    named: bool,
+    template: dict[str, Any], seed: int, line_break: str, named: bool
 ) -> None:
     styled = StyledYaml(Random(seed))  # noqa: S311 (styles, not secrets)
     styled.write({"Transform": ["StrongRef", "B"]} | template if named else template)

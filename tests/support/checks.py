@@ -83,10 +83,7 @@ def held_by(stack: str, region: str = US) -> HoldParameter:
 
 
 def update(
-    old: Template | None,
-    new: Template,
-    found: StoredStack,
-    changes: Mapping[str, ResourceChange] | None = None,
+    old: Template | None, new: Template, found: StoredStack, changes: Mapping[str, ResourceChange] | None = None
 ) -> StackReport:
     """What an update from one template to another would do. The JSON of the report follows its schema."""
     report = predict(STACK, Comparison(version(old) if old else None, version(new), changes), found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from strongref_cli.check.errors import ParametersNotGivenError, UnknownParametersError
 from strongref_cli.check.evaluation import section
 from strongref_cli.check.unknown import SourceKind, Unknown, text_of, unknown_of
-from strongref_manifests.sources.templates import HIDDEN
+from strongref_toolkit.cloudformation import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

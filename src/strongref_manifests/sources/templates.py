@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.errors import StrongRefError
 from strongref_manifests.text.templates import content
-from strongref_toolkit.cloudformation import CloudFormationReader
+from strongref_toolkit.cloudformation import HIDDEN, CloudFormationReader
 from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.memo import Memo
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _REF = "Ref"
-HIDDEN = "****"
-"""What CloudFormation shows of a parameter with NoEcho."""
 
 
 class StackTemplates:

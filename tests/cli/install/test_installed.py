@@ -115,11 +115,7 @@ def fresh_modules() -> Iterator[None]:
 )
 @pytest.mark.usefixtures("fresh_modules")
 def test_a_missing_extra_is_named_in_one_line(
-    missing: str,
-    command: list[str],
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    missing: str, command: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     assert cli.main(command) == 2

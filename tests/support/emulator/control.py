@@ -191,12 +191,7 @@ class Emulator:
         }
 
     def client(
-        self,
-        service: str,
-        region: str = "eu-west-1",
-        account: str = ACCOUNT,
-        *,
-        key: tuple[str, str] | None = None,
+        self, service: str, region: str = "eu-west-1", account: str = ACCOUNT, *, key: tuple[str, str] | None = None
     ) -> Any:
         """A client of boto3: of the account's root, or of an access key with its secret."""
         return _client(self.url, service, region, *(key or (account, "test")))

@@ -123,11 +123,7 @@ class LocalSsm:
         self._ask("options", latency_ms=latency_ms, quotas=limits)
 
     def preload(
-        self,
-        region: str,
-        names: Iterable[str],
-        text: str = "somebody else's",
-        tags: Mapping[str, str] | None = None,
+        self, region: str, names: Iterable[str], text: str = "somebody else's", tags: Mapping[str, str] | None = None
     ) -> None:
         """Put parameters there at once."""
         self._ask("preload", region=region, names=list(names), text=text, tags=dict(tags or {}))
