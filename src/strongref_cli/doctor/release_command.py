@@ -14,7 +14,7 @@ from strongref_cli.doctor.wait_notice import WaitNotice
 from strongref_cli.install.installed import notify
 from strongref_cli.output import Result, TextTable, ask, progress, show, show_plan
 from strongref_cli.overview.errors import no_such_importer
-from strongref_cli.overview.exports import ImportState, Protection, participant_of
+from strongref_cli.overview.exports import ImportState, participant_of
 from strongref_cli.overview.region_reading import reading, status, uses_of
 from strongref_cli.overview.texts import (
     participant_document,
@@ -93,17 +93,17 @@ def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.N
             each.region,
             attribute_name(each.key),
             participant_text(participant_of(each.claim.importer)),
-            "held" if each.claim.protection is Protection.HELD else "no",
+            each.claim.protection.value,
         )
         for each in claimed
     ]
     states = {each.claim.state for each in claimed}
-    uses = "still uses" if states - {ImportState.GONE, ImportState.UNKNOWN} else "may still use"
+    uses = "still uses" if states - {ImportState.STALE, ImportState.UNKNOWN} else "may still use"
     risk = (
         f"{who.name} {uses} this. Afterward {args.stack} can change or delete it, and nothing is refused. "
         f"{who.name} claims it again when its Import is next updated."
-        if states != {ImportState.GONE}
-        else f"{who.name} is gone, or has no such import: nothing uses this claim."
+        if states != {ImportState.STALE}
+        else f"This claim is stale: {who.name} is gone, or has no such import."
     )
     table = TextTable(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
     document = {"claims": [_claim_document(each) for each in claimed], "risk": risk}

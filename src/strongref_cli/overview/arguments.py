@@ -22,8 +22,9 @@ STATES = (
     "imported",
     "unused",
     "outdated",
-    "gone",
+    "stale",
     "unheld",
+    "unprotected",
 )
 
 

@@ -25,7 +25,7 @@ from strongref.text import cut
 from strongref_cli.overview.graph import Participant
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from strongref.contract.index import IndexEntry
@@ -106,23 +106,27 @@ class ImportState(StrEnum):
 
     CURRENT = "current"
     OUTDATED = "outdated"
-    """The value changed after the import was made: its stack has to be deployed again."""
-    GONE = "gone"
-    """The importing stack, or its import, does not exist anymore."""
+    """The value changed after the import was made."""
+    STALE = "stale"
+    """The importing stack, or its import, does not exist anymore: the claim protects nothing."""
     UNKNOWN = "unknown"
     """A set of manifests, a stack of another account, or one in the middle of an operation."""
 
 
 class Protection(StrEnum):
-    """Whether CloudFormation itself protects the producer of an imported value."""
+    """Whether CloudFormation itself protects the producer of an imported value, from the best to the worst."""
 
     HELD = "held"
-    UNHELD = "unheld"
-    """The Export names a hold, and this import does not have it yet."""
-    NONE = "none"
-    """The Export names no hold, or is another account's."""
     UNKNOWN = "unknown"
     """The record of the value, or the holds in the region of its producer, could not be read."""
+    UNHELD = "unheld"
+    """The Export names a hold, and this import does not have it yet."""
+    UNPROTECTED = "unprotected"
+    """The Export names no hold, or is another account's."""
+
+    @classmethod
+    def worst(cls, found: Iterable[Protection]) -> Protection:
+        return max(found, key=list(cls).index)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -225,12 +229,12 @@ def _import_state(stored: StoredRegion, importer: str, tag: str, published: date
         return ImportState.UNKNOWN
     there = stored.stacks.get(importer)
     if there is None:
-        return ImportState.GONE
+        return ImportState.STALE
     if there.imports is None:
         return ImportState.CURRENT
     made = there.imports.get(tag)
     if made is None:
-        return ImportState.GONE if there.at_rest else ImportState.UNKNOWN
+        return ImportState.STALE if there.at_rest else ImportState.UNKNOWN
     return ImportState.OUTDATED if made < published else ImportState.CURRENT
 
 
@@ -247,7 +251,7 @@ def _protection(  # noqa: PLR0913, PLR0917
     if participant_of(importer) == participant(producer):
         return Protection.HELD  # It makes no hold: CloudFormation deletes the import with its own stack.
     if producer.account != stored.account or holds == {}:
-        return Protection.NONE
+        return Protection.UNPROTECTED
     if holds is None or home is None:
         return Protection.UNKNOWN
     needed = {export for export, exporter in holds.items() if exporter not in _above(stored, importer)}

@@ -97,13 +97,13 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argp
     counts.pop(args.state, None)
     parts = [f"{found}{of} to {some(regions, 5)}{whom}{by}{such}"]
     for state, text in (
-        ("unused", "not imported"),
+        ("unused", "unused"),
         (ExportState.MISSING, "missing"),
         (ExportState.WITHDRAWN, "withdrawn"),
         (ExportState.ORPHANED, "orphaned"),
         (ExportState.UNREADABLE, "unreadable"),
-        (ImportState.OUTDATED, "with importers to deploy again"),
-        (ImportState.GONE, "with importers that are gone"),
+        (ImportState.OUTDATED, "with outdated imports"),
+        (ImportState.STALE, "with stale claims"),
     ):
         parts += [f"{counts[state]:,} {text}"] if counts[state] else []
     if not values and not (args.all_regions or args.state or of or whom or by):
@@ -116,9 +116,8 @@ _WHERE = "A value is listed in the region of its consumers: name that with --reg
 
 _STATE_TEXTS = {
     **{state: (f"{state} export", "") for state in STATES},
-    ImportState.OUTDATED: ("export", " with importers to deploy again"),
-    ImportState.GONE: ("export", " with importers that are gone"),
-    Protection.UNHELD: ("export", " with importers that have no hold yet"),
+    **{state: ("export", f" with {state} imports") for state in (ImportState.OUTDATED, *Protection)},
+    ImportState.STALE: ("export", " with stale claims"),
 }
 """What the exports that `--state` selects are called, and what follows their name and other options."""
 
