@@ -128,7 +128,7 @@ def left_behind(exports: Collection[str], stored: StoredStack) -> Iterator[str]:
 def _holds(importer: str, holds: Collection[HoldParameter]) -> bool:
     try:
         stack = StackArn.parse(importer)
-    except BadArnError:  # a set of manifests: `strongref:manifests:<account>:<name>`
+    except BadArnError:  # a manifest set: `strongref:manifests:<account>:<name>`
         *_, account, label = ["", *importer.split(":")]
         return any((hold.account, hold.label) == (account, label) for hold in holds)
     return any((hold.account, hold.region, hold.label) == (stack.account, stack.region, stack.name) for hold in holds)

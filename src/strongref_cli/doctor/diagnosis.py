@@ -100,7 +100,7 @@ class RegionFailure:
 _NEXT_STEPS: Mapping[FindingType, str] = {
     FindingType.STALE_CLAIM: "--fix removes the claim",
     FindingType.ORPHANED: "the producer is gone; --fix deletes it",
-    FindingType.IMPORTED_ORPHAN: "the producer is gone; deploy it again, or take the imports out",
+    FindingType.IMPORTED_ORPHAN: "the producer is gone; deploy it again, or remove the imports",
     FindingType.STRAY: "no record publishes it; --fix deletes it",
     FindingType.WITHDRAWN: "kept for its importers; it is deleted with the last import",
     FindingType.MISSING: "--fix restores it; then deploy its importers with another Revision",
@@ -115,7 +115,7 @@ _NEXT_STEPS: Mapping[FindingType, str] = {
     FindingType.UNREADABLE_RECORD: "deploy the producer with another Revision of its Export",
     FindingType.UNDECRYPTABLE: "restore the access to its KMS key",
     FindingType.NEWER_FORMAT: "upgrade strongref in this region",
-    FindingType.UNKNOWN_CLAIM: "nobody can check whether its import exists; if not, strongref release takes it off",
+    FindingType.UNKNOWN_CLAIM: "nobody can check whether its import exists; if not, strongref release removes it",
     FindingType.FAILED_CALL: "it could not be examined",
 }
 """Those of the janitor's findings; `fences` has that of an expired one."""

@@ -57,7 +57,7 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
             raise no_such_importer(args.consumer, args.stack, args.key, sorted(importers))
     who = participant_of(claimed[0].claim.importer)
     if any(_is_listed(ports, session.clock, each) for each in claimed):
-        raise UsageError(f"{who.name} is a set of manifests: strongref resolve --unclaim {who.name} releases it")
+        raise UsageError(f"{who.name} is a manifest set: strongref resolve --unclaim {who.name} releases it")
     if args.dry_run:
         show(_plan_of(claimed, who, args), args.output)
         return status(reader.unread)
@@ -75,7 +75,7 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
 
 
 def _is_listed(ports: Ports, clock: Clock, value: ClaimedValue) -> bool:
-    """Whether a set of manifests lists a claim as its own, so that its next run releases or needs it."""
+    """Whether a manifest set lists a claim as its own, so that its next run releases or needs it."""
     manifests = ManifestSet.parse(value.claim.importer)
     if manifests is None:
         return False

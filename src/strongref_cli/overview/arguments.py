@@ -46,7 +46,7 @@ def add_who(commands: Commands) -> None:
         "show who imports a stack's exports, and what it imports",
         epilog="It also reads every region that the stack exports to.",
     )
-    who.add_argument("stack", metavar="STACK", help="the stack, or a set of manifests")
+    who.add_argument("stack", metavar="STACK", help="the stack, or a manifest set")
     who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or everything in the map of this name")
     add_regions(who)
     add_output(who)

@@ -110,7 +110,7 @@ class ImportState(StrEnum):
     STALE = "stale"
     """The importing stack, or its import, does not exist anymore: the claim protects nothing."""
     UNKNOWN = "unknown"
-    """A set of manifests, a stack of another account, or one in the middle of an operation."""
+    """A manifest set, a stack of another account, or one in the middle of an operation."""
 
 
 class Protection(StrEnum):
@@ -133,7 +133,7 @@ class Protection(StrEnum):
 class Claim:
     """The claim of one import on one value."""
 
-    importer: str  # what the claim says: a stack ARN, or a set of manifests
+    importer: str  # what the claim says: a stack ARN, or a manifest set
     tag: str
     state: ImportState
     protection: Protection

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Participant:
-    """A stack, or a set of manifests, that exports or imports."""
+    """A stack, or a manifest set, that exports or imports."""
 
     account: str
-    region: str  # empty for a set of manifests: it imports from many
+    region: str  # empty for a manifest set: it imports from many
     name: str
     kind: str = "stack"  # or "manifests"
 

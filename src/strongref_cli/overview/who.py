@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """What one stack, or one set of manifests, exports and imports."""
+    """What one stack, or one manifest set, exports and imports."""
 
     participant: Participant
     exports: tuple[ExportedValue, ...]
@@ -36,7 +36,7 @@ def find_uses(
     name: str,
     key: str | None = None,
 ) -> list[Uses]:
-    """Everything that stacks and sets of manifests of this name export and import.
+    """Everything that stacks and manifest sets of this name export and import.
 
     It starts in some regions, and also reads every region that the stacks found there export to or live in.
 

@@ -158,7 +158,7 @@ class TestDoctor:
         ]
         _, out, _ = run("doctor", "--region", US)
         assert "upgrade strongref in this region: /strongref/index/other/Exports has format 2, written by" in out
-        assert "nobody can check whether its import exists; if not, strongref release takes it off" in out
+        assert "nobody can check whether its import exists; if not, strongref release removes it" in out
 
     def test_one_finding_needs_a_person(self, run: Run, account: Account) -> None:  # noqa: F811
         account.ssm(US).put_parameter(Name=f"{NETWORK}/VpcId", Value="by hand", Type="String", Overwrite=True)
@@ -905,7 +905,7 @@ class TestRelease:
         status, _, err = run(*arguments, "manifests:shop")
         assert (status, err) == (
             2,
-            "strongref: shop is a set of manifests: strongref resolve --unclaim shop releases it\n",
+            "strongref: shop is a manifest set: strongref resolve --unclaim shop releases it\n",
         )
         assert len(account.claims(US, f"{NETWORK}/VpcId")) == 2
         status, out, _ = run(*arguments, "stack:shop")

@@ -244,7 +244,7 @@ def test_a_region_that_cannot_be_read_is_named(
     ("command", "nothing"),
     [
         (["who", "network", "VpcId"], "network neither exports nor imports 'VpcId'."),
-        (["who", "web", "--region", US], "No stack or set of manifests 'web' in eu-west-1."),
+        (["who", "web", "--region", US], "No stack or manifest set 'web' in eu-west-1."),
         (["republish", "network", "--key", "VpcId"], "network neither exports nor imports 'VpcId'."),
         (
             ["release", "network", "VpcId", "--consumer", "shop", "--reason", "x", "--yes"],

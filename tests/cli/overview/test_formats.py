@@ -30,7 +30,7 @@ EMPTY = Graph((), (), AS_OF)
 
 
 def small(name: str = "a", key: str = "k") -> Graph:
-    """Two references in two accounts, one of them to a set of manifests."""
+    """Two references in two accounts, one of them to a manifest set."""
     producer = stack(name, account="1")
     return Graph(
         (),
