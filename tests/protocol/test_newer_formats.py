@@ -19,7 +19,8 @@ from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref_cli.doctor.releasing import ClaimedValue, release
 from strongref_cli.doctor.republishing import republish
-from strongref_cli.overview.exports import Claim, ImportState, Protection
+from strongref_cli.overview.exports import Claim
+from strongref_cli.overview.states import ImportState, Protection
 from strongref_manifests.manifest_set import ClaimLedger
 from strongref_toolkit.published_exports import PublishedExports
 from tests.protocol.test_holds import HELD, hold_stacks, holding

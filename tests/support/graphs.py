@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 
-from strongref_cli.overview.exports import Protection
 from strongref_cli.overview.graph import Graph, Participant, Reference
+from strongref_cli.overview.states import Protection
 
 AS_OF = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 SHARED, SHOP = "111111111111", "222222222222"

@@ -11,7 +11,8 @@ from strongref.contract.values import MAX_BYTES
 from strongref.errors import TAG_LIMIT
 from strongref.protocol.findings import FindingType, Resolution
 from strongref.text import attribute_name, cut, some
-from strongref_cli.overview.exports import ExportState, ImportState, Protection, participant_of
+from strongref_cli.overview.exports import participant_of
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -14,8 +14,9 @@ from strongref_cli.doctor.wait_notice import WaitNotice
 from strongref_cli.install.installed import notify
 from strongref_cli.output import Result, TextTable, ask, progress, show, show_plan
 from strongref_cli.overview.errors import no_such_importer
-from strongref_cli.overview.exports import ImportState, participant_of
+from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.region_reading import reading, status, uses_of
+from strongref_cli.overview.states import ImportState
 from strongref_cli.overview.texts import (
     participant_document,
     participant_text,

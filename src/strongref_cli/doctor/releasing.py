@@ -17,7 +17,8 @@ from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_stacks import HoldKeeper, OwnStacks
 from strongref.protocol.published import RecordedExports
-from strongref_cli.overview.exports import Claim, ImportState, Protection, participant_of
+from strongref_cli.overview.exports import Claim, participant_of
+from strongref_cli.overview.states import ImportState, Protection
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,21 +10,13 @@ from strongref_cli.options import (
     add_output,
     add_regions,
 )
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 
 STATES = (
-    "published",
-    "missing",
-    "restored",
-    "foreign",
-    "withdrawn",
-    "orphaned",
-    "unreadable",
-    "imported",
-    "unused",
-    "outdated",
-    "stale",
-    "unheld",
-    "unprotected",
+    *ExportState,
+    *("imported", "unused"),
+    *(ImportState.OUTDATED, ImportState.STALE),
+    *(Protection.UNHELD, Protection.UNPROTECTED),
 )
 
 

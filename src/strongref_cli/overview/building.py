@@ -6,8 +6,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from strongref.text import attribute_name
-from strongref_cli.overview.exports import ExportState, ImportState, Protection, participant, participant_of
+from strongref_cli.overview.exports import participant, participant_of
 from strongref_cli.overview.graph import Graph, Participant, Reference
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -23,9 +22,10 @@ from strongref.contract.names import (
 from strongref.protocol.published import RecordedExports
 from strongref.text import cut
 from strongref_cli.overview.graph import Participant
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from datetime import datetime
 
     from strongref.contract.index import IndexEntry
@@ -81,52 +81,6 @@ class StoredRegion:
         return {each.region for each in producers if stack in (None, each.stack)} | {
             each.region for each in places if each.account == self.account
         }
-
-
-class ExportState(StrEnum):
-    """How the parameter of a value compares with the records."""
-
-    PUBLISHED = "published"
-    MISSING = "missing"
-    """A record has the value, but there is no parameter."""
-    RESTORED = "restored"
-    """The parameter was deleted and put back, and nobody has claimed the value since."""
-    FOREIGN = "foreign"
-    """A parameter among the values that strongref has not made."""
-    WITHDRAWN = "withdrawn"
-    """No record has the value anymore. The parameter stays for the stacks that import it."""
-    ORPHANED = "orphaned"
-    """The stack that exported the value does not exist anymore. The janitor removes it once nothing imports it."""
-    UNREADABLE = "unreadable"
-    """The record that may have the value is damaged, or is being written."""
-
-
-class ImportState(StrEnum):
-    """How an import compares with the value that it claims."""
-
-    CURRENT = "current"
-    OUTDATED = "outdated"
-    """The value changed after the import was made."""
-    STALE = "stale"
-    """The importing stack, or its import, does not exist anymore: the claim protects nothing."""
-    UNKNOWN = "unknown"
-    """A manifest set, a stack of another account, or one in the middle of an operation."""
-
-
-class Protection(StrEnum):
-    """Whether CloudFormation itself protects the producer of an imported value, from the best to the worst."""
-
-    HELD = "held"
-    UNKNOWN = "unknown"
-    """The record of the value, or the holds in the region of its producer, could not be read."""
-    UNHELD = "unheld"
-    """The Export names a hold, and this import does not have it yet."""
-    UNPROTECTED = "unprotected"
-    """The Export names no hold, or is another account's."""
-
-    @classmethod
-    def worst(cls, found: Iterable[Protection]) -> Protection:
-        return max(found, key=list(cls).index)
 
 
 @dataclass(frozen=True, slots=True, order=True)

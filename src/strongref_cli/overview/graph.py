@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from strongref_cli.overview.exports import Protection
+    from strongref_cli.overview.states import Protection
 
 
 @dataclass(frozen=True, slots=True, order=True)

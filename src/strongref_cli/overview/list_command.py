@@ -11,8 +11,9 @@ from strongref.text import attribute_name, some
 from strongref_cli.output import Result, TextTable, count, show
 from strongref_cli.overview.arguments import STATES
 from strongref_cli.overview.errors import no_such_filter
-from strongref_cli.overview.exports import ExportState, ImportState, Protection, participant_of
+from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.region_reading import reading, status, unread_document
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 from strongref_cli.overview.texts import (
     age_text,
     as_of_text,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED, Producer
 from strongref.text import attribute_name, some
-from strongref_cli.overview.exports import ImportState, Protection, participant_of
+from strongref_cli.overview.exports import participant_of
+from strongref_cli.overview.states import ImportState, Protection
 
 if TYPE_CHECKING:
     from strongref.contract.names import ExportScope, Key

@@ -9,7 +9,8 @@ from strongref.contract.names import StackArn
 from strongref.contract.values import select
 from strongref.text import attribute_name
 from strongref_cli.overview.errors import no_such_key, no_such_stack
-from strongref_cli.overview.exports import ExportState, participant, participant_of
+from strongref_cli.overview.exports import participant, participant_of
+from strongref_cli.overview.states import ExportState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

@@ -27,16 +27,14 @@ from strongref_cli.overview.building import graph_of
 from strongref_cli.overview.exports import (
     Claim,
     ExistingStack,
-    ExportState,
-    ImportState,
     ProducerRegion,
-    Protection,
     StoredRegion,
     StoredValue,
     exported_values,
     participant_of,
 )
 from strongref_cli.overview.graph import Participant
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 from tests.support.builders import ACCOUNT, stack_arn
 
 if TYPE_CHECKING:

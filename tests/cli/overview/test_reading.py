@@ -14,8 +14,9 @@ import pytest
 from strongref.aws.clients import Clients
 from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Producer
-from strongref_cli.overview.exports import ExportState, ImportState, Protection, participant_of
+from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.reading import RECORDS, OverviewReader
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 from strongref_cli.overview.who import find_uses
 from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import FetchFailedError, UnknownCallerError, UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref_cli.overview.exports import ImportState, Protection
+from strongref_cli.overview.states import ImportState, Protection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

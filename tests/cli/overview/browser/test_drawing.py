@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strongref_cli.overview.exports import Protection
 from strongref_cli.overview.formats.page import as_page
 from strongref_cli.overview.graph import Graph, Participant
+from strongref_cli.overview.states import Protection
 from tests.cli.overview.browser.measures import CONTRAST, CUT, ROUTES, areas, expand, overlapping
 from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
 

@@ -14,8 +14,8 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from strongref.text import some
-from strongref_cli.overview.exports import ImportState, Protection
 from strongref_cli.overview.formats.page.placement import place
+from strongref_cli.overview.states import ImportState, Protection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
