@@ -96,7 +96,7 @@ TEXTS = {
     ),
     "terraform-no-attribute": "aws_s3_bucket.site has no .arm. It has arn.",
     "terraform-null": (
-        "aws_s3_bucket.site.acl is null in the Terraform state. Set it there, or take the reference out."
+        "aws_s3_bucket.site.acl is null in the Terraform state. Set it there, or remove the reference."
     ),
     "terraform-address": (
         "module.network.vpc_id is no address of a value in a Terraform state: it may be a module's output, "

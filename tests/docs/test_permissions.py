@@ -300,7 +300,7 @@ def story() -> frozenset[Call]:
     assert {finding.kind for finding in cloud.tend(US)} == {
         FindingType.STALE_CLAIM,
         FindingType.MISSING,
-        FindingType.DEAD_FENCE,
+        FindingType.EXPIRED_FENCE,
     }
     unclear: dict[str, dict[str, Any]] = {"Exports": {"Region": [US, EU], "Values": "?"}, "Imports": {"From": "?"}}
     for (logical_id, properties), home in zip(unclear.items(), (EU, US), strict=True):
@@ -313,7 +313,7 @@ def story() -> frozenset[Call]:
     cloud.vanish("network", EU)
     cloud.deploy("other", EU, {"Exports": exports("A")})
     cloud.vanish("other", EU)
-    assert {finding.kind for finding in cloud.tend(US)} == {FindingType.IMPORTED_ORPHAN, FindingType.ORPHAN}
+    assert {finding.kind for finding in cloud.tend(US)} == {FindingType.IMPORTED_ORPHAN, FindingType.ORPHANED}
     live_without_a_key(cloud)
     for producer, consumer in ((EU, US), (US, EU)):
         live_with_holds(cloud, producer, consumer)
@@ -359,16 +359,16 @@ def live_with_holds(cloud: Watched, producer: str, consumer: str) -> None:
     cloud.deploy("vpc", producer, {"One": one, "Two": export("B")})
     assert FindingType.UNHELD in kinds(consumer)
     cloud.fail_stacks("no")
-    assert FindingType.UNPROTECTED in kinds(consumer, {"One": one, "Two": two})
+    assert FindingType.HOLD_IMPOSSIBLE in kinds(consumer, {"One": one, "Two": two})
     cloud.fail_stacks("")
     entries = [f"/strongref/index/vpc/{name}" for name in ("One", "Two")]
     cloud.ssm(producer).delete_parameters(Names=entries)
-    assert FindingType.INDEX in kinds(consumer)
+    assert FindingType.INDEX_ENTRY in kinds(consumer)
     wrong = f'{{"stack":"{cloud.stack("vpc", producer).arn}","places":{{"{ACCOUNT}":{{"x":["{producer}"]}}}}}}'
     for name in (*entries, "/strongref/index/vpc/Gone"):
         cloud.ssm(producer).put_parameter(Name=name, Type="String", Value=wrong, Overwrite=True)
-    assert FindingType.INDEX in kinds(producer)
-    assert FindingType.INDEX in kinds(consumer)
+    assert FindingType.INDEX_ENTRY in kinds(producer)
+    assert FindingType.INDEX_ENTRY in kinds(consumer)
     cloud.vanish("shop", consumer)
     cloud.deploy("shop", consumer, {})
     cloud.clock.sleep(7200)

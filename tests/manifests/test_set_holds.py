@@ -1,4 +1,4 @@
-"""A set of manifests that holds: CloudFormation protects what it claims, and nothing stays held that it does not."""
+"""A manifest set that holds: CloudFormation protects what it claims, and nothing stays held that it does not."""
 
 from __future__ import annotations
 
