@@ -738,7 +738,7 @@ GUARDS = (
     ),
     Guard(
         name="the question before anything is changed",
-        file="src/strongref_cli/output.py",
+        file="src/strongref_cli/terminal/output.py",
         function="ask",
         find="raise UsageError('nothing was changed: give --yes where nobody can be asked')",
         instead="return",

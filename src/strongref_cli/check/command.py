@@ -12,8 +12,8 @@ from strongref_cli.check.reading import StackReader
 from strongref_cli.check.rendering import as_json, as_markdown, as_table
 from strongref_cli.check.report import Verdict
 from strongref_cli.manifests.manifest_files import STANDARD
-from strongref_cli.options import pairs
-from strongref_cli.output import progress, put_out, wrapped
+from strongref_cli.terminal.options import pairs
+from strongref_cli.terminal.output import progress, put_out, wrapped
 from strongref_cli.transform.command import template_text
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.templates import read

@@ -13,7 +13,6 @@ from strongref_cli.doctor.examination import Diagnosis, Examination
 from strongref_cli.doctor.versions import version_problems
 from strongref_cli.doctor.wait_notice import WaitNotice
 from strongref_cli.install.installed import kms_keys
-from strongref_cli.output import Result, TextTable, ask, count, progress, show, show_plan
 from strongref_cli.overview.graph import Unread
 from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.region_reading import name_unread, status, unread_document
@@ -21,6 +20,7 @@ from strongref_cli.overview.texts import (
     participant_document,
     short_text,
 )
+from strongref_cli.terminal.output import Result, TextTable, ask, count, progress, show, show_plan
 from strongref_toolkit.log import no_log
 from strongref_toolkit.regions import chosen_regions
 

@@ -16,7 +16,7 @@ from strongref_cli.manifests.manifest_files import (
     failed,
     read_manifests,
 )
-from strongref_cli.output import count, progress, put_out
+from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.resolution.run import SchemeResolver, resolve
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import consumer_text
 from strongref.text import attribute_name, some
-from strongref_cli.output import Result, TextTable, count, show
 from strongref_cli.overview.arguments import STATES
 from strongref_cli.overview.errors import no_such_filter
 from strongref_cli.overview.exports import participant_of
@@ -21,6 +20,7 @@ from strongref_cli.overview.texts import (
     stack_text,
     time_text,
 )
+from strongref_cli.terminal.output import Result, TextTable, count, show
 from strongref_toolkit.regions import chosen_regions
 
 if TYPE_CHECKING:

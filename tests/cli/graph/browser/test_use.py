@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.overview.browser.measures import ROUTES, areas, focused, name_of, overlapping, visible
+from tests.cli.graph.browser.measures import ROUTES, areas, focused, name_of, overlapping, visible
 from tests.support.graphs import landscape, shop
 
 if TYPE_CHECKING:
-    from tests.cli.overview.browser.conftest import OpenPage
+    from tests.cli.graph.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.slow
 

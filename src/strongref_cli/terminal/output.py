@@ -12,7 +12,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from strongref.text import os_problem, printable
-from strongref_cli.layout import column_widths, records, wrapped_lines
+from strongref_cli.terminal.layout import column_widths, records, wrapped_lines
 from strongref_toolkit.errors import UsageError, WriteFailedError
 from strongref_toolkit.json_values import document_text
 

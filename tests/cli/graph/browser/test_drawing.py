@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strongref_cli.overview.formats.page import as_page
+from strongref_cli.graph.formats.page import as_page
 from strongref_cli.overview.graph import Graph, Participant
 from strongref_cli.overview.states import Protection
-from tests.cli.overview.browser.measures import CONTRAST, CUT, ROUTES, areas, expand, overlapping
+from tests.cli.graph.browser.measures import CONTRAST, CUT, ROUTES, areas, expand, overlapping
 from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-    from tests.cli.overview.browser.conftest import OpenPage
+    from tests.cli.graph.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from strongref_cli.overview.formats.page import as_page
+from strongref_cli.graph.formats.page import as_page
 from tests.support.chromium import REQUIRED, chromium, executable, is_required
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref.text import some
-from strongref_cli.overview.formats import NOT_HELD, OUTDATED, by_place, edge_label, marks
+from strongref_cli.graph.formats import NOT_HELD, OUTDATED, by_place, edge_label, marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from strongref_cli.overview.formats import NOT_HELD, OUTDATED, by_place, edge_label, marks
+from strongref_cli.graph.formats import NOT_HELD, OUTDATED, by_place, edge_label, marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,13 +14,13 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from strongref.text import some
-from strongref_cli.overview.formats.page.placement import place
+from strongref_cli.graph.formats.page.placement import place
 from strongref_cli.overview.states import ImportState, Protection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from strongref_cli.overview.formats.page.placement import Box, Lane, Placement
+    from strongref_cli.graph.formats.page.placement import Box, Lane, Placement
     from strongref_cli.overview.graph import Graph, Participant, Reference
 
 SCRIPTS = ("edges.js", "details.js", "keyboard.js", "page.js")

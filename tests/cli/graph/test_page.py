@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref_cli.overview.formats.page import as_page
-from strongref_cli.overview.formats.page.placement import place
+from strongref_cli.graph.formats.page import as_page
+from strongref_cli.graph.formats.page.placement import place
 from strongref_cli.overview.graph import Graph
 from strongref_cli.overview.order import deploy_order
 from tests.support.documents import ROOT
