@@ -20,7 +20,7 @@ from strongref.errors import AlreadyExistsError, ForeignParameterError
 from strongref.protocol import lag
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.executor import PlanExecutor
-from strongref.protocol.exports import ExportAttempt
+from strongref.protocol.export_attempt import ExportAttempt
 from strongref.protocol.fences import CLOCK_SKEW_SECONDS, FENCE_SECONDS, OwnFence
 from strongref.protocol.lag import MARGIN, MAX_LAG, ReadLag
 from strongref.protocol.plan import Create, ExportPlan
@@ -107,7 +107,7 @@ def test_without_the_margin_a_reference_is_lost(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("case", params([DROPPED_BY_A_CREATE, CREATED_AND_CHANGED]))
 def test_what_does_more_than_create_has_to_wait(monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
-    monkeypatch.setattr(ExportAttempt, "create_at_once", lambda self, fenced: self.carry_out(fenced))
+    monkeypatch.setattr(ExportAttempt, "create_without_waiting", lambda self, fenced: self.carry_out(fenced))
     assert case.explorer(lag=1).walk().lost
 
 

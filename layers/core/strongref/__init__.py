@@ -17,19 +17,21 @@ An event of an Export passes these stages:
     stage       module                        input                         output
     receive     runtime.custom_resource       Lambda's event                `Event`, or a rejection
     verify      protocol.verification         `Event`, CloudFormation       the same, or a rejection
-    parse       protocol.exports              `Event`                       `ExportEvent`: what to publish where
+    parse       protocol.export_event         `Event`                       `ExportEvent`: what to publish where
     fence       protocol.fences               scopes                        `FencedStore` for each
     read        protocol.snapshot             `FencedStore`                 `Snapshot`: values, records, tags
-    phase       protocol.phases               request type, stack status    `Phase`, and its `ClaimPolicy`
+    phase       protocol.phases               request type, stack status    `Phase`, and its policies
     plan        protocol.planner              `Snapshot`, `ClaimPolicy`     `ExportPlan`: instructions, or refusals
     apply       protocol.executor             `ExportPlan`                  calls to Parameter Store
     respond     contract.response             `Response`                    the body that CloudFormation gets
     notify      runtime.outbox                `Notice`, from plans          events on the installation's event bus
 
-`Exporter.handle` in `protocol.exports` is these stages, one after the other; `preview` stops before the first write.
+`Exporter.handle` in `protocol.exports` parses, fences and responds; `ExportAttempt.carry_out` in
+`protocol.export_attempt` is the stages from read to apply, one after the other. `preview` stops before the first write.
 
-An event of an Import is read by `protocol.imports`. `ClaimAttempt` in `protocol.claims` reads, claims and verifies, and
-`ClaimRelease` in `protocol.cleanup` releases and cleans up. `protocol.janitor` repairs what no event does.
+An event of an Import is read by `protocol.imports`, in the same phases. `ClaimAttempt` in `protocol.claims` reads,
+claims and verifies, and `ClaimRelease` in `protocol.cleanup` releases and cleans up. `protocol.janitor` repairs what no
+event does.
 """
 
 __version__ = "0.2.0"

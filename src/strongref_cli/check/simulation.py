@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.event import Event, RequestType
 from strongref.contract.requests import OnChange
 from strongref.errors import BadRequestError, StrongRefError
-from strongref.protocol.exports import ExportEvent, physical_id
+from strongref.protocol.export_event import ExportEvent, physical_id
 from strongref.protocol.phases import Phase, claim_policy
 from strongref.protocol.plan import Delete, refusal_of
 from strongref.protocol.planner import ExportIdentity, keys_to_inspect, plan_export

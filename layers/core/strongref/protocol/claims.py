@@ -31,6 +31,7 @@ from strongref.errors import (
 )
 from strongref.log import logger
 from strongref.protocol.fences import live_fence
+from strongref.protocol.phases import ImportPolicy
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import at_once
 from strongref.text import attribute_name
@@ -69,7 +70,7 @@ class Claimant:
     again: bool = False  # it may have claims already
     may_return: bool = False  # it may have to return to a value that is withdrawn, but kept for its claim
     fits: Callable[[Mapping[Key, Value]], None] = lambda _values: None  # raises if it cannot return that many values
-    must_not_fail: Callable[[], bool] = lambda: False  # whether it is the rollback of an update, as far as is known
+    policy: Callable[[], ImportPolicy] = lambda: ImportPolicy.CLAIM  # of the phase, as far as it is known by then
 
     @property
     def tag(self) -> dict[str, str]:
@@ -157,7 +158,8 @@ class ClaimAttempt:
             needed = self.holds.needed(recorded.holds(keys))
             if not needed or self.holds.is_made(needed):
                 return
-            (self.holds.hurried() if self.claimant.must_not_fail() else self.holds).make(needed)
+            hurries = self.claimant.policy() is ImportPolicy.CLAIM_UNHELD
+            (self.holds.hurried() if hurries else self.holds).make(needed)
         except StrongRefError as error:
             self._hold_later(error)
         raise _TryAgainError(self._changing().why, at_once=True)  # That took its time: read again.
@@ -178,7 +180,7 @@ class ClaimAttempt:
 
     def _hold_later(self, why: StrongRefError, error: Exception | None = None) -> None:
         """Go on without the hold, if the import must not fail; otherwise raise the error, which is `why` by default."""
-        if self.holds is None or not self.claimant.must_not_fail():
+        if self.holds is None or self.claimant.policy() is not ImportPolicy.CLAIM_UNHELD:
             raise error or why
         logger.warning("A hold is left to the janitor", extra={"hold": self.holds.stack.name, "error": str(why)})
         self._is_held_later = True

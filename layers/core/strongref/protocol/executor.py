@@ -12,7 +12,7 @@ from strongref.contract.record import encode, part_name
 from strongref.contract.values import Value
 from strongref.errors import AlreadyExistsError, ForeignParameterError, StoreError
 from strongref.log import logger
-from strongref.protocol.lag import NotAtOnceError
+from strongref.protocol.lag import MustWaitError
 from strongref.protocol.plan import (
     CloseRecord,
     Create,
@@ -76,7 +76,7 @@ class PlanExecutor:
         """The steps of a plan that only creates; they touch nothing that exists.
 
         Raises:
-            NotAtOnceError: something of it exists; raised by a step's call.
+            MustWaitError: something of it exists; raised by a step's call.
         """
         report(self.store.region, plan)
         for step in _created(plan):
@@ -86,7 +86,7 @@ class PlanExecutor:
         try:
             self.store.create(name, value.type, value.text, tags)
         except AlreadyExistsError:
-            raise NotAtOnceError from None
+            raise MustWaitError from None
 
     def _write_record(self, scope: ExportScope, instruction: WriteRecord, until_recorded: int) -> Iterator[Step]:
         """The steps of an instruction; the last call of one of them, by its number from 1, records the change."""

@@ -21,7 +21,7 @@ from strongref.contract.fence import IN_FLIGHT, Fence, TagScan
 from strongref.contract.values import ParameterType
 from strongref.errors import ChangingError, InvocationTimeoutError, OutOfTimeError, StrongRefError, UnfinishedError
 from strongref.log import logger
-from strongref.protocol.lag import NotAtOnceError
+from strongref.protocol.lag import MustWaitError
 from strongref.protocol.time import OnClock, Until
 
 if TYPE_CHECKING:
@@ -253,14 +253,14 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
     holder: FenceHolder,
     work: Callable[[list[FencedStore]], T],
     *,
-    at_once: Callable[[list[FencedStore]], T] | None = None,
+    without_waiting: Callable[[list[FencedStore]], T] | None = None,
     busy: Callable[[Fence], StrongRefError] | None = None,
 ) -> T:
     """Do some work behind a fence in each site, a region and a scope, giving way to other fences there.
 
-    The work may be done again from the beginning, so it has to find what it did before. Before it, `at_once` does the
-    same without the waits for reads that lag. It must only create what does not exist; if there is anything else to
-    do, it raises `NotAtOnceError`, and the work follows.
+    The work may be done again from the beginning, so it has to find what it did before. `without_waiting` is tried
+    before it, without the waits for reads that lag. It must only create what does not exist; if there is anything else
+    to do, it raises `MustWaitError`, and the work follows.
 
     Raises:
         ChangingError: another holder was still at work when patience was over. `busy` makes another error of it.
@@ -276,10 +276,11 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
         try:
             lease = FenceLease.begin(fences, clock, reserve)
             other, continues = _first_look(fences, clock) if lag.seconds else (None, True)
-            if at_once and not (other or continues):
-                with suppress(NotAtOnceError):
+            if without_waiting and not (other or continues):
+                with suppress(MustWaitError):
                     # Tags that are read before the wait must be read again.
-                    done = at_once([FencedStore(ports.stores(own.region, lease), lease, TagScan()) for own in fences])
+                    stores = [FencedStore(ports.stores(own.region, lease), lease, TagScan()) for own in fences]
+                    done = without_waiting(stores)
                     put_away = partial(OwnFence.let_expire, lag=lag)
                     return done
             other = other or _settled_look(fences, lease, lag)

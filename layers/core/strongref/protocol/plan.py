@@ -130,8 +130,8 @@ class ExportPlan:
     # stale claims on values that change or go: the tags' keys, the ARNs of the stacks that they name
     stale: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
 
-    def at_once(self) -> ExportPlan | None:
-        """The same plan where it only creates, with the record as the last: nobody can import before that.
+    def as_creation(self) -> ExportPlan | None:
+        """This plan if it only creates, with the record as the last: nobody can import before that.
 
         None if it does anything else. The record too must be new: one that exists may hold more than was read.
         """
